@@ -7,6 +7,7 @@ import {
   settledFrom,
   type MemoryQuery,
   type MemoryWindow,
+  type RecalledCombination,
   type RecalledMemory,
 } from '../../src/detection/analysis/memory/memory.ts';
 import { sampleEntities } from '../../src/detection/analysis/memory/sample-entities.ts';
@@ -24,6 +25,13 @@ export function createRunningMemory(): {
   const past = createEmptyRecall();
   const entitiesByKey = new Map<string, Set<string>>();
   const firstSeen: { entity: string; key: string; at: number; nth: number }[] = [];
+  const addCombination = (entity: string, windowAt: number, seen: Partial<RecalledCombination>): void => {
+    const { parts = '', place = null, at = windowAt } = seen;
+    const list = past.combinations.get(entity) ?? [];
+    const same = list.find((one) => one.parts === parts && one.place === place);
+    if (same) same.at = Math.max(same.at, at);
+    else past.combinations.set(entity, [...list, { parts, place, at }]);
+  };
   const add = ({ from, to, entries }: WindowMemory): void => {
     const at = from.getTime();
     windows.push({ from, to });
@@ -40,6 +48,7 @@ export function createRunningMemory(): {
       entities.add(entity);
       if (number !== null) append(past.samples, entity, { at, number });
       if (value === null) continue;
+      if (value.startsWith('{') && number === null) addCombination(entity, at, JSON.parse(value));
       if (summaryKeys.has(key)) past.summaries.push({ at, entity, value });
       else append(past.values, entity, { at, key, value });
     }

@@ -21,10 +21,13 @@ export type AnalysisWindow = { from: Date; to: Date; aggregate: boolean };
 export const dayMs = 86_400_000;
 export const weekMs = 7 * dayMs;
 
+/** Change it when the same rows are remembered in another way. What was remembered before is then learned anew. */
+const memoryFormat = 2;
+
 /** Returns the SHA-256 (hex) of all fields that must be equal for two windows to be comparable. Memory belongs to one generation. */
 export function computeGeneration(definition: AnalysisDefinition): string {
   const { query, category, entityField, timeField, connectionId, cadence, tuning } = definition;
-  const parts = [query, category, entityField, timeField, connectionId, cadence];
+  const parts = [memoryFormat, query, category, entityField, timeField, connectionId, cadence];
   // The other fields of the tuning do not change what is remembered.
   if (tuning?.sequenceHours !== undefined) parts.push(`sequenceHours=${tuning.sequenceHours}`);
   if (tuning?.peers?.by !== undefined) parts.push(`peers.by=${tuning.peers.by}`);

@@ -10,7 +10,7 @@ import { readAuthorSeverity, findMaxSeverity } from './severity.ts';
 import { mapInSteps, type Steps } from '../../platform/lib/concurrency/slices.ts';
 import { canonicalJson, canonicalText, compareCodeUnits } from '../../platform/lib/text/canonical-text.ts';
 import { findRowTime } from './rows/row-times.ts';
-import { hashValues, extractValues } from './rows/row-values.ts';
+import { combineValues } from './rows/row-values.ts';
 
 const rowsMax = 50;
 const valueKeysMax = 30;
@@ -94,7 +94,10 @@ function rowTechniques(row: QueryRow): string[] {
 
 /** Returns short hashes of the rows' distinct values, by which suppression detects new values. More than 30 are hashed into one. */
 function* valueKeysOf(rows: readonly GroupedRow[]): Steps<string[]> {
-  const keys = new Set(yield* mapInSteps(rows, ({ row, field }) => hashValues(extractValues(row, field)).slice(0, 12)));
+  const hashes = yield* mapInSteps(rows, ({ row, field }) =>
+    combineValues(row, field).map(({ key }) => key.slice(0, 12)),
+  );
+  const keys = new Set(hashes.flat());
   const sorted = [...keys].toSorted(compareCodeUnits);
   return sorted.length <= valueKeysMax ? sorted : [hash('sha256', sorted.join()).slice(0, 32)];
 }

@@ -24,7 +24,7 @@ describe('first_occurrence', () => {
     expect(candidates[0]).toMatchObject({
       entity: 'alice',
       entityType: 'user',
-      severity: 'medium',
+      severity: 'high',
       facts: {
         newValues: ['country=BR'],
         firstSeen: '2024-01-01T00:00:00.000Z',

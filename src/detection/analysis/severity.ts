@@ -6,7 +6,7 @@ import { canonicalText } from '../../platform/lib/text/canonical-text.ts';
 export const severityRules = {
   privilegeEscalation: 'high',
   custom: 'medium',
-  firstOccurrence: { entityKnown: 'medium', entityNew: 'low' },
+  firstOccurrence: { news: 'medium', expected: 'low', impossibleTravel: { rare: 'high', common: 'medium' } },
   /** By robust z: the first rule reached applies. At most medium with little history or in comparison with other entities. */
   baseline: [
     { from: 15, severity: 'high' },
@@ -52,6 +52,15 @@ export function isSeverityAtLeast(severity: Severity, floor: Severity): boolean 
 export function rateBaseline(z: number, hasEnoughPast: boolean): Severity {
   const severity = severityRules.baseline.find((rule) => z >= rule.from)?.severity ?? 'low';
   return hasEnoughPast || severity === 'low' ? severity : 'medium';
+}
+
+type Occurrence = { isEntityKnown: boolean; isExpected: boolean; isRare: boolean; isImpossibleTravel: boolean };
+
+/** A move that nobody can make is news even where others often are. */
+export function rateFirstOccurrence({ isEntityKnown, isExpected, isRare, isImpossibleTravel }: Occurrence): Severity {
+  const { news, expected, impossibleTravel } = severityRules.firstOccurrence;
+  if (isImpossibleTravel) return impossibleTravel[isRare ? 'rare' : 'common'];
+  return isEntityKnown && !isExpected ? news : expected;
 }
 
 export function rateSequence(steps: number): Severity {

@@ -57,7 +57,9 @@ export async function eraseFromRuns(
   await replace('suppressions', ['facts']);
   const runs = await replace('runs', ['entities', 'custom_instructions', 'warnings', 'failure']);
   const steps = await replace('run_steps', ['body']);
-  // Memory is deleted, because a replaced value would be a different fact.
-  const memory = await deleteRowsWithValue(tx, { orgId, table: 'memory', columns: ['entity', 'value'] }, value);
+  // Memory is deleted, because a replaced value would be a different fact. It contains names in lower case.
+  let memory = 0;
+  for (const spelling of new Set([value, value.toLowerCase()]))
+    memory += await deleteRowsWithValue(tx, { orgId, table: 'memory', columns: ['entity', 'value'] }, spelling);
   return { rows, runs, steps, memory };
 }

@@ -28,7 +28,7 @@ export const baselineAnomaly: CategoryAnalysis = {
   lookbackMs: baselineMs,
   *buildMemory({ groups, definition }) {
     const numbers = yield* mapInSteps(yield* computeGroupNumbers(groups), ({ group, number }) => ({
-      entity: group.entity,
+      entity: group.identity,
       number,
       group: findPeerGroup(group, definition),
     }));
@@ -42,7 +42,7 @@ export const baselineAnomaly: CategoryAnalysis = {
     return {
       want: 'samples',
       since: computeLookbackStart(window, baselineMs(definition)),
-      entities: numbers.filter((number) => canBeAnomalous(number, definition)).map(({ group }) => group.entity),
+      entities: numbers.filter((number) => canBeAnomalous(number, definition)).map(({ group }) => group.identity),
       summaryKey: largestKey,
     };
   },
@@ -70,17 +70,17 @@ type Comparison = {
 function* findCandidates(input: AnalysisInput & { past: RecalledMemory }): Steps<Finding[]> {
   const numbers = yield* computeGroupNumbers(input.groups);
   const groupOf = new Map(
-    yield* mapInSteps(numbers, ({ group }) => [group.entity, findPeerGroup(group, input.definition)] as const),
+    yield* mapInSteps(numbers, ({ group }) => [group.identity, findPeerGroup(group, input.definition)] as const),
   );
   const peersOf = new Map(
-    [...Map.groupBy(numbers, ({ group }) => groupOf.get(group.entity)!)]
+    [...Map.groupBy(numbers, ({ group }) => groupOf.get(group.identity)!)]
       .filter(([, members]) => members.length > peersMin)
       .map(([name, members]) => [name, createPeerBaselines(Float64Array.from(members, ({ number }) => number))]),
   );
   const findSamples = createSampleLookup(input.past, input.window.from);
   const compare = ({ group, number }: GroupNumber): Comparison | undefined => {
-    const own = findSamples(group.entity);
-    const findPeers = peersOf.get(groupOf.get(group.entity)!);
+    const own = findSamples(group.identity);
+    const findPeers = peersOf.get(groupOf.get(group.identity)!);
     if (!own) return findPeers && { baseline: findPeers(number), comparedWith: 'other entities', firstSeen: null };
     const comparedWith = own.sameHour ? 'same hour' : 'all windows';
     return { baseline: computeBaseline(own.samples), comparedWith, firstSeen: own.firstSeen };
@@ -96,7 +96,7 @@ function* findCandidates(input: AnalysisInput & { past: RecalledMemory }): Steps
     const z = computeRobustZ(groupNumber.number, comparison.baseline);
     if (z < zMin) continue;
     rate ??= yield* createIncreaseRating(input, findSamples, (entity) => groupOf.get(entity) ?? '');
-    const rating = rate(groupNumber.group.entity, groupNumber.number);
+    const rating = rate(groupNumber.group.identity, groupNumber.number);
     if (rating.isUsual) continue;
     const { number } = groupNumber;
     const isBelow = number < minimumCount || number - comparison.baseline.median < minimumIncrease;

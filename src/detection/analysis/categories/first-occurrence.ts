@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { buildCandidate } from '../build-candidate.ts';
 import type { AnalysisInput, CategoryAnalysis, Finding } from '../category.ts';
 import { dayMs } from '../analysis-definition.ts';
-import { memoizePerGroup, type GroupedRow, type EntityGroup } from '../rows/group-rows.ts';
+import type { EntityGroup } from '../rows/group-rows.ts';
 import {
   isLearning,
   buildPairKey,
@@ -11,14 +11,14 @@ import {
   type RecalledMemory,
 } from '../memory/memory.ts';
 import { chooseEntities } from '../memory/sample-entities.ts';
-import { appendToList } from '../memory/recall.ts';
+import { findNewTravel } from './find-new-travel.ts';
+import { groupByCombination, findPartTest, rememberCombination, type SeenCombination } from './combinations.ts';
 import { createNoveltyRating, type NoveltyRating } from './rate-novelty.ts';
 import { renderValue } from '../rows/render-row.ts';
-import { severityRules } from '../severity.ts';
+import { rateFirstOccurrence } from '../severity.ts';
 import { firstOccurrenceDays } from '../tuning/tuning-defaults.ts';
-import { mapInSteps, type Steps } from '../../../platform/lib/concurrency/slices.ts';
+import type { Steps } from '../../../platform/lib/concurrency/slices.ts';
 import { compareCodeUnits, truncateText } from '../../../platform/lib/text/canonical-text.ts';
-import { hashValues, extractValues } from '../rows/row-values.ts';
 
 const newValuesMax = 10;
 /** The memory key under which each window lists a sample of its entities. */
@@ -28,22 +28,32 @@ export const entitiesKey = 'entities';
 export const firstOccurrence: CategoryAnalysis = {
   usesHistory: true,
   lookbackMs: (definition) => firstOccurrenceDays(definition) * dayMs,
-  *buildMemory({ groups }) {
-    return [
-      ...(yield* listPairs(groups)).map((pair) => ({ ...pair, number: null, value: null })),
-      ...chooseEntities(groups.map(({ entity }) => entity)).map((entity) => ({
-        key: entitiesKey,
-        entity,
-        number: null,
-        value: String(groups.length),
-      })),
-    ];
+  *buildMemory({ groups, window }) {
+    const entries = [];
+    for (const group of groups)
+      for (const [key, combination] of yield* groupByCombination(group))
+        entries.push({
+          key,
+          entity: group.identity,
+          number: null,
+          value: yield* rememberCombination(combination, window),
+        });
+    const sample = chooseEntities(groups.map(({ identity }) => identity)).map((entity) => ({
+      key: entitiesKey,
+      entity,
+      number: null,
+      value: String(groups.length),
+    }));
+    return [...entries, ...sample];
   },
   *buildMemoryQuery({ groups, window, definition }) {
+    const pairs: MemoryPair[] = [];
+    for (const group of groups)
+      for (const key of (yield* groupByCombination(group)).keys()) pairs.push({ key, entity: group.identity });
     return {
       want: 'known',
       since: computeLookbackStart(window, firstOccurrenceDays(definition) * dayMs),
-      pairs: yield* listPairs(groups),
+      pairs,
       summaryKey: entitiesKey,
     };
   },
@@ -52,22 +62,6 @@ export const firstOccurrence: CategoryAnalysis = {
     return { findings: yield* findCandidates(input), learning: false };
   },
 };
-
-function* listPairs(groups: readonly EntityGroup[]): Steps<MemoryPair[]> {
-  const pairs: MemoryPair[] = [];
-  for (const group of groups)
-    for (const key of (yield* groupByValues(group)).keys()) pairs.push({ key, entity: group.entity });
-  return pairs;
-}
-
-const groupByValues = memoizePerGroup(function* ({ rows }) {
-  const byValues = new Map<string, GroupedRow[]>();
-  for (const row of rows) {
-    yield;
-    appendToList(byValues, hashValues(extractValues(row.row, row.field)), row);
-  }
-  return byValues;
-});
 
 type RateNovelty = (entity: string, keys: readonly string[]) => NoveltyRating;
 
@@ -89,19 +83,29 @@ function* findCandidate(
   rateNovelty: RateNovelty,
 ): Steps<Finding | undefined> {
   const { past } = input;
-  const unseen = [...(yield* groupByValues(group))].filter(
-    ([key]) => !past.known.has(buildPairKey({ key, entity: group.entity })),
+  const entity = group.identity;
+  const history = past.entityHistories.get(entity);
+  const unknown = [...(yield* groupByCombination(group))].filter(
+    ([key]) => !past.known.has(buildPairKey({ key, entity })),
   );
+  if (unknown.length === 0) return undefined;
+  const isPart = yield* findPartTest(past.combinations.get(entity) ?? [], history !== undefined);
+  const unseen = unknown.filter(([, { parts }]) => !isPart(parts));
   if (unseen.length === 0) return undefined;
   const keys = unseen.map(([key]) => key).toSorted(compareCodeUnits);
-  const rows = unseen.flatMap(([, sameRows]) => sameRows);
+  const rows = [...new Set(unseen.flatMap(([, combination]) => combination.rows))];
   if (rows.length < (input.definition.tuning?.minimumCount ?? 1)) return 'belowMinimum';
-  const history = past.entityHistories.get(group.entity);
-  const rating = rateNovelty(group.entity, keys);
-  const newValues = yield* mapInSteps(unseen, ([, sameRows]) => describeValues(sameRows[0]!));
+  const rating = rateNovelty(entity, keys);
+  const travel = yield* findNewTravel(input, group, rows);
+  const newValues = unseen.map(([, combination]) => describeValues(combination));
   return yield* buildCandidate(input, group, {
     kindKey: `first_occurrence:${hash('sha256', keys.join())}`,
-    severity: severityRules.firstOccurrence[history && !rating.expectedBecause ? 'entityKnown' : 'entityNew'],
+    severity: rateFirstOccurrence({
+      isEntityKnown: history !== undefined,
+      isExpected: rating.expectedBecause !== undefined,
+      isRare: rating.rareValues > 0,
+      isImpossibleTravel: travel?.isImpossible ?? false,
+    }),
     rows,
     facts: {
       count: rows.length,
@@ -113,6 +117,16 @@ function* findCandidate(
       rareValues: rating.rareValues,
       similarPerWeek: rating.similarPerWeek,
       ...(rating.expectedBecause && history ? { expectedBecause: rating.expectedBecause } : {}),
+      ...(travel
+        ? {
+            travelFrom: travel.from,
+            travelTo: travel.to,
+            travelKm: travel.km,
+            travelMinutes: travel.minutes,
+            travelKmh: travel.kmh,
+            impossibleTravel: travel.isImpossible,
+          }
+        : {}),
       historyDays: firstOccurrenceDays(input.definition),
       historyWindows: past.windows.length,
       enoughPast: history !== undefined,
@@ -120,7 +134,6 @@ function* findCandidate(
   });
 }
 
-function describeValues({ row, field }: GroupedRow): string {
-  const values = extractValues(row, field).map(([name, value]) => `${name}=${renderValue(name, value) ?? ''}`);
-  return truncateText(values.join(', '), 300);
+function describeValues({ values }: SeenCombination): string {
+  return truncateText(values.map(([name, value]) => `${name}=${renderValue(name, value) ?? ''}`).join(', '), 300);
 }

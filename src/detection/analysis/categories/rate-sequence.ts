@@ -26,7 +26,7 @@ export function* rememberSteps({ window, definition }: AnalysisInput, group: Ent
   const steps = rows.map(({ step }) => step).filter((step, index, all) => step !== all[index - 1]);
   if (steps.length === 0) return [];
   const value = JSON.stringify(steps.slice(-rememberedStepsMax));
-  return [{ key: stepsKey, entity: group.entity, number: null, value }];
+  return [{ key: stepsKey, entity: group.identity, number: null, value }];
 }
 
 /** Counts the windows that completed a sequence of `length` steps for an entity in the two weeks before the last day. */

@@ -37,7 +37,7 @@ export const sequencePattern: CategoryAnalysis = {
   *buildMemoryQuery(input) {
     const entities: string[] = [];
     for (const group of input.groups)
-      if ((yield* extractSequenceRows(group, input.window, input.definition)).length > 0) entities.push(group.entity);
+      if ((yield* extractSequenceRows(group, input.window, input.definition)).length > 0) entities.push(group.identity);
     return {
       want: 'values',
       since: computeLookbackStart(input.window, lookbackMs(input.definition)),
@@ -67,7 +67,7 @@ function* rememberGroup(
   const rows = yield* extractSequenceRows(group, window, definition);
   const rest = length === undefined ? rows : findSequences(rows, { length, spanMs: sequenceMs(definition) }).rest;
   return yield* mapInSteps(keepLatestPerStep(rest), (row) =>
-    toMemoryEntry(group.entity, row, renderStep(row, window, definition)),
+    toMemoryEntry(group.identity, row, renderStep(row, window, definition)),
   );
 }
 
@@ -85,7 +85,7 @@ function* findCandidates(input: AnalysisInput & { past: RecalledMemory }): Steps
   const findings: Finding[] = [];
   for (const [group, rows] of rowsOf) {
     yield;
-    const chains = rows.length > 0 ? findNewSequences(rows, input.past.values.get(group.entity) ?? [], shape) : [];
+    const chains = rows.length > 0 ? findNewSequences(rows, input.past.values.get(group.identity) ?? [], shape) : [];
     if (chains.length === 0) continue;
     if (chains.length < countMin) findings.push('belowMinimum');
     else findings.push(yield* toCandidate(input, group, { chains, habit }));

@@ -26,6 +26,12 @@ export const countedEntitiesMax = 200;
 export const summariesMax = 20_000;
 export type RecalledValue = { at: number; key: string; value: string };
 type EntityHistory = { firstSeen: number; windows: number };
+/**
+ * A combination of values that an entity showed: its parts, separated by spaces (empty if there is only one), and where, with the latest time
+ * in epoch milliseconds (the start of the window without a place).
+ */
+export type RecalledCombination = { parts: string; place: string | null; at: number };
+export const combinationsMax = 50_000;
 /** A key that an entity showed for the first time in its `nth` window, which begins at `at`. */
 export type Novelty = { key: string; at: number; nth: number };
 
@@ -38,7 +44,7 @@ export const settledFrom = (windows: number): number => Math.min(settledWindows,
  * The result of a MemoryQuery. `windows` are those within the lookback, in order. `windowsEver` counts all earlier windows of the generation.
  * For `known`: `known` contains the pairs that were found. For the others, `entityHistories` contains when their entities were seen, and
  * `entityCounts` how many settled ones of the first 200 entities that showed their keys there are. `novelties` are the keys that these entities, and a sample of the settled ones under `summaryKey`, showed
- * for the first time. `sampled` are the sampled entities, each of which stands for `sampleWeight` entities.
+ * for the first time. `combinations` are those of the entities of unknown pairs, latest first, at most 50,000. `sampled` are the sampled entities, each of which stands for `sampleWeight` entities.
  * For `samples` and `values`: entries per entity, ordered by window and key, without those under `summaryKey`. `summaries` are the latest
  * 20,000 values under that key, of all entities, ordered by window and entity.
  */
@@ -49,6 +55,7 @@ export type RecalledMemory = {
   entityHistories: Map<string, EntityHistory>;
   entityCounts: Map<string, number>;
   novelties: Map<string, Novelty[]>;
+  combinations: Map<string, RecalledCombination[]>;
   sampled: Set<string>;
   sampleWeight: number;
   summaries: RecalledSummary[];
@@ -64,6 +71,7 @@ export function createEmptyRecall(windows: MemoryWindow[] = [], windowsEver = wi
     entityHistories: new Map(),
     entityCounts: new Map(),
     novelties: new Map(),
+    combinations: new Map(),
     sampled: new Set(),
     sampleWeight: 1,
     summaries: [],

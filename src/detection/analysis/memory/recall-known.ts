@@ -3,12 +3,14 @@ import type { Tx } from '../../../platform/db/db.ts';
 import { splitIntoBatches } from '../../../platform/lib/concurrency/batches.ts';
 import {
   buildPairKey,
+  combinationsMax,
   countedEntitiesMax,
   settledFrom,
   summariesMax,
   type MemoryPair,
   type MemoryScope,
   type Novelty,
+  type RecalledCombination,
   type RecalledMemory,
   type RecalledSummary,
 } from './memory.ts';
@@ -31,6 +33,7 @@ export async function fillKnown(tx: Tx, scope: MemoryScope, query: KnownQuery, p
   const unknown = query.pairs.filter((pair) => !past.known.has(buildPairKey(pair)));
   if (unknown.length === 0) return;
   const entities = new Set(unknown.map(({ entity }) => entity));
+  past.combinations = await findCombinations(tx, scope, { ...query, entities });
   past.entityHistories = await findHistories(tx, scope, entities, query.range);
   const settledMin = settledFrom(past.windows.length);
   if (past.entityHistories.size > 0) {
@@ -77,6 +80,25 @@ async function findKnown(
     tx,
   );
   return rows;
+}
+
+async function findCombinations(
+  tx: Tx,
+  scope: MemoryScope,
+  { entities, range, summaryKey }: { entities: ReadonlySet<string>; range: RecallRange; summaryKey: string },
+): Promise<RecalledMemory['combinations']> {
+  const { rows } = await sql<RecalledCombination & { entity: string }>`
+    select * from (
+      select entity, coalesce(seen ->> 'parts', '') as parts, seen ->> 'place' as place,
+        max(coalesce((seen ->> 'at')::float8, (extract(epoch from window_from) * 1000)::float8)) as at
+      from memory cross join lateral (select value::jsonb as seen) as parsed
+      where entity = any(${[...entities]}::text[]) and key <> ${summaryKey} and value like '{%' and ${buildMemoryCondition(scope, range)}
+      group by 1, 2, 3
+    ) combinations
+    order by at desc, entity collate "C", parts collate "C", place collate "C" limit ${combinationsMax}`.execute(tx);
+  const combinations: RecalledMemory['combinations'] = new Map();
+  for (const { entity, ...combination } of rows) appendToList(combinations, entity, combination);
+  return combinations;
 }
 
 type HistoryRow = { entity: string; firstSeen: number; windows: number };

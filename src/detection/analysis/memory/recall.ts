@@ -3,10 +3,12 @@ import {
   createEmptyRecall,
   buildPairKey,
   settledFrom,
+  combinationsMax,
   countedEntitiesMax,
   summariesMax,
   type MemoryEntry,
   type MemoryQuery,
+  type RecalledCombination,
   type RecalledMemory,
   type RecalledSummary,
   type MemoryWindow,
@@ -57,6 +59,7 @@ function* fillKnown(
     const history = histories.get(entity);
     if (history) past.entityHistories.set(entity, history);
   }
+  past.combinations = yield* findCombinations(windows, unknownEntities, summaryKey);
   if (past.entityHistories.size > 0) {
     Object.assign(past, sampleEntities(listSummaries(windows, summaryKey), isSettled));
     yield* fillNovelties(past, windows, { entities: past.sampled.union(unknownEntities), summaryKey });
@@ -76,6 +79,33 @@ function* fillKnown(
       [...entities].toSorted(compareCodeUnits).slice(0, countedEntitiesMax).filter(isSettled).length,
     );
   }
+}
+
+function* findCombinations(
+  windows: readonly WindowMemory[],
+  entities: ReadonlySet<string>,
+  summaryKey: string,
+): Steps<RecalledMemory['combinations']> {
+  const latest = new Map<string, RecalledCombination & { entity: string }>();
+  for (const { from, entries } of windows)
+    for (const { key, entity, value } of entries) {
+      yield;
+      if (key === summaryKey || !entities.has(entity) || !value?.startsWith('{')) continue;
+      const { parts = '', place = null, at = from.getTime() } = JSON.parse(value) as Partial<RecalledCombination>;
+      const name = JSON.stringify([entity, parts, place]);
+      latest.set(name, { entity, parts, place, at: Math.max(at, latest.get(name)?.at ?? at) });
+    }
+  const combinations: RecalledMemory['combinations'] = new Map();
+  const sorted = [...latest.values()].toSorted(
+    (a, b) =>
+      b.at - a.at ||
+      compareCodeUnits(a.entity, b.entity) ||
+      compareCodeUnits(a.parts, b.parts) ||
+      compareCodeUnits(a.place ?? '\uffff', b.place ?? '\uffff'),
+  );
+  for (const { entity, ...combination } of sorted.slice(0, combinationsMax))
+    appendToList(combinations, entity, combination);
+  return combinations;
 }
 
 function* findHistories(windows: readonly WindowMemory[]): Steps<RecalledMemory['entityHistories']> {

@@ -11,9 +11,20 @@ import {
   escapeInvisible,
 } from '../../../platform/lib/text/canonical-text.ts';
 import { extractValues } from './row-values.ts';
+import { isAbsent } from './absent-values.ts';
+import { foldValue } from './fold-value.ts';
 
-/** The rows of one entity in one window. `isNamed`: a field identified the entity in every row, not the whole row. */
-export type EntityGroup = { entity: string; entityType: string; isNamed: boolean; rows: GroupedRow[] };
+/**
+ * The rows of one entity in one window. `entity` is its name as the rows write it, and `identity` the form under which it is remembered, which is the
+ * same for `ADA` and `ada`. `isNamed`: a field identified the entity in every row, not the whole row.
+ */
+export type EntityGroup = {
+  entity: string;
+  identity: string;
+  entityType: string;
+  isNamed: boolean;
+  rows: GroupedRow[];
+};
 
 /** `field` is the field that identified the entity, or null if the whole row did. */
 export type GroupedRow = { row: QueryRow; field: string | null };
@@ -22,7 +33,7 @@ type EntityMatch = { entity: string; field: string | null; rank: number };
 
 /**
  * Groups rows by entity: the definition's field, else the first common entity field, else the row without numbers, times and `_` columns,
- * else `*`. Groups are sorted by entity, so the result does not depend on the order of the rows.
+ * else `*`. Names that differ only in case are one entity if case does not matter in their field. Groups are sorted by entity, so the result does not depend on the order of the rows.
  */
 export function* groupRows(
   rows: readonly QueryRow[],
@@ -32,10 +43,13 @@ export function* groupRows(
   for (const row of rows) {
     yield;
     const { entity, field, rank } = findEntity(row, definition.entityField);
-    const entry = groups.get(entity) ?? {
-      group: { entity, entityType: '', isNamed: true, rows: [] },
+    const identity = field === null ? entity : foldValue(field, entity);
+    const entry = groups.get(identity) ?? {
+      group: { entity, identity, entityType: '', isNamed: true, rows: [] },
       rank: Number.POSITIVE_INFINITY,
     };
+    // Of several spellings, always the same one is shown.
+    if (entity < entry.group.entity) entry.group.entity = entity;
     entry.group.rows.push({ row, field });
     entry.group.isNamed &&= field !== null;
     // An entity found in several fields gets the type of the highest-ranked field.
@@ -43,7 +57,7 @@ export function* groupRows(
       entry.rank = rank;
       entry.group.entityType = field === null ? 'entity' : inferEntityType(field, entity);
     }
-    groups.set(entity, entry);
+    groups.set(identity, entry);
   }
   return [...groups.values()].map(({ group }) => group).toSorted((a, b) => compareCodeUnits(a.entity, b.entity));
 }
@@ -60,10 +74,9 @@ function findEntity(row: QueryRow, entityField: string | null): EntityMatch {
   return { entity, field: null, rank: commonEntityFields.length };
 }
 
-/** Returns undefined for a missing value. Windows logs write a dash for a missing name. */
 function toEntity(value: unknown): string | undefined {
   const text = canonicalText(value);
-  return text === undefined || text === '-' || text.trim() === '' ? undefined : sanitizeEntity(text);
+  return text === undefined || isAbsent(text) ? undefined : sanitizeEntity(text);
 }
 
 /** Sanitizes an entity like a rendered row, because it is stored, shown and sent to models. */

@@ -2,6 +2,7 @@ import { didYouMean } from '../../../platform/lib/text/nearest-names.ts';
 import type { Steps } from '../../../platform/lib/concurrency/slices.ts';
 import { canonicalText } from '../../../platform/lib/text/canonical-text.ts';
 import type { AnalysisDefinition } from '../analysis-definition.ts';
+import { isAbsent } from './absent-values.ts';
 import { findFieldAnyCase } from './fields.ts';
 import type { EntityGroup } from './group-rows.ts';
 import { findRowTime } from './row-times.ts';
@@ -47,9 +48,7 @@ function* findEntityWarnings(result: WindowResult, entityField: string): Steps<R
   const instead = 'The entity was read from the common entity fields.';
   if (yield* isMissing(result, entityField))
     return [{ code: 'no_entity_field', detail: `${describeMissing(result, 'entityField', entityField)} ${instead}` }];
-  const isEmpty = yield* everyRow(result, (row) =>
-    /^-?$/.test(canonicalText(findFieldAnyCase(row, entityField))?.trim() ?? ''),
-  );
+  const isEmpty = yield* everyRow(result, (row) => isAbsent(canonicalText(findFieldAnyCase(row, entityField)) ?? ''));
   if (!hasRows(result) || !isEmpty) return [];
   return [
     {

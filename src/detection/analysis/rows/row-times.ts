@@ -1,5 +1,6 @@
 import type { QueryRow } from '../../siem/connector.ts';
 import { findField, findFieldAnyCase, parseNumber } from './fields.ts';
+import { flattenRow } from './flatten.ts';
 import { plainFieldName } from '../../../platform/lib/text/field-name.ts';
 
 const timeNames = new Set(
@@ -68,6 +69,20 @@ export function findRowTime(row: QueryRow, timeField: string | null): string | n
     if (time !== undefined) return time;
   }
   return null;
+}
+
+/** Returns the first and the last time of all time fields of a row that lie in a window, in epoch milliseconds. Undefined without one. */
+export function findRowTimeRange(
+  row: QueryRow,
+  window: { from: Date; to: Date },
+): { first: number; last: number } | undefined {
+  const own = Object.hasOwn(row, '_time') ? [['_time', row['_time']] as const] : [];
+  const times = [...own, ...flattenRow(row)].flatMap(([field, value]) => {
+    const time = isTimeField(field, value) ? parseTime(value) : undefined;
+    const at = time === undefined ? NaN : Date.parse(time);
+    return at >= window.from.getTime() && at < window.to.getTime() ? [at] : [];
+  });
+  return times.length === 0 ? undefined : { first: Math.min(...times), last: Math.max(...times) };
 }
 
 /** Parses ISO text, `2024-01-02 03:04:05` (as UTC), and epoch times in seconds, milliseconds or microseconds. */

@@ -1,5 +1,7 @@
 import type { Candidate, RenderedRow } from '../../analysis/candidate.ts';
 import { plainFieldName } from '../../../platform/lib/text/field-name.ts';
+import { isAbsent } from '../../analysis/rows/absent-values.ts';
+import { operationField } from '../../analysis/rows/administrative.ts';
 import { isRecordId, isTimeField } from '../../analysis/rows/row-times.ts';
 import type { VerdictEvidence } from '../verdict.ts';
 
@@ -8,8 +10,7 @@ const defaultMax = 5;
 type FieldRole = { pattern: RegExp; why: string };
 // A pattern matches the plain form of a field's last part (`event.action` → `action`) or the whole lowercase name.
 const actionRole: FieldRole = {
-  pattern:
-    /^(?:eventname|action|eventaction|operation|operationname|activity|activityname|commandline|processcommandline|command|scriptblocktext|query|queryname|newprocessname|methodname|method|verb)$/,
+  pattern: operationField,
   why: 'the action',
 };
 // Ordered from most to least relevant. Fields without a role come after them.
@@ -77,7 +78,7 @@ function rankFields(row: RenderedRow, candidate: Candidate): VerdictEvidence[] {
   const relevant = Object.entries(row.fields).filter(
     ([field, value]) => !isTimeField(field, value) && !isRecordId(field, value),
   );
-  const logged = relevant.filter(([field, value]) => value !== '-' && !authorFields.test(field));
+  const logged = relevant.filter(([field, value]) => !isAbsent(value) && !authorFields.test(field));
   // Fields added by the detection's author are evidence only if the log has no other fields.
   return (logged.length > 0 ? logged : relevant)
     .map(([field, value], position) => ({ field, value, position, rank: rankField(field, value, candidate) }))

@@ -1,5 +1,6 @@
 import type { Candidate } from '../../analysis/candidate.ts';
 import { parseHeadlineTemplate } from '../../analysis/headlines/headline-template.ts';
+import { isAbsent } from '../../analysis/rows/absent-values.ts';
 import { quoteCharsMax, quoteValue } from './quote-value.ts';
 
 const connectors =
@@ -64,7 +65,7 @@ function listFieldValues({ entity, facts, rows }: Candidate, field: string): str
   const values = rows.flatMap(({ fields }) =>
     Object.entries(fields).flatMap(([key, value]) => (key.toLowerCase() === name ? [value.trim()] : [])),
   );
-  const logged = [...new Set(values)].filter((value) => value !== '' && value !== '-' && value !== '[redacted]');
+  const logged = [...new Set(values)].filter((value) => !isAbsent(value) && value !== '[redacted]');
   if (logged.length > 0) return logged;
   if (name === 'entity' && entity !== '*' && entity !== '') return [entity];
   const fact = Object.entries(facts).find(([key]) => key.toLowerCase() === name)?.[1];

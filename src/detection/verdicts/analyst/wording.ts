@@ -12,6 +12,7 @@ import {
 } from './fact-values.ts';
 import { writeHeadline } from './headline.ts';
 import { joinQuoted, quoteCharsMax, quoteValues } from './quote-value.ts';
+import { namePlace } from '../../analysis/places/places.ts';
 import { nameSubject, type Subject } from './subject.ts';
 
 /** The texts of a verdict. They contain only facts, values from the rows, and the name and the headline of the detection. */
@@ -53,7 +54,7 @@ const findings: Record<Candidate['kind'], (candidate: Candidate, subject: Subjec
         : `Other entities with the rarest of these values: ${readNumber(facts, 'otherEntities')}.`;
     return {
       finding: `${start} had ${combinations} of values${values === '' ? '' : ` (${values})`} not seen in the previous ${readNumber(facts, 'historyDays')} days`,
-      details: [history, others],
+      details: [history, ...describeTravel(facts), others],
       nextStep: `Ask the person responsible for ${quoted} whether this was intended, and check what else happened around that time.`,
     };
   },
@@ -75,6 +76,15 @@ const findings: Record<Candidate['kind'], (candidate: Candidate, subject: Subjec
     nextStep: `Find out who or what caused this on ${quoted} and whether it was intended.`,
   }),
 };
+
+function describeTravel(facts: Facts): string[] {
+  const [from, to] = [facts['travelFrom'], facts['travelTo']];
+  if (typeof from !== 'string' || typeof to !== 'string' || facts['impossibleTravel'] !== true) return [];
+  const gap = `${readNumber(facts, 'travelMinutes')} minutes or less`;
+  return [
+    `${namePlace(from)} and ${namePlace(to)} are at least ${readNumber(facts, 'travelKm')} km apart, with ${gap} in between, faster than any flight.`,
+  ];
+}
 
 function describeBaseline(facts: Facts): string {
   if (facts['comparedWith'] === 'other entities')

@@ -99,7 +99,7 @@ async function readHistory(tx: Tx, run: ActiveRun, { candidate, limit }: { candi
   const { orgId, detectionId, generation } = run.scope;
   const windows = await queryRows<{ window: Date; number: number | null; value: string | null }>(tx)`
       select window_from as "window", number, value from memory
-      where organization_id = ${orgId} and detection_id = ${detectionId} and generation = ${generation} and entity = ${entity}
+      where organization_id = ${orgId} and detection_id = ${detectionId} and generation = ${generation} and entity in (${entity}, ${entity.toLowerCase()})
       order by window_from desc limit ${limit}`;
   const hits = await queryRows<Record<string, unknown>>(tx)`
       select severity, status, occurrences, first_seen_at as "firstSeenAt", last_seen_at as "lastSeenAt" from hits
