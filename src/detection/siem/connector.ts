@@ -9,12 +9,14 @@ export type TimeBounds = { from: Date; to: Date };
  * The time range `[from, to)`. On clock `ingest` it bounds the ingestion time, on `event` the event time, and on `slot` the event time of
  * late events and the ingestion time of all others. The last two include only events ingested before `ingestedBefore`. With `lateSince`, as
  * in runs, events from before it, events from the future, events that are more than a week late count when they arrive, and history does not count.
+ * With `earlierApart`, events from before it that arrive within a week after it count in the slot of their own time.
  * Only a connection with `lateEvents` has the clock `slot`.
  */
 export type QueryWindow = TimeBounds & {
   clock: 'ingest' | 'event' | 'slot';
   ingestedBefore?: Date;
   lateSince?: Date;
+  earlierApart?: boolean;
 };
 
 /** Late events of the time `[from, to)`, and how late the latest of them arrived. */

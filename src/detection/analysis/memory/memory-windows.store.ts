@@ -17,6 +17,20 @@ export async function listEarlierWindows(
   return rows;
 }
 
+/** Returns the starts, in epoch milliseconds, of those windows that were examined, not only read to fill the memory. */
+export async function listExaminedStarts(
+  tx: Tx,
+  scope: MemoryScope,
+  windows: readonly MemoryWindow[],
+): Promise<Set<number>> {
+  const starts = windows.map(({ from }) => from.toISOString());
+  const { rows } = await sql<{ from: Date }>`
+    select window_from as "from" from memory_windows
+    where organization_id = ${scope.orgId} and detection_id = ${scope.detectionId} and generation = ${scope.generation}
+      and examined and window_from = any(${starts}::timestamptz[])`.execute(tx);
+  return new Set(rows.map(({ from }) => from.getTime()));
+}
+
 /** `examined` is false for a window known only from the backfill of memory. */
 export type MemoryWindowRow = MemoryWindow & { examined: boolean };
 

@@ -50,11 +50,11 @@ export async function planMatches(
     return planMatches(deps, orgId, { dataset, window: { ...window, lateSince: earliestSince } }, signal);
   const fields = contents.fields.get(dataset);
   if (fields && isCatalogFull(fields)) return undefined;
-  const { from, to, clock, ingestedBefore } = window;
+  const { from, to, clock, ingestedBefore, earlierApart } = window;
   const key = JSON.stringify([
     orgId,
     dataset,
-    [from, to, clock, ingestedBefore, lateSince],
+    [from, to, clock, ingestedBefore, lateSince, earlierApart],
     ...contents.scans,
     fields,
     [...(contents.drift.get(dataset) ?? [])],

@@ -11,7 +11,7 @@ export function windowFilter(window: QueryWindow): SegmentFilter {
   const { from, to } = window;
   if (window.clock === 'ingest') return { kind: 'ingested', from, to };
   const ingestedBefore = window.ingestedBefore ?? endOfTime;
-  if (window.clock === 'slot') return { kind: 'slot', from, to, ingestedBefore, ...lateSince(window) };
+  if (window.clock === 'slot') return { kind: 'slot', from, to, ingestedBefore, ...lateRule(window) };
   return { kind: 'event', from, to, ingestedBefore };
 }
 
@@ -21,12 +21,12 @@ export function historyFilter(window: QueryWindow, lookbackMs?: number): Segment
     return windowFilter({ ...window, from: new Date(window.from.getTime() - lookbackMs), to: window.from });
   if (window.clock === 'ingest') return { kind: 'ingested-before', before: window.from };
   const ingestedBefore = window.ingestedBefore ?? endOfTime;
-  if (window.clock === 'slot') return { kind: 'slot', to: window.from, ingestedBefore, ...lateSince(window) };
+  if (window.clock === 'slot') return { kind: 'slot', to: window.from, ingestedBefore, ...lateRule(window) };
   return { kind: 'event-before', before: window.from, ingestedBefore };
 }
 
-const lateSince = ({ lateSince: since }: QueryWindow): { lateSince?: Date } =>
-  since === undefined ? {} : { lateSince: since };
+const lateRule = ({ lateSince, earlierApart }: QueryWindow): { lateSince?: Date; earlierApart?: boolean } =>
+  lateSince === undefined ? {} : { lateSince, ...(earlierApart ? { earlierApart } : {}) };
 
 /** Returns the files of the filtered segments with the bounds of the rows to read. Events loaded as history are bounded by their own time. */
 export function planScans(filter: SegmentFilter, segments: SegmentRow[], folder: string): FileScan[] {
@@ -52,7 +52,9 @@ export function planScans(filter: SegmentFilter, segments: SegmentRow[], folder:
     case 'slot': {
       const [timeBefore, ingestedBefore] = [ms(filter.to), ms(filter.ingestedBefore)];
       const since = filter.from === undefined ? {} : { from: ms(filter.from) };
-      const late = filter.lateSince === undefined ? {} : { lateSince: ms(filter.lateSince) };
+      const { lateSince, earlierApart } = filter;
+      const late =
+        lateSince === undefined ? {} : { lateSince: ms(lateSince), ...(earlierApart ? { earlierApart } : {}) };
       const timeFrom = filter.from === undefined ? {} : { timeFrom: ms(filter.from) };
       return [
         { files: live, slot: { ...since, before: timeBefore, ...late }, ingestedBefore },

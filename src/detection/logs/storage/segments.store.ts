@@ -29,7 +29,7 @@ export type SegmentFilter =
   | { kind: 'event'; from: Date; to: Date; ingestedBefore: Date }
   | { kind: 'event-before'; before: Date; ingestedBefore: Date }
   /** Slot time, see `QueryWindow`. Without `from`, all before `to`. With `lateSince`, without history. */
-  | { kind: 'slot'; from?: Date; to: Date; ingestedBefore: Date; lateSince?: Date };
+  | { kind: 'slot'; from?: Date; to: Date; ingestedBefore: Date; lateSince?: Date; earlierApart?: boolean };
 
 /** Selects segments with an event that arrived within a window and more than `lagMsMin` after its own time. */
 type LateFilter = { kind: 'late'; from: Date; to: Date; lagMsMin: number };

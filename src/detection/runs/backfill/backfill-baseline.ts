@@ -3,7 +3,7 @@ import { inOrgWithCachedPlans, queryRow, type Db, type Tx } from '../../../platf
 import { runInSlices } from '../../../platform/lib/concurrency/slices.ts';
 import type { Clock } from '../../../platform/lib/time/clock.ts';
 import { prepareWindow } from '../../analysis/analyze-window.ts';
-import { listEarlierWindows } from '../../analysis/memory/memory-windows.store.ts';
+import { listEarlierWindows, listExaminedStarts } from '../../analysis/memory/memory-windows.store.ts';
 import { writeMemory } from '../../analysis/memory/memory.store.ts';
 import { learningWindows, type MemoryEntry } from '../../analysis/memory/memory.ts';
 import { categories } from '../../analysis/registry.ts';
@@ -15,7 +15,7 @@ import {
   type WindowGrid,
 } from '../../scheduling/slot-windows.ts';
 import type { ActiveRun } from '../execution/active-run.ts';
-import { searchWindow, trialClock } from '../execution/windows/examine-window.ts';
+import { searchWindow, trialClock } from '../execution/windows/search-window.ts';
 import { addWarning, timePhase } from '../execution/run-progress.ts';
 
 /** `baselineMsMax` is the time that one run may spend on the baseline. Default 60,000 ms. */
@@ -57,14 +57,32 @@ export async function backfillBaseline(
       ({ from, to }, index) =>
         (from >= since || index < learningWindows) && to > oldest && !knownStarts.has(from.getTime()),
     );
-    await readWindows(deps, run, { missing, ingestedBefore: first.from }, signal);
+    await readWindows(deps, run, { missing, ingestedBefore: first.from, isBaseline: true }, signal);
   });
+}
+
+/**
+ * Remembers slots before the coverage whose events arrived until `ingestedBefore`, so that the window in which they arrived is compared with all of
+ * them. They are examined later. Leaves out those that were examined before.
+ */
+export async function rememberEarlierSlots(
+  deps: BaselineDeps,
+  run: ActiveRun,
+  { slots, ingestedBefore }: { slots: TimeRange[]; ingestedBefore: Date },
+  signal: AbortSignal,
+): Promise<void> {
+  const examined = await inOrgWithCachedPlans(deps.db, run.orgId, (tx) => listExaminedStarts(tx, run.scope, slots));
+  const missing = slots.filter(({ from }) => !examined.has(from.getTime())).toReversed();
+  if (missing.length === 0) return;
+  await timePhase(run.progress, 'fill', () =>
+    readWindows(deps, run, { missing, ingestedBefore, isBaseline: false }, signal),
+  );
 }
 
 async function readWindows(
   deps: BaselineDeps,
   run: ActiveRun,
-  { missing, ingestedBefore }: { missing: TimeRange[]; ingestedBefore: Date },
+  { missing, ingestedBefore, isBaseline }: { missing: TimeRange[]; ingestedBefore: Date; isBaseline: boolean },
   signal: AbortSignal,
 ): Promise<void> {
   const { baselineMsMax = defaultMsMax } = deps;
@@ -84,14 +102,14 @@ async function readWindows(
     batch = [];
   }
   const isCut = next < missing.length;
-  if (isCut)
+  if (isCut && isBaseline)
     addWarning(
       run.progress,
       'memory_partial',
       `The baseline is incomplete: ${missing.length - next} earlier windows were not read in time.`,
     );
   // If no window could be learned, further attempts would only cost every run its time.
-  await storeBatch(deps, run, batch, { isComplete: !isCut || learned === 0 });
+  await storeBatch(deps, run, batch, { isComplete: isBaseline && (!isCut || learned === 0) });
 }
 
 function isBaselineComplete({ db }: BaselineDeps, { orgId, scope }: ActiveRun): Promise<boolean> {

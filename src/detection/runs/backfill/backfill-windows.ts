@@ -3,7 +3,7 @@ import type { Clock } from '../../../platform/lib/time/clock.ts';
 import { listGapWindows } from '../../scheduling/coverage/fill-gaps.store.ts';
 import type { TimeRange } from '../../scheduling/slot-windows.ts';
 import type { ActiveRun } from '../execution/active-run.ts';
-import type { RepeatReason, WindowTask } from '../execution/windows/examine-window.ts';
+import type { RepeatReason, WindowTask } from '../execution/windows/search-window.ts';
 import { listDueRechecks } from './rechecks.store.ts';
 import { listRevisits } from './revisits.store.ts';
 

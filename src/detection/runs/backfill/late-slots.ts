@@ -1,18 +1,19 @@
 import { sql } from 'kysely';
 import { inOrgWithCachedPlans, type Db, type Tx } from '../../../platform/db/db.ts';
 import { findCoveredEnd } from '../../scheduling/coverage/coverage.store.ts';
-import { findBoundaryBefore, splitIntoWindows, type TimeRange } from '../../scheduling/slot-windows.ts';
+import { findBoundaryBefore, splitIntoWindows, subtractMs, type TimeRange } from '../../scheduling/slot-windows.ts';
 import type { LateEvents } from '../../siem/connector.ts';
 import { readLookbackMs } from '../../siem/queries/portable-query.ts';
 import type { ActiveRun } from '../execution/active-run.ts';
 import { addWarning } from '../execution/run-progress.ts';
+import { findEarliestSlotTime, keepsEarlierApart } from './earlier-slots.ts';
 
-/** As many hourly slots as late events can have, see `lateMsMax` of the log store. */
-const slotsMax = 170;
+const slotsMax = 5_000;
 
 /**
  * Returns the earlier slot windows whose events arrived within `window`, or before it while no window was examined: they must be examined
- * again. Reports late events as a warning of the run. Events from before the detection or more than a week late are counted in `window` itself.
+ * again. Reports late events as a warning of the run. Events more than a week late are counted in `window` itself, and so are those from before
+ * the detection, unless `keepsEarlierApart`.
  */
 export async function findLateSlots(
   { db }: { db: Db },
@@ -28,12 +29,30 @@ export async function findLateSlots(
   const found = await connection.lateEvents.find(detectionQuery, findArrival(run, window, coveredTo)!, signal);
   const late = found.filter(({ from }) => from < window.from);
   if (late.length === 0) return [];
-  const [inReach, tooLate] = [late.filter(({ to }) => to > oldest), late.filter(({ to }) => to <= oldest)];
+  const apart = findEarlierApart(run, window);
+  const isApart = ({ from }: LateEvents): boolean => apart !== null && from < apart.to;
+  const isInReach = (events: LateEvents): boolean => events.to > (apart && isApart(events) ? apart.from : oldest);
+  const inReach = late.filter(isInReach);
+  const tooLate = late.filter((events) => !isInReach(events) && !isApart(events));
+  const tooOld = late.filter((events) => !isInReach(events) && isApart(events));
+  const since = apart && apart.from < oldest ? apart.from : oldest;
   // A slot that looks back also depends on the events before it.
   const lookbackMs = readLookbackMs(detectionQuery) ?? 0;
-  const slots = listSlots(inReach, { cron, delayMs: connection.delayMs, until: window.from, oldest, lookbackMs });
-  addWarning(run.progress, 'late_data', describeLateEvents({ inReach, tooLate, slots: slots.length }));
+  const { delayMs } = connection;
+  const slots = listSlots(inReach, { cron, delayMs, until: window.from, oldest: since, lookbackMs });
+  addWarning(run.progress, 'late_data', describeLateEvents({ inReach, tooLate, tooOld, slots: slots.length }));
   return slots;
+}
+
+/**
+ * Returns the time before the coverage whose events count in slots of their own, or null. Only within a week, so that nobody hides later events by
+ * dating them back.
+ */
+function findEarlierApart(run: ActiveRun, window: TimeRange): TimeRange | null {
+  const { connection, coverageFrom } = run;
+  if (!coverageFrom || !connection.lateEvents || !keepsEarlierApart(run)) return null;
+  const isFirstWeek = window.from < subtractMs(coverageFrom, -connection.lateEvents.lagMsMax);
+  return isFirstWeek ? { from: findEarliestSlotTime(run, window), to: coverageFrom } : null;
 }
 
 /** Returns the time since which late events are counted in their own slot. Null if a run examines no earlier window again. */
@@ -70,18 +89,25 @@ const sum = (late: LateEvents[]): number => late.reduce((total, { events }) => t
 function describeLateEvents({
   inReach,
   tooLate,
+  tooOld,
   slots,
 }: {
   inReach: LateEvents[];
   tooLate: LateEvents[];
+  tooOld: LateEvents[];
   slots: number;
 }): string {
-  const hours = Math.max(...[...inReach, ...tooLate].map(({ lagMs }) => lagMs)) / 3_600_000;
-  const parts = [`${sum(inReach) + sum(tooLate)} events arrived up to ${hours.toFixed(1)} hours late.`];
+  const all = [...inReach, ...tooLate, ...tooOld];
+  const hours = Math.max(...all.map(({ lagMs }) => lagMs)) / 3_600_000;
+  const parts = [`${sum(all)} events arrived up to ${hours.toFixed(1)} hours late.`];
   if (slots > 0) parts.push(`The ${slots} earlier windows that they belong to are examined again.`);
   if (tooLate.length > 0)
     parts.push(
       `${sum(tooLate)} of them are older than a week or than the detection, and count in the window in which they arrived.`,
+    );
+  if (tooOld.length > 0)
+    parts.push(
+      `${sum(tooOld)} of them are older than anything that the detection compares with, and count in no window.`,
     );
   return parts.join(' ');
 }

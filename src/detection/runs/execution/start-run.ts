@@ -14,7 +14,7 @@ import type { SiemConnection } from '../../siem/connector.ts';
 import { emptyVerdictStats } from '../../verdicts/model/model-score.ts';
 import { listBackfillWindows } from '../backfill/backfill-windows.ts';
 import { toAnalysisDefinition, type ActiveRun } from './active-run.ts';
-import type { WindowTask } from './windows/examine-window.ts';
+import type { WindowTask } from './windows/search-window.ts';
 import {
   addWarning,
   noneSuppressed,

@@ -10,7 +10,7 @@ import { addSuppressed } from '../../runs/judging/judging-progress.ts';
 import type { Suppressed } from '../../runs/runs.schema.ts';
 import type { ActiveRun } from '../../runs/execution/active-run.ts';
 import { addWindowWarnings } from '../../runs/execution/windows/window-warnings.ts';
-import { searchLimits, trialClock } from '../../runs/execution/windows/examine-window.ts';
+import { searchLimits, trialClock } from '../../runs/execution/windows/search-window.ts';
 import type { StoredCandidate } from '../../runs/judging/candidates.store.ts';
 import { createAllowListFinder } from '../../runs/judging/resolutions/mutes.ts';
 import { createTrialJudging } from '../../runs/judging/trial-judge.ts';

@@ -194,7 +194,7 @@ function textScanSql(source: TableSource, scan: FileScan): SqlText {
     ({ field }) => typedSql(field, keyTextSql(field, keySql, duck`e`)),
     { event: duck`e`, slot: duck`s` },
   );
-  const slotTime = scan.slot ? slotTimeSql(duck`t`, arrivalSql(scan.files), scan.slot.lateSince) : duck`t`;
+  const slotTime = scan.slot ? slotTimeSql(duck`t`, arrivalSql(scan.files), scan.slot) : duck`t`;
   const slot = source.slotColumn === undefined ? duck`` : duck`, ${slotTime} AS s`;
   const micros = (ms: number | undefined): number | undefined => (ms === undefined ? undefined : ms * 1000);
   const where = whereSql(
@@ -231,7 +231,7 @@ function ingestedSql(files: SegmentFile[]): SqlText {
 function parquetScanSql(source: TableSource, scan: FileScan, reader: ParquetReader): SqlText {
   const { slot } = scan;
   const time = duck`epoch_us(_time)`;
-  const slotTime = slot ? slotTimeSql(time, duck`epoch_us(_ingested)`, slot.lateSince) : time;
+  const slotTime = slot ? slotTimeSql(time, duck`epoch_us(_ingested)`, slot) : time;
   const counts = {
     inFiles: Math.max(...scan.files.map((file) => file.columns)),
     known: source.columns.filter(({ field }) => field.stored).length,

@@ -1,6 +1,5 @@
-import { inOrgWithCachedPlans, type Db } from '../../../../platform/db/db.ts';
+import { inOrgWithCachedPlans } from '../../../../platform/db/db.ts';
 import { runInSlices } from '../../../../platform/lib/concurrency/slices.ts';
-import type { Clock } from '../../../../platform/lib/time/clock.ts';
 import type { Candidate } from '../../../analysis/candidate.ts';
 import {
   analyzeWindow,
@@ -12,23 +11,17 @@ import type { WindowResult } from '../../../analysis/category.ts';
 import { createEmptyRecall, type MemoryEntry, type RecalledMemory } from '../../../analysis/memory/memory.ts';
 import { recallMemory } from '../../../analysis/memory/memory.store.ts';
 import type { TimeRange } from '../../../scheduling/slot-windows.ts';
-import type { QueryWindow, SearchLimits, SearchResult, SiemConnection } from '../../../siem/connector.ts';
+import type { SearchResult } from '../../../siem/connector.ts';
+import { isBeforeCoverage, isTooOldToRaise } from '../../backfill/earlier-slots.ts';
+import { rememberEarlierSlots, type BaselineDeps } from '../../backfill/backfill-baseline.ts';
 import { findLateSlots } from '../../backfill/late-slots.ts';
 import { findMemoryEpoch } from '../../backfill/revisits.store.ts';
 import type { ActiveRun } from '../active-run.ts';
 import { addWarning, timePhase, type ExaminedWindow } from '../run-progress.ts';
+import { searchWindow, toQueryWindow, type RepeatReason, type WindowTask } from './search-window.ts';
 import { addWindowWarnings } from './window-warnings.ts';
 
-/** Limits of the query of one window. */
-export const searchLimits: SearchLimits = { rowsMax: 100_000, groupsMax: 10_000, timeoutMs: 60_000 };
-
-export type ExamineDeps = { db: Db; clock: Clock };
-
-/** Why a window is examined once more: late rows may have arrived (`recheck`), or the past before it changed (`revisit`). */
-export type RepeatReason = 'recheck' | 'revisit';
-
-/** A window to examine. `repeat` is absent the first time. */
-export type WindowTask = TimeRange & { repeat?: RepeatReason };
+export type ExamineDeps = BaselineDeps;
 
 /** The result of examining a window. Nothing of it is stored yet. */
 export type Examination = {
@@ -44,7 +37,10 @@ export type Examination = {
   lateSlots: TimeRange[];
 };
 
-/** Queries and analyzes one window without storing anything. A failing query throws a `SiemError`. */
+/**
+ * Queries and analyzes one window without storing anything of it. Slots before the coverage, whose events arrived in it, are remembered first. A
+ * failing query throws a `SiemError`.
+ */
 export async function examineWindow(
   deps: ExamineDeps,
   run: ActiveRun,
@@ -58,6 +54,8 @@ export async function examineWindow(
     // A window that is examined again has found its late events the first time.
     lateSlots: repeat || run.trigger === 'manual' ? [] : await findLateSlots(deps, run, window, signal),
   }));
+  const slots = lateSlots.filter((slot) => isBeforeCoverage(run, slot));
+  if (slots.length > 0) await rememberEarlierSlots(deps, run, { slots, ingestedBefore: window.to }, signal);
   return analyzeResult(deps, run, task, { result, lateSlots });
 }
 
@@ -74,7 +72,8 @@ export function analyzeResult(
     );
     await addWindowWarnings(run, result, prepared);
     const { past, epoch } = await recallPast(deps, run, prepared);
-    const { candidates, learning, dropped } = await runInSlices(analyzeWindow(prepared, past));
+    const { candidates: found, learning, dropped } = await runInSlices(analyzeWindow(prepared, past));
+    const candidates = isTooOldToRaise(run, window) ? [] : found;
     if (learning) addWarning(run.progress, 'learning', 'Too few earlier windows are known for a comparison.');
     if (result.truncated)
       addWarning(
@@ -92,29 +91,6 @@ export function analyzeResult(
       lateSlots,
     };
   });
-}
-
-/** Returns the window of the query. Scheduled windows include what arrived until their end, all others what arrived until now. */
-export function toQueryWindow(run: ActiveRun, { repeat, ...window }: WindowTask, now: Date): QueryWindow {
-  if (run.clock === 'event') return { ...window, clock: trialClock(run.connection), ingestedBefore: now };
-  if (!run.connection.lateEvents) return { ...window, clock: run.clock };
-  const isFirst = run.trigger === 'schedule' && !repeat;
-  return {
-    ...window,
-    clock: 'slot',
-    ingestedBefore: isFirst ? window.to : now,
-    lateSince: run.coverageFrom ?? new Date(0),
-  };
-}
-
-/** Returns the clock of windows in the past that no schedule examines. */
-export const trialClock = ({ lateEvents }: Pick<SiemConnection, 'lateEvents'>): 'event' | 'slot' =>
-  lateEvents ? 'slot' : 'event';
-
-/** Runs the detection's query over one window, within `searchLimits`. */
-export function searchWindow(run: ActiveRun, window: QueryWindow, signal: AbortSignal): Promise<SearchResult> {
-  signal.throwIfAborted();
-  return run.connection.search(run.definition.detectionQuery, window, searchLimits, signal);
 }
 
 function recallPast(

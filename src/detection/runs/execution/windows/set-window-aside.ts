@@ -3,7 +3,7 @@ import type { Clock } from '../../../../platform/lib/time/clock.ts';
 import { replaceWindowWithGap } from '../../../scheduling/coverage/coverage.store.ts';
 import { isDueToData, SiemError } from '../../../siem/connector.ts';
 import type { ActiveRun } from '../active-run.ts';
-import type { WindowTask } from './examine-window.ts';
+import type { WindowTask } from './search-window.ts';
 import { writeProgress } from '../progress.store.ts';
 import { inRunTransaction } from '../run-transaction.ts';
 import { addWarning } from '../run-progress.ts';
