@@ -1,12 +1,26 @@
 /** An invalid field or parameter. `pointer` is a JSON pointer into the body, or `query/…`, `path/…` or `header/…`. */
 export type FieldError = { pointer: string; code: string; detail: string };
 
+/** One change that a request did not know, by whom and of which fields. `subject` says which of several records it is about. */
+export type RecordChange = {
+  at: string | null;
+  keyId: string | null;
+  actor: string | null;
+  action: string;
+  subject: string | null;
+  fields: { field: string; before?: unknown; after?: unknown }[];
+};
+
+/** What changed since the version that a request is based on. `current` is the `If-Match` or `expectedRevision` of the record as it is now. */
+export type StaleChanges = { current: string | number | null; changes: RecordChange[] };
+
 type ErrorFields = {
   status: number;
   code: string;
   detail: string;
   requestId?: string | undefined;
   errors?: FieldError[] | undefined;
+  stale?: StaleChanges | undefined;
   retryAfterMs?: number | undefined;
   cause?: unknown;
 };
@@ -23,10 +37,12 @@ export class TocsinError extends Error {
   /** Also in the log of the service. */
   readonly requestId: string | undefined;
   readonly errors: FieldError[];
+  /** Set for a 409 or 412 because the record changed meanwhile. */
+  readonly stale: StaleChanges | undefined;
   /** How long the service asked to wait before the next try. */
   readonly retryAfterMs: number | undefined;
 
-  constructor({ status, code, detail, requestId, errors = [], retryAfterMs, cause }: ErrorFields) {
+  constructor({ status, code, detail, requestId, errors = [], stale, retryAfterMs, cause }: ErrorFields) {
     const fields = errors.map(({ pointer, detail }) => `\n  ${pointer || 'body'}: ${detail}`).join('');
     super(`${detail} (${code}${requestId === undefined ? '' : `, request ${requestId}`})${fields}`, { cause });
     this.status = status;
@@ -34,6 +50,7 @@ export class TocsinError extends Error {
     this.detail = detail;
     this.requestId = requestId;
     this.errors = errors;
+    this.stale = stale;
     this.retryAfterMs = retryAfterMs;
   }
 
@@ -53,6 +70,7 @@ export function toClientError(body: unknown, response: Response): TocsinError {
     detail: text('detail') ?? `The service responded with status ${response.status}.`,
     requestId: text('requestId') ?? response.headers.get('x-request-id') ?? undefined,
     errors: Array.isArray(fields['errors']) ? (fields['errors'] as FieldError[]) : [],
+    stale: fields['stale'] as StaleChanges | undefined,
     retryAfterMs: readRetryAfterMs(response),
   });
 }

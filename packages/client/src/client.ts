@@ -4,7 +4,7 @@ import type { Entry, InitArguments, ListPath, Method, PagedPath, ResponseBody, S
 import { entriesOf, readPages } from './pages.ts';
 import { fetchWithRetries, type RetryOptions } from './retries.ts';
 
-export { TocsinError, type FieldError } from './client-error.ts';
+export { TocsinError, type FieldError, type RecordChange, type StaleChanges } from './client-error.ts';
 export type { ListPath, PagedPath, RequestOptions, ResponseBody } from './operation-types.ts';
 export type { components, operations, paths } from './schema.d.ts';
 

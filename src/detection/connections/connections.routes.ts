@@ -67,6 +67,7 @@ function connectionByIdRoutes(app: App, deps: ConnectionRoutesDeps): void {
       scope: 'detections:read',
       params: ConnectionPath,
       returns: Connection,
+      hasEtag: true,
     },
     ({ caller, params }) => getConnection(deps, caller, params.id),
   );
@@ -78,8 +79,11 @@ function connectionByIdRoutes(app: App, deps: ConnectionRoutesDeps): void {
       params: ConnectionPath,
       body: UpdateConnection,
       returns: Connection,
+      hasEtag: true,
+      acceptsIfMatch: true,
     },
-    ({ caller, params, body }) => changeConnection(deps, caller, params.id, body),
+    ({ caller, params, body, request }) =>
+      changeConnection(deps, caller, params.id, { ...body, ifMatch: request.headers['if-match'] }),
   );
   route(
     'DELETE /api/connections/:id',

@@ -7,6 +7,7 @@ import { toPage, readPageRequest, type PageQuery } from '../../platform/lib/page
 import type { Secretbox } from '../../platform/lib/secrets/secretbox.ts';
 import { auditRecord } from '../../platform/orgs/audit.store.ts';
 import type { Caller } from '../../platform/orgs/caller.ts';
+import { requireMatch } from '../../platform/orgs/record-version.ts';
 import { applyConnections } from '../scheduling/queue/run-queue.store.ts';
 import { getConnector, chooseClock, validateCredentials, validateSettings } from './validate-settings.ts';
 import {
@@ -91,17 +92,18 @@ export async function getConnection({ db }: { db: Db }, caller: Caller, id: stri
 
 /**
  * Changes the given fields of a connection. A new address requires the credentials again, so that stored credentials are never sent to
- * another server. Throws a 409 for the embedded log store.
+ * another server. Throws a 409 for the embedded log store, and 412 if `ifMatch` is not the current ETag.
  */
 export async function changeConnection(
   deps: ConnectionDeps,
   caller: Caller,
   id: string,
-  input: UpdateConnection,
+  { ifMatch, ...input }: UpdateConnection & { ifMatch?: string | undefined },
 ): Promise<Connection> {
   rejectLogStore(caller, id);
   return inOrg(deps.db, caller.orgId, async (tx) => {
     const before = await getConnectionRow(tx, caller, id, { isLocked: true });
+    await requireMatch(tx, ifMatch, toConnection(before), { resourceType: 'connection', resourceId: id });
     await updateConnection(tx, applyInput(deps, before, input), new Date());
     await applyConnections(tx, caller.orgId);
     const after = await getConnectionRow(tx, caller, id);

@@ -17,6 +17,14 @@ export const EntityNotesInput = z.strictObject({
         note: boundedString({ min: 1, max: 2_000 })
           .nullable()
           .describe('What is known of the entity. Null removes the note.'),
+        expectedRevision: z
+          .int()
+          .min(0)
+          .max(Number.MAX_SAFE_INTEGER)
+          .optional()
+          .describe(
+            'The `revision` of the note that the change is based on, and 0 if there was none. If it is not the current one, the answer is 409 and no note changes. Absent: replaces any note.',
+          ),
       }),
     )
     .min(1)
@@ -37,6 +45,7 @@ export const EntityNote = z
     keyId: z.string().nullable().describe('API key that wrote the note.'),
     actor: ActorField,
     updatedAt: z.string(),
+    revision: z.number().int().describe('Increases with every change of the note.'),
   })
   .meta({ id: 'EntityNote' });
 

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { queryRow, queryRows, type Tx } from '../../platform/db/db.ts';
+import { lockName } from '../../platform/db/lock-name.store.ts';
 import { replaceValue } from '../../platform/db/erasure.store.ts';
 import { uuidv7 } from '../../platform/lib/ids.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
@@ -23,9 +24,21 @@ export async function upsertNotes(
     from unnest(${notes.map(() => uuidv7(now))}::uuid[], ${notes.map(({ entity }) => entity)}::text[],
       ${notes.map(({ entityType }) => entityType)}::text[], ${notes.map(({ note }) => note)}::text[]) as n (id, entity, entity_type, note)
     on conflict (organization_id, md5(lower(entity)), entity_type) do update set id = excluded.id, entity = excluded.entity,
-      note = excluded.note, key_id = excluded.key_id, actor = excluded.actor, updated_at = excluded.updated_at`.execute(
-    tx,
-  );
+      note = excluded.note, key_id = excluded.key_id, actor = excluded.actor,
+      updated_at = greatest(excluded.updated_at, e.updated_at + interval '1 millisecond')`.execute(tx);
+}
+
+/** Serializes changes of the notes of an organization until the transaction ends, also of those that do not exist yet. */
+export const lockNotes = (tx: Tx, orgId: OrgId): Promise<void> => lockName(tx, `entity notes ${orgId}`);
+
+/** Returns the notes on entities, in any order. Entities without a note are left out. */
+export function findNotesOn(tx: Tx, orgId: OrgId, entities: Omit<NewNote, 'note'>[]): Promise<EntityNoteRow[]> {
+  return queryRows<EntityNoteRow>(tx)`
+      select e.id, e.entity, e.entity_type as "entityType", e.note, e.key_id as "keyId", e.actor, e.updated_at as "updatedAt"
+      from entity_notes e join unnest(${entities.map(({ entity }) => entity)}::text[],
+        ${entities.map(({ entityType }) => entityType)}::text[]) as n (entity, entity_type)
+        on md5(lower(e.entity)) = md5(lower(n.entity)) and e.entity_type = n.entity_type
+      where e.organization_id = ${orgId}`;
 }
 
 /** Deletes notes. Returns the number of notes that existed. */

@@ -5,19 +5,28 @@ import type { Author } from '../../platform/orgs/caller.ts';
 import { uuidv7 } from '../../platform/lib/ids.ts';
 import type { HitStatus } from './hits.schema.ts';
 
-export type LockedHit = { id: string; detectionId: string; status: HitStatus };
+/** `changedRevision` is that of the last change apart from being seen again. */
+export type LockedHit = {
+  id: string;
+  detectionId: string;
+  status: HitStatus;
+  revision: number;
+  changedRevision: number;
+};
+
+const lockedColumns = sql`id, detection_id as "detectionId", status, revision, changed_revision as "changedRevision"`;
 
 /** Finds a hit and locks it until the transaction ends. */
 export function lockHit(tx: Tx, orgId: OrgId, id: string): Promise<LockedHit | undefined> {
   return queryRow<LockedHit>(
     tx,
-  )`select id, detection_id as "detectionId", status from hits where organization_id = ${orgId} and id = ${id} for update`;
+  )`select ${lockedColumns} from hits where organization_id = ${orgId} and id = ${id} for update`;
 }
 
 /** Lists the hits of a group and locks them until the transaction ends. */
 export function lockGroupHits(tx: Tx, orgId: OrgId, groupId: string): Promise<LockedHit[]> {
   return queryRows<LockedHit>(tx)`
-      select id, detection_id as "detectionId", status from hits where organization_id = ${orgId} and group_id = ${groupId}
+      select ${lockedColumns} from hits where organization_id = ${orgId} and group_id = ${groupId}
       order by id for update`;
 }
 
@@ -37,7 +46,7 @@ export async function lockBatchHits(
   { groupId, batchId }: { groupId: string; batchId: string },
 ): Promise<BatchHit[] | undefined> {
   const rows = await queryRows<BatchHit & { isLatest: boolean }>(tx)`
-      select h.id, h.detection_id as "detectionId", h.status, c.from_status as former,
+      select h.id, h.detection_id as "detectionId", h.status, h.revision, h.changed_revision as "changedRevision", c.from_status as former,
         h.status = c.to_status and not exists (select from hit_changes later where later.organization_id = c.organization_id
           and later.hit_id = c.hit_id and (later.at, later.id) > (c.at, c.id)) as "isLatest"
       from hit_changes c join hits h on h.organization_id = c.organization_id and h.id = c.hit_id
@@ -65,13 +74,13 @@ export async function storeStatuses(tx: Tx, orgId: OrgId, hits: LockedHit[], cha
   const ids = hits.map(({ id }) => id);
   await sql`
     with changed as (
-      update hits set status = ${to}, superseded = false, revision = revision + 1, updated_at = ${now}
+      update hits set status = ${to}, superseded = false, revision = revision + 1, changed_revision = revision + 1, updated_at = ${now}
       where organization_id = ${orgId} and id = any(${ids}::uuid[])
     )
-    insert into hit_changes (organization_id, id, hit_id, at, key_id, actor, from_status, to_status, reason, batch_id)
-    select ${orgId}::uuid, change_id, hit_id, ${now}::timestamptz, ${author.keyId}, ${author.subject ?? null}, from_status, ${to}, ${reason}, ${batchId}::uuid
-    from unnest(${ids.map(() => uuidv7(now))}::uuid[], ${ids}::uuid[], ${hits.map(({ status }) => status)}::text[])
-      as c (change_id, hit_id, from_status)`.execute(tx);
+    insert into hit_changes (organization_id, id, hit_id, at, key_id, actor, from_status, to_status, reason, batch_id, revision)
+    select ${orgId}::uuid, change_id, hit_id, ${now}::timestamptz, ${author.keyId}, ${author.subject ?? null}, from_status, ${to}, ${reason}, ${batchId}::uuid, revision
+    from unnest(${ids.map(() => uuidv7(now))}::uuid[], ${ids}::uuid[], ${hits.map(({ status }) => status)}::text[],
+      ${hits.map(({ revision }) => revision + 1)}::int[]) as c (change_id, hit_id, from_status, revision)`.execute(tx);
   for (const [from, changed] of Map.groupBy(hits, ({ status }) => status)) {
     await countReviews(tx, { orgId, detectionId: first.detectionId }, from, -changed.length);
     await countReviews(tx, { orgId, detectionId: first.detectionId }, to, changed.length);
@@ -130,4 +139,16 @@ export function listReviewedHits(
   return queryRows<ReviewedHit>(tx)`
       select key, status from hits where organization_id = ${orgId} and detection_id = ${detectionId}
         and status in ('true_positive', 'benign', 'false_positive') and window_from < ${to} and window_to > ${from}`;
+}
+
+/** A change of the status of a hit. `steps` is by how much it raised `changed_revision`. */
+export type RevisionRow = StatusChangeRow & { hitId: string; entity: string; revision: number | null; steps: number };
+
+/** Lists the latest status changes of hits with their revisions, latest first. */
+export function listRevisions(tx: Tx, orgId: OrgId, hitIds: readonly string[], limit: number): Promise<RevisionRow[]> {
+  return queryRows<RevisionRow>(tx)`
+      select c.hit_id as "hitId", h.entity, c.at, c.key_id as "keyId", c.actor, c.from_status as "from", c.to_status as "to", c.reason, c.revision,
+        coalesce(c.revision - coalesce(lag(c.revision) over (partition by c.hit_id order by c.at, c.id), 1), 0) as steps
+      from hit_changes c join hits h on h.organization_id = c.organization_id and h.id = c.hit_id
+      where c.organization_id = ${orgId} and c.hit_id = any(${hitIds}::uuid[]) order by c.at desc, c.id desc limit ${limit}`;
 }

@@ -134,6 +134,14 @@ export type HitDetail = z.infer<typeof HitDetail>;
 export const HitVerdict = z.strictObject({
   status: z.enum(hitStatuses),
   reason: boundedString({ max: 2000 }).optional(),
+  expectedRevision: z
+    .int()
+    .min(0)
+    .max(Number.MAX_SAFE_INTEGER)
+    .optional()
+    .describe(
+      'The `revision` that the decision is based on. If the content or a status changed since, the answer is 409, and `stale` lists what changed. That a hit was seen again does not count. Absent: applies to any revision.',
+    ),
 });
 export type HitVerdict = z.infer<typeof HitVerdict>;
 

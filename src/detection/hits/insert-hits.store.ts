@@ -28,7 +28,8 @@ function mergeIntoExisting(hasLateHits: boolean): RawBuilder<unknown> {
     return sql`${column} = case when ${isReplaced} then excluded.${column} else hits.${column} end`;
   });
   return sql`status = case when hits.superseded and hits.status = 'outdated' then 'open' else hits.status end,
-    superseded = false, revision = hits.revision + ${isReplaced}::int, ${sql.join(columns)}`;
+    superseded = false, revision = hits.revision + ${isReplaced}::int,
+    changed_revision = case when ${isReplaced} then hits.revision + 1 else hits.changed_revision end, ${sql.join(columns)}`;
 }
 
 /** A hit of a verdict. `judged` is false if the judge gave no verdict, for `unjudgedReason`, so the hit is based on its facts alone. */

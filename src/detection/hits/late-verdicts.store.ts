@@ -51,7 +51,7 @@ export async function applyLateVerdict(
         next_step = ${nextStep}, evidence = ${JSON.stringify(evidence)}, judged = true, unjudged_reason = null,
         model_disagrees = ${late.modelDisagrees}, needs_review = ${late.needsReview && JSON.stringify(late.needsReview)},
         struck = ${JSON.stringify(late.struck)},
-        status = 'open', superseded = false, revision = revision + 1, updated_at = ${now}
+        status = 'open', superseded = false, revision = revision + 1, changed_revision = revision + 1, updated_at = ${now}
       where ${isHit}`.execute(tx);
     await emitLateVerdict(tx, orgId, hit);
   }
@@ -60,10 +60,10 @@ export async function applyLateVerdict(
     await sql`
       with changed as (
         update hits set judged = true, unjudged_reason = null, model_disagrees = ${reason}, status = 'outdated', superseded = true,
-          revision = revision + 1, updated_at = ${now} where ${isHit}
+          revision = revision + 1, changed_revision = revision + 1, updated_at = ${now} where ${isHit} returning revision
       )
-      insert into hit_changes (organization_id, id, hit_id, at, key_id, from_status, to_status, reason)
-      values (${orgId}, ${uuidv7(now)}, ${hit.id}, ${now}, null, 'open', 'outdated', ${`Judged later: ${reason}`})`.execute(
+      insert into hit_changes (organization_id, id, hit_id, at, key_id, from_status, to_status, reason, revision)
+      select ${orgId}, ${uuidv7(now)}, ${hit.id}, ${now}, null, 'open', 'outdated', ${`Judged later: ${reason}`}, revision from changed`.execute(
       tx,
     );
     await emitLateVerdict(tx, orgId, hit);

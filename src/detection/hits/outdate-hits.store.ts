@@ -23,7 +23,8 @@ export async function outdateHits(
       last_seen_at = coalesce(seen.last_at, h.last_seen_at),
       superseded = h.superseded or not seen.is_supported or (h.key = any(${hitKeys}::text[]) and h.window_from = ${windowFrom}),
       status = case when h.status = 'open' and not seen.is_supported then 'outdated' else h.status end,
-      revision = h.revision + 1, updated_at = ${now}
+      revision = h.revision + 1, updated_at = ${now},
+      changed_revision = case when h.status = 'open' and not seen.is_supported then h.revision + 1 else h.changed_revision end
     from (
       select o.hit_id, count(distinct p.window_from) as windows, min(p.seen_at) as first_at, max(p.seen_at) as last_at,
         exists (${supporting}) as is_supported

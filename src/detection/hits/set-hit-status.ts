@@ -3,6 +3,7 @@ import type { Clock } from '../../platform/lib/time/clock.ts';
 import { appError } from '../../platform/lib/errors.ts';
 import { insertAudit } from '../../platform/orgs/audit.store.ts';
 import type { Caller } from '../../platform/orgs/caller.ts';
+import { checkHitRevision } from './check-revision.ts';
 import { emitHitEvents } from './hit-events.ts';
 import { getHit } from './read-hits.ts';
 import type { HitDetail, HitVerdict } from './hits.schema.ts';
@@ -10,7 +11,10 @@ import { listStatusChanges, lockHit, storeStatus } from './hit-status.store.ts';
 
 export type SetHitStatusDeps = { db: Db; clock: Clock };
 
-/** Sets the status of a hit as an analyst judged it. Does nothing if neither the status nor the reason changes. */
+/**
+ * Sets the status of a hit as an analyst judged it. Does nothing if neither the status nor the reason changes. Throws 409 if the hit changed since
+ * `expectedRevision`.
+ */
 export async function setHitStatus(
   deps: SetHitStatusDeps,
   caller: Caller,
@@ -26,6 +30,7 @@ export async function setHitStatus(
       const [latest] = await listStatusChanges(tx, caller.orgId, id, 1);
       if (reason === null || latest?.reason === reason) return;
     }
+    await checkHitRevision(tx, caller.orgId, hit, input.expectedRevision);
     await storeStatus(tx, caller.orgId, hit, { to: status, reason, author: caller, now });
     await emitHitEvents(tx, caller.orgId, [id]);
     await insertAudit(tx, caller, {

@@ -23,6 +23,7 @@ export function valueListRoutes(app: App, deps: Parameters<typeof putValueList>[
       scope: 'detections:read',
       params: ValueListPath,
       returns: ValueList,
+      hasEtag: true,
     },
     ({ caller, params }) => getValueList(deps, caller, params.name),
   );
@@ -34,9 +35,12 @@ export function valueListRoutes(app: App, deps: Parameters<typeof putValueList>[
       params: ValueListPath,
       body: ValueListInput,
       returns: ValueList,
+      hasEtag: true,
+      acceptsIfMatch: true,
       bodyBytesMax: 8_000_000,
     },
-    ({ caller, params, body }) => putValueList(deps, caller, params.name, body),
+    ({ caller, params, body, request }) =>
+      putValueList(deps, caller, params.name, { ...body, ifMatch: request.headers['if-match'] }),
   );
   route(
     'DELETE /api/value-lists/:name',
@@ -44,9 +48,10 @@ export function valueListRoutes(app: App, deps: Parameters<typeof putValueList>[
       operationId: 'deleteValueList',
       summary: 'Delete a value list that no detection uses',
       ignoresBody: true,
+      acceptsIfMatch: true,
       params: ValueListPath,
       returns: ValueList,
     },
-    ({ caller, params }) => removeValueList(deps, caller, params.name),
+    ({ caller, params, request }) => removeValueList(deps, caller, params.name, request.headers['if-match']),
   );
 }

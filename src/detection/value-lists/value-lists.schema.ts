@@ -15,6 +15,14 @@ export const ValueListInput = z.strictObject({
     .describe(
       'Exact values, patterns in which `*` stands for any text, and networks such as `10.0.0.0/8`. Case does not matter. Repeats are dropped.',
     ),
+  expectedRevision: z
+    .int()
+    .min(0)
+    .max(Number.MAX_SAFE_INTEGER)
+    .optional()
+    .describe(
+      'The `revision` that the change is based on, and 0 for a list that does not exist. If it is not the current one, the answer is 409, and `stale` lists what changed. Absent: replaces any list.',
+    ),
 });
 export type ValueListInput = z.infer<typeof ValueListInput>;
 
@@ -26,6 +34,7 @@ const summary = {
   keyId: z.string().nullable().describe('API key that wrote the list last.'),
   actor: ActorField,
   updatedAt: z.string(),
+  revision: z.number().int().describe('Increases with every change of the list.'),
 };
 
 export const ValueList = z.object({ ...summary, values: z.array(z.string()) }).meta({ id: 'ValueList' });

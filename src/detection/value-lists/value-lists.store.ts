@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { queryRow, queryRows, type Tx } from '../../platform/db/db.ts';
+import { lockName } from '../../platform/db/lock-name.store.ts';
 import { replaceValue } from '../../platform/db/erasure.store.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 
@@ -45,8 +46,12 @@ export async function upsertValueList(
     values (${orgId}, ${list.id}, ${list.name}, ${list.description}, ${JSON.stringify(list.values)}, ${list.keyId},
       ${list.actor}, ${list.updatedAt})
     on conflict (organization_id, name) do update set description = excluded.description, list_values = excluded.list_values,
-      key_id = excluded.key_id, actor = excluded.actor, updated_at = excluded.updated_at`.execute(tx);
+      key_id = excluded.key_id, actor = excluded.actor,
+      updated_at = greatest(excluded.updated_at, value_lists.updated_at + interval '1 millisecond')`.execute(tx);
 }
+
+/** Serializes changes of the lists of an organization until the transaction ends, also of those that do not exist yet. */
+export const lockValueLists = (tx: Tx, orgId: OrgId): Promise<void> => lockName(tx, `value lists ${orgId}`);
 
 export async function deleteValueList(tx: Tx, orgId: OrgId, name: string): Promise<void> {
   await sql`delete from value_lists where organization_id = ${orgId} and name = ${name}`.execute(tx);

@@ -1,14 +1,17 @@
-import { inOrg, type Db } from '../../platform/db/db.ts';
+import { inOrg, type Db, type Tx } from '../../platform/db/db.ts';
 import type { Clock } from '../../platform/lib/time/clock.ts';
-import { appError } from '../../platform/lib/errors.ts';
+import { appError, staleError } from '../../platform/lib/errors.ts';
 import { uuidv7 } from '../../platform/lib/ids.ts';
 import { insertAudit } from '../../platform/orgs/audit.store.ts';
+import type { OrgId } from '../../platform/lib/org-id.ts';
 import type { Caller } from '../../platform/orgs/caller.ts';
+import { listChangesSince, requireMatch } from '../../platform/orgs/record-version.ts';
 import type { ValueList, ValueListInput, ValueLists } from './value-lists.schema.ts';
 import {
   deleteValueList,
   findValueList,
   listValueLists,
+  lockValueLists,
   upsertValueList,
   type ValueListRow,
 } from './value-lists.store.ts';
@@ -17,7 +20,7 @@ const listsMax = 100;
 
 export async function getValueLists({ db }: { db: Db }, { orgId }: Caller): Promise<ValueLists> {
   const rows = await inOrg(db, orgId, (tx) => listValueLists(tx, orgId));
-  return { lists: rows.map((row) => ({ ...row, updatedAt: row.updatedAt.toISOString() })) };
+  return { lists: rows.map(toRevised) };
 }
 
 /** Throws 404. */
@@ -27,38 +30,48 @@ export async function getValueList({ db }: { db: Db }, { orgId }: Caller, name: 
   return toValueList(row);
 }
 
-/** Creates or replaces a list. Throws 409 above 100 lists. */
+/** Creates or replaces a list. Throws 409 above 100 lists, and 409 or 412 if it is not the version that the caller saw. */
 export function putValueList(
   { db, clock }: { db: Db; clock: Clock },
   caller: Caller,
   name: string,
-  { description, values }: ValueListInput,
+  { description, values, expectedRevision, ifMatch }: ValueListInput & { ifMatch?: string | undefined },
 ): Promise<ValueList> {
   const { orgId, keyId, subject: actor = null } = caller;
   return inOrg(db, orgId, async (tx) => {
+    await lockValueLists(tx, orgId);
     const before = await findValueList(tx, orgId, name);
+    await checkVersion(tx, orgId, { name, before }, { ifMatch, expectedRevision });
     if (!before && (await listValueLists(tx, orgId)).length >= listsMax)
       throw appError('conflict', `An organization can have at most ${listsMax} value lists.`);
     const now = clock();
     const list = { name, description, values: [...new Set(values)], keyId, actor, updatedAt: now };
     await upsertValueList(tx, orgId, { ...list, id: uuidv7(now) });
+    const stored = (await findValueList(tx, orgId, name))!;
     await insertAudit(tx, caller, {
       action: before ? 'value_list.changed' : 'value_list.created',
       resourceType: 'value_list',
       resourceId: orgId,
       before: before ? summarize(before) : null,
-      after: summarize({ ...list, valuesTotal: list.values.length }),
+      after: summarize(stored),
     });
-    return toValueList((await findValueList(tx, orgId, name))!);
+    return toValueList(stored);
   });
 }
 
 /** Deletes a list and returns it. Throws 404, and 409 if a detection uses the list. */
-export function removeValueList({ db }: { db: Db }, caller: Caller, name: string): Promise<ValueList> {
+export function removeValueList(
+  { db }: { db: Db },
+  caller: Caller,
+  name: string,
+  ifMatch?: string,
+): Promise<ValueList> {
   const { orgId } = caller;
   return inOrg(db, orgId, async (tx) => {
+    await lockValueLists(tx, orgId);
     const row = await findValueList(tx, orgId, name);
     if (!row) throw toNotFound(name);
+    await checkVersion(tx, orgId, { name, before: row }, { ifMatch });
     if (row.usedBy.length > 0)
       throw appError(
         'conflict',
@@ -78,11 +91,36 @@ export function removeValueList({ db }: { db: Db }, caller: Caller, name: string
 
 const toNotFound = (name: string) => appError('not_found', `Value list ${name} not found.`);
 
-const toValueList = (row: ValueListRow): ValueList => ({ ...row, updatedAt: row.updatedAt.toISOString() });
+const toRevised = <R extends { updatedAt: Date }>(row: R) => ({
+  ...row,
+  updatedAt: row.updatedAt.toISOString(),
+  revision: row.updatedAt.getTime(),
+});
+
+const toValueList = (row: ValueListRow): ValueList => toRevised(row);
 
 /** The audit log does not repeat the values, which may name people. */
-const summarize = ({ name, description, valuesTotal }: Pick<ValueListRow, 'name' | 'description' | 'valuesTotal'>) => ({
+const summarize = ({ name, description, valuesTotal, updatedAt }: ValueListRow) => ({
   name,
   description,
   valuesTotal,
+  updatedAt: updatedAt.toISOString(),
 });
+
+type ExpectedVersion = { ifMatch: string | undefined; expectedRevision?: number | undefined };
+
+/** Throws 412 for If-Match, and 409 for `expectedRevision`, unless a locked list is the version that the caller saw. */
+async function checkVersion(
+  tx: Tx,
+  orgId: OrgId,
+  { name, before }: { name: string; before: ValueListRow | undefined },
+  { ifMatch, expectedRevision }: ExpectedVersion,
+): Promise<void> {
+  const resource = { resourceType: 'value_list', resourceId: orgId, name };
+  await requireMatch(tx, ifMatch, { updatedAt: before?.updatedAt.toISOString() ?? null }, resource);
+  const current = before?.updatedAt.getTime() ?? 0;
+  if (expectedRevision === undefined || expectedRevision === current) return;
+  const changes = await listChangesSince(tx, expectedRevision, resource);
+  const detail = `The value list changed since revision ${expectedRevision}. \`stale\` lists what changed.`;
+  throw staleError('/expectedRevision', detail, { current, changes });
+}

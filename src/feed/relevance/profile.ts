@@ -1,6 +1,7 @@
 import { inOrg, type Db } from '../../platform/db/db.ts';
 import { insertAudit } from '../../platform/orgs/audit.store.ts';
 import type { Caller } from '../../platform/orgs/caller.ts';
+import { requireMatch } from '../../platform/orgs/record-version.ts';
 import type { Clock } from '../../platform/lib/time/clock.ts';
 import type { SnapshotCache } from '../items/snapshot/snapshot.ts';
 import { isEmptyProfile, Profile, type StoredProfile } from './profile.schema.ts';
@@ -14,32 +15,48 @@ export async function getProfile({ db }: { db: Db }, caller: Caller): Promise<St
   return toStored(await inOrg(db, caller.orgId, (tx) => findProfile(tx, caller.orgId)));
 }
 
-/** Replaces the whole profile. Relevance is then recomputed in the background. An unchanged profile creates no new version. */
+const action = 'feed_profile.updated';
+
+/**
+ * Replaces the whole profile. Relevance is then recomputed in the background. An unchanged profile creates no new version. Throws 412 if `ifMatch`
+ * is not the current ETag.
+ */
 export async function putProfile(
   { db, clock, snapshots }: PutProfileDeps,
   caller: Caller,
   input: Profile,
+  ifMatch?: string,
 ): Promise<StoredProfile> {
   const hasProfile = !isEmptyProfile(input);
   const profile = JSON.stringify(withoutDuplicates(input));
   const stored = await inOrg(db, caller.orgId, async (tx) => {
     const before = await lockProfile(tx, caller.orgId);
+    await requireMatch(tx, ifMatch, toStored(before), {
+      resourceType: 'organization',
+      resourceId: caller.orgId,
+      action,
+    });
     if (before?.profile === profile) return toStored(before);
     // Lists report the state of the profile, so their ETags must change with it.
     await advanceOwnPool(tx, caller.orgId);
     const after = await upsertProfile(tx, caller.orgId, { profile, hasProfile, now: clock() });
     await insertAudit(tx, caller, {
-      action: 'feed_profile.updated',
+      action,
       resourceType: 'organization',
       resourceId: caller.orgId,
-      before: before ? JSON.parse(before.profile) : null,
-      after: JSON.parse(profile),
+      before: before ? toAudited(before) : null,
+      after: toAudited(after),
     });
     return toStored(after);
   });
   snapshots.invalidate();
   return stored;
 }
+
+const toAudited = ({ profile, updated_at: updatedAt }: ProfileRow) => ({
+  ...(JSON.parse(profile) as Profile),
+  updatedAt: updatedAt.toISOString(),
+});
 
 function withoutDuplicates(profile: Profile): Profile {
   const distinct = <T>(list: T[]): T[] => [

@@ -7,7 +7,12 @@ export function relevanceRoutes(app: App, deps: PutProfileDeps): void {
   const route = apiRoutes(app, { tag: 'feed', scope: 'feed:read' });
   route(
     'GET /api/feed/profile',
-    { operationId: 'getProfile', summary: "Get the organization's relevance profile", returns: StoredProfile },
+    {
+      operationId: 'getProfile',
+      summary: "Get the organization's relevance profile",
+      returns: StoredProfile,
+      hasEtag: true,
+    },
     ({ caller }) => getProfile(deps, caller),
   );
   route(
@@ -18,7 +23,9 @@ export function relevanceRoutes(app: App, deps: PutProfileDeps): void {
       scope: 'feed:write',
       body: Profile,
       returns: StoredProfile,
+      hasEtag: true,
+      acceptsIfMatch: true,
     },
-    ({ caller, body }) => putProfile(deps, caller, body),
+    ({ caller, body, request }) => putProfile(deps, caller, body, request.headers['if-match']),
   );
 }

@@ -1,9 +1,9 @@
-import { checkIfMatch, recordEtag } from '../../platform/http/responses/etag.ts';
 import type { Clock } from '../../platform/lib/time/clock.ts';
 import { nextSlot, parseCron } from '../../platform/lib/cron/cron.ts';
 import { fieldError } from '../../platform/lib/errors.ts';
 import type { Secretbox } from '../../platform/lib/secrets/secretbox.ts';
 import type { Caller } from '../../platform/orgs/caller.ts';
+import { requireMatch } from '../../platform/orgs/record-version.ts';
 import { sourceFormats } from '../formats/registry.ts';
 import type { PullCursor, SourceRow } from '../ingestion/source-row.ts';
 import { toStoredTlp } from '../ingestion/tlp-input.ts';
@@ -33,7 +33,8 @@ export async function updateSource(
   let remarked: SourceRow | undefined;
   const updated = await changeSource(deps, caller, id, async (tx, before) => {
     const now = deps.clock();
-    checkIfMatch(ifMatch, recordEtag({ updatedAt: before.updated_at.toISOString() }));
+    const version = { updatedAt: before.updated_at.toISOString() };
+    await requireMatch(tx, ifMatch, version, { resourceType: 'source', resourceId: id });
     checkFixedFields(before, input);
     const sealedAuth = resolveSealedAuth(deps.secrets, before, { auth: input.auth, url: input.url ?? before.url });
     const after = applyChange(before, input, { fileAllowed, sealedAuth, now });

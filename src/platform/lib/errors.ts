@@ -39,7 +39,28 @@ export type FieldError = { pointer: string; code: string; detail: string };
 /** The quota of an organization that an error is about. `resetsAt` is null for what is counted as of now. */
 export type QuotaProblem = { name: string; limit: number; used: number; resetsAt: string | null };
 
-type AppErrorOptions = { errors?: FieldError[]; headers?: Record<string, string>; quota?: QuotaProblem };
+/** One change of a record, by whom, with the fields that it changed. `subject` says which of several records it is about. */
+export type RecordChange = {
+  at: string | null;
+  keyId: string | null;
+  actor: string | null;
+  action: string;
+  subject: string | null;
+  fields: { field: string; before: unknown; after: unknown }[];
+};
+
+/**
+ * What changed since the version that a request is based on, latest first. A request with `current`, an ETag or a revision, applies to the record as
+ * it is now. Null if it no longer exists.
+ */
+export type StaleProblem = { current: string | number | null; changes: RecordChange[] };
+
+type AppErrorOptions = {
+  errors?: FieldError[];
+  headers?: Record<string, string>;
+  quota?: QuotaProblem;
+  stale?: StaleProblem;
+};
 
 export class AppError extends Error {
   readonly code: ErrorCode;
@@ -47,6 +68,7 @@ export class AppError extends Error {
   readonly errors: FieldError[] | undefined;
   readonly headers: Record<string, string>;
   readonly quota: QuotaProblem | undefined;
+  readonly stale: StaleProblem | undefined;
   constructor(code: ErrorCode, detail: string, options: AppErrorOptions = {}) {
     super(detail);
     this.code = code;
@@ -54,6 +76,7 @@ export class AppError extends Error {
     this.errors = options.errors;
     this.headers = options.headers ?? {};
     this.quota = options.quota;
+    this.stale = options.stale;
   }
 }
 
@@ -65,6 +88,11 @@ export function appError(code: ErrorCode, detail: string, options?: AppErrorOpti
 /** Returns a 503 that asks the caller to try again after some seconds. */
 export const unavailableError = (detail: string, retryAfterSeconds: number): AppError =>
   appError('unavailable', detail, { headers: { 'retry-after': String(retryAfterSeconds) } });
+
+/** Returns the 409 for a request whose `expectedRevision`, at `pointer`, is not the current one. */
+export function staleError(pointer: string, detail: string, stale: StaleProblem): AppError {
+  return appError('conflict', detail, { errors: [{ pointer, code: 'stale_revision', detail }], stale });
+}
 
 /** Returns a 400 about one field. `code` is snake_case. */
 export function fieldError(pointer: string, code: string, detail: string): AppError {

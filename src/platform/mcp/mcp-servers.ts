@@ -5,6 +5,7 @@ import { toPage, readPageRequest, type PageQuery } from '../lib/page-request.ts'
 import { validateOutboundUrl } from '../lib/outbound-http/validate-url.ts';
 import { auditRecord } from '../orgs/audit.store.ts';
 import type { Caller } from '../orgs/caller.ts';
+import { requireMatch } from '../orgs/record-version.ts';
 import type { Secretbox } from '../lib/secrets/secretbox.ts';
 import type { McpSettings } from './mcp-settings.ts';
 import { listMcpServerTools } from './mcp-tools.ts';
@@ -73,11 +74,12 @@ export async function changeMcpServer(
   deps: McpServerDeps,
   caller: Caller,
   id: string,
-  input: UpdateMcpServer,
+  { ifMatch, ...input }: UpdateMcpServer & { ifMatch?: string | undefined },
 ): Promise<McpServerRecord> {
   if (input.name !== undefined) requireUnreservedName(deps, input.name);
   return inOrg(deps.db, caller.orgId, async (tx) => {
     const before = await getServerRow(tx, caller, id, { lock: true });
+    await requireMatch(tx, ifMatch, toRecord(deps, before), { resourceType: 'mcp_server', resourceId: id });
     const url = input.url === undefined ? before.url : validateUrl(input.url, deps.config.fetchAllow);
     const hasSecrets = Object.keys(openHeaders(deps.secrets, before)).length > 0;
     if (input.headers === undefined && hasSecrets && new URL(url).origin !== new URL(before.url).origin)

@@ -43,7 +43,13 @@ export function mcpRoutes(app: App, deps: McpServerDeps): void {
   );
   route(
     'GET /api/mcp-servers/:id',
-    { operationId: 'getMcpServer', summary: 'Get an MCP server', params: McpServerPath, returns: McpServerRecord },
+    {
+      operationId: 'getMcpServer',
+      summary: 'Get an MCP server',
+      params: McpServerPath,
+      returns: McpServerRecord,
+      hasEtag: true,
+    },
     ({ caller, params }) => getMcpServer(deps, caller, params.id),
   );
   route(
@@ -54,8 +60,11 @@ export function mcpRoutes(app: App, deps: McpServerDeps): void {
       params: McpServerPath,
       body: UpdateMcpServer,
       returns: McpServerRecord,
+      hasEtag: true,
+      acceptsIfMatch: true,
     },
-    ({ caller, params, body }) => changeMcpServer(deps, caller, params.id, body),
+    ({ caller, params, body, request }) =>
+      changeMcpServer(deps, caller, params.id, { ...body, ifMatch: request.headers['if-match'] }),
   );
   route(
     'DELETE /api/mcp-servers/:id',

@@ -51,7 +51,7 @@ export function outputRoutes(app: App, deps: OutputDeps & DeliverDeps): void {
   );
   route(
     'GET /api/outputs/:id',
-    { operationId: 'getOutput', summary: 'Get a destination', params: OutputPath, returns: Output },
+    { operationId: 'getOutput', summary: 'Get a destination', params: OutputPath, returns: Output, hasEtag: true },
     ({ caller, params }) => getOutput(deps, caller, params.id),
   );
   route(
@@ -62,8 +62,11 @@ export function outputRoutes(app: App, deps: OutputDeps & DeliverDeps): void {
       params: OutputPath,
       body: UpdateOutput,
       returns: Output,
+      hasEtag: true,
+      acceptsIfMatch: true,
     },
-    ({ caller, params, body }) => changeOutput(deps, caller, params.id, body),
+    ({ caller, params, body, request }) =>
+      changeOutput(deps, caller, params.id, { ...body, ifMatch: request.headers['if-match'] }),
   );
   route(
     'DELETE /api/outputs/:id',

@@ -5,6 +5,7 @@ import { toPage, readPageRequest, type PageQuery } from '../lib/page-request.ts'
 import type { Secretbox } from '../lib/secrets/secretbox.ts';
 import { auditRecord } from '../orgs/audit.store.ts';
 import type { Caller } from '../orgs/caller.ts';
+import { requireMatch } from '../orgs/record-version.ts';
 import { validateDestinationUrl, maskDestinationUrl } from './destination-address.ts';
 import type {
   CreateOutput,
@@ -71,10 +72,16 @@ export async function getOutput({ db }: Pick<OutputDeps, 'db'>, caller: Caller, 
   return toOutput(await inOrg(db, caller.orgId, (tx) => getOutputRow(tx, caller, id)));
 }
 
-/** Changes the given fields. Enabling clears the reason why the service disabled the destination. */
-export async function changeOutput(deps: OutputDeps, caller: Caller, id: string, input: UpdateOutput): Promise<Output> {
+/** Changes the given fields. Enabling clears the reason why the service disabled the destination. Throws 412 if `ifMatch` is not the current ETag. */
+export async function changeOutput(
+  deps: OutputDeps,
+  caller: Caller,
+  id: string,
+  { ifMatch, ...input }: UpdateOutput & { ifMatch?: string | undefined },
+): Promise<Output> {
   return inOrg(deps.db, caller.orgId, async (tx) => {
     const before = await getOutputRow(tx, caller, id, { lock: true });
+    await requireMatch(tx, ifMatch, toOutput(before), { resourceType: 'output', resourceId: id });
     if (input.detectionIds !== undefined) await requireDetections(tx, caller, input.detectionIds);
     const enabled = input.enabled ?? before.enabled;
     const after = {

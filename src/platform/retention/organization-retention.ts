@@ -1,5 +1,5 @@
 import { acrossOrgs, inOrg, type Db, type Tx } from '../db/db.ts';
-import { checkIfMatch, recordEtag } from '../http/responses/etag.ts';
+import { checkIfMatch } from '../http/responses/etag.ts';
 import { fieldError } from '../lib/errors.ts';
 import type { OrgId } from '../lib/org-id.ts';
 import { insertAudit } from '../orgs/audit.store.ts';
@@ -77,7 +77,7 @@ async function changePart(
 ): Promise<OrganizationRetention> {
   const { orgId } = author;
   const row = await readRetention(tx, orgId);
-  checkIfMatch(ifMatch, recordEtag(toRetention(row, keep)));
+  checkIfMatch(ifMatch, toRetention(row, keep));
   const before = row[part];
   const after = mergeDays(before, changes);
   if (retentionKinds.every((kind) => before[kind] === after[kind])) return toRetention(row, keep);

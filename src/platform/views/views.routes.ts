@@ -25,8 +25,17 @@ export function viewRoutes(app: App, deps: ViewDeps): void {
   );
   route(
     'PUT /api/views/:id',
-    { operationId: 'updateView', summary: 'Replace a view', params: ViewPath, body: ViewInput, returns: View },
-    ({ caller, params, body }) => changeView(deps, caller, params.id, body),
+    {
+      operationId: 'updateView',
+      summary: 'Replace a view',
+      params: ViewPath,
+      body: ViewInput,
+      returns: View,
+      hasEtag: true,
+      acceptsIfMatch: true,
+    },
+    ({ caller, params, body, request }) =>
+      changeView(deps, caller, params.id, { ...body, ifMatch: request.headers['if-match'] }),
   );
   route(
     'DELETE /api/views/:id',

@@ -48,7 +48,8 @@ export function upsertView(
       select ${orgId}::uuid, ${id}::uuid, ${name}, ${page}, ${query}, ${author.keyId}, ${author.subject ?? null},
         ${now}::timestamptz, ${now}::timestamptz
       where not exists (select from saved_views where organization_id = ${orgId} and page = ${page} and lower(name) = lower(${name}) and id <> ${id})
-      on conflict (organization_id, id) do update set name = excluded.name, page = excluded.page, query = excluded.query, updated_at = excluded.updated_at
+      on conflict (organization_id, id) do update set name = excluded.name, page = excluded.page, query = excluded.query,
+        updated_at = greatest(excluded.updated_at, saved_views.updated_at + interval '1 millisecond')
       returning ${columns}`;
 }
 

@@ -1,4 +1,5 @@
 import { inOrg, type Db, type Tx } from '../db/db.ts';
+import { checkIfMatch } from '../http/responses/etag.ts';
 import type { Clock } from '../lib/time/clock.ts';
 import { appError, fieldError } from '../lib/errors.ts';
 import { uuidv7 } from '../lib/ids.ts';
@@ -30,11 +31,16 @@ export function createView(deps: ViewDeps, caller: Caller, input: ViewInput): Pr
   });
 }
 
-/** Replaces a view. */
-export function changeView(deps: ViewDeps, caller: Caller, id: string, input: ViewInput): Promise<View> {
+/** Replaces a view. Throws 412 if `ifMatch` is not its ETag. */
+export function changeView(
+  deps: ViewDeps,
+  caller: Caller,
+  id: string,
+  { ifMatch, ...input }: ViewInput & { ifMatch?: string | undefined },
+): Promise<View> {
   return inOrg(deps.db, caller.orgId, async (tx) => {
     await lockViews(tx, caller.orgId);
-    await requireView(tx, caller.orgId, id);
+    checkIfMatch(ifMatch, await requireView(tx, caller.orgId, id));
     return storeView(tx, deps, caller, { id, ...input });
   });
 }

@@ -15,6 +15,7 @@ const summaryFields = [
   'confidence',
   'headline',
   'status',
+  'revision',
   'judged',
   'needsReview',
   'occurrenceCount',

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { EntityNotesInput, type EntityNotesStored } from '../../../detection/entities/entity-notes.schema.ts';
 import type { Detection } from '../../../detection/detections/record/detection.schema.ts';
-import { hitStatuses, type HitDetail } from '../../../detection/hits/hits.schema.ts';
+import { hitStatuses, HitVerdict, type HitDetail } from '../../../detection/hits/hits.schema.ts';
 import type { RunStarted } from '../../../detection/runs/runs.schema.ts';
 import { GeneratedDetection } from '../../suggestions/generate-detection.schema.ts';
 import { defineTool, pick } from '../tool.ts';
@@ -30,10 +30,13 @@ export const writeTools = [
       id: idInput('hit'),
       status: z.enum(hitStatuses),
       reason: textInput(2000, 'Why, for the people who read the history.'),
+      expectedRevision: HitVerdict.shape.expectedRevision.describe(
+        'The revision of the hit that the decision is based on. Always send it: a change that a person made since is then an error and not overwritten.',
+      ),
     }),
     run: async (callApi, { id, ...body }) => {
       const hit = await callApi<HitDetail>('POST', `/api/hits/${id}/status`, body);
-      return pick(hit, ['id', 'entity', 'headline', 'status', 'updatedAt']);
+      return pick(hit, ['id', 'entity', 'headline', 'status', 'revision', 'updatedAt']);
     },
   }),
   defineTool({
@@ -45,6 +48,7 @@ export const writeTools = [
     input: z.strictObject({
       entity: EntityNotesInput.shape.notes.element.shape.entity,
       note: textInput(2000, 'What is known of the entity, in one or two sentences.'),
+      expectedRevision: EntityNotesInput.shape.notes.element.shape.expectedRevision,
     }),
     run: (callApi, note) => callApi<EntityNotesStored>('PUT', '/api/entity-notes', { notes: [note] }),
   }),

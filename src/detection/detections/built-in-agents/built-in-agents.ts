@@ -10,7 +10,7 @@ import { effectiveCron, isEnabledAfter } from '../record/cron-schedule.ts';
 import { storeChange } from '../updates/change-detection.ts';
 import { checkModelAlias, type ModelAliases } from '../record/check-model-alias.ts';
 import { toColumns } from '../record/field-conversion.ts';
-import { checkIfMatch, recordEtag } from '../../../platform/http/responses/etag.ts';
+import { requireMatch } from '../../../platform/orgs/record-version.ts';
 import type { UpdateAgent } from '../record/detection-input.schema.ts';
 import { toRecord } from '../record/detection-record.ts';
 import type { Detection } from '../record/detection.schema.ts';
@@ -78,7 +78,7 @@ export async function updateBuiltInAgent(
   return inOrg(db, caller.orgId, async (tx) => {
     const before = requireAgent(await lockAgent(tx, { orgId: caller.orgId, now }, id), id);
     if (!before.is_built_in) throw appError('conflict', `${id} is a detection. Change it at /api/detections/${id}.`);
-    checkIfMatch(ifMatch, recordEtag(toRecord(before)));
+    await requireMatch(tx, ifMatch, toRecord(before), { resourceType: 'agent', resourceId: before.id });
     checkModelAlias(models, input.modelAlias);
     const after = mergeAgentUpdate(before, input, now);
     return storeChange(tx, before, after, { caller, action: 'agent.updated', now, gapReason: 'disabled' });

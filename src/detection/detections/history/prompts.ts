@@ -3,7 +3,7 @@ import { appError, fieldError } from '../../../platform/lib/errors.ts';
 import { uuidv7 } from '../../../platform/lib/ids.ts';
 import type { PageQuery } from '../../../platform/lib/page-request.ts';
 import type { Caller } from '../../../platform/orgs/caller.ts';
-import { checkIfMatch, recordEtag } from '../../../platform/http/responses/etag.ts';
+import { requireMatch } from '../../../platform/orgs/record-version.ts';
 import { storeChange } from '../updates/change-detection.ts';
 import { toAuthor } from './author.ts';
 import { listNumbered, readHistory, type HistoryDeps } from './history.ts';
@@ -86,7 +86,7 @@ export async function activatePrompt(
   const now = clock();
   return inOrg(db, caller.orgId, async (tx) => {
     const before = await lockEditable(tx, { orgId: caller.orgId, now }, id);
-    checkIfMatch(ifMatch, recordEtag(toRecord(before)));
+    await requireMatch(tx, ifMatch, toRecord(before), { resourceType: 'detection', resourceId: before.id });
     const prompt = await getVersion(tx, { orgId: caller.orgId, detectionId: id }, version);
     const after = { ...before, ...toPromptColumns(prompt) };
     return storeChange(tx, before, after, { caller, action: 'detection.updated', now, gapReason: 'disabled' });

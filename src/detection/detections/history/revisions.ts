@@ -3,7 +3,7 @@ import { inOrg } from '../../../platform/db/db.ts';
 import { appError, fieldError } from '../../../platform/lib/errors.ts';
 import type { PageQuery } from '../../../platform/lib/page-request.ts';
 import type { Caller } from '../../../platform/orgs/caller.ts';
-import { checkIfMatch, recordEtag } from '../../../platform/http/responses/etag.ts';
+import { requireMatch } from '../../../platform/orgs/record-version.ts';
 import { storeChange } from '../updates/change-detection.ts';
 import { checkModelAlias, type ModelAliases } from '../record/check-model-alias.ts';
 import { mergeUpdate } from '../updates/merge-update.ts';
@@ -83,7 +83,7 @@ export async function restoreRevision(
   const now = deps.clock();
   return inOrg(deps.db, caller.orgId, async (tx) => {
     const before = await lockEditable(tx, { orgId: caller.orgId, now }, id);
-    checkIfMatch(ifMatch, recordEtag(toRecord(before)));
+    await requireMatch(tx, ifMatch, toRecord(before), { resourceType: 'detection', resourceId: before.id });
     const key = { orgId: caller.orgId, detectionId: id };
     const found = await findRevision(tx, key, revision);
     if (!found) throw noRevision(id, revision);

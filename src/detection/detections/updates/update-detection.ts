@@ -1,7 +1,7 @@
 import { inOrg, type Db } from '../../../platform/db/db.ts';
-import { checkIfMatch, recordEtag } from '../../../platform/http/responses/etag.ts';
 import type { Clock } from '../../../platform/lib/time/clock.ts';
 import type { Caller } from '../../../platform/orgs/caller.ts';
+import { requireMatch } from '../../../platform/orgs/record-version.ts';
 import { storeChange } from './change-detection.ts';
 import { checkCanRun, checkTestsPass, type CheckDetectionDeps, type CheckTestsDeps } from '../check-detection.ts';
 import { changesConnection, findConnected } from '../detection-connections.store.ts';
@@ -39,7 +39,7 @@ export async function updateDetection(
   }
   return inOrg(deps.db, caller.orgId, async (tx) => {
     const before = await lockEditable(tx, scope, id);
-    checkIfMatch(ifMatch, recordEtag(toRecord(before)));
+    await requireMatch(tx, ifMatch, toRecord(before), { resourceType: 'detection', resourceId: id });
     checkModelAlias(deps.models, input.modelAlias);
     const after = mergeUpdate(before, input, now);
     const change = { caller, action: 'detection.updated', now, gapReason: 'disabled', warnings } as const;

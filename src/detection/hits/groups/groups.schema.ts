@@ -29,6 +29,12 @@ export const HitGroup = z
     entities: z
       .array(z.object({ entity: z.string(), entityType: z.string(), severity: z.enum(severities), hitId: z.string() }))
       .describe('The most severe ones, at most 20. `GET /api/hits?group=` lists all.'),
+    revision: z
+      .number()
+      .int()
+      .describe(
+        'Changes when the content or the status of a hit changes or a hit joins. `expectedRevision` of a change.',
+      ),
     windowFrom: time,
     windowTo: time,
     lastSeenAt: time,

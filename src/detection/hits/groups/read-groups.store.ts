@@ -14,17 +14,17 @@ const severityRank = sql`array_position(${[...severities]}::text[], severity)`;
 /** Selects groups that satisfy `condition` on `g`, with the figures of their hits. Groups without hits are left out. */
 const selectGroups = (orgId: OrgId, condition: RawBuilder<unknown>): RawBuilder<unknown> => sql`
   select g.id, g.detection_id as "detectionId", a.name as "detectionName", hit.severity, hit.n as hits, hit.statuses, hit.unjudged,
-    hit.entities, g.window_from as "windowFrom", g.window_to as "windowTo", hit.last_seen_at as "lastSeenAt",
+    hit.revision, hit.entities, g.window_from as "windowFrom", g.window_to as "windowTo", hit.last_seen_at as "lastSeenAt",
     g.created_at as "createdAt", hit.updated_at as "updatedAt"
   from hit_groups g join agents a on a.organization_id = g.organization_id and a.id = g.detection_id
     cross join lateral (
       select sum(n)::int as n, (${[...severities]}::text[])[max(rank)] as severity, jsonb_object_agg(status, n) as statuses,
-        sum(unjudged)::int as unjudged, max(last_seen_at) as last_seen_at, max(updated_at) as updated_at,
+        sum(unjudged)::int as unjudged, sum(revision)::bigint as revision, max(last_seen_at) as last_seen_at, max(updated_at) as updated_at,
         (select jsonb_agg(e) from (
           select entity, entity_type as "entityType", severity, id as "hitId" from hits
           where organization_id = g.organization_id and group_id = g.id order by ${severityRank} desc, id limit ${entitiesMax}) e) as entities
       from (
-        select status, count(*) as n, max(${severityRank}) as rank, count(*) filter (where not judged) as unjudged,
+        select status, count(*) as n, max(${severityRank}) as rank, count(*) filter (where not judged) as unjudged, sum(changed_revision) as revision,
           max(last_seen_at) as last_seen_at, max(updated_at) as updated_at
         from hits where organization_id = g.organization_id and group_id = g.id group by status) s
     ) hit

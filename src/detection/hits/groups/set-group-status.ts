@@ -5,6 +5,7 @@ import { uuidv7 } from '../../../platform/lib/ids.ts';
 import type { OrgId } from '../../../platform/lib/org-id.ts';
 import { insertAudit } from '../../../platform/orgs/audit.store.ts';
 import type { Caller } from '../../../platform/orgs/caller.ts';
+import { checkGroupRevision } from '../check-revision.ts';
 import { emitGroupEvent } from '../hit-events.ts';
 import { lockBatchHits, lockGroupHits, storeStatuses, type LockedHit } from '../hit-status.store.ts';
 import type { HitStatus, HitVerdict } from '../hits.schema.ts';
@@ -14,7 +15,7 @@ import { findGroup, type HitGroupRow } from './read-groups.store.ts';
 
 type GroupStatusDeps = { db: Db; clock: Clock };
 
-/** Sets the status of every hit of a group, and records it in the history of each. Hits that have the status already do not change. */
+/** Sets the status of every hit of a group, and records it in the history of each. Hits that have the status already do not change. Throws 409 if one changed since `expectedRevision`. */
 export function setGroupStatus(
   { db, clock }: GroupStatusDeps,
   caller: Caller,
@@ -24,7 +25,9 @@ export function setGroupStatus(
   const { orgId } = caller;
   return inOrg(db, orgId, async (tx) => {
     const before = await getGroup(tx, orgId, id);
-    const hits = (await lockGroupHits(tx, orgId, id)).filter((hit) => hit.status !== status);
+    const all = await lockGroupHits(tx, orgId, id);
+    await checkGroupRevision(tx, orgId, all, input.expectedRevision);
+    const hits = all.filter((hit) => hit.status !== status);
     const changes = hits.map((hit) => ({ hit, to: status }));
     // The reason is only in the history of the hits, where it can be erased.
     const audit = { before: { statuses: before.statuses }, after: { status, changed: hits.length } };

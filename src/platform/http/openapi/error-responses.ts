@@ -13,7 +13,7 @@ const errors = {
     409,
     'The record is in a state that does not allow this, or the first request with this key is in flight.',
   ],
-  PreconditionFailed: [412, 'The record changed since the version in If-Match.'],
+  PreconditionFailed: [412, 'The record changed since the version in If-Match. `stale` lists what changed.'],
   PayloadTooLarge: [413, 'The body is larger than the operation accepts.'],
   UnsupportedMediaType: [415, 'The media type or encoding of the body is not supported.'],
   Unprocessable: [422, 'A check failed, or the Idempotency-Key was used with another request.'],

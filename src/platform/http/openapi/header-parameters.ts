@@ -11,7 +11,8 @@ export const headerParameters = {
   IfMatch: {
     name: 'If-Match',
     in: 'header',
-    description: 'The `ETag` of the record that the change is based on. Without it, the change applies to any version.',
+    description:
+      'The `ETag` of the record that the change is based on, or its `updatedAt` in quotes. Without it, the change applies to any version.',
     schema: { type: 'string' },
   },
 };

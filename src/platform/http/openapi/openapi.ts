@@ -22,7 +22,7 @@ export type OpenApiOptions = {
 
 const description = `Detection agents and a threat-intelligence feed. Every operation is scoped to the organization of the API key.
 
-**Lists** return a page and \`nextCursor\`, which is the \`cursor\` of the next page and null on the last one. The feed's items have numbered pages instead. **Errors** are \`application/problem+json\` (RFC 9457) with a stable \`code\`; \`errors\` lists invalid fields. Unknown fields and parameters are errors, except in the operations that say otherwise. **Changes** can be repeated: a POST with the same \`Idempotency-Key\` returns the first response, and a PUT with \`If-Match\` fails with 412 if somebody else changed the record. **429** and **503** say in \`Retry-After\` when to try again.`;
+**Lists** return a page and \`nextCursor\`, which is the \`cursor\` of the next page and null on the last one. The feed's items have numbered pages instead. **Errors** are \`application/problem+json\` (RFC 9457) with a stable \`code\`; \`errors\` lists invalid fields. Unknown fields and parameters are errors, except in the operations that say otherwise. **Changes** can be repeated: a POST with the same \`Idempotency-Key\` returns the first response, and a PUT with \`If-Match\` (the \`ETag\`, or \`updatedAt\` in quotes) fails with 412, and a change with \`expectedRevision\` with 409, if somebody else changed the record; \`stale\` says who changed what. **429** and **503** say in \`Retry-After\` when to try again.`;
 
 /** Makes the OpenAPI 3.1 document of the routes and serves it at `/openapi.json`. Must be registered before the routes. */
 export async function registerOpenApi(app: App, options: OpenApiOptions): Promise<void> {

@@ -5,10 +5,18 @@ export function recordEtag({ updatedAt }: { updatedAt: string | null }): string 
   return `"${new Date(updatedAt ?? 0).getTime().toString(36)}"`;
 }
 
-/** Throws 412 unless If-Match contains the ETag (RFC 9110, 13.1.1). Weak tags match too, since compressing proxies weaken them. */
-export function checkIfMatch(header: string | undefined, etag: string): void {
-  if (header === undefined || header.trim() === '*') return;
+/**
+ * Returns whether If-Match contains the ETag of a record, or its `updatedAt` in quotes, which lists contain (RFC 9110, 13.1.1). Weak tags match
+ * too, since compressing proxies weaken them.
+ */
+export function matchesRecord(header: string | undefined, record: { updatedAt: string | null }): boolean {
+  if (header === undefined || header.trim() === '*') return true;
   const expected = header.split(',').map((tag) => tag.trim().replace(/^W\//, ''));
-  if (!expected.includes(etag))
-    throw appError('precondition_failed', `If-Match does not match: the record's ETag is now ${etag}.`);
+  return expected.includes(recordEtag(record)) || expected.includes(`"${record.updatedAt}"`);
+}
+
+/** Throws 412 unless If-Match matches a record. */
+export function checkIfMatch(header: string | undefined, record: { updatedAt: string | null }): void {
+  if (!matchesRecord(header, record))
+    throw appError('precondition_failed', `If-Match does not match: the record's ETag is now ${recordEtag(record)}.`);
 }

@@ -25,6 +25,27 @@ export const Problem = z
       .object({ name: z.string(), limit: z.number(), used: z.number(), resetsAt: z.string().nullable() })
       .optional()
       .describe('The quota of the organization that is used up. `resetsAt` is null for what is counted as of now.'),
+    stale: z
+      .object({
+        current: z
+          .union([z.string(), z.number()])
+          .nullable()
+          .describe('The `If-Match` or `expectedRevision` of the record as it is now. Null if it no longer exists.'),
+        changes: z
+          .array(
+            z.object({
+              at: z.string().nullable(),
+              keyId: z.string().nullable(),
+              actor: z.string().nullable().describe('Who signed in. Null for a change with a key or by the service.'),
+              action: z.string(),
+              subject: z.string().nullable().describe('Which of several records changed, such as an entity.'),
+              fields: z.array(z.object({ field: z.string(), before: z.unknown(), after: z.unknown() })),
+            }),
+          )
+          .describe('Changes since the version that the request is based on, latest first, at most 20.'),
+      })
+      .optional()
+      .describe('What changed since the version that the request is based on.'),
   })
   .meta({ id: 'Problem' });
 
@@ -72,6 +93,7 @@ export function problemText(error: AppError, instance: string, requestId: string
     requestId,
     ...(error.errors ? { errors: error.errors } : {}),
     ...(error.quota ? { quota: error.quota } : {}),
+    ...(error.stale ? { stale: error.stale } : {}),
   });
 }
 

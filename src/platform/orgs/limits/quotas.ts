@@ -1,5 +1,5 @@
 import { acrossOrgs, inOrg, type Db } from '../../db/db.ts';
-import { checkIfMatch, recordEtag } from '../../http/responses/etag.ts';
+import { checkIfMatch } from '../../http/responses/etag.ts';
 import type { Clock } from '../../lib/time/clock.ts';
 import type { OrgId } from '../../lib/org-id.ts';
 import { insertAudit } from '../audit.store.ts';
@@ -45,7 +45,7 @@ export async function changeQuotas(
     const org = await lockOrgAcrossOrgs(tx, reference);
     if (!org) throw unknownOrganization(reference);
     const { updatedAt, ...before } = await readQuotas(tx, org.id);
-    checkIfMatch(ifMatch, recordEtag({ updatedAt: updatedAt?.toISOString() ?? null }));
+    checkIfMatch(ifMatch, { updatedAt: updatedAt?.toISOString() ?? null });
     const after: Quotas = mergeQuotas(before, changes);
     if (JSON.stringify(after) === JSON.stringify(before)) return org.id;
     await storeQuotasAcrossOrgs(tx, org.id, after);
