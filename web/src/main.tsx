@@ -8,6 +8,7 @@ import { sessionQuery, signInMeta } from './api/session.ts';
 import { applyTheme } from './lib/theme.ts';
 import { createConsoleRouter } from './router.tsx';
 import { EndedSession, endedSession } from './shell/ended-session.tsx';
+import { Conflicts } from './ui/overlays/conflicts.tsx';
 import { Toasts } from './ui/overlays/toasts.tsx';
 
 const isWorthRetrying = (error: Error): boolean =>
@@ -36,6 +37,7 @@ createRoot(document.getElementById('root')!).render(
   <StrictMode>
     <QueryClientProvider client={client}>
       <RouterProvider router={router} />
+      <Conflicts />
       <Toasts />
       <EndedSession />
     </QueryClientProvider>

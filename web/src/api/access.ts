@@ -1,6 +1,7 @@
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query';
 import { api, read, type Schemas } from './client.ts';
 import type { paths } from './schema.d.ts';
+import { sendIfMatch, type Versioned } from './versions.ts';
 
 export type Key = Schemas['Key'];
 export type Session = Schemas['Session'];
@@ -61,7 +62,8 @@ export type Retention = Schemas['OrganizationRetention'];
 /** The periods that an organization can choose. */
 export const retentionKinds = ['logsDays', 'rowsDays', 'hitsDays', 'runsDays'] as const;
 
-export const changeRetention = (body: Retention['own']) => read(api.PUT('/api/privacy/retention', { body }));
+export const changeRetention = (seen: Versioned, body: Retention['own']) =>
+  sendIfMatch(seen, (header) => read(api.PUT('/api/privacy/retention', { params: { header }, body })));
 
 export const eraseValue = (field: string, value: string) =>
   read(api.POST('/api/privacy/erase', { body: { field, value } }));

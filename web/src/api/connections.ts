@@ -1,6 +1,7 @@
 import { queryOptions } from '@tanstack/react-query';
 import { api, read, type Schemas } from './client.ts';
 import type { paths } from './schema.d.ts';
+import { sendIfMatch, type Versioned } from './versions.ts';
 
 export type Connection = Schemas['Connection'];
 export type NewConnection = paths['/api/connections']['post']['requestBody']['content']['application/json'];
@@ -42,6 +43,8 @@ export const libraryDatasetsQuery = queryOptions({
 });
 
 export const createConnection = (body: NewConnection) => read(api.POST('/api/connections', { body }));
-export const changeConnection = (id: string, body: ConnectionChange) =>
-  read(api.PUT('/api/connections/{id}', { params: { path: { id } }, body }));
+export const changeConnection = (connection: Versioned & { id: string }, body: ConnectionChange) =>
+  sendIfMatch(connection, (header) =>
+    read(api.PUT('/api/connections/{id}', { params: { path: { id: connection.id }, header }, body })),
+  );
 export const deleteConnection = (id: string) => read(api.DELETE('/api/connections/{id}', { params: { path: { id } } }));

@@ -1,6 +1,7 @@
 import { queryOptions } from '@tanstack/react-query';
 import { api, read, type Schemas } from './client.ts';
 import type { paths } from './schema.d.ts';
+import { sendIfMatch, type Versioned } from './versions.ts';
 
 const path = (id: string) => ({ params: { path: { id } } });
 
@@ -29,8 +30,14 @@ export const promptDiffQuery = (id: string, from: number, to: number) =>
   });
 export const createPrompt = (id: string, body: { prompt: string; description?: string }) =>
   read(api.POST('/api/detections/{id}/prompts', { ...path(id), body }));
-export const activatePrompt = (id: string, version: number) =>
-  read(api.POST('/api/detections/{id}/prompts/{version}/activate', { params: { path: { id, version } } }));
+export const activatePrompt = (detection: Versioned & { id: string }, version: number) =>
+  sendIfMatch(detection, (header) =>
+    read(
+      api.POST('/api/detections/{id}/prompts/{version}/activate', {
+        params: { path: { id: detection.id, version }, header },
+      }),
+    ),
+  );
 
 export type TestSet = Schemas['TestSet'];
 type TestSetInput = NonNullable<

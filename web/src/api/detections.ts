@@ -1,6 +1,7 @@
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query';
 import { api, read, type Schemas } from './client.ts';
 import type { paths } from './schema.d.ts';
+import { sendIfMatch, type Versioned } from './versions.ts';
 
 export type DetectionSummary = Schemas['DetectionSummary'];
 export type DetectionHealth = DetectionSummary['health'];
@@ -70,8 +71,10 @@ export type DetectionChanges = NonNullable<
 export type NewDetection = NonNullable<paths['/api/detections']['post']['requestBody']>['content']['application/json'];
 
 export const createDetection = (body: NewDetection) => read(api.POST('/api/detections', { body }));
-export const changeDetection = (id: string, body: DetectionChanges) =>
-  read(api.PUT('/api/detections/{id}', { ...path(id), body }));
+export const changeDetection = (detection: Versioned & { id: string }, body: DetectionChanges) =>
+  sendIfMatch(detection, (header) =>
+    read(api.PUT('/api/detections/{id}', { params: { path: { id: detection.id }, header }, body })),
+  );
 export const deleteDetection = (id: string) => read(api.DELETE('/api/detections/{id}', path(id)));
 export const restoreDetection = (id: string) => read(api.POST('/api/detections/{id}/restore', path(id)));
 export const runDetection = (id: string) => read(api.POST('/api/detections/{id}/run', { ...path(id), body: {} }));

@@ -1,6 +1,7 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
 import { api, read, type Schemas } from './client.ts';
 import type { paths } from './schema.d.ts';
+import { sendVersion } from './versions.ts';
 
 export type Hit = Schemas['Hit'];
 export type HitStatus = Hit['status'];
@@ -27,18 +28,21 @@ export const hitsQuery = (filter: HitFilter) =>
 
 export const hitQuery = (id: string) => queryOptions({ queryKey: ['hits', 'one', id], queryFn: () => getHit(id) });
 
-export const setHitStatus = (id: string, status: HitStatus, reason: string) =>
-  read(
-    api.POST('/api/hits/{id}/status', { params: { path: { id } }, body: { status, ...(reason !== '' && { reason }) } }),
-  );
+type Decision = { status: HitStatus; reason: string };
+const toVerdict = ({ status, reason }: Decision, expectedRevision: number) => ({
+  status,
+  ...(reason !== '' && { reason }),
+  expectedRevision,
+});
+
+/** Throws a problem with `stale` if the hit changed since `revision`. */
+export const setHitStatus = ({ id, revision }: Pick<Hit, 'id' | 'revision'>, decision: Decision) =>
+  read(api.POST('/api/hits/{id}/status', { params: { path: { id } }, body: toVerdict(decision, revision) }));
 
 /** Sets the status of every hit of a wave with one request. */
-export const setGroupStatus = (id: string, status: HitStatus, reason: string) =>
-  read(
-    api.POST('/api/hit-groups/{id}/status', {
-      params: { path: { id } },
-      body: { status, ...(reason !== '' && { reason }) },
-    }),
+export const setGroupStatus = ({ id, revision: seen }: { id: string; revision: number }, decision: Decision) =>
+  sendVersion(seen, (revision) =>
+    read(api.POST('/api/hit-groups/{id}/status', { params: { path: { id } }, body: toVerdict(decision, revision) })),
   );
 
 /** Undoes a change of the status of a wave. */

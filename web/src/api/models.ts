@@ -1,6 +1,7 @@
 import { queryOptions } from '@tanstack/react-query';
 import { api, read } from './client.ts';
 import type { paths } from './schema.d.ts';
+import { sendIfMatch, type Versioned } from './versions.ts';
 
 export type Model = paths['/api/models']['get']['responses'][200]['content']['application/json']['models'][number];
 
@@ -19,5 +20,7 @@ export const builtInAgentsQuery = queryOptions({
 });
 
 export type AgentChange = paths['/api/agents/{id}']['put']['requestBody']['content']['application/json'];
-export const changeAgent = (id: string, body: AgentChange) =>
-  read(api.PUT('/api/agents/{id}', { params: { path: { id } }, body }));
+export const changeAgent = (agent: Versioned & { id: string }, body: AgentChange) =>
+  sendIfMatch(agent, (header) =>
+    read(api.PUT('/api/agents/{id}', { params: { path: { id: agent.id }, header }, body })),
+  );

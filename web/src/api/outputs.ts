@@ -1,6 +1,7 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
 import { api, read, type Schemas } from './client.ts';
 import type { paths } from './schema.d.ts';
+import { sendIfMatch, type Versioned } from './versions.ts';
 
 export type Output = Schemas['Output'];
 export type Delivery = Schemas['Delivery'];
@@ -39,8 +40,10 @@ export const deliveriesQuery = (id: string, state: Delivery['state'] | undefined
   });
 
 export const createOutput = (body: NewOutput) => read(api.POST('/api/outputs', { body }));
-export const setOutputEnabled = (id: string, enabled: boolean) =>
-  read(api.PUT('/api/outputs/{id}', { params: { path: { id } }, body: { enabled } }));
+export const setOutputEnabled = (output: Versioned & { id: string }, enabled: boolean) =>
+  sendIfMatch(output, (header) =>
+    read(api.PUT('/api/outputs/{id}', { params: { path: { id: output.id }, header }, body: { enabled } })),
+  );
 export const deleteOutput = (id: string) => read(api.DELETE('/api/outputs/{id}', { params: { path: { id } } }));
 export const testOutput = (id: string) => read(api.POST('/api/outputs/{id}/test', { params: { path: { id } } }));
 export const rotateOutput = (id: string) =>

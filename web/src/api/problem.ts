@@ -4,8 +4,21 @@ type ProblemFields = {
   detail: string;
   requestId?: string | undefined;
   errors?: FieldProblem[] | undefined;
+  stale?: StaleChanges | undefined;
   cause?: unknown;
 };
+
+/** A change of somebody else. `subject` says which of several records it is about. */
+export type RecordChange = {
+  at: string | null;
+  keyId: string | null;
+  actor: string | null;
+  subject: string | null;
+  fields: { field: string; before?: unknown; after?: unknown }[];
+};
+
+/** What changed since the version that a change is based on. `current` is the version now, null if the record no longer exists. */
+type StaleChanges = { current: string | number | null; changes: RecordChange[] };
 
 export type FieldProblem = { pointer: string; code: string; detail: string };
 
@@ -15,12 +28,14 @@ export class ApiProblem extends Error {
   readonly code: string;
   readonly requestId: string | undefined;
   readonly errors: FieldProblem[];
-  constructor({ status, code, detail, requestId, errors, cause }: ProblemFields) {
+  readonly stale: StaleChanges | undefined;
+  constructor({ status, code, detail, requestId, errors, stale, cause }: ProblemFields) {
     super(detail, { cause });
     this.status = status;
     this.code = code;
     this.requestId = requestId;
     this.errors = errors ?? [];
+    this.stale = stale;
   }
 }
 
@@ -34,6 +49,7 @@ export function toProblem(body: unknown, status: number): ApiProblem {
     detail: text('detail') ?? text('title') ?? `The service answered with status ${status}.`,
     requestId: text('requestId'),
     errors: Array.isArray(fields['errors']) ? (fields['errors'] as FieldProblem[]) : undefined,
+    stale: fields['stale'] as StaleChanges | undefined,
   });
 }
 

@@ -1,6 +1,7 @@
 import { queryOptions } from '@tanstack/react-query';
 import { api, read, type Schemas } from './client.ts';
 import type { paths } from './schema.d.ts';
+import { sendIfMatch, type Versioned } from './versions.ts';
 
 export type Profile = Schemas['FeedProfile'];
 export type ProfileInput = NonNullable<paths['/api/feed/profile']['put']['requestBody']>['content']['application/json'];
@@ -14,7 +15,8 @@ export const profileQuery = queryOptions({
   refetchInterval: ({ state }) => (state.data?.rebuilding ? rebuildingMs : false),
 });
 
-export const putProfile = (body: ProfileInput) => read(api.PUT('/api/feed/profile', { body }));
+export const putProfile = (seen: Versioned, body: ProfileInput) =>
+  sendIfMatch(seen, (header) => read(api.PUT('/api/feed/profile', { params: { header }, body })));
 
 /** Returns whether a profile has an entry. One whose lists are all empty counts as missing. */
 export const hasProfile = ({ products, platforms, sectors, regions, keywords }: Profile): boolean =>

@@ -1,6 +1,7 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
 import { api, read, type Schemas } from './client.ts';
 import type { paths } from './schema.d.ts';
+import { sendIfMatch, type Versioned } from './versions.ts';
 
 export type Source = Schemas['Source'];
 export type NewSource = NonNullable<paths['/api/feed/sources']['post']['requestBody']>['content']['application/json'];
@@ -36,8 +37,10 @@ export const createSource = (source: NewSource) => read(api.POST('/api/feed/sour
 /** Reads the beginning of a source and stores nothing. */
 export const testSource = (source: TestedSource) => read(api.POST('/api/feed/sources/test', { body: source }));
 
-export const changeSource = (id: string, change: SourceChange) =>
-  read(api.PUT('/api/feed/sources/{id}', { params: { path: { id } }, body: change }));
+export const changeSource = (source: Versioned & { id: string }, change: SourceChange) =>
+  sendIfMatch(source, (header) =>
+    read(api.PUT('/api/feed/sources/{id}', { params: { path: { id: source.id }, header }, body: change })),
+  );
 
 export const deleteSource = (id: string) => read(api.DELETE('/api/feed/sources/{id}', { params: { path: { id } } }));
 

@@ -1,5 +1,6 @@
 import { queryOptions } from '@tanstack/react-query';
 import { api, read, type Schemas } from './client.ts';
+import { sendIfMatch } from './versions.ts';
 
 export type View = Schemas['View'];
 
@@ -17,7 +18,9 @@ type NewView = Pick<View, 'name' | 'page' | 'query'>;
 /** Saves a view. Replaces `existing`, the view of the page that has the name already. */
 export const saveView = (view: NewView, existing: View | undefined) =>
   existing
-    ? read(api.PUT('/api/views/{id}', { params: { path: { id: existing.id } }, body: view }))
+    ? sendIfMatch(existing, (header) =>
+        read(api.PUT('/api/views/{id}', { params: { path: { id: existing.id }, header }, body: view })),
+      )
     : read(api.POST('/api/views', { body: view }));
 
 export const deleteView = (id: string) => read(api.DELETE('/api/views/{id}', { params: { path: { id } } }));

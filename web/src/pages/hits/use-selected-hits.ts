@@ -13,7 +13,7 @@ export type SelectedHits = {
   /** Selects the rest of the wave, if all loaded hits of a longer one are selected. */
   more: { count: number; onSelect: () => void } | undefined;
   /** The wave, if all of its hits are selected. */
-  wave: { id: string; hits: number } | undefined;
+  wave: { id: string; hits: number; revision: number } | undefined;
 };
 
 /** The selection in a list of hits. All hits of a wave can be selected, also those that are not loaded. */
@@ -42,6 +42,6 @@ export function useSelectedHits(
       wave && hasAllLoaded && hasNextPage && !isWholeWave
         ? { count: wave.hits, onSelect: () => setIsWholeWave(true) }
         : undefined,
-    wave: wave && (isWholeWave || (hasAllLoaded && !hasNextPage)) ? { id: wave.id, hits: wave.hits } : undefined,
+    wave: wave && (isWholeWave || (hasAllLoaded && !hasNextPage)) ? wave : undefined,
   };
 }

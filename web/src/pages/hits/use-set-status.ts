@@ -1,6 +1,8 @@
 import { useMutation, useQueryClient, type InfiniteData } from '@tanstack/react-query';
 import { useRef } from 'react';
 import { hitQuery, setGroupStatus, setHitStatus, undoGroupStatus, type Hit, type HitStatus } from '../../api/hits.ts';
+import type { RecordChange } from '../../api/problem.ts';
+import { askAboutConflict, isStale } from '../../api/versions.ts';
 import { countOf } from '../../lib/text.ts';
 import { texts } from '../../texts/hits.ts';
 import { texts as common } from '../../texts/common.ts';
@@ -8,7 +10,7 @@ import { toasts } from '../../ui/overlays/toasts.tsx';
 
 type Change = { hit: Hit; status: HitStatus };
 /** A wave as a whole, with the number of its hits, of which only some may be loaded. */
-export type Wave = { id: string; hits: number };
+export type Wave = { id: string; hits: number; revision: number };
 /** `undoes` is the change of the wave to undo. */
 type Batch = {
   changes: readonly Change[];
@@ -17,8 +19,13 @@ type Batch = {
   wave?: Wave | undefined;
   undoes?: string;
 };
-/** The failed changes, with the first error. `change` identifies the change of a wave. */
-type Saved = { failed: readonly Change[]; error?: Error; change?: string | undefined };
+/**
+ * The failed changes, with the first error, and those of hits that others changed meanwhile, if the user keeps what others did. `change` identifies the
+ * change of a wave.
+ */
+type Saved = { failed: readonly Change[]; kept?: readonly Change[]; error?: Error; change?: string | undefined };
+/** The revisions of hits after changes from here, which the list may not have yet. */
+type Revisions = Map<string, number>;
 type Lists = InfiniteData<{ hits: Hit[]; nextCursor: string | null }>;
 
 const atOnce = 6;
@@ -27,6 +34,9 @@ const atOnce = 6;
 export function useSetStatus() {
   const client = useQueryClient();
   const latest = useRef<{ batch: Batch; saved: Promise<Saved> } | null>(null);
+  const revisions = useRef<Revisions>(new Map());
+  /** Changes are saved one after the other, so that each knows the revisions after the previous one. */
+  const queue = useRef<Promise<unknown>>(Promise.resolve());
   const show = (changes: readonly Change[]): void => {
     const statuses = new Map(changes.map(({ hit, status }) => [hit.id, status]));
     client.setQueriesData<Lists>(
@@ -44,9 +54,14 @@ export function useSetStatus() {
       client.setQueryData(hitQuery(id).queryKey, (detail) => detail && { ...detail, status });
   };
   const { mutateAsync } = useMutation({
-    mutationFn: save,
+    mutationFn: (batch: Batch) => {
+      const saved = queue.current.then(() => save(batch, revisions.current));
+      queue.current = saved;
+      return saved;
+    },
     onMutate: ({ changes }) => show(changes),
-    onSuccess: ({ failed, error }, { changes, wave }) => {
+    onSuccess: ({ failed, kept = [], error }, { changes, wave }) => {
+      show(kept.map(({ hit }) => ({ hit, status: hit.status })));
       if (!error) return;
       show(failed.map(({ hit }) => ({ hit, status: hit.status })));
       toasts.add({
@@ -90,28 +105,47 @@ export function useSetStatus() {
 }
 
 /** Saves or undoes a wave with one request, and other changes a few at a time. Never rejects. */
-async function save({ changes, status, reason, wave, undoes }: Batch): Promise<Saved> {
+async function save({ changes, status, reason, wave, undoes }: Batch, revisions: Revisions): Promise<Saved> {
   if (wave)
     try {
       const { change } = await (undoes === undefined
-        ? setGroupStatus(wave.id, status, reason)
+        ? setGroupStatus(wave, { status, reason })
         : undoGroupStatus(wave.id, undoes));
       return { failed: [], change: change?.id };
     } catch (error) {
-      return { failed: changes, error: error as Error };
+      return isStale(error) ? { failed: [], kept: changes } : { failed: changes, error: error as Error };
     }
+  return saveEach(changes, reason, revisions);
+}
+
+/** Saves changes of hits. Asks once about all of them that others changed meanwhile. */
+async function saveEach(changes: readonly Change[], reason: string, revisions: Revisions): Promise<Saved> {
   const failed: Change[] = [];
   const errors: Error[] = [];
+  const stale: { change: Change; changes: readonly RecordChange[] }[] = [];
   const waiting = [...changes];
   const work = async (): Promise<void> => {
-    for (let change = waiting.shift(); change; change = waiting.shift())
+    for (let change = waiting.shift(); change; change = waiting.shift()) {
+      const { hit, status } = change;
+      const revision = Math.max(hit.revision, revisions.get(hit.id) ?? 0);
       try {
-        await setHitStatus(change.hit.id, change.status, reason);
+        const saved = await setHitStatus({ id: hit.id, revision }, { status, reason });
+        revisions.set(hit.id, saved.revision);
       } catch (error) {
-        failed.push(change);
-        errors.push(error as Error);
+        if (isStale(error)) {
+          stale.push({ change, changes: error.stale.changes });
+          revisions.set(hit.id, Number(error.stale.current));
+        } else {
+          failed.push(change);
+          errors.push(error as Error);
+        }
       }
+    }
   };
   await Promise.all(Array.from({ length: atOnce }, work));
-  return { failed, ...(errors[0] && { error: errors[0] }) };
+  const rest = stale.map(({ change }) => change);
+  const isAgain = stale.length > 0 && (await askAboutConflict(stale.flatMap((one) => one.changes)));
+  const again = isAgain ? await saveEach(rest, reason, revisions) : { failed: [], kept: rest };
+  const error = errors[0] ?? again.error;
+  return { failed: [...failed, ...again.failed], kept: again.kept ?? [], ...(error && { error }) };
 }

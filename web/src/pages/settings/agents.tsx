@@ -19,9 +19,9 @@ function readSchedule({ cronSchedule, detectionCadence, enabled }: Agent): Sched
 export function Agents() {
   const query = useQuery(builtInAgentsQuery);
   const { mutate: change, isPending } = useChange({
-    change: ({ id, body }: { id: string; name: string; body: AgentChange }) => changeAgent(id, body),
+    change: ({ agent, body }: { agent: Agent; body: AgentChange }) => changeAgent(agent, body),
     refresh: [builtInAgentsQuery.queryKey],
-    done: (_, { name }) => texts.agentSaved(name),
+    done: ({ name }) => texts.agentSaved(name),
     failed: texts.notSaved,
   });
   return (
@@ -41,8 +41,7 @@ export function Agents() {
                     isDisabled={isPending}
                     onChange={(schedule) =>
                       change({
-                        id: agent.id,
-                        name: agent.name,
+                        agent,
                         body:
                           schedule === 'off'
                             ? { enabled: false }

@@ -28,7 +28,7 @@ export function SourceActions({ source, onEdit, onDelete }: Props) {
     onSettled: () => Promise.all([refresh(), client.invalidateQueries({ queryKey: ['feed'] })]),
   });
   const enable = useMutation({
-    mutationFn: () => changeSource(id, { enabled: !enabled }),
+    mutationFn: () => changeSource(source, { enabled: !enabled }),
     onError: fail,
     onSettled: refresh,
   });

@@ -11,7 +11,8 @@ export function NoSuggestions() {
   const agent = data?.agents.find(({ builtInAgentType }) => builtInAgentType === 'threat-research');
   const isOff = agent !== undefined && (!agent.enabled || agent.cronSchedule === null);
   const { mutate: turnOn, isPending } = useChange({
-    change: (id: string) => changeAgent(id, { enabled: true, detectionCadence: 'daily' }),
+    change: (seen: Parameters<typeof changeAgent>[0]) =>
+      changeAgent(seen, { enabled: true, detectionCadence: 'daily' }),
     refresh: [builtInAgentsQuery.queryKey],
     done: () => texts.empty.turnedOn,
     failed: texts.empty.failed,
@@ -21,7 +22,7 @@ export function NoSuggestions() {
       title={texts.empty.title}
       action={
         isOff && (
-          <Button kind="primary" disabled={isPending} onClick={() => turnOn(agent.id)}>
+          <Button kind="primary" disabled={isPending} onClick={() => turnOn(agent)}>
             {texts.empty.turnOn}
           </Button>
         )

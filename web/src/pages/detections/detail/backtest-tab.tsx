@@ -118,7 +118,7 @@ export default function BacktestTab({ detection }: { detection: Detection }) {
           {error.message}
         </Notice>
       )}
-      {data && !isPending && <Outcome result={data} id={id} />}
+      {data && !isPending && <Outcome result={data} detection={detection} />}
     </div>
   );
 }
@@ -130,7 +130,7 @@ function Progress({ progress }: { progress: BacktestProgress | undefined }) {
   return <ProgressBar label={label} done={windowsDone} total={windowsTotal} />;
 }
 
-function Outcome({ result, id }: { result: Backtest; id: string }) {
+function Outcome({ result, detection }: { result: Backtest; detection: Detection }) {
   const [first, second] = result.versions;
   const percent = (share: number | null): string => (share === null ? '–' : `${Math.round(share * 100)} %`);
   if (!first) return null;
@@ -197,15 +197,17 @@ function Outcome({ result, id }: { result: Backtest; id: string }) {
           </tbody>
         </table>
       </div>
-      {result.proposal && <Proposal id={id} proposal={result.proposal} />}
+      {result.proposal && <Proposal detection={detection} proposal={result.proposal} />}
     </>
   );
 }
 
-function Proposal({ id, proposal }: { id: string; proposal: NonNullable<Backtest['proposal']> }) {
+type ProposalProps = { detection: Detection; proposal: NonNullable<Backtest['proposal']> };
+
+function Proposal({ detection, proposal }: ProposalProps) {
   const client = useQueryClient();
   const { mutate, isPending } = useMutation({
-    mutationFn: () => changeDetection(id, { tuning: proposal.tuning }),
+    mutationFn: () => changeDetection(detection, { tuning: proposal.tuning }),
     onSuccess: () => {
       toasts.add({ title: texts.applied });
       return client.invalidateQueries({ queryKey: ['detections'] });

@@ -25,7 +25,7 @@ export function DetectionActions({ detection }: { detection: Detection }) {
   const onError = ({ message }: Error): void =>
     void toasts.add({ title: actions.failed, description: message, isError: true });
   const enable = useMutation({
-    mutationFn: (next: boolean) => changeDetection(id, { enabled: next }),
+    mutationFn: (next: boolean) => changeDetection(detection, { enabled: next }),
     onSuccess: (_record, next) => {
       toasts.add({
         title: next ? actions.enabled : actions.disabled,

@@ -37,7 +37,7 @@ export default function PromptsTab({ detection }: { detection: Detection }) {
     void toasts.add({ title: texts.failed, description: message, isError: true });
   const refresh = (): Promise<void> => client.invalidateQueries({ queryKey: ['detections'] });
   const activate = useMutation({
-    mutationFn: (version: number) => activatePrompt(id, version),
+    mutationFn: (version: number) => activatePrompt(detection, version),
     onSuccess: (_record, version) => {
       toasts.add({ title: texts.activated(version) });
       return refresh();

@@ -11,22 +11,29 @@ import { problemFinder } from './problem-finder.ts';
 /** Edits the definition of a detection. Only what changed is sent. */
 export default function DefinitionTab({ detection }: { detection: Detection }) {
   const client = useQueryClient();
-  const before = draftOf(detection);
   const [edits, setEdits] = useState<Partial<Draft>>({});
+  /** The detection as it was when the editing began. Undefined without edits. */
+  const [seen, setSeen] = useState<Detection>();
+  const base = seen ?? detection;
+  const before = draftOf(base);
   const draft = { ...before, ...edits };
   const changed = changedFields(before, draft);
   const { mutate, error, isPending, reset } = useMutation({
-    mutationFn: () => changeDetection(detection.id, changesBetween(before, draft)),
+    mutationFn: () => changeDetection(base, changesBetween(before, draft)),
     onSuccess: async () => {
       await client.invalidateQueries({ queryKey: ['detections'] });
       setEdits({});
+      setSeen(undefined);
       toasts.add({ title: texts.saved });
     },
   });
   return (
     <EditorLayout
       draft={draft}
-      onChange={(change) => setEdits((old) => ({ ...old, ...change }))}
+      onChange={(change) => {
+        setSeen(base);
+        setEdits((old) => ({ ...old, ...change }));
+      }}
       problemOf={problemFinder(error)}
       footer={
         <>
@@ -38,6 +45,7 @@ export default function DefinitionTab({ detection }: { detection: Detection }) {
               kind="quiet"
               onClick={() => {
                 setEdits({});
+                setSeen(undefined);
                 reset();
               }}
             >

@@ -54,6 +54,7 @@ function Form({ kinds, connection, onClose, onSaved }: Props & { kinds: readonly
   const [settings, setSettings] = useState<Values>(connection ? toTexts(connection.settings) : {});
   const [datasets, setDatasets] = useState(() => readPlacedDatasets(connection?.settings['datasets']));
   const [credentials, setCredentials] = useState<Values>({});
+  const [seen] = useState(connection);
   const [variantIndex, setVariantIndex] = useState(0);
   const [timing, setTiming] = useState<Values>(() => readTiming(connection));
   const kind = kinds.find((one) => one.kind === kindName) ?? kinds[0]!;
@@ -67,8 +68,8 @@ function Form({ kinds, connection, onClose, onSaved }: Props & { kinds: readonly
       settings: { ...toValues(fields, settings), ...toDatasetSettings(datasets) },
       ...toTiming(timing),
     };
-    if (connection)
-      return changeConnection(connection.id, {
+    if (seen)
+      return changeConnection(seen, {
         ...body,
         ...(Object.keys(secrets).length > 0 && { credentials: secrets }),
       });

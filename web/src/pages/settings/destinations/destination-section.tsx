@@ -85,7 +85,7 @@ function DestinationActions({ output, onRotate, onDelete }: ActionsProps) {
     failed: texts.testFailed,
   });
   const turn = useChange({
-    change: () => setOutputEnabled(id, !enabled),
+    change: () => setOutputEnabled(output, !enabled),
     refresh: [['outputs']],
     done: () => texts.changed,
     failed: texts.notChanged,

@@ -14,9 +14,12 @@ type Props = { profile: Profile; mayChange: boolean };
 export function ProfileForm({ profile, mayChange }: Props) {
   const client = useQueryClient();
   const [draft, setDraft] = useState(() => toDraft(profile));
+  /** The profile that the draft is based on, which may be older than `profile`. */
+  const [seen, setSeen] = useState(profile);
   const { mutate, error, isPending } = useMutation({
-    mutationFn: () => putProfile(fromDraft(draft)),
+    mutationFn: () => putProfile(seen, fromDraft(draft)),
     onSuccess: (changed) => {
+      setSeen(changed);
       client.setQueryData(profileQuery.queryKey, changed);
       toasts.add({ title: texts.saved });
       return client.invalidateQueries({ queryKey: ['feed'] });

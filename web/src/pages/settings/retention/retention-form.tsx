@@ -16,8 +16,9 @@ type Props = { retention: Retention; onClose: () => void };
 export default function RetentionForm({ retention: { allowed, own, ...keep }, onClose }: Props) {
   const client = useQueryClient();
   const [days, setDays] = useState(own);
+  const [seen] = useState(keep);
   const { mutate, error, isPending } = useMutation({
-    mutationFn: () => changeRetention(days),
+    mutationFn: () => changeRetention(seen, days),
     onSuccess: (changed) => {
       client.setQueryData(retentionQuery.queryKey, changed);
       toasts.add({ title: texts.changed });

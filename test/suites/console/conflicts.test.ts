@@ -1,0 +1,87 @@
+import { afterEach, expect, test } from 'vitest';
+import { newPage, openBrowser, type Complaints } from '../../support/browser/browser.ts';
+import { signIn, startConsole } from '../../support/browser/console.ts';
+import { raiseHits } from '../../support/browser/raise-hits.ts';
+import { callOk, postDetection } from '../../support/detection/detection-factory.ts';
+import type { TestOrg } from '../../support/harness.ts';
+
+const started = await startConsole();
+const browser = await openBrowser();
+const open: { complaints: Complaints; close: () => Promise<void> }[] = [];
+
+async function openPage(org: TestOrg, path: string) {
+  const { page, context, complaints } = await newPage(browser);
+  open.push({ complaints, close: () => context.close() });
+  await signIn(page, started.origin, org, path);
+  return page;
+}
+
+afterEach(async () => {
+  for (const { complaints, close } of open.splice(0)) {
+    await close();
+    // A refused change is a failed request, which Chromium reports.
+    expect(complaints.filter((text) => !/status of (409|412)/.test(String(text)))).toEqual([]);
+  }
+});
+
+/** Opens the hits of an organization, of which a colleague judges some before the user does. */
+async function openJudged(users: readonly string[]) {
+  const org = await started.newOrg();
+  await raiseHits(started, org, users);
+  const page = await openPage(org, '/hits');
+  await page
+    .getByRole('option')
+    .nth(users.length - 1)
+    .waitFor();
+  const { hits } = await callOk(org, 'GET', '/api/hits');
+  for (const { id } of hits)
+    await callOk(org, 'POST', `/api/hits/${id}/status`, { status: 'benign', reason: 'our own scanner' });
+  const readStatuses = async () =>
+    (await callOk(org, 'GET', '/api/hits')).hits.map(({ status }: { status: string }) => status);
+  return { page, readStatuses, dialog: page.getByRole('dialog', { name: 'Somebody changed this meanwhile' }) };
+}
+
+test('shows what a colleague decided about a hit, and keeps it', async () => {
+  const { page, readStatuses, dialog } = await openJudged(['ada']);
+  for (const key of ['j', '2', 'Enter']) await page.keyboard.press(key);
+  await dialog.getByText('status: open → benign').waitFor();
+  await dialog.getByText('reason: nothing → our own scanner').waitFor();
+  await dialog.getByText('ada').waitFor();
+  expect(await readStatuses()).toEqual(['benign']);
+  await dialog.getByRole('button', { name: 'Keep theirs' }).click();
+  await dialog.waitFor({ state: 'detached' });
+  await page.getByRole('option').getByText('Benign').waitFor();
+  expect(await readStatuses()).toEqual(['benign']);
+});
+
+test('applies a decision about several hits again, after one question', async () => {
+  const { page, readStatuses, dialog } = await openJudged(['ada', 'grace', 'alan']);
+  for (const key of ['a', '2', 'Enter']) await page.keyboard.press(key);
+  await dialog.getByRole('listitem').nth(2).waitFor();
+  await dialog.getByRole('button', { name: 'Apply my change again' }).click();
+  await expect.poll(readStatuses).toEqual(['false_positive', 'false_positive', 'false_positive']);
+  await dialog.waitFor({ state: 'detached' });
+  // Changes from here are no conflict with one another.
+  await page.keyboard.press('u');
+  await expect.poll(readStatuses).toEqual(['open', 'open', 'open']);
+  expect(await dialog.count()).toBe(0);
+});
+
+test('a form shows what changed since it was opened, and applies its changes again', async () => {
+  const org = await started.newOrg();
+  const { id } = await postDetection(org, { name: 'First name' });
+  const page = await openPage(org, `/detections/${id}?tab=definition`);
+  const sent: (string | undefined)[] = [];
+  page.on('request', (request) => {
+    if (request.method() === 'PUT') sent.push(request.headers()['if-match']);
+  });
+  const name = page.getByLabel('Name', { exact: true });
+  await name.fill('My name');
+  await callOk(org, 'PUT', `/api/detections/${id}`, { name: 'Their name' });
+  await page.getByRole('button', { name: /^Save/ }).click();
+  const dialog = page.getByRole('dialog', { name: 'Somebody changed this meanwhile' });
+  await dialog.getByText('name: First name → Their name').waitFor();
+  await dialog.getByRole('button', { name: 'Apply my change again' }).click();
+  await expect.poll(async () => (await callOk(org, 'GET', `/api/detections/${id}`)).name).toBe('My name');
+  expect(sent).toEqual([expect.stringMatching(/^"/), expect.stringMatching(/^"/)]);
+});
