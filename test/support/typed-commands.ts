@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'vitest';
 import { findFreeLoopbackPort } from '../../src/platform/embedded-postgres/address.ts';
+import { startCommandServer } from './command-server.ts';
 import { newProgramDir, removeProgramDir, root, until } from './program.ts';
 
 /** Guide pages that continue where the demo ends. The others continue with the service of the first detection. */
@@ -83,12 +84,13 @@ export async function startService(shell: string, isUp: RegExp, maxMs = 180_000)
 }
 
 /**
- * Replaces `npm run --silent tocsin -- …` by the program that it starts, with the same options. npm costs half a second each time, and the pages
- * call it fifty times. The blocks that start a service use npm itself.
+ * Replaces `npm run --silent tocsin -- …` by the same command within the test's process, because the pages call it fifty times. Commands that serve
+ * or read their input run the program itself, with the same options. The blocks that start a service use npm.
  */
 const direct = `npm() {
   [ "$1 $2 $3 $4" = "run --silent tocsin --" ] || { command npm "$@"; return; }
   shift 4
+  case "$1" in all|demo|mcp|serve|work) ;; *) [ -p /dev/stdin ] || [ -f /dev/stdin ] || { run_here "$@"; return; } ;; esac
   "$PROGRAM_NODE" ${readNodeOptions()} "$PROGRAM" "$@"
 }`;
 
@@ -104,13 +106,21 @@ function readNodeOptions(): string {
 export async function runBlocks(service: RunningService, blocks: ShellBlock[], before = ''): Promise<string[]> {
   const texts = blocks.map(({ shell }, index) => `echo '========= ${index}'\n${shell}`);
   const script = [direct, before, ...texts].join('\n').replaceAll(':8080', `:${service.port}`);
-  const { stdout } = await promisify(execFile)('bash', ['-euo', 'pipefail', '-c', script], {
-    cwd: service.dir,
-    env: environment(service.port),
-    maxBuffer: 64 * 1024 ** 2,
-  }).catch((error: Error & { stdout: string }) => {
-    throw new Error(`A command failed after this output:\n${error.stdout}`, { cause: error });
-  });
+  const commands = await startCommandServer();
+  const run = promisify(execFile)(
+    'bash',
+    ['-euo', 'pipefail', '-c', `exec < /dev/null\n${commands.shell}\n${script}`],
+    {
+      cwd: service.dir,
+      env: environment(service.port),
+      maxBuffer: 64 * 1024 ** 2,
+    },
+  );
+  const { stdout } = await run
+    .catch((error: Error & { stdout: string }) => {
+      throw new Error(`A command failed after this output:\n${error.stdout}`, { cause: error });
+    })
+    .finally(commands.stop);
   return stdout.split(/={9} \d+\n/).slice(1);
 }
 
