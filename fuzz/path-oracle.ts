@@ -10,7 +10,7 @@ import { duck, type SqlText } from '../src/detection/logs/engine/sql/sql-text.ts
 
 /**
  * The verdict on one statement: it returns the same from objects in JSON, read by rewriting the statement, as from structures, which the engine
- * reads by itself; it fails on structures; or it deviates.
+ * reads by itself; it fails on structures, or what it returns depends on the order of rows; or it deviates.
  */
 export type PathVerdict = { kind: 'same' | 'invalid' } | { kind: 'deviation'; reason: string };
 
@@ -26,6 +26,7 @@ const tableSql = (s: SqlText): SqlText =>
   duck`SELECT x, ['t', 'T', 'u'][x] AS y, [x, 1] AS l, ${s} AS s, TIMESTAMP '2024-01-01' + to_hours(x) AS _time
     FROM (SELECT CAST(range + 1 AS INTEGER) AS x FROM range(3))`;
 const structures = tableSql(structure);
+const reversed = duck`SELECT * FROM (${structures}) ORDER BY x DESC`;
 const objects = tableSql(duck`to_json(${structure})`);
 
 const field = (name: string, type: CatalogField['type'], nested: CatalogField[] = []): CatalogField => ({
@@ -56,11 +57,11 @@ export async function openPathOracle(): Promise<PathOracle> {
 
 async function check(connection: DuckDBConnection, statement: string): Promise<PathVerdict> {
   const tree = await serializeTree(connection, statement);
+  // In `s.k`, the engine prefers the column to the parameter.
+  const plain = statement.replaceAll('lambda s: s.k', 'lambda p: p.k');
+  const plainTree = await serializeTree(connection, plain);
   let expected: string;
   try {
-    // In `s.k`, the engine prefers the column to the parameter.
-    const plain = statement.replaceAll('lambda s: s.k', 'lambda p: p.k');
-    const plainTree = await serializeTree(connection, plain);
     expected = await run(connection, plainTree, createJob(plain, plainTree, structures));
   } catch {
     return { kind: 'invalid' };
@@ -70,7 +71,10 @@ async function check(connection: DuckDBConnection, statement: string): Promise<P
     // A semicolon has the statement written from its tree even if it has no path.
     const job = { ...createJob(`${statement};`, tree, objects), replacements };
     const found = await run(connection, tree, job);
-    return found === expected ? { kind: 'same' } : { kind: 'deviation', reason: `${found}\ninstead of\n${expected}` };
+    if (found === expected) return { kind: 'same' };
+    return (await run(connection, plainTree, createJob(plain, plainTree, reversed))) === expected
+      ? { kind: 'deviation', reason: `${found}\ninstead of\n${expected}` }
+      : { kind: 'invalid' };
   } catch (error) {
     return { kind: 'deviation', reason: (error as Error).message };
   }

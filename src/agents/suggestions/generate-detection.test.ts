@@ -99,7 +99,7 @@ test('lets a model write the detection and returns an invalid query to it once',
   expect(stand.asked).toHaveLength(2);
   expect(stand.asked[0]).toMatchObject({ tools: ['submit_detection'], forced: 'submit_detection' });
   expect(stand.asked[0]!.raw).toContain('Someone opens notes');
-  expect(stand.asked[1]!.raw).toContain('No column is named x');
+  expect(stand.asked[1]!.raw).toContain('No event has had x');
 });
 
 test('falls back to a shipped detection with a warning if the model fails, and returns 503 if none fits', async () => {

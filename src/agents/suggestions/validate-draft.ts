@@ -32,7 +32,9 @@ export async function validateDraft(
     const subject = { orgId, detectionId: uuidv7(deps.clock()), definition };
     const isLogStore = definition.siemType === null;
     if (isLogStore) await listDatasetsRead(deps, orgId, body.detectionQuery, AbortSignal.timeout(10_000));
-    await deps.checkQuery?.(orgId, definition, body.detectionQuery);
+    const check = await deps.checkQuery?.(orgId, definition, body.detectionQuery);
+    const unknown = check?.warnings.find(({ code }) => code === 'unknown_column');
+    if (unknown) return { reason: unknown.detail };
     const problem = isLogStore ? undefined : await findRowProblem(deps, orgId, definition);
     if (problem !== undefined) return { reason: problem };
     const { results } = await testDefinition(deps, subject, { tests }, { judge: 'analyst' });
@@ -62,7 +64,7 @@ async function findRowProblem(
 ): Promise<string | undefined> {
   const now = deps.clock();
   const window = { from: new Date(now.getTime() - dayMs), to: now, clock: 'event' as const, ingestedBefore: now };
-  const limits = { rowsMax: 100, groupsMax: 100, timeoutMs: trialMs / 2, unknownColumns: 'error' as const };
+  const limits = { rowsMax: 100, groupsMax: 100, timeoutMs: trialMs / 2 };
   const signal = AbortSignal.timeout(trialMs);
   const connection = await deps.connectionFor(orgId, definition);
   try {

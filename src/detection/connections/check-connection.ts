@@ -34,14 +34,15 @@ export async function checkConnection(
   const connection = await openById(deps, caller, id);
   const began = performance.now();
   const signal = AbortSignal.timeout(checkMs);
+  let warnings: ConnectionCheck['warnings'] = [];
   try {
     await connection.ping(signal);
-    if (query !== undefined) await connection.check(query, signal);
+    if (query !== undefined) warnings = (await connection.check(query, signal))?.warnings ?? [];
   } catch (error) {
     throw checkFailed(error, query === undefined ? '/id' : '/query', signal);
   }
   if (connection.id !== undefined) await resumeConnection(deps, { orgId: caller.orgId, connectionId: connection.id });
-  return { ok: true, ms: Math.round(performance.now() - began) };
+  return { ok: true, ms: Math.round(performance.now() - began), warnings };
 }
 
 /** Checks a query against a detection's SIEM. Throws a SiemError if the query would not run, or with kind `timeout` if the SIEM is too slow. */

@@ -93,7 +93,13 @@ export const CheckConnection = z.strictObject({
 });
 export type CheckConnection = z.infer<typeof CheckConnection>;
 
-export const ConnectionCheck = z.object({ ok: z.literal(true), ms: z.number() });
+export const ConnectionCheck = z.object({
+  ok: z.literal(true),
+  ms: z.number(),
+  warnings: z
+    .array(z.object({ code: z.string(), detail: z.string() }))
+    .describe('What the query lets pass, such as a column that no event has.'),
+});
 export type ConnectionCheck = z.infer<typeof ConnectionCheck>;
 
 export const ConnectionFieldsQuery = z.object({

@@ -52,12 +52,11 @@ async function checkAgentQuery(
 }
 
 /** Returns the warnings that a run on a window without rows would have. */
-function describeCheck(agent: AgentView, { columns, noData, warnings }: QueryCheck): Warning[] {
-  const missingData = noData ? [{ code: 'no_data', detail: warnings.join(' ') }] : [];
+function describeCheck(agent: AgentView, { columns, warnings }: QueryCheck): Warning[] {
   const { detection_category: category, entity_field: entityField, time_field: timeField } = agent;
   const result = { groups: [], columns: columns ?? undefined, aggregate: false };
   const needed = { category: category ?? 'custom', entityField, timeField };
-  return toQueryWarnings([...missingData, ...runAtOnce(findResultWarnings(result, needed))]);
+  return toQueryWarnings([...warnings, ...runAtOnce(findResultWarnings(result, needed))]);
 }
 
 /** Implements `?require=tests`. Throws 422 `check_failed` with the tests that fail, or if the detection has no tests. */

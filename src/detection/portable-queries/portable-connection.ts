@@ -74,8 +74,7 @@ export function withPortableQueries(
 async function search(context: PortableContext, input: Search, signal: AbortSignal): Promise<SearchResult> {
   const began = performance.now();
   const { warnings, noData, ...events } = await fetchEvents(context, input, signal);
-  const { unknownColumns: _any, ...limits } = input.limits;
-  const result = await runOn(context, events, { ...input, limits }, signal);
+  const result = await runOn(context, events, input, signal);
   return {
     ...result,
     noData,

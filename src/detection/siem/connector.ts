@@ -22,8 +22,7 @@ export type QueryWindow = TimeBounds & {
 /** Late events of the time `[from, to)`, and how late the latest of them arrived. */
 export type LateEvents = TimeBounds & { events: number; lagMs: number };
 
-/** `unknownColumns: error`: fail if the query uses a column that no event has, which is null otherwise. Only the embedded store supports it. */
-export type SearchLimits = { rowsMax: number; groupsMax: number; timeoutMs: number; unknownColumns?: 'error' };
+export type SearchLimits = { rowsMax: number; groupsMax: number; timeoutMs: number };
 
 /** `aggregate`: the rows are groups, not events. `noData`: a queried dataset never had an event. */
 export type SearchResult = {
@@ -41,8 +40,11 @@ export type SearchResult = {
   warnings?: { code: string; detail: string }[];
 };
 
-/** The properties of a query that can run. `columns` are null if they are not known before there is data. `warnings` are sentences. */
-export type QueryCheck = Pick<SearchResult, 'noData'> & { columns: string[] | null; warnings: string[] };
+/** The properties of a query that can run. `columns` are null if they are not known before there is data. */
+export type QueryCheck = Pick<SearchResult, 'noData'> & {
+  columns: string[] | null;
+  warnings: { code: string; detail: string }[];
+};
 
 /**
  * Why a query failed. `blame: data`: a value in the logs made a correct query fail. `dependsOnData`: the failure may pass with other events,

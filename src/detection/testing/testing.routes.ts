@@ -31,8 +31,7 @@ export function testingRoutes(app: App, deps: TrialDeps & RunTestsDeps): void {
       body: PreviewDetection,
       returns: Preview,
     },
-    ({ caller, query, body, reply }) =>
-      previewDetection(deps, caller, { ...body, validate: query.validate !== 'false' }, disconnectSignal(reply)),
+    ({ caller, body, reply }) => previewDetection(deps, caller, body, disconnectSignal(reply)),
   );
   route(
     'POST /api/detections/:id/backtest',

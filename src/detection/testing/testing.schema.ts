@@ -12,9 +12,7 @@ export const PreviewQuery = z.object({
   validate: z
     .enum(['true', 'false'])
     .optional()
-    .describe(
-      'With `false`, a column that no event has is null with a warning, as in a scheduled run. Otherwise it is an error.',
-    ),
+    .describe('Has no effect: a column that no event has is null with a warning, as in a scheduled run.'),
 });
 
 export const PreviewDetection = PreviewInput;

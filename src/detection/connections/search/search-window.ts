@@ -22,7 +22,7 @@ export async function searchWindow(
 ): Promise<SearchRows> {
   const window = { from: new Date(from), to: new Date(to), clock: 'event' as const };
   if (window.from >= window.to) throw fieldError('/to', 'out_of_range', 'to must be later than from.');
-  const limits = { rowsMax: limit, groupsMax: limit, timeoutMs, unknownColumns: 'error' as const };
+  const limits = { rowsMax: limit, groupsMax: limit, timeoutMs };
   try {
     const connection = await connectionFor(orgId, { connectionId: connectionId ?? null, siemType: null });
     const signal = AbortSignal.any([disconnected, AbortSignal.timeout(timeoutMs)]);

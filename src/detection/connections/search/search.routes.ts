@@ -11,7 +11,7 @@ export function searchRoutes(app: App, deps: SearchWindowDeps): void {
       operationId: 'searchLogs',
       summary: 'Run a query over a time window and return its rows',
       description:
-        'The query is checked and isolated as those of detections are, and may use only columns that events have. It takes at most 30 seconds, and ends when the client disconnects. A query that cannot run is a 422 with the reason, a SIEM that fails a 503.',
+        'The query is checked and isolated as those of detections are. A column that no event has is null, with a warning. It takes at most 30 seconds, and ends when the client disconnects. A query that cannot run is a 422 with the reason, a SIEM that fails a 503.',
       body: SearchInput,
       returns: SearchRows,
     },

@@ -7,6 +7,7 @@ import { toQueryProblem } from '../../siem/query-problem.ts';
 import { loadCatalog } from '../catalog/catalog.store.ts';
 import type { CatalogField } from '../catalog/catalog.ts';
 import { checkDatasetName } from '../catalog/dataset-name.ts';
+import { authorError } from '../engine/engine-failures.ts';
 import { searchLogs, type SearchLogsDeps } from '../query/search-logs.ts';
 import { findDatasetStates } from '../storage/segments.store.ts';
 import type { ExploreQuery } from './explore.schema.ts';
@@ -42,9 +43,12 @@ export async function queryDataset(
   signal: AbortSignal,
 ): Promise<QueryRow[]> {
   const window = { from, to, clock: 'event' as const };
-  const limits = { rowsMax, groupsMax: rowsMax, timeoutMs, unknownColumns: 'error' as const };
+  const limits = { rowsMax, groupsMax: rowsMax, timeoutMs };
   try {
-    return (await searchLogs(deps, orgId, { query, window, limits }, signal)).rows;
+    const { rows, warnings = [] } = await searchLogs(deps, orgId, { query, window, limits }, signal);
+    const unknown = warnings.find(({ code }) => code === 'unknown_column');
+    if (unknown) throw authorError(unknown.code, unknown.detail);
+    return rows;
   } catch (error) {
     throw toQueryProblem(error, 'query/where');
   }

@@ -19,7 +19,6 @@ testConnectorConformance('local', async () => {
       all: 'SELECT _id, _time, user FROM auth',
       groups: 'SELECT user, count(*) AS n FROM auth GROUP BY user',
       empty: "SELECT user FROM auth WHERE user = 'nobody'",
-      unknownField: 'SELECT usr FROM auth',
       broken: 'SELECT FROM auth WHERE',
     },
   };

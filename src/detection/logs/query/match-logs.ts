@@ -9,7 +9,6 @@ import { withQueryFiles } from './query-files.ts';
 import { inspectQuery } from './inspect-query.ts';
 import { planSearch, type SearchLogsDeps } from './search-logs.ts';
 import { createSearchPlan, describeDrift, emptyResult, type DatasetContents } from './search-plan.ts';
-import { describeUnknown } from './unknown-columns.ts';
 
 /**
  * A condition over the events of one dataset. Each field of the condition has the columns and paths that it may be in, by priority. `columns` are the
@@ -81,21 +80,17 @@ export async function matchLogs(
   const inspected = await inspectQuery(deps, orgId, reading.sql);
   const textSql = filteredTextSql(rules.map(({ where }) => where));
   const plan = createSearchPlan(inspected, contents, window, textSql);
-  const { unknownPaths, ...query } = plan.buildJob({ columns: new Map(), heads: reading.unknownHeads });
+  const { unknownPaths: _optional, ...query } = plan.buildJob({ columns: new Map(), heads: reading.unknownHeads });
   const job = { query, fields: reading.fields, textField: reading.textField, rules: reading.rules };
   const { timeoutMs, ...limits } = matchLimits;
   const { rows } = await withQueryFiles(deps.segmentStore, orgId, contents.segments, () =>
     deps.engine.match(orgId, { ...job, ...limits }, { timeoutMs }),
   );
   const found = new Map(rows.map((row) => [row['rule'] as number, row['rows'] as SearchResult['rows'] | null]));
-  const tables = { fields: contents.fields, sources: [{ name: dataset, dataset, history: false }] };
   return rules.map((rule, index): SearchResult | null => {
     const matched = found.has(index) ? found.get(index)! : [];
     if (!matched) return null;
-    const names = [...new Set([...rule.fields.values()].flat())];
-    const columns = new Map([[dataset, names.filter((name) => isUnknownColumn(name, fields))]]);
-    const paths = unknownPaths.filter(({ name }) => names.includes(name));
-    const used = new Set(names.flatMap((name) => usedNames(name)));
+    const used = new Set([...rule.fields.values()].flat().flatMap((name) => usedNames(name)));
     return {
       rows: matched,
       total: matched.length,
@@ -105,7 +100,8 @@ export async function matchLogs(
       noData: false,
       early: contents.early,
       ms: performance.now() - began,
-      warnings: [...describeUnknown({ columns, heads: new Set() }, paths, tables), ...describeDrift(contents, used)],
+      // All fields of a rule may be missing.
+      warnings: describeDrift(contents, used),
     };
   });
 }

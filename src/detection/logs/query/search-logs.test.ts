@@ -132,8 +132,17 @@ test('checkLogsQuery binds a query to the columns without running it', async () 
   await send(org, 'auth', [{ user: 'ana', o: { k: 1 } }]);
   await checkLogsQuery(store.deps, org, "SELECT user, o.k FROM auth WHERE user <> 'x' AND _time >= $window_start;");
   await checkLogsQuery(store.deps, org, 'SELECT whatever FROM not_here');
-  expect(await failureOf(checkLogsQuery(store.deps, org, 'SELECT usr FROM auth'))).toMatchObject({
+  expect(await checkLogsQuery(store.deps, org, 'SELECT usr FROM auth')).toMatchObject({
+    columns: ['usr'],
+    warnings: [{ code: 'unknown_column' }],
+  });
+  expect(await failureOf(checkLogsQuery(store.deps, org, 'SELECT b FROM (SELECT user FROM auth)'))).toMatchObject({
     kind: 'unknown_column',
+    message: expect.stringMatching(/^No column is named b;/),
+  });
+  expect(await failureOf(checkLogsQuery(store.deps, org, 'SELECT _id FROM (SELECT user FROM auth)'))).toMatchObject({
+    kind: 'unknown_column',
+    message: '_id is used outside of the subquery that reads it. Add _id to the SELECT list of the subquery.',
   });
   expect(await failureOf(checkLogsQuery(store.deps, org, 'SELECT now()'))).toMatchObject({ kind: 'query_not_allowed' });
   expect(await failureOf(checkLogsQuery(store.deps, org, 'SELECT 1 +'))).toMatchObject({ kind: 'query_error' });

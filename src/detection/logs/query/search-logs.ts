@@ -22,13 +22,13 @@ import { distinctDatasets, inspectQuery, type QuerySource } from './inspect-quer
 import {
   createSearchPlan,
   describeEmptyDatasets,
-  rejectUnknownPaths,
   runSearchPlan,
+  runWithUnknownColumns,
   type DatasetContents,
   type DriftCounts,
   type SearchPlan,
 } from './search-plan.ts';
-import { explainUnknownColumn, findShadowedColumns, rejectUnknownColumns } from './unknown-columns.ts';
+import { explainUnknownColumn } from './unknown-columns.ts';
 import { promptMs } from './slot-time.ts';
 import { endOfTime, historyFilter, planScans, windowFilter } from './window-scans.ts';
 
@@ -44,7 +44,7 @@ export type SearchLogsDeps = {
 /**
  * Runs a query over one window of the organization's events. On the clock `ingest`, seals the datasets at the window's end first, so that no
  * event can appear in the window afterwards. A dataset that never had an event is treated as empty, and the result has `noData` set.
- * `segments` limits the search to these segments. A column that no event has is null, unless `limits` forbid it. Throws a SiemError:
+ * `segments` limits the search to these segments. A column that no event has is null, with a warning. Throws a SiemError:
  * query_not_allowed, query_error, unknown_column, query_timeout and query_memory (blame author), data_error (blame data), or engine_failed
  * (blame service).
  */
@@ -83,7 +83,7 @@ export async function planSearch(
 
 /**
  * Checks a query without reading rows: parses it, checks it against the allow-lists, and binds it to the datasets' columns. Returns its
- * columns, and a warning for each dataset that never had an event. Throws the same errors as `searchLogs`.
+ * columns, and warnings about datasets and columns that never had an event. Throws the same errors as `searchLogs`.
  */
 export async function checkLogsQuery(
   deps: SearchLogsDeps,
@@ -95,25 +95,21 @@ export async function checkLogsQuery(
   const now = deps.clock();
   const window: QueryWindow = { from: now, to: now, clock: 'event' };
   const contents = await loadContents(deps, orgId, { sources: inspected.sources, window, segments: [] });
-  const { emptyDatasets, buildJob } = createSearchPlan(inspected, contents, window);
+  const plan = createSearchPlan(inspected, contents, window);
+  const { emptyDatasets } = plan;
   // Without data, the columns are unknown.
   if (emptyDatasets.length > 0)
     return {
       noData: true,
       columns: null,
-      warnings: describeEmptyDatasets(emptyDatasets, contents).map(({ detail }) => detail),
+      warnings: describeEmptyDatasets(emptyDatasets, contents),
     };
   const run = { timeoutMs: 10_000, ...(signal ? { signal } : {}) };
-  const { sources } = inspected;
-  rejectUnknownColumns(
-    findShadowedColumns(inspected.inspection, { fields: contents.fields, sources }),
-    contents.fields,
-  );
-  const { unknownPaths, ...job } = buildJob();
-  rejectUnknownPaths(unknownPaths);
   try {
-    const { columns } = await deps.engine.query(orgId, { ...job, mode: 'check' }, run);
-    return { noData: false, columns, warnings: [] };
+    const { result, unknown } = await runWithUnknownColumns(plan, plan.buildJob, (job) =>
+      deps.engine.query(orgId, { ...job, mode: 'check' }, run),
+    );
+    return { noData: false, columns: result.columns, warnings: unknown };
   } catch (error) {
     throw explainUnknownColumn(error, contents.fields);
   }

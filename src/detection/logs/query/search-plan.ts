@@ -3,7 +3,6 @@ import type { QueryRow, QueryWindow, SearchLimits, SearchResult } from '../../si
 import { textColumn, type FieldsByDataset } from '../catalog/catalog.ts';
 import { otherColumns } from '../catalog/stored-drift.ts';
 import type { LogEngine } from '../engine/engine.ts';
-import { authorError } from '../engine/engine-failures.ts';
 import { eventTextSql } from '../engine/sql/field-sql.ts';
 import type { Inspection } from '../engine/sql/inspect-tree.ts';
 import { findKeySpellings } from '../engine/key-spellings/key-spellings.ts';
@@ -27,7 +26,6 @@ import {
   isColumnError,
   listExtraColumns,
   listRespelledColumns,
-  rejectUnknownColumns,
   type UnknownColumns,
 } from './unknown-columns.ts';
 
@@ -91,7 +89,7 @@ export async function runSearchPlan(
     return emptyResult(emptyDatasets, contents, { aggregate, began });
   try {
     const run = { timeoutMs: limits.timeoutMs, ...(signal ? { signal } : {}) };
-    const { result, unknown } = await runWithUnknownColumns({ inspected, contents }, limits, plan.buildJob, (job) =>
+    const { result, unknown } = await runWithUnknownColumns({ inspected, contents }, plan.buildJob, (job) =>
       engine.query(organization, { ...job, rowsMax: resultRowsMax(inspected, limits) }, run),
     );
     return toSearchResult(plan, { result, unknown, began });
@@ -158,30 +156,28 @@ export const describeEmptyDatasets = (datasets: string[], { otherDatasets }: Dat
 
 type Warnings = NonNullable<SearchResult['warnings']>;
 
-/** Runs a job, and again with each column that the engine reports as missing as null, unless `limits` forbid unknown columns. */
+/**
+ * Runs a job, and again with each column that the engine reports as missing as null. Decides what an unknown column means for runs, previews,
+ * searches and checks alike: a warning, or none for an alternative, and an error only if no table can have the column.
+ */
 export async function runWithUnknownColumns<Job extends { unknownPaths: UnknownPath[] }, Result>(
   { inspected, contents }: Pick<SearchPlan, 'inspected' | 'contents'>,
-  limits: Pick<SearchLimits, 'unknownColumns'>,
   buildJob: (unknown: UnknownColumns) => Job,
   run: (job: Omit<Job, 'unknownPaths'>) => Promise<Result>,
 ): Promise<{ result: Result; unknown: Warnings }> {
   const tables = { fields: contents.fields, sources: inspected.sources };
   const unknown = findShadowedColumns(inspected.inspection, tables);
-  if (limits.unknownColumns === 'error') rejectUnknownColumns(unknown, contents.fields);
   for (;;) {
     const { unknownPaths, ...job } = buildJob(unknown);
-    if (limits.unknownColumns === 'error') rejectUnknownPaths(unknownPaths);
     try {
-      return { result: await run(job), unknown: describeUnknown(unknown, unknownPaths, tables) };
+      return {
+        result: await run(job),
+        unknown: describeUnknown(unknown, unknownPaths, { ...tables, optional: inspected.inspection.optional }),
+      };
     } catch (error) {
-      if (limits.unknownColumns === 'error' || !addUnknownColumn(unknown, error, tables)) throw error;
+      if (!addUnknownColumn(unknown, error, tables)) throw error;
     }
   }
-}
-
-/** Throws `unknown_column` if there is a dotted name that no event has. */
-export function rejectUnknownPaths([first]: UnknownPath[]): void {
-  if (first) throw authorError('unknown_column', `No event has the key ${first.name}${first.hint}`);
 }
 
 /** Returns a warning about values of the used columns that do not fit them. Without `used`, all columns are used. */

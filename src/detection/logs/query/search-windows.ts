@@ -73,7 +73,6 @@ async function searchTogether(
   try {
     const { result, unknown } = await runWithUnknownColumns(
       plan,
-      limits,
       (columns) => buildWindowsJob(inspected, contents, { windows: list, unknown: columns }),
       (job) => {
         const query = { ...job.query, rowsMax: resultRowsMax(inspected, limits) };

@@ -2,7 +2,7 @@ import { didYouMean, nearestNames } from '../../../platform/lib/text/nearest-nam
 import { SiemError } from '../../siem/connector.ts';
 import { findField, isCatalogFull, type CatalogField, type FieldsByDataset } from '../catalog/catalog.ts';
 import { listCatalogColumns } from '../catalog/columns.ts';
-import { authorError, dataDependentError, missingColumn } from '../engine/engine-failures.ts';
+import { dataDependentError, missingColumn } from '../engine/engine-failures.ts';
 import { findRespelledField } from '../engine/nested-paths/find-replacements.ts';
 import { anySpellingTextSql } from '../engine/sql/field-sql.ts';
 import type { SqlText } from '../engine/sql/sql-text.ts';
@@ -104,42 +104,50 @@ export function listRespelledColumns({ columns, aliases }: Inspection, fields: C
   });
 }
 
-/** Returns one warning about the unknown columns and paths of a query, or none. Columns of datasets without events are not reported. */
+/**
+ * Returns one warning about the unknown columns and paths of a query, or none. Columns of datasets without events are not reported, nor are those
+ * of `optional`, which are dotted and in lower case.
+ */
 export function describeUnknown(
   unknown: UnknownColumns,
   paths: { name: string; hint: string }[],
-  { fields, sources }: Tables,
+  { fields, sources, optional }: Tables & Pick<Inspection, 'optional'>,
 ): { code: string; detail: string }[] {
   const datasets = sources.filter(({ name, dataset }) => fields.has(dataset) && unknown.columns.has(name));
   const columns = datasets
     .filter(({ dataset }) => !isCatalogFull(fields.get(dataset)!))
     .flatMap(({ name }) => unknown.columns.get(name)!);
   const names = [...new Set(columns)].map((name) => ({ name, hint: hintFor(name, fields) }));
-  const [first, ...more] = [...names, ...paths];
+  const expected = new Set(optional);
+  const [first, ...more] = [...names, ...paths].filter(({ name }) => !expected.has(name.toLowerCase()));
   if (!first) return [];
   const others = more.length > 0 ? ` The same is true of ${more.map(({ name }) => name).join(', ')}.` : '';
   return [{ code: 'unknown_column', detail: `No event has had ${first.name}, so it is null${first.hint}${others}` }];
 }
 
-/** Turns the engine's error about a missing column into `unknown_column` with the nearest names. Returns any other error unchanged. */
+/**
+ * Turns the engine's error about a missing column into `unknown_column` with the nearest names. A column that a dataset has is missing only where
+ * the query uses it. Returns any other error unchanged.
+ */
 export function explainUnknownColumn(error: unknown, fields: FieldsByDataset): unknown {
   const column = readMissing(error)?.name;
-  return column === undefined
-    ? error
-    : dataDependentError('unknown_column', `No column is named ${column}${hintFor(column, fields)}`);
+  if (column === undefined) return error;
+  const isHidden = listNames(fields).some((name) => name.toLowerCase() === column.toLowerCase());
+  const message = isHidden
+    ? `${column} is used outside of the subquery that reads it. Add ${column} to the SELECT list of the subquery.`
+    : `No column is named ${column}${hintFor(column, fields)}`;
+  return dataDependentError('unknown_column', message);
 }
 
+const listNames = (fields: FieldsByDataset): string[] => [
+  ...new Set([...fields.values()].flatMap((list) => listCatalogColumns(list).map(({ name }) => name))),
+];
+
 function hintFor(column: string, fields: FieldsByDataset): string {
-  const names = [...new Set([...fields.values()].flatMap((list) => listCatalogColumns(list).map(({ name }) => name)))];
+  const names = listNames(fields);
   const isListed = names.length <= listedColumnsMax && nearestNames(column, names).length === 0;
   return isListed ? `; the columns are ${names.join(', ')}.` : didYouMean(column, names);
 }
 
 export const isColumnError = (error: unknown): boolean =>
   error instanceof SiemError && (error.failure.kind === 'unknown_column' || /[Aa]mbiguous/.test(error.failure.message));
-
-/** Throws `unknown_column` for the first unknown column. */
-export function rejectUnknownColumns({ columns }: UnknownColumns, fields: FieldsByDataset): void {
-  const [name] = [...columns.values()].flat();
-  if (name !== undefined) throw authorError('unknown_column', `No column is named ${name}${hintFor(name, fields)}`);
-}

@@ -32,6 +32,7 @@ export const duckdb = createSqlDialect({
       .split('.')
       .map((part) => quoteName(part))
       .join('.')} AS VARCHAR)`,
+  orMissing: 'NULL',
   rowColumns,
   lookback: {
     header: (seconds) => [`-- lookback ${seconds}s`],

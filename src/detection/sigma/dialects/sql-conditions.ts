@@ -11,6 +11,8 @@ export type SqlSpelling = {
   literal: (text: string) => string;
   /** Returns the text of a field of the logs. */
   readField: (name: string) => string;
+  /** What marks a field as one that may be missing, beside its only name in `coalesce`. */
+  orMissing?: string;
   /** Returns the columns of every row of a table, the column of the time last. `time` is what the settings call it. */
   rowColumns: (time: string) => readonly string[];
   windowCondition?: string;
@@ -67,8 +69,9 @@ export function writeLogs(
 
 const eventTextName = 'event_text';
 
-function readFirst({ names }: QueryField, { readField }: SqlSpelling): string {
+function readFirst({ names }: QueryField, { readField, orMissing }: SqlSpelling): string {
   const read = names.map((name) => readField(name));
+  if (orMissing !== undefined && read.length === 1) read.push(orMissing);
   return read.length === 1 ? read[0]! : `coalesce(${read.join(', ')})`;
 }
 

@@ -63,7 +63,7 @@ async function searchSets(
   { queries, window, limits }: { queries: readonly string[]; window: QueryWindow; limits: SearchLimits },
   signal: AbortSignal,
 ): Promise<(SearchResult | undefined)[]> {
-  if (!isSealed(window) || limits.unknownColumns === 'error') return queries.map(() => undefined);
+  if (!isSealed(window)) return queries.map(() => undefined);
   const sets = new Map<string, SetResults>();
   const found: (SearchResult | undefined)[] = [];
   for (const query of queries) {

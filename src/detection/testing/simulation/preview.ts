@@ -23,33 +23,21 @@ const candidatesMax = 100;
 const rowCharsMax = 1_000_000;
 
 /**
- * Runs a detection that is not stored yet over a past time range, on event time. Stores nothing. Throws a 422 for a query that fails, and with
- * `validate` also for a column that no event has, which is otherwise null with a warning, as in a scheduled run.
+ * Runs a detection that is not stored yet over a past time range, on event time. Stores nothing. Throws a 422 for a query that fails, and has
+ * the warnings of a scheduled run.
  */
 export async function previewDetection(
   deps: TrialDeps,
   caller: Caller,
-  { from, to, validate = true, ...input }: PreviewDetection & { validate?: boolean },
+  { from, to, ...input }: PreviewDetection,
   stopped: AbortSignal,
 ): Promise<Preview> {
   const now = deps.clock();
   checkModelAlias(deps.models, input.modelAlias);
   const definition = buildDefinition(caller, input, now);
-  const trial = await openTrialRun(deps, { orgId: caller.orgId, detectionId: uuidv7(now), definition }, now);
-  const run = validate ? rejectUnknownColumns(trial) : trial;
+  const run = await openTrialRun(deps, { orgId: caller.orgId, detectionId: uuidv7(now), definition }, now);
   const result = await simulateTimeRange(deps, run, { range: parseTimeRange(from, to), now, stopped });
   return toPreview(run, result);
-}
-
-function rejectUnknownColumns(run: ActiveRun): ActiveRun {
-  const { connection } = run;
-  const search: typeof connection.search = (query, window, limits, signal) =>
-    connection.search(query, window, { ...limits, unknownColumns: 'error' }, signal);
-  const { searchWindows: searchAll } = connection;
-  const searchWindows: typeof searchAll =
-    searchAll &&
-    ((query, windows, limits, signal) => searchAll(query, windows, { ...limits, unknownColumns: 'error' }, signal));
-  return { ...run, connection: { ...connection, search, ...(searchWindows && { searchWindows }) } };
 }
 
 /** Returns the first candidates whose rows the response can contain. */

@@ -18,12 +18,16 @@ export function editDistance(a: string, b: string, limit: number): number {
   return previous[b.length]!;
 }
 
-/** Returns up to three names nearest to `wanted`: by case-insensitive edit distance, then names that contain it or that it contains. */
+/**
+ * Returns up to three names nearest to `wanted`: by case-insensitive edit distance, then names that contain it or that it contains. Leaves out
+ * `wanted` itself.
+ */
 export function nearestNames(wanted: string, names: Iterable<string>): string[] {
   const target = wanted.toLowerCase().slice(0, 200);
   const limit = Math.max(2, Math.floor(target.length / 3));
   const scored: { name: string; score: number }[] = [];
   for (const name of names) {
+    if (name === wanted) continue;
     const lower = name.toLowerCase().slice(0, 200);
     const distance = editDistance(target, lower, limit);
     if (distance <= limit) scored.push({ name, score: distance });

@@ -1,7 +1,7 @@
 import { listWindowsPaths, windowsContainers, windowsFields } from '../functions/windows-fields.ts';
 import type { FieldPath } from './event-filter.ts';
 import { keysOf, parseSteps } from '../key-spellings/json-path.ts';
-import { constantText, functionName, nodesOf, operandsOf, type TreeNode } from './tree.ts';
+import { constantText, functionName, isNull, nodesOf, operandsOf, type TreeNode } from './tree.ts';
 
 /** A name in a scope: an expression of an inner scope, or a column of a dataset. */
 export type Resolved = { node: TreeNode; scope: Scope } | { column: string[] };
@@ -28,7 +28,7 @@ export function readFieldValue(node: TreeNode, scope: Scope, depth = 0): FieldVa
   if (node['class'] === 'CAST') return isText(node['cast_type']) ? read(node['child'] as TreeNode) : undefined;
   // No test is true of an empty text.
   if (node['type'] === 'OPERATOR_COALESCE')
-    return unite(operands.filter((one) => constantText(one) !== '').map((one) => read(one)));
+    return unite(operands.filter((one) => constantText(one) !== '' && !isNull(one)).map((one) => read(one)));
   if (node['class'] === 'CASE') return unite(listResults(node).map((one) => read(one)));
   if (name === undefined) return undefined;
   if (folding.has(name)) {
@@ -108,9 +108,6 @@ function listResults(node: TreeNode): TreeNode[] {
   const results = nodesOf(node['case_checks']).map((check) => check['then_expr'] as TreeNode);
   return isNull(otherwise) ? results : [...results, otherwise];
 }
-
-export const isNull = (node: TreeNode): boolean =>
-  node['class'] === 'CONSTANT' && (node['value'] as TreeNode)['is_null'] === true;
 
 const isText = (type: unknown): boolean => (type as TreeNode)['id'] === 'VARCHAR';
 

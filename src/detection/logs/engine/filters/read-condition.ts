@@ -2,8 +2,8 @@ import { simplifyPattern } from '../../../matching/text-pattern.ts';
 import { requiredLiterals } from '../../../matching/regex-literal.ts';
 import type { PatternPart, TextPattern, ValueTest } from '../../../matching/expression.ts';
 import { allFilters, anyFilter, everyEvent, type EventFilter } from './event-filter.ts';
-import { isNull, readFieldValue, type Scope } from './field-paths.ts';
-import { constantText, functionName, nodesOf, operandsOf, type TreeNode } from './tree.ts';
+import { readFieldValue, type Scope } from './field-paths.ts';
+import { constantText, functionName, isNull, nodesOf, operandsOf, type TreeNode } from './tree.ts';
 
 const any: PatternPart = { wildcard: '*' };
 const depthMax = 200;

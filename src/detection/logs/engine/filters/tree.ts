@@ -40,6 +40,9 @@ export function constantText(node: TreeNode | undefined): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
+export const isNull = (node: TreeNode): boolean =>
+  node['class'] === 'CONSTANT' && (node['value'] as TreeNode)['is_null'] === true;
+
 /** Calls `visit` for every node below a value, except below nodes for which it returns false. */
 export function walkTree(value: unknown, visit: (node: TreeNode) => boolean): void {
   if (Array.isArray(value)) for (const entry of value) walkTree(entry, visit);

@@ -11,6 +11,7 @@ import {
   clockFunctions,
 } from '../functions/allowed-functions.ts';
 import { listJsonPaths } from '../key-spellings/match-spellings.ts';
+import { listOptionalColumns } from './optional-columns.ts';
 import { checkShapes } from './tree-shapes.ts';
 import { checkCteName, foldName, readDatasetName } from './table-names.ts';
 
@@ -19,6 +20,8 @@ export type Inspection = {
   tables: string[];
   /** The names of each column reference, without repetitions. */
   columns: string[][];
+  /** The names in `columns` that may be missing, dotted, in lower case and without the table. */
+  optional: string[];
   aliases: string[];
   /** The aliases that stand for a whole row. */
   rowNames: string[];
@@ -65,6 +68,7 @@ export function inspectTree(serialized: string): Inspection {
   const inspection: Inspection = {
     tables: [],
     columns: [],
+    optional: [],
     aliases: [],
     rowNames: [],
     allColumns: false,
@@ -75,6 +79,7 @@ export function inspectTree(serialized: string): Inspection {
     filters: {},
   };
   visit(statements[0], { ctes: new Set(), isOuter: true }, inspection);
+  inspection.optional = listOptionalColumns(tree, inspection.aliases);
   inspection.columns = [...new Map(inspection.columns.map((names) => [JSON.stringify(names), names])).values()];
   const rowNames = new Set(inspection.rowNames);
   if (inspection.columns.some((names) => names.length === 1 && rowNames.has(names[0]!.toLowerCase())))

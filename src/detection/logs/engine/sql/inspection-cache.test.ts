@@ -5,6 +5,7 @@ import { createInspectionCache } from './inspection-cache.ts';
 const inspectionOf = (columns: number): Inspection => ({
   tables: ['auth'],
   columns: Array.from({ length: columns }, (_, n) => [`column_${n}`]),
+  optional: [],
   aliases: [],
   rowNames: [],
   allColumns: false,
