@@ -27,6 +27,9 @@ const sizes = fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1, maxLengt
 const forms: Record<string, (events: unknown[]) => string> = {
   lines: (events) => events.map((event) => JSON.stringify(event)).join('\n'),
   'lines with CRLF': (events) => events.map((event) => `${JSON.stringify(event)}\r\n`).join(''),
+  'objects over lines': (events) => events.map((event) => JSON.stringify(event, null, 2)).join('\n'),
+  'objects over lines with CRLF': (events) =>
+    events.map((event) => `${JSON.stringify(event, null, '\t')}\n`.replaceAll('\n', '\r\n')).join(''),
   'an array': (events) => JSON.stringify(events),
   'an indented array': (events) => JSON.stringify(events, null, 2),
   Records: (events) => JSON.stringify({ Records: events }),
@@ -63,6 +66,11 @@ test('a broken line or element does not affect the others', () => {
     { line: 4, text: '{"a":2}', tooLarge: false },
   ]);
   expect(split(Buffer.from('[{"a":1},,{"a":2} x]'), [7]).map(({ text }) => text)).toEqual(['{"a":1}', '', '{"a":2} x']);
+});
+
+test('an object over lines that does not end is one invalid event', () => {
+  const rest = '{\n  "a": {\n    "b": 1\n  }\n';
+  expect(split(Buffer.from(`{"a":1}\n${rest}`), [7]).map(({ text }) => text)).toEqual(['{"a":1}', rest.trim()]);
 });
 
 test.each(['[', '[{"a":1}', '[{"a":1},', '{"Records":[{"a":1}', '{"Records":[{"a":1}]', '{"Records":[{"a":1}]]'])(

@@ -1,27 +1,26 @@
 import { appError } from '../../../../platform/lib/errors.ts';
 import { eventBytesMax } from '../events/parse-event.ts';
+import {
+  addMembers,
+  closeObject,
+  findNonSpace,
+  isSpace,
+  isSpreadOverLines,
+  newline,
+  openObject,
+} from './json-bytes.ts';
 import { findEnvelope, mayBeEnvelope } from './find-envelope.ts';
 
 /** One event's bytes. `line` is the number, from 1, of its line, or of its element in an array or an envelope. */
 export type RawEvent = { line: number; bytes: Buffer; tooLarge?: boolean };
 
-type Mode = 'start' | 'lines' | 'elements' | 'after';
+type Mode = 'start' | 'lines' | 'elements' | 'object' | 'after';
 
 const sliceMax = 256;
-const openObject = 123;
-const closeObject = 125;
 // Blank lines and invalid events cost time too.
 const linesMax = 1_000_000;
 const quote = 34;
 const backslash = 92;
-const newline = 10;
-
-const isSpace = (byte: number): boolean => byte === 32 || byte === 9 || byte === 13 || byte === newline;
-
-function findNonSpace(bytes: Buffer): number {
-  for (let at = 0; at < bytes.length; at += 1) if (!isSpace(bytes[at]!)) return at;
-  return -1;
-}
 
 export type EventSplitter = { push: (chunk: Buffer) => RawEvent[]; end: () => RawEvent[] };
 
@@ -51,7 +50,7 @@ type SplitState = {
 };
 
 /**
- * Splits a body into events: the lines of NDJSON, or the elements of an array or of an envelope such as `{"Records": []}`. Several such
+ * Splits a body into events: the lines of NDJSON, objects that are spread over lines, or the elements of an array or of an envelope such as `{"Records": []}`. Several such
  * documents may follow each other, and the elements of an array can be envelopes. Keeps at most one event in memory. Throws malformed_json if
  * an array is not closed. A body that `isText` has lines only, whatever they begin with.
  */
@@ -92,6 +91,10 @@ function splitRest(state: SplitState, isEnd: boolean): RawEvent[] {
     } else if (state.mode === 'after') {
       if (!skipClosing(state, isEnd)) break;
     } else {
+      if (state.mode === 'lines' && state.expands && !state.isSkipping && isSpreadOverLines(state.rest)) {
+        openElements(state, 0);
+        state.mode = 'object';
+      }
       const before = state.rest.length;
       const raw = state.mode === 'lines' ? nextLine(state, isEnd) : nextElement(state);
       if (raw && (raw.tooLarge || state.mode !== 'lines' || !raw.bytes.every(isSpace)))
@@ -101,6 +104,9 @@ function splitRest(state: SplitState, isEnd: boolean): RawEvent[] {
     }
   }
   if (isEnd && state.mode === 'elements') throw malformed();
+  // The rest of an object that does not end is one invalid event.
+  if (isEnd && state.mode === 'object')
+    events.push({ line: ++state.line, bytes: state.rest, tooLarge: state.isSkipping });
   return events;
 }
 
@@ -191,7 +197,7 @@ function nextLine(state: SplitState, isEnd: boolean): RawEvent | undefined {
   return raw;
 }
 
-/** Returns the next element, or undefined if the text received so far has no further complete element. */
+/** Returns the next element, or the object over lines, or undefined if the text received so far has no further complete one. */
 function nextElement(state: SplitState): RawEvent | undefined {
   const { rest } = state;
   // The loop visits each byte, and local variables are faster than fields.
@@ -203,8 +209,13 @@ function nextElement(state: SplitState): RawEvent | undefined {
       else if (byte === quote) isInString = false;
     } else if (byte === quote) isInString = true;
     else if (byte === 123 || byte === 91) depth++;
-    else if (depth > 0 && (byte === 125 || byte === 93)) depth--;
-    else if (depth === 0 && (byte === 44 || byte === 93)) {
+    else if (depth > 0 && (byte === 125 || byte === 93)) {
+      depth--;
+      if (depth === 0 && state.mode === 'object') {
+        state.depth = 0;
+        return endElement(state, at + 1, true);
+      }
+    } else if (depth === 0 && (byte === 44 || byte === 93)) {
       state.depth = 0;
       state.isInString = false;
       return endElement(state, at, byte === 93);
@@ -223,9 +234,9 @@ function nextElement(state: SplitState): RawEvent | undefined {
   return undefined;
 }
 
-function endElement(state: SplitState, at: number, isLast: boolean): RawEvent | undefined {
-  const bytes = state.rest.subarray(0, at);
-  drop(state, at + 1);
+function endElement(state: SplitState, end: number, isLast: boolean): RawEvent | undefined {
+  const bytes = state.rest.subarray(0, end);
+  drop(state, state.mode === 'object' ? end : end + 1);
   const isEmpty = !state.isSkipping && bytes.every(isSpace);
   const isTooLarge = state.isSkipping;
   state.isSkipping = false;
@@ -239,15 +250,6 @@ function endElement(state: SplitState, at: number, isLast: boolean): RawEvent | 
     bytes: state.carried === '' ? bytes : addMembers(bytes, state.carried),
     tooLarge: isTooLarge,
   };
-}
-
-/** Adds the members in `carried` to an object. */
-function addMembers(bytes: Buffer, carried: string): Buffer {
-  const first = findNonSpace(bytes);
-  if (bytes[first] !== openObject) return bytes;
-  const next = findNonSpace(bytes.subarray(first + 1));
-  const separator = bytes[first + 1 + next] === closeObject ? '' : ',';
-  return Buffer.concat([Buffer.from(`{${carried}${separator}`), bytes.subarray(first + 1)]);
 }
 
 /** Skips the rest of a document after its last element. Returns false if more bytes are needed. */
