@@ -95,6 +95,8 @@ test.each<[Record<string, unknown>, string | undefined]>([
   [{ eventId: '4624' }, undefined],
   [{ id: 42 }, undefined],
   [{ uid: '0' }, undefined],
+  [{ uid: 'CXWv6p3arKYeMETxOg' }, undefined],
+  [{ metadata: { uid: 'CXWv6p3arKYeMETxOg' } }, 'CXWv6p3arKYeMETxOg'],
   [{ uid: 'S-1-5-21-3940915590-64593676-1414006259-500' }, undefined],
   [{ id: 'arn:aws:iam::123837392027:user/x' }, undefined],
   [{ id: 'a tab\tin a long enough text' }, undefined],
