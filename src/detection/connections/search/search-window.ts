@@ -1,6 +1,6 @@
 import { fieldError } from '../../../platform/lib/errors.ts';
 import type { Caller } from '../../../platform/orgs/caller.ts';
-import type { QueryRow } from '../../siem/connector.ts';
+import { SiemError, type QueryRow } from '../../siem/connector.ts';
 import { toQueryProblem } from '../../siem/query-problem.ts';
 import type { ConnectionFor } from '../open-connection.ts';
 import type { SearchInput, SearchRows } from './search.schema.ts';
@@ -8,6 +8,12 @@ import type { SearchInput, SearchRows } from './search.schema.ts';
 export type SearchWindowDeps = { connectionFor: ConnectionFor };
 
 const timeoutMs = 30_000;
+const timeoutError = new SiemError({
+  kind: 'query_timeout',
+  blame: 'author',
+  retryable: false,
+  message: `The query did not finish within ${timeoutMs / 1000} s. Read fewer events or simplify it.`,
+});
 const bytesMax = 8 * 1024 * 1024;
 
 /**
@@ -23,9 +29,10 @@ export async function searchWindow(
   const window = { from: new Date(from), to: new Date(to), clock: 'event' as const };
   if (window.from >= window.to) throw fieldError('/to', 'out_of_range', 'to must be later than from.');
   const limits = { rowsMax: limit, groupsMax: limit, timeoutMs };
+  const tooSlow = AbortSignal.timeout(timeoutMs);
   try {
     const connection = await connectionFor(orgId, { connectionId: connectionId ?? null, siemType: null });
-    const signal = AbortSignal.any([disconnected, AbortSignal.timeout(timeoutMs)]);
+    const signal = AbortSignal.any([disconnected, tooSlow]);
     const {
       rows,
       truncated,
@@ -45,7 +52,9 @@ export async function searchWindow(
       warnings,
     };
   } catch (error) {
-    throw toQueryProblem(error, '/query');
+    // The connection only knows that it was stopped.
+    const isTooSlow = tooSlow.aborted && !disconnected.aborted && error instanceof SiemError;
+    throw toQueryProblem(isTooSlow ? timeoutError : error, '/query');
   }
 }
 
