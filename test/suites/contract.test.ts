@@ -57,6 +57,31 @@ test('openapi.json is valid OpenAPI 3.1', async () => {
   expect(document.openapi).toMatch(/^3\.1\./);
 });
 
+test('every default in openapi.json has the type of its schema', () => {
+  const types: Record<string, (value: unknown) => boolean> = {
+    string: (value) => typeof value === 'string',
+    integer: Number.isInteger,
+    number: (value) => typeof value === 'number',
+    boolean: (value) => typeof value === 'boolean',
+    array: Array.isArray,
+    object: (value) => typeof value === 'object' && value !== null,
+    null: (value) => value === null,
+  };
+  const wrong: string[] = [];
+  const visit = (value: unknown, path: string): void => {
+    if (value === null || typeof value !== 'object') return;
+    const { default: fallback, type } = value as { default?: unknown; type?: unknown };
+    const names = [type]
+      .flat()
+      .filter((name): name is string => typeof name === 'string' && Object.hasOwn(types, name));
+    if (fallback !== undefined && names.length > 0 && !names.some((name) => types[name]!(fallback))) wrong.push(path);
+    for (const [key, child] of Object.entries(value))
+      if (key !== 'example' && key !== 'examples') visit(child, `${path}/${key}`);
+  };
+  visit(document, '');
+  expect(wrong).toEqual([]);
+});
+
 test('openapi.json follows every recommended rule of Redocly', async () => {
   const cli = join(root, 'node_modules/@redocly/cli/bin/cli.js');
   const lint = ['lint', 'openapi.json', '--extends', 'recommended', '--format', 'json'];

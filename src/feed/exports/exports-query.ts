@@ -11,9 +11,13 @@ const positiveInteger = (max: number) =>
     .refine((text) => Number(text) <= max, `must be at most ${max}`)
     .meta(integerMeta(1, max));
 
+/** A limit with a default, which is text as all parameters are, and a number in the description of the API. */
+const limit = (max: number, fallback: number) =>
+  positiveInteger(max).default(String(fallback)).meta({ default: fallback });
+
 /** The query string of a paged export. */
 export const ExportQuery = z.object({
-  limit: positiveInteger(500).default('200'),
+  limit: limit(500, 200),
   after: boundedString({ max: 200 }).optional(),
   maxTlp: z.enum(tlps).optional(),
   ...filterFields,
@@ -21,7 +25,7 @@ export const ExportQuery = z.object({
 export type ExportQuery = z.infer<typeof ExportQuery>;
 
 /** The query string of the MISP manifest. It may be longer, since it has no content. */
-export const ManifestQuery = ExportQuery.extend({ limit: positiveInteger(10_000).default('10000') });
+export const ManifestQuery = ExportQuery.extend({ limit: limit(10_000, 10_000) });
 
 const indicatorTypes: ReadonlySet<string> = new Set([...Object.keys(bucketByType), 'cidr']);
 
@@ -38,7 +42,7 @@ export const BlocklistQuery = z
       .regex(/^(?:0(?:\.\d{1,4})?|1(?:\.0{1,4})?)$/, 'must be a number from 0 to 1')
       .default('0.5'),
     format: z.enum(['plain', 'hosts']).default('plain'),
-    limit: positiveInteger(500_000).default('100000'),
+    limit: limit(500_000, 100_000),
     maxTlp: z.enum(tlps).optional(),
     ...filterFields,
   })
