@@ -54,6 +54,13 @@ test('returns 404 for unknown routes and 405 with Allow for unknown methods', as
   expect(wrong.status).toBe(405);
   expect(wrong.headers['allow']).toBe('GET, HEAD, OPTIONS, POST');
   expect((await org.call('GET', `/items/${'a'.repeat(501)}`)).status).toBe(400);
+  const preview = '/api/detections/preview';
+  for (const method of ['GET', 'PUT', 'DELETE', 'PATCH'] as const) {
+    const sibling = await org.call(method, preview);
+    expect([method, sibling.status, sibling.headers['allow']]).toEqual([method, 405, 'OPTIONS, POST']);
+  }
+  expect((await org.call('OPTIONS', preview)).headers['allow']).toBe('OPTIONS, POST');
+  expect((await org.call('GET', '/api/detections/another')).status).not.toBe(405);
   for (const path of ['/taxii2/', '/taxii2']) expect((await org.call('PATCH', path)).status).toBe(405);
   const options = await org.call('OPTIONS', '/api/keys');
   expect([options.status, options.headers['allow']]).toEqual([204, 'GET, HEAD, OPTIONS, POST']);
