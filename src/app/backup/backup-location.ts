@@ -1,5 +1,6 @@
 import { createReadStream } from 'node:fs';
-import { open, rename, rm } from 'node:fs/promises';
+import { open, rename, rm, stat } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
 import { PassThrough, type Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { S3Client } from '@aws-sdk/client-s3';
@@ -7,6 +8,8 @@ import { parseLogsUrl, type BucketAddress } from '../../platform/lib/storage/log
 
 /** Where a backup is: a local file or an object of a bucket. An incomplete backup is never visible there. */
 export type BackupLocation = {
+  /** Throws if nothing can be written there, as far as this is known before. */
+  check: () => Promise<void>;
   write: (bytes: AsyncIterable<Uint8Array>) => Promise<void>;
   read: () => AsyncIterable<Uint8Array>;
 };
@@ -25,6 +28,14 @@ export function openBackupLocation(text: string): BackupLocation {
 function localFile(path: string): BackupLocation {
   const partial = `${path}.partial`;
   return {
+    async check() {
+      const folder = dirname(resolve(path));
+      const isFolder = await stat(folder).then(
+        (found) => found.isDirectory(),
+        () => false,
+      );
+      if (!isFolder) throw new Error(`The folder ${folder} does not exist. Create it, or choose another one.`);
+    },
     async write(bytes) {
       try {
         const file = await open(partial, 'w', 0o600);
@@ -46,6 +57,7 @@ const partBytes = 16 * 1024 * 1024;
 function storedObject(address: BucketAddress, key: string): BackupLocation {
   const target = { Bucket: address.bucket, Key: key };
   return {
+    check: async () => undefined,
     async write(bytes) {
       const { Upload } = await import('@aws-sdk/lib-storage');
       const client = await openClient(address);

@@ -18,6 +18,7 @@ export async function backupCommand(target: string, { logs, verify, json }: Back
   if (logs !== undefined && logs !== 'copy' && logs !== 'list') throw new UsageError('--logs must be copy or list.');
   const config = loadConfig();
   const location = openBackupLocation(target);
+  await location.check();
   const isCopied = logs === undefined ? config.logs.bucket === null : logs === 'copy';
   const progress = createTextProgress(process.stderr);
   const checksums = await withInstallation(config, { exclusive: false }, (installation) =>
