@@ -20,7 +20,7 @@ describe('create returns 400 with a pointer', () => {
     [{ name: null }, '/name', 'invalid_type'],
     [{ name: 5 }, '/name', 'invalid_type'],
     [{ name: undefined }, '/name', 'invalid_type'],
-    [{ name: 'a\u0000' }, '/name', 'invalid_text'],
+    [{ detectionQuery: 'SELECT \u0000' }, '/detectionQuery', 'invalid_text'],
     [{ description: 'x'.repeat(1001) }, '/description', 'too_big'],
     [{ detectionCategory: 'other' }, '/detectionCategory', 'invalid_value'],
     [{ detectionCategory: null }, '/detectionCategory', 'invalid_value'],

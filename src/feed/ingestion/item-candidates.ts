@@ -1,3 +1,4 @@
+import { isMarkedRetracted } from '../model/retraction-marks.ts';
 import type { SkippedEntry, SourceRecord } from '../model/source-record.ts';
 import { hashRecord } from './content-hash.ts';
 import { effectivePublisher, effectiveTlp, toFeedItem } from './item-document.ts';
@@ -13,7 +14,10 @@ const documentMaxChars = 4_000_000;
 // The size of a document follows from its text, so only documents with a long text are measured.
 const measuredFromChars = 100_000;
 
-/** Builds the candidates of records. Records that are too large are returned separately. */
+/**
+ * Builds the candidates of records. Records that are too large are returned separately. A record whose title is marked as retracted is withdrawn,
+ * whatever its format.
+ */
 export function buildItemCandidates(
   records: SourceRecord[],
   source: ItemOrigin,
@@ -21,7 +25,8 @@ export function buildItemCandidates(
 ): { candidates: ItemCandidate[]; tooLarge: SkippedEntry[] } {
   const candidates: ItemCandidate[] = [];
   const tooLarge: SkippedEntry[] = [];
-  for (const record of records) {
+  for (const stated of records) {
+    const record = isMarkedRetracted(stated.title) ? { ...stated, withdrawn: true } : stated;
     if ([record.recordId, record.canonicalKey].some((id) => Buffer.byteLength(id) > idMaxBytes)) {
       tooLarge.push({ entry: record.recordId.slice(0, 100), reason: `its id is longer than ${idMaxBytes} bytes` });
       continue;

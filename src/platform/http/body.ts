@@ -2,6 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import type { App } from './app-type.ts';
 import { appError, fieldError } from '../lib/errors.ts';
 import { escapePointer, JsonLimitError, parseJsonInSlices, type JsonLimits } from '../lib/json/parse-in-slices.ts';
+import { isStorable } from '../lib/text/storable-text.ts';
 import { startSlices } from '../lib/concurrency/slices.ts';
 
 /** Rejects query and path parameters with characters that the database cannot store. */
@@ -33,7 +34,7 @@ async function checkBody(request: FastifyRequest): Promise<void> {
   if (isBodyOptional) request.body ??= {};
   if (!request.routeOptions.schema?.body) return;
   if (request.body === undefined) throw fieldError('', 'required', 'A JSON body is required.');
-  await rejectUnstorableText(request.body);
+  await replaceUnstorableText(request.body);
 }
 
 /** More than any field accepts. Validation itself runs in one go, so that what it gets is bounded. */
@@ -56,29 +57,48 @@ export async function parseJsonBody(body: Buffer): Promise<unknown> {
   }
 }
 
+type Text = { value: string; pointer: string; replace: (text: string) => void };
+
 /**
- * Throws a 400 with a pointer to the first text that contains U+0000 or a lone surrogate, which PostgreSQL cannot store. Iterative, so
- * that deep nesting cannot overflow the stack, and in slices.
+ * Iterates over the texts of a parsed JSON value in slices. Iterative, so that deep nesting cannot overflow the stack. Throws a 400 for a name
+ * that PostgreSQL cannot store.
  */
-async function rejectUnstorableText(input: unknown, rootPointer = ''): Promise<void> {
+async function visitTexts(input: unknown, rootPointer: string, visit: (text: Text) => void): Promise<void> {
   const nextSlice = startSlices();
-  const pending: { value: unknown; pointer: string }[] = [{ value: input, pointer: rootPointer }];
+  const pending: { value: object; pointer: string }[] = isNested(input) ? [{ value: input, pointer: rootPointer }] : [];
   for (let next = pending.pop(); next; next = pending.pop()) {
     const pause = nextSlice();
     if (pause) await pause;
-    const { value, pointer } = next;
-    if (typeof value === 'string') {
-      if (isUnstorable(value)) throw fieldError(pointer, 'invalid_text', 'U+0000 and lone surrogates are not allowed.');
-    } else if (Array.isArray(value)) {
-      for (const [index, item] of value.entries()) pending.push({ value: item, pointer: `${pointer}/${index}` });
-    } else if (value !== null && typeof value === 'object') {
-      for (const [key, item] of Object.entries(value)) {
-        if (isUnstorable(key))
-          throw fieldError(pointer, 'invalid_text', 'U+0000 and lone surrogates are not allowed in names.');
-        pending.push({ value: item, pointer: `${pointer}/${escapePointer(key)}` });
-      }
+    const { value: parent, pointer } = next;
+    const fields = parent as Record<string, unknown>;
+    for (const key of Object.keys(fields)) {
+      const value = fields[key];
+      if (!isStorable(key)) throw unstorable(pointer, ' in names');
+      const at = `${pointer}/${escapePointer(key)}`;
+      if (typeof value === 'string') visit({ value, pointer: at, replace: (text) => void (fields[key] = text) });
+      else if (isNested(value)) pending.push({ value, pointer: at });
     }
   }
 }
 
-const isUnstorable = (text: string): boolean => text.includes('\u0000') || !text.isWellFormed();
+const isNested = (value: unknown): value is object => value !== null && typeof value === 'object';
+
+const unstorable = (pointer: string, place = ''): Error =>
+  fieldError(pointer, 'invalid_text', `U+0000 and lone surrogates are not allowed${place}.`);
+
+/** Throws a 400 with a pointer to the first parameter with U+0000 or a lone surrogate, which PostgreSQL cannot store. */
+const rejectUnstorableText = (input: unknown, rootPointer: string): Promise<void> =>
+  visitTexts(input, rootPointer, ({ value, pointer }) => {
+    if (!isStorable(value)) throw unstorable(pointer);
+  });
+
+/** Fields with code, whose meaning a replaced character would change. */
+const codeFields = /\/(?:\w*[qQ]uery|rules)$/;
+
+/** Replaces U+0000 and lone surrogates with U+FFFD in the texts of a body. Throws a 400 with a pointer for such a character in code. */
+const replaceUnstorableText = (body: unknown): Promise<void> =>
+  visitTexts(body, '', ({ value, pointer, replace }) => {
+    if (isStorable(value)) return;
+    if (codeFields.test(pointer)) throw unstorable(pointer, ' in queries and rules');
+    replace(value.toWellFormed().replaceAll('\u0000', '\uFFFD'));
+  });

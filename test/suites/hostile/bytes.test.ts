@@ -87,7 +87,7 @@ test.each([
   expect(error ?? '').not.toMatch(/inside the service/);
 });
 
-test('rejects NUL, lone surrogates and invalid UTF-8 in paths, parameters and bodies with the field name', async () => {
+test('rejects NUL and lone surrogates in paths and parameters with the field name, and invalid UTF-8 in bodies', async () => {
   for (const path of [
     '/items?q=%00',
     '/items?source=a%00b',
@@ -108,13 +108,43 @@ test('rejects NUL, lone surrogates and invalid UTF-8 in paths, parameters and bo
     ['/api/feed/sources?cursor=%00', 'query/cursor'],
   ] as const)
     expect((await org.call('GET', path)).body.errors?.[0]?.pointer, path).toBe(pointer);
-  for (const [name, text] of Object.entries({ nul: 'a\u0000b', half: 'a\ud800b' })) {
-    const posted = await org.call('POST', '/api/feed/items', { text });
-    expect([posted.status, posted.body.errors?.[0]?.pointer], name).toEqual([400, '/text']);
-  }
   const broken = Buffer.concat([Buffer.from('{"text":"'), Buffer.from([0xff]), Buffer.from('"}')]);
   expect((await org.call('POST', '/api/feed/items', broken)).status).toBe(400);
   expect((await app.app.inject('/readyz')).statusCode).toBe(200);
+});
+
+test('replaces characters in bodies that cannot be stored, except in queries and names of fields', async () => {
+  for (const text of ['a report\u0000 on evil-nul.top\u0000', 'a report\ud800 on evil-half.top\ud800']) {
+    const posted = await org.call('POST', '/api/feed/items', { text, title: `A ${text.slice(2, 9)}` });
+    expect([posted.status, posted.body.event.title]).toEqual([200, 'A report\ufffd']);
+    expect(posted.body.iocs.domains).toHaveLength(1);
+  }
+  const detection = {
+    name: 'A\u0000b',
+    detectionCategory: 'custom',
+    systemPrompt: 'Judge\u0000 it.',
+    detectionQuery: 'SELECT "user" FROM auth',
+  };
+  const created = await org.call('POST', '/api/detections', detection);
+  expect([created.status, created.body.name]).toEqual([200, 'A\ufffdb']);
+  const refused = [
+    { ...detection, detectionQuery: "SELECT 'a\u0000'" },
+    { ...detection, 'na\u0000me': 1 },
+  ];
+  for (const body of refused) expect((await org.call('POST', '/api/detections', body)).status).toBe(400);
+});
+
+test('reads values beside control characters in every format', async () => {
+  const report = 'C2 at evil-esc.top\u0001 and \u001bevil-tail.top';
+  const posted = await org.call('POST', '/api/feed/items', { text: report });
+  expect(posted.body.iocs.domains.map(({ value }: { value: string }) => value)).toEqual([
+    'evil-esc.top',
+    'evil-tail.top',
+  ]);
+  const padded = 'domain,note\nevil-pad-1.top\u0000\u0000,x\u0001\nevil-pad-2.top\u0000,y\n';
+  expect(await pullFrom('csv', padded)).toMatchObject({ added: 1, skipped: [] });
+  const found = await org.call('GET', '/api/indicators?value=evil-pad-1.top');
+  expect(found.body.items).toHaveLength(1);
 });
 
 test('every list rejects an invalid cursor with the field name', async () => {

@@ -1,3 +1,5 @@
+import { toStorableText } from '../../../platform/lib/text/storable-text.ts';
+
 export type Span = { start: number; end: number };
 
 /** Builds the text of a structured record, one field per line, with its supporting passages. */
@@ -91,6 +93,3 @@ function render(value: unknown): string {
   if (value === null || value === undefined) return '';
   return Array.isArray(value) ? value.map((part) => String(part ?? '')).join(', ') : String(value);
 }
-
-/** Replaces U+0000 and lone surrogates, which PostgreSQL cannot store. */
-export const toStorableText = (text: string): string => text.toWellFormed().replaceAll('\u0000', '\uFFFD');

@@ -16,6 +16,7 @@ import {
 } from '../../../platform/lib/json/json-values.ts';
 import { judgeSeverity } from '../../extraction/severity/judge-severity.ts';
 import { findTlp } from '../../extraction/tlp.ts';
+import { isMarkedRetracted } from '../../model/retraction-marks.ts';
 import { parseInstant, type SourceRecord } from '../../model/source-record.ts';
 import type { DraftResult, ParseContext, SourceFormat } from '../source-format.ts';
 import type { SourceDocument } from '../source-document.ts';
@@ -200,12 +201,11 @@ function findUrl(document: JsonObject): string | undefined {
  */
 function isWithdrawn(document: JsonObject, tracking: JsonObject): boolean {
   if (/^csaf_(?:withdrawn|superseded)$/.test(asText(document['category']) ?? '')) return true;
-  const title = asText(document['title']) ?? '';
   const latest = asObjects(tracking['revision_history'])
     .toSorted((a, b) => ((parseInstant(a['date']) ?? '') < (parseInstant(b['date']) ?? '') ? -1 : 1))
     .at(-1);
   return (
-    /^\W*(?:withdrawn|retracted)\W*[:\]–-]|[([](?:withdrawn|retracted)[)\]]\s*$/i.test(title) ||
+    isMarkedRetracted(asText(document['title']) ?? '') ||
     /^\W*(?:withdrawn|retracted)\b|\b(?:advisory|document|bulletin) (?:has been |was |is )?(?:withdrawn|retracted|revoked)\b/i.test(
       asText(latest?.['summary']) ?? '',
     )

@@ -3,7 +3,7 @@ import type { Observable } from '../../extraction/observable.ts';
 import type { SourceRecord } from '../../model/source-record.ts';
 import { toListLine } from './list-line.ts';
 import { toListRecord } from './list-record.ts';
-import { createRowReader, type ListRow } from './list-row.ts';
+import { createRowReader, isUnreadable, type ListRow } from './list-row.ts';
 import { readTable } from './table/list-table.ts';
 import { isMarkup, readReport } from './list-report.ts';
 import type { DraftResult, ParseContext, SourceFormat } from '../source-format.ts';
@@ -45,10 +45,12 @@ function draftList(part: SourceDocument, context: ParseContext): DraftResult {
   const { header, rows, about, date = part.modified, tlp } = table;
   const read = createRowReader(table);
   const filled: FilledRow[] = [];
-  let [emptyRows, chars] = [0, 0];
+  let [emptyRows, unreadableRows, chars] = [0, 0, 0];
   const reports: NonNullable<ListRow['report']>[] = [];
   for (const cells of rows) {
-    const { observables, report } = read(cells);
+    const row = read(cells);
+    const { observables, report } = row;
+    if (isUnreadable(row)) unreadableRows += 1;
     if (report) reports.push(report);
     if (observables.length === 0) emptyRows += 1;
     else filled.push({ cells, slot: pickItem(keyOf(observables), itemsMax) });
@@ -81,7 +83,14 @@ function draftList(part: SourceDocument, context: ParseContext): DraftResult {
     };
     return [{ recordId, publishTime: undefined, build }];
   });
-  return { drafts, skipped: emptyRows === 0 ? [] : [{ entry: `${emptyRows} rows`, reason: 'contain no indicator' }] };
+  const skipped = [
+    { entry: `${emptyRows} rows`, reason: 'contain no indicator' },
+    {
+      entry: `${unreadableRows} rows`,
+      reason: 'contain no indicator, only text that is not what its column is named for',
+    },
+  ];
+  return { drafts, skipped: skipped.filter((_, index) => [emptyRows, unreadableRows][index]! > 0) };
 }
 
 /** A longer list is not read as a text with paragraphs. */

@@ -1,4 +1,7 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { dataDir } from '../../../../test/support/data.ts';
 import { checkPassages, parseList } from '../../../../test/support/feed/csv-lists.ts';
 import { expectLinearTime, repeated } from '../../../../test/support/linear-time.ts';
 import { buckets } from '../../model/vocabulary.ts';
@@ -91,3 +94,32 @@ test('reads comments of any length in linear time', () =>
     },
     500_000,
   ));
+describe('lists whose first row is odd', () => {
+  const data = dataDir();
+
+  test.skipIf(!data)('reads every host below a header in a comment', () => {
+    const text = readFileSync(join(data!, 'cases/list-header.csv'), 'utf8');
+    const [ns1, ns2] = ['ns1.quillpanel-sync.top', 'ns2.quillpanel-sync.top'];
+    for (const form of [text, text.split('\n').slice(1).join('\n'), text.slice(1)])
+      expect(valuesOf(form)).toEqual([ns1, ns2, 'quillpanel-y1.top', 'quillpanel-y2.top']);
+  });
+
+  test.each([
+    ['a title above the header', 'Indicators of a campaign,,\nsha256,malware,note\n', '%,Remcos,x\n', 1],
+    ['a short first row', 'a remark\n', 'x,%\n', 1],
+    ['names that say nothing', 'a,domain,z\n', '%,a remark,x\n', 0],
+  ])('reads the rows below %s', (_name, start, row, skippedRows) => {
+    const values = Array.from({ length: 5 }, (_, index) => `${index}`.repeat(64));
+    const parsed = parseList(start + values.map((value) => row.replace('%', value)).join(''));
+    expect(parsed.records.flatMap(({ iocs }) => iocs.hashes.map(({ value }) => value))).toEqual(values);
+    expect(parsed.skipped).toEqual(
+      skippedRows === 0 ? [] : [{ entry: `${skippedRows} rows`, reason: 'contain no indicator' }],
+    );
+  });
+
+  test('reports rows whose columns do not contain what they are named for', () => {
+    expect(parseList('domain,note\nnot a domain,x\nanother remark,y\nbad.top,z\n').skipped).toEqual([
+      { entry: '2 rows', reason: 'contain no indicator, only text that is not what its column is named for' },
+    ]);
+  });
+});

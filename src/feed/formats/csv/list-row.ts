@@ -6,12 +6,18 @@ import {
 } from '../../extraction/observable.ts';
 import { findTlp } from '../../extraction/tlp.ts';
 import { ownValue } from '../../../platform/lib/own-value.ts';
-import type { Tlp } from '../../model/vocabulary.ts';
+import { bucketByType, type Tlp } from '../../model/vocabulary.ts';
 import { roundConfidence } from '../../model/source-record.ts';
 import { createDateReader } from './list-dates.ts';
-import { findColumns, findValueColumns, isLinkColumn, type ColumnName } from './table/list-columns.ts';
+import {
+  findColumns,
+  findFilledColumns,
+  findValueColumns,
+  isLinkColumn,
+  type ColumnName,
+} from './table/list-columns.ts';
 import type { ListTable } from './table/list-table.ts';
-import { recognizeValue, splitValues } from './recognize-value.ts';
+import { readValues, recognizeValue, splitValues } from './recognize-value.ts';
 import { isAboutWord, readTypedValue } from './value-types.ts';
 
 /** A parsed row of a list. Times are ISO text. */
@@ -49,7 +55,7 @@ export function createRowReader(table: ListTable): (cells: string[]) => ListRow 
 function createValueReader({ rows, isNamed }: ListTable): (cells: string[]) => ListRow {
   const columns = findValueColumns(rows);
   return (cells) => ({
-    observables: dropSinkholes(columns.flatMap((column) => recognizeValue(cells[column] ?? ''))),
+    observables: dropSinkholes(columns.flatMap((column) => readValues(cells[column] ?? ''))),
     ...(isNamed && cells[1] ? { tags: [cells[1]] } : {}),
   });
 }
@@ -70,8 +76,29 @@ function readColumns({ rows, isDayFirst }: ListTable, header: string[]): Columns
   });
   const named = new Set([typed?.type, ...Object.values(indexes).flat()]);
   const others = header.flatMap((name, index) => (named.has(index) || isLinkColumn(name) ? [] : [index]));
-  return { ...found, dateReaders: new Map(dateReaders), scoreMax: findScoreMax(rows, indexes.score[0]), others };
+  const columns = {
+    ...found,
+    dateReaders: new Map(dateReaders),
+    scoreMax: findScoreMax(rows, indexes.score[0]),
+    others,
+  };
+  const sample = rows.slice(0, sampleRows);
+  const readable = sample.filter((cells) => isReadable(readRow(columns, cells))).length;
+  // The names of the columns lead to nothing in most rows: the columns without a known name count by the form of their values.
+  if (readable < sample.length / 2) indexes.any = [...new Set([...indexes.any, ...findFilledColumns(rows, others)])];
+  return columns;
 }
+
+/** What a column that is named for an indicator contains instead of one. Its rows are about nothing else. */
+const unreadable = new Set(
+  ['address', ...Object.keys(bucketByType)].map((type) => `observable:${type.replaceAll('_', '-')}`),
+);
+
+const isReadable = (row: ListRow): boolean => row.observables.length > 0 && !isUnreadable(row);
+
+/** Returns whether a row has only text that is not what the names of its columns say. */
+export const isUnreadable = ({ observables }: ListRow): boolean =>
+  observables.length > 0 && observables.every((one) => one.kind === 'other' && unreadable.has(one.framework));
 
 const findScoreMax = (rows: ListTable['rows'], scored: number | undefined): number =>
   scored === undefined ? 0 : rows.reduce((max, cells) => Math.max(max, Number(cells[scored]) || 0), 0);
@@ -130,6 +157,7 @@ const readNamedCells = (readValues: (name: ColumnName) => string[]): Observable[
   ),
 ];
 
+const sampleRows = 50;
 const dateColumns = ['firstSeen', 'lastSeen', 'validUntil'] as const satisfies ColumnName[];
 /** The order of day and month follows from the first rows. */
 const datedRowsMax = 20_000;

@@ -66,3 +66,9 @@ export function splitValues(cell: string): string[] {
   const areValues = parts.every((part) => recognizeValue(part).length > 0);
   return areValues && parts.length > 1 ? parts : [cell];
 }
+
+/** Returns the value of a cell, or all of them if it contains several. */
+export function readValues(cell: string): Observable[] {
+  const whole = recognizeValue(cell);
+  return whole.length > 0 ? whole : splitValues(cell).flatMap(recognizeValue);
+}

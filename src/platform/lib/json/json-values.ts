@@ -1,4 +1,5 @@
 import { gunzipSync } from 'node:zlib';
+import { toStorableText } from '../text/storable-text.ts';
 
 export type JsonObject = Record<string, unknown>;
 
@@ -41,10 +42,10 @@ export function unpackGzip(bytes: Buffer): Buffer {
 export const isObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Returns a non-blank string with the characters replaced that PostgreSQL cannot store, or undefined. */
+/** Returns a non-blank string as a text that can be stored, or undefined. */
 export function asText(value: unknown): string | undefined {
   if (typeof value !== 'string' || value.trim() === '') return undefined;
-  return value.toWellFormed().replaceAll('\u0000', '\uFFFD');
+  return toStorableText(value);
 }
 
 /** Returns a string or number as text and anything else, such as an object, as the empty string. */

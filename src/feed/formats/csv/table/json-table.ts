@@ -1,4 +1,4 @@
-import { toStorableText } from '../../../extraction/text/stored-text.ts';
+import { toStorableText } from '../../../../platform/lib/text/storable-text.ts';
 import { isColumnName, isValueName } from './list-columns.ts';
 import {
   asObject,

@@ -1,4 +1,4 @@
-import { recognizeValue } from '../recognize-value.ts';
+import { readValues } from '../recognize-value.ts';
 import { isTypeWord } from '../value-types.ts';
 
 const owner = '(?:dst|src|dest|c2|cc|source|attacker|remote|malicious|destination|server|network)_?';
@@ -141,6 +141,10 @@ function findTypeColumn(header: string[], rows: string[][]): number | undefined 
   });
 }
 
+/** Returns the columns among `candidates` with a value in most rows. */
+export const findFilledColumns = (rows: string[][], candidates: number[]): number[] =>
+  candidates.filter((column) => countValues(rows, column) >= Math.min(rows.length, sampleRows) * typeShareMin);
+
 /** Returns which of the columns contains a value in most rows. Some lists without a header begin with a date or a network. */
 function findValueColumn(rows: string[][], candidates: number[]): number | undefined {
   const counts = candidates.map((column) => countValues(rows, column));
@@ -149,7 +153,7 @@ function findValueColumn(rows: string[][], candidates: number[]): number | undef
 }
 
 const countValues = (rows: string[][], column: number): number =>
-  rows.slice(0, sampleRows).filter((cells) => recognizeValue(cells[column] ?? '').length > 0).length;
+  rows.slice(0, sampleRows).filter((cells) => readValues(cells[column] ?? '').length > 0).length;
 
 /**
  * Returns the columns of values of a table without a header: the one with most values, and the first of each other kind that is there in most
@@ -157,7 +161,9 @@ const countValues = (rows: string[][], column: number): number =>
  */
 export function findValueColumns(rows: string[][]): number[] {
   const sample = rows.slice(0, sampleRows);
-  const candidates = (sample[0] ?? []).map((_, index) => index);
+  // The first row may be shorter than the others.
+  const width = Math.max(0, ...sample.map((cells) => cells.length));
+  const candidates = Array.from({ length: width }, (_, index) => index);
   const main = findValueColumn(rows, candidates);
   if (main === undefined) return [];
   const kindOf = (column: number): string => findMainKind(sample, column);
@@ -172,9 +178,9 @@ export function findValueColumns(rows: string[][]): number[] {
 }
 
 function findMainKind(sample: string[][], column: number): string {
-  const kinds = sample.flatMap((cells) => recognizeValue(cells[column] ?? '').map(toKind));
+  const kinds = sample.flatMap((cells) => readValues(cells[column] ?? '').map(toKind));
   return kinds.toSorted().at(kinds.length / 2) ?? '';
 }
 
-const toKind = (found: ReturnType<typeof recognizeValue>[number]): string =>
+const toKind = (found: ReturnType<typeof readValues>[number]): string =>
   found.kind === 'indicator' ? found.type.replace(/^ipv[46]$/, 'ip') : found.framework;

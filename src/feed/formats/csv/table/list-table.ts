@@ -1,13 +1,13 @@
 import papaparse from 'papaparse';
 import { findTlp } from '../../../extraction/tlp.ts';
-import { toStorableText } from '../../../extraction/text/stored-text.ts';
+import { toStorableText } from '../../../../platform/lib/text/storable-text.ts';
 import type { Tlp } from '../../../model/vocabulary.ts';
 import { parseFeedDate } from '../../rss/feed-dates.ts';
 import { readJsonTable } from './json-table.ts';
 import { normalizeColumnName } from './list-columns.ts';
 import { readNamedRows } from './list-headings.ts';
 import { applyLayout, findLayout } from './list-layouts.ts';
-import { recognizeValue } from '../recognize-value.ts';
+import { readValues } from '../recognize-value.ts';
 import { splitValueRow, splitWideRow } from './wide-rows.ts';
 
 /** A list as rows of cells. `about` is the title or first text, `date` the first date, and `tlp` the marking in its comments. */
@@ -51,13 +51,13 @@ function readLines(text: string): ListTable {
   // Quoted cells may contain line breaks, so a line is not always a row.
   const named = delimiter === undefined ? readNamedRows(lines) : undefined;
   const rows =
-    named ?? (delimiter === undefined ? data.map((line) => [line.trim()]) : parseRows(data.join('\n'), delimiter));
-  const first = rows[0];
+    named ?? (delimiter === undefined ? data.map((line) => [trimCell(line)]) : parseRows(data.join('\n'), delimiter));
+  const headerRow = named ? -1 : findHeaderRow(rows);
   const headerComment = comments
     .slice(0, headerCommentsMax)
     .findLast((line) => delimiter !== undefined && isHeader(cells(toHeaderText(line))));
   const commentCells = headerComment && cells(toHeaderText(headerComment));
-  const header = named ? undefined : first && isHeader(first) ? rows.shift() : commentCells || undefined;
+  const header = named ? undefined : headerRow < 0 ? commentCells || undefined : rows.splice(headerRow, 1)[0];
   const notes = comments.filter((line) => line !== headerComment);
   const beginning = lines
     .slice(
@@ -97,8 +97,11 @@ function parseRows(text: string, delimiter: string): string[][] {
   // A quote that is never closed would make everything after it one cell.
   const isOpen = parsed.errors.some(({ code }) => code === 'MissingQuotes');
   const { data } = isOpen ? papaparse.parse<string[]>(dropUnclosedQuotes(quoted), options) : parsed;
-  return data.map((row) => row.map((cell) => cell.trim()));
+  return data.map((row) => row.map((cell) => trimCell(cell)));
 }
+
+/** Removes white space around a cell, and the characters with which exports of fixed width fill it. */
+const trimCell = (cell: string): string => cell.replace(/^[\s\uFFFD]+/, '').replace(/[\s\uFFFD]+$/, '');
 
 const dropUnclosedQuotes = (text: string): string =>
   text
@@ -125,6 +128,29 @@ function findDelimiter(data: string[]): string | undefined {
   return best?.delimiter;
 }
 
+/** Lines such as a title can stand above the header. */
+const headerRowMax = 5;
+const repeatedShareMax = 0.5;
+const comparedRows = 50;
+
+/** Returns the index of the row with the names of the columns, or -1. No row above it has a value, and its cells are not those of most rows. */
+function findHeaderRow(rows: string[][]): number {
+  for (const [index, row] of rows.slice(0, headerRowMax).entries()) {
+    if (isHeader(row) && !isRepeated(row, rows.slice(index + 1, index + 1 + comparedRows))) return index;
+    if (row.some((cell) => readValues(cell).length > 0)) return -1;
+  }
+  return -1;
+}
+
+/** Returns whether a cell recurs in its column in most of the other rows, like a remark, while the row as a whole does not. */
+const isRepeated = (row: string[], others: string[][]): boolean =>
+  row.some(
+    (cell, index) =>
+      cell !== '' &&
+      others.filter((other) => other[index] === cell && other.some((one, at) => one !== row[at])).length >
+        others.length * repeatedShareMax,
+  );
+
 function isHeader(row: string[]): boolean {
   // Exports of spreadsheets end with commas.
   const cells = row.slice(0, row.findLastIndex((cell) => cell !== '') + 1);
@@ -135,7 +161,7 @@ function isHeader(row: string[]): boolean {
     // A sentence above the values.
     cells.every((cell) => cell.split(/\s+/).length <= headerWordsMax) &&
     // `host-1.bad.example` is a value, not the name of a column.
-    cells.every((cell) => recognizeValue(cell.replaceAll('"', '')).length === 0)
+    cells.every((cell) => readValues(cell.replaceAll('"', '')).length === 0)
   );
 }
 

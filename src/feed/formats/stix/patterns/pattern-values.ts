@@ -1,3 +1,4 @@
+import { toStorableText } from '../../../../platform/lib/text/storable-text.ts';
 import { createObservable, type Observable } from '../../../extraction/observable.ts';
 import { classifyProperty } from '../stix-observables.ts';
 import { parsePattern, type Comparison, type ObjectPath, type Observation } from './pattern.ts';
@@ -41,7 +42,7 @@ function findTestValues(test: Extract<Comparison, { kind: 'test' }>): Observable
   if (negated || !(isEquality || (operator === 'LIKE' && values.every(({ text }) => !/[%_]/.test(text))))) return [];
   const found = values
     .filter(({ kind, text }) => (kind === 'string' || kind === 'number') && text.trim() !== '')
-    .map(({ text }) => classifyProperty(path.object, path.steps, text.toWellFormed().replaceAll('\u0000', '\uFFFD')))
+    .map(({ text }) => classifyProperty(path.object, path.steps, toStorableText(text)))
     .filter((observable) => observable !== undefined);
   // Only ranges of addresses are values.
   return operator === 'ISSUBSET' ? found.filter(isAddressOrNetwork) : found;
