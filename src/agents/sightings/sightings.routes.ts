@@ -14,6 +14,8 @@ export function sightingRoutes(app: App, deps: ReadSightingsDeps): void {
     {
       operationId: 'listItemExposures',
       summary: 'List log rows that contain indicators of an item',
+      description:
+        'An item is searched when it is added or changes, in the events of the 30 days before. Events that arrive later are not compared with it.',
       params: params,
       returns: ItemSightings,
     },

@@ -1,5 +1,5 @@
 import { toIndicatorName, type Relationship } from '../exports/relationships/find-relationships.ts';
-import type { FeedItem } from '../model/item.schema.ts';
+import type { FeedItem, Indicator } from '../model/item.schema.ts';
 import { toComparisonKey } from '../model/values/comparison-form.ts';
 import { buckets } from '../model/vocabulary.ts';
 import type { FeedEntityDetail } from './entities.schema.ts';
@@ -11,14 +11,20 @@ const indicatorsMax = 500;
 const techniquesMax = 200;
 const itemsMax = 10;
 
-/** Returns the active and expired indicators of items by value, stated ones first, then the most frequent. */
-export function collectIndicators(read: ReadItem[]): FeedEntityDetail['indicators'] {
+/**
+ * Returns the active and expired indicators of items by value, stated ones first, then the most frequent. `isOther` decides whether a source
+ * assigns a value to other names than the entity.
+ */
+export function collectIndicators(
+  read: ReadItem[],
+  isOther: (indicator: Indicator) => boolean,
+): FeedEntityDetail['indicators'] {
   const found = new Map<string, FeedEntityDetail['indicators'][number]>();
   for (const { item, stated } of read) {
     const statedNames = namesOf(stated.map(({ source }) => source));
     for (const indicator of buckets.flatMap((bucket) => item.iocs[bucket])) {
       const { type, normalizedValue: value, status } = indicator;
-      if (status !== 'active' && status !== 'expired') continue;
+      if ((status !== 'active' && status !== 'expired') || isOther(indicator)) continue;
       const key = toComparisonKey(indicator);
       const known = found.get(key) ?? { type, value, status, isStated: false, items: [] };
       found.set(key, {

@@ -7,7 +7,7 @@ import { readItemVersions } from '../exports/item-versions.store.ts';
 import { findRelationships, type Relationship } from '../exports/relationships/find-relationships.ts';
 import { readSourceRelationships } from '../exports/relationships/source-relationships.ts';
 import { startOfHour, updateExpiry } from '../model/expiry.ts';
-import type { FeedItem } from '../model/item.schema.ts';
+import type { FeedItem, Indicator } from '../model/item.schema.ts';
 import { toTermValue } from '../model/terms.ts';
 import type { EntityType, FeedEntityDetail } from './entities.schema.ts';
 import { findAliasDocument, listEntityItems, readEntityRows, termKind, type EntityRow } from './entities.store.ts';
@@ -42,10 +42,17 @@ export async function getEntity(
     ...toEntity(type, row),
     aliases: listAliases(read, type, row.value),
     latestItems: read.map(({ item }) => toSummary(item)),
-    indicators: collectIndicators(read),
+    indicators: collectIndicators(read, (indicator) => isOfOthers(indicator, type, row.value)),
     techniques: collectTechniques(read),
     relationships: read.flatMap(listStatements).slice(0, relationshipsMax),
   };
+}
+
+/** Returns whether the source assigns a value itself to names, and the entity is none of them. */
+function isOfOthers(indicator: Indicator, type: EntityType, value: string): boolean {
+  const kind = termKind(type);
+  const names = kind === 'cve' ? undefined : indicator[kind === 'actor' ? 'actor' : 'malware'];
+  return names !== undefined && !names.some((name) => toTermValue(kind, name) === value);
 }
 
 /**

@@ -13,25 +13,28 @@ const itemsPerRead = 500;
 
 /**
  * Returns the values to block, sorted, one per line: active indicators of the requested types from the newest items. A value that any item,
- * whether the filters match it or not, marks as a false positive is left out. `isComplete` is false if items or values beyond the limits were left out.
+ * whether the filters match it or not, marks as a false positive is left out. `isComplete` is false if items or values beyond the limits were left out, and
+ * `unassigned` counts the values that a filter by name left out.
  */
 export async function readBlocklist(
   deps: ExportDeps,
   caller: Caller,
   query: BlocklistQuery,
   tlpMax: Tlp,
-): Promise<{ text: string; isComplete: boolean }> {
+): Promise<{ text: string; isComplete: boolean; unassigned: number }> {
   const dated = await readExportSnapshot(deps, caller);
   const valuesMax = Number(query.limit);
   const filter = { types: query.type.split(','), minConfidence: Number(query.minConfidence) };
   const found = new Map<string, string>();
   let after: string | undefined;
+  let unassigned = 0;
   for (let read = 0; read < itemsMax && found.size < valuesMax; read += itemsPerRead) {
     const page = await readExportPage(deps, caller, {
       ...dated,
       query: { ...query, limit: String(itemsPerRead), after },
       tlpMax,
     });
+    unassigned += page.unassigned;
     for (const item of page.items) collectValues(item, filter, found);
     after = page.next;
     if (after === undefined) break;
@@ -40,7 +43,7 @@ export async function readBlocklist(
   const values = [...found.values()].filter((value) => !falsePositives.has(value));
   const sorted = values.slice(0, valuesMax).toSorted();
   const text = sorted.map((value) => (query.format === 'hosts' ? `0.0.0.0 ${value}\n` : `${value}\n`)).join('');
-  return { text, isComplete: after === undefined && values.length <= valuesMax };
+  return { text, isComplete: after === undefined && values.length <= valuesMax, unassigned };
 }
 
 const listValues = (item: FeedItem): ObservableIndicator[] => [

@@ -4,16 +4,17 @@ import type { Caller } from '../../platform/orgs/caller.ts';
 import { getItem } from '../items/get-item.ts';
 import { toWeakEtag } from '../items/page-cache/http-caching.ts';
 import type { DatedSnapshot } from '../items/snapshot/snapshot-token.ts';
-import type { FeedItem } from '../model/item.schema.ts';
 import type { Tlp } from '../model/vocabulary.ts';
+import { keepAssigned, readNameFilters } from './assigned-values.ts';
 import { applyDatedOverride } from './dated-override.ts';
-import { readExportPage, readExportSnapshot, type ExportDeps } from './export-page.ts';
-import type { ExportQuery } from './exports-query.ts';
+import { readExportPage, readExportSnapshot, type ExportDeps, type ExportPage } from './export-page.ts';
+import type { EventQuery, ExportQuery } from './exports-query.ts';
 import { renderCsv } from './indicator-csv.ts';
 import { listOverrideHistory, readItemVersions } from './item-versions.store.ts';
 import { addLiveObjects } from './live-objects.ts';
 import { renderMispEvent, renderMispManifest, toItemId } from './misp-event.ts';
 import { mergeStixItems } from './stix/bundle.ts';
+import { keepAssignedObjects } from './assigned-objects.ts';
 import { toStixItem } from './stix/stix-item.ts';
 import type { UnsupportedFields } from './stix/unsupported-fields.ts';
 import { renderSyndication } from './syndication.ts';
@@ -21,7 +22,8 @@ import { renderSyndication } from './syndication.ts';
 export type ExportFormat = 'stix' | 'misp' | 'rss' | 'json' | 'csv';
 /** `unsupported` counts the values that the format cannot represent, by field. */
 export type ExportFile = { type: string; text: string; unsupported: UnsupportedFields };
-type ExportFilePage = ExportFile & { next: string | undefined };
+/** `unassigned` counts the values that a filter by name left out. */
+type ExportFilePage = ExportFile & { next: string | undefined; unassigned: number };
 
 /** By default, formats that carry TLP markings contain everything that the caller sees. The others contain CLEAR and GREEN. */
 export const effectiveTlpMax = (format: ExportFormat | 'blocklist', maxTlp: Tlp | undefined): Tlp =>
@@ -43,7 +45,7 @@ export async function openExport(
     if (format === 'misp') return readMispManifest(deps, caller, { ...dated, query });
     const tlpMax = effectiveTlpMax(format, query.maxTlp);
     const page = await readExportPage(deps, caller, { ...dated, query, tlpMax });
-    return { ...(await render(deps, caller, format, page.items)), next: page.next };
+    return { ...(await render(deps, caller, format, { page, query })), next: page.next, unassigned: page.unassigned };
   };
   return { etag, read };
 }
@@ -59,21 +61,24 @@ async function readMispManifest(
   const tlpMax = effectiveTlpMax('misp', query.maxTlp);
   const manifest: Record<string, object> = {};
   let next = query.after;
+  let unassigned = 0;
   for (let remaining = Number(query.limit); remaining > 0; remaining -= itemsPerRead) {
     const limit = String(Math.min(remaining, itemsPerRead));
     const page = await readExportPage(deps, caller, { ...dated, tlpMax, query: { ...query, limit, after: next } });
-    Object.assign(manifest, renderMispManifest(page.items));
+    // A client gets whole events, so that one with other values is left out.
+    Object.assign(manifest, renderMispManifest(page.items.filter(({ id }) => !page.partialIds.has(id))));
+    unassigned += page.unassigned;
     next = page.next;
     if (next === undefined) break;
   }
-  return { type: 'application/json', text: JSON.stringify(manifest), unsupported: {}, next };
+  return { type: 'application/json', text: JSON.stringify(manifest), unsupported: {}, next, unassigned };
 }
 
 async function render(
   { db }: ExportDeps,
   { orgId }: Caller,
   format: Exclude<ExportFormat, 'misp'>,
-  items: FeedItem[],
+  { page: { items, partialIds }, query }: { page: ExportPage; query: ExportQuery },
 ): Promise<ExportFile> {
   switch (format) {
     case 'stix': {
@@ -85,7 +90,11 @@ async function render(
           keys.flatMap((key) => versions.get(`${key.id} ${key.version}`) ?? []),
         );
       });
-      const { bundle, unsupported } = mergeStixItems(await mapInSlices(found, toStixItem));
+      const nameFilters = readNameFilters(query);
+      const stixItems = await mapInSlices(found, (version) =>
+        partialIds.has(version.item.id) ? keepAssignedObjects(version, nameFilters) : toStixItem(version),
+      );
+      const { bundle, unsupported } = mergeStixItems(stixItems);
       return { type: 'application/stix+json;version=2.1', text: await stringifyInSlices(bundle), unsupported };
     }
     case 'rss':
@@ -97,10 +106,19 @@ async function render(
   }
 }
 
-/** Returns an event of the MISP feed. Throws `not_found` if the organization does not see its item. */
-export async function exportMispEvent(deps: ExportDeps, caller: Caller, eventId: string): Promise<ExportFile> {
+/**
+ * Returns an event of the MISP feed with the values that its item assigns to the names in the query. Throws `not_found` if the organization does not see
+ * its item.
+ */
+export async function exportMispEvent(
+  deps: ExportDeps,
+  caller: Caller,
+  { eventId, query }: { eventId: string; query: EventQuery },
+): Promise<ExportFile & { unassigned: number }> {
   const item = await getItem(deps, caller, toItemId(eventId));
   const overrides = await inOrg(deps.db, caller.orgId, (tx) => listOverrideHistory(tx, [item.id]));
-  const { event, unsupported } = renderMispEvent(applyDatedOverride(item, overrides.get(item.id)?.at(-1)));
-  return { type: 'application/json', text: JSON.stringify(event), unsupported };
+  const seen = applyDatedOverride(item, overrides.get(item.id)?.at(-1));
+  const { item: kept, unassigned } = keepAssigned(seen, readNameFilters(query));
+  const { event, unsupported } = renderMispEvent(kept);
+  return { type: 'application/json', text: JSON.stringify(event), unsupported, unassigned };
 }

@@ -14,6 +14,7 @@ import type { Snapshot, SnapshotCache } from '../items/snapshot/snapshot.ts';
 import { startOfHour, updateExpiry } from '../model/expiry.ts';
 import type { FeedItem } from '../model/item.schema.ts';
 import { tlps, type Tlp } from '../model/vocabulary.ts';
+import { keepAssigned, readNameFilters } from './assigned-values.ts';
 import { applyDatedOverride } from './dated-override.ts';
 import { listExportRows, type ExportRow } from './export-page.store.ts';
 import type { ExportQuery } from './exports-query.ts';
@@ -21,8 +22,16 @@ import { listOverrideHistory } from './item-versions.store.ts';
 
 export type ExportDeps = { db: Db; clock: Clock; snapshots: SnapshotCache };
 
-/** `next` is the cursor of the next page, absent on the last one. */
-export type ExportPage = { items: FeedItem[]; next: string | undefined };
+/**
+ * Filters by malware, tool or actor select the values of items: `unassigned` counts the active ones that were left out, because their items
+ * do not assign them to the name, and `partialIds` are these items. `next` is the cursor of the next page, absent on the last one.
+ */
+export type ExportPage = {
+  items: FeedItem[];
+  unassigned: number;
+  partialIds: ReadonlySet<string>;
+  next: string | undefined;
+};
 
 /** Returns the snapshot and the hour that an export shows. Equal ones produce equal bytes. */
 export async function readExportSnapshot(
@@ -55,10 +64,15 @@ export function readExportPage(
       updateExpiry(item, hour);
       return applyDatedOverride(item, overrides.get(id)?.at(-1));
     });
-    const items = seen.filter(({ source }) => tlps.indexOf(source.tlp) <= tlps.indexOf(tlpMax));
+    const allowed = seen.filter(({ source }) => tlps.indexOf(source.tlp) <= tlps.indexOf(tlpMax));
+    const nameFilters = readNameFilters(query);
+    const assigned = await mapInSlices(allowed, (item) => keepAssigned(item, nameFilters));
+    const partialIds = new Set(allowed.filter((item, index) => assigned[index]!.item !== item).map(({ id }) => id));
     const last = found.at(-1);
     const hasMore = last !== undefined && last.listed > found.length;
-    return { items, next: hasMore ? encodeCursor({ at: last.at, id: last.id }) : undefined };
+    const unassigned = assigned.reduce((sum, one) => sum + one.unassigned, 0);
+    const items = assigned.map(({ item }) => item);
+    return { items, unassigned, partialIds, next: hasMore ? encodeCursor({ at: last.at, id: last.id }) : undefined };
   });
 }
 

@@ -24,6 +24,14 @@ export const ExportQuery = z.object({
 });
 export type ExportQuery = z.infer<typeof ExportQuery>;
 
+/** The query string of a MISP event: the filters that select values by name. */
+export const EventQuery = z.object({
+  actor: filterFields.actor,
+  malware: filterFields.malware,
+  tool: filterFields.tool,
+});
+export type EventQuery = z.infer<typeof EventQuery>;
+
 /** The query string of the MISP manifest. It may be longer, since it has no content. */
 export const ManifestQuery = ExportQuery.extend({ limit: limit(10_000, 10_000) });
 

@@ -6,7 +6,7 @@ import { matchesEtag } from '../items/page-cache/http-caching.ts';
 import { readBlocklist } from './blocklist.ts';
 import { effectiveTlpMax, exportMispEvent, openExport, type ExportFile, type ExportFormat } from './export-feed.ts';
 import type { ExportDeps } from './export-page.ts';
-import { BlocklistQuery, ExportQuery, ManifestQuery } from './exports-query.ts';
+import { BlocklistQuery, EventQuery, ExportQuery, ManifestQuery } from './exports-query.ts';
 
 const base = '/api/feed/export';
 const EventPath = z.object({ event: z.string() });
@@ -47,6 +47,8 @@ const routes: ExportRoute[] = [
 ];
 
 const paging = 'The header `Link` has the address of the next page, with the parameter `after`, until the last one.';
+const byName =
+  'The filters `malware`, `tool` and `actor` select the values that an item assigns to the name. Of values that were left out, `X-Tocsin-Unassigned` has the number.';
 /** The standard of each format defines the response. */
 const describe = (operationId: string, summary: string, description: string, type: string) => ({
   operationId,
@@ -66,7 +68,7 @@ export function exportRoutes(app: App, deps: ExportDeps): void {
       url: `${base}/${path}`,
       config,
       schema: {
-        ...describe(operationId, summary, `${summary}. ${paging}`, type),
+        ...describe(operationId, summary, `${summary}. ${paging} ${byName}`, type),
         querystring: format === 'misp' ? ManifestQuery : ExportQuery,
       },
       handler: (request, reply) => sendPage(deps, request, reply, { format, query: request.query as ExportQuery }),
@@ -80,15 +82,16 @@ export function exportRoutes(app: App, deps: ExportDeps): void {
       ...describe(
         'exportMispEvent',
         'Export a feed item as a MISP event',
-        'An event that the manifest lists.',
+        `An event that the manifest lists. ${byName}`,
         'application/json',
       ),
       params: EventPath,
+      querystring: EventQuery,
     },
     handler: async (request, reply) => {
       const id = request.params.event.replace(/\.json$/, '').toLowerCase();
       const eventId = uuidPattern.test(id) ? id : unknownId;
-      return sendFile(reply, await exportMispEvent(deps, requireCaller(request), eventId));
+      return sendFile(reply, await exportMispEvent(deps, requireCaller(request), { eventId, query: request.query }));
     },
   });
   app.route({
@@ -99,16 +102,16 @@ export function exportRoutes(app: App, deps: ExportDeps): void {
       ...describe(
         'exportBlocklist',
         'Export indicators as a blocklist',
-        'One value per line. The header `X-Tocsin-Complete` is `false` if the limit cut the list.',
+        `One value per line. The header \`X-Tocsin-Complete\` is \`false\` if the limit cut the list. ${byName}`,
         'text/plain',
       ),
       querystring: BlocklistQuery,
     },
     handler: async (request, reply) => {
       const tlpMax = effectiveTlpMax('blocklist', request.query.maxTlp);
-      const { text, isComplete } = await readBlocklist(deps, requireCaller(request), request.query, tlpMax);
+      const { text, isComplete, unassigned } = await readBlocklist(deps, requireCaller(request), request.query, tlpMax);
       reply.header('x-tocsin-complete', String(isComplete));
-      return sendFile(reply, { type: 'text/plain', text, unsupported: {} });
+      return sendFile(reply, { type: 'text/plain', text, unsupported: {}, unassigned });
     },
   });
 }
@@ -132,11 +135,18 @@ async function sendPage(
   return sendFile(reply, page);
 }
 
-/** The header `x-tocsin-losses` counts the values that the format cannot represent, by field. */
-function sendFile(reply: FastifyReply, { type, text, unsupported }: ExportFile): never {
+/**
+ * The header `x-tocsin-losses` counts the values that the format cannot represent, by field, and `x-tocsin-unassigned` those that a filter by
+ * name left out.
+ */
+function sendFile(
+  reply: FastifyReply,
+  { type, text, unsupported, unassigned }: ExportFile & { unassigned: number },
+): never {
   const counts = Object.entries(unsupported).toSorted(([a], [b]) => (a < b ? -1 : 1));
   if (counts.length > 0)
     reply.header('x-tocsin-losses', counts.map(([field, count]) => `${field}=${count}`).join(', '));
+  if (unassigned > 0) reply.header('x-tocsin-unassigned', String(unassigned));
   return reply.header('content-type', type).send(Buffer.from(text)) as never;
 }
 

@@ -1,6 +1,7 @@
 import { flatMapInSlices } from '../../platform/lib/concurrency/slices.ts';
 import { indicatorExpiresAt } from '../model/expiry.ts';
 import type { FeedItem, Indicator } from '../model/item.schema.ts';
+import { createNameReader } from '../model/value-names.ts';
 import { listNetworks, type ObservableIndicator } from '../model/values/observables.ts';
 
 const columns = [
@@ -16,25 +17,31 @@ const columns = [
   'item',
   'title',
   'publisher',
+  'malware',
+  'actor',
 ];
 
 /** Renders one line per indicator and network, in every status, so that consumers can remove revoked ones (RFC 4180). */
 export async function renderCsv(items: FeedItem[]): Promise<string> {
-  const lines = await flatMapInSlices(items, (item) =>
-    [...Object.values(item.iocs).flat(), ...listNetworks(item)].map((indicator) => renderLine(item, indicator)),
-  );
+  const lines = await flatMapInSlices(items, (item) => {
+    const readNames = createNameReader(item);
+    return [...Object.values(item.iocs).flat(), ...listNetworks(item)].map((indicator) => {
+      const [malware, actor] = [readNames(indicator, 'malware'), readNames(indicator, 'actor')];
+      return renderLine(item, indicator, [malware.join('; '), actor.join('; ')]);
+    });
+  });
   return [columns.join(','), ...lines, ''].join('\r\n');
 }
 
-/** Networks have neither times nor an end. */
-function renderLine(item: FeedItem, indicator: Indicator | ObservableIndicator): string {
+/** Networks have neither times nor an end. `names` are the malware and the actors to which the item assigns the value. */
+function renderLine(item: FeedItem, indicator: Indicator | ObservableIndicator, names: string[]): string {
   const { normalizedValue, type, status, confidence } = indicator;
   const { firstSeen = '', lastSeen = '' } = 'ttlDays' in indicator ? indicator : {};
   const validUntil =
     'ttlDays' in indicator ? new Date(Math.min(indicatorExpiresAt(indicator, item), 8.64e15)).toISOString() : '';
   const { event, source } = item;
   const rest = [firstSeen, lastSeen, validUntil, event.severity, source.tlp, item.id, event.title, source.publisher];
-  return [normalizedValue, type, status, String(confidence), ...rest].map(renderField).join(',');
+  return [normalizedValue, type, status, String(confidence), ...rest, ...names].map(renderField).join(',');
 }
 
 /** Quotes a field. A field that a spreadsheet would evaluate as a formula gets a leading apostrophe. */

@@ -1,3 +1,4 @@
+import { softwareKind } from './relationships/entity-forms.ts';
 import { ownValue } from '../../platform/lib/own-value.ts';
 import { indicatorExpiresAt } from '../model/expiry.ts';
 import type { FeedItem, Indicator } from '../model/item.schema.ts';
@@ -185,9 +186,15 @@ function renderIndicator(item: FeedItem, indicator: Indicator): MispFields {
     ...(firstSeen ? { first_seen: firstSeen } : {}),
     ...(lastSeen ? { last_seen: lastSeen } : {}),
     ...(status === 'expired' ? { Sighting: [toExpiration(item, indicator)] } : {}),
-    ...toWithdrawal(status),
+    ...toWithdrawal(status, listNameTags(item, indicator)),
   };
 }
+
+/** Returns the tags of the names that the source states for a value itself. */
+const listNameTags = ({ classification }: FeedItem, { malware = [], actor = [] }: Indicator): string[] => [
+  ...malware.map((name) => toNameTag(softwareKind(classification, name), name)),
+  ...actor.map((name) => toNameTag('actor', name)),
+];
 
 /** Returns a sighting of type 2, an expiration. One that the organization decided dates from the last change. */
 function toExpiration(item: FeedItem, indicator: Indicator): MispFields {
@@ -199,7 +206,17 @@ function toExpiration(item: FeedItem, indicator: Indicator): MispFields {
   };
 }
 
-const toWithdrawal = (status: string): MispFields => ({
-  ...(status === 'revoked' || status === 'false_positive' ? { deleted: true } : {}),
-  ...(status === 'false_positive' ? { Tag: [{ name: 'false-positive:confirmed="true"', exportable: true }] } : {}),
-});
+/** Returns the tags of an attribute, and that it is deleted if its value is no longer valid. */
+function toWithdrawal(status: string, names: string[] = []): MispFields {
+  const tags = [...names, ...(status === 'false_positive' ? ['false-positive:confirmed="true"'] : [])];
+  return {
+    ...(status === 'revoked' || status === 'false_positive' ? { deleted: true } : {}),
+    ...(tags.length > 0 ? { Tag: tags.map((name) => ({ name, exportable: true })) } : {}),
+  };
+}
+
+const galaxyByKind = { malware: 'malpedia', tool: 'tool', actor: 'threat-actor' } as const;
+
+/** Returns the tag of malware, a tool or an actor. */
+export const toNameTag = (kind: keyof typeof galaxyByKind, name: string): string =>
+  `misp-galaxy:${galaxyByKind[kind]}="${name}"`;

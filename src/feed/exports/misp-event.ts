@@ -4,6 +4,7 @@ import {
   renderIndicators,
   renderObservable,
   toEpochSeconds,
+  toNameTag,
 } from './misp-attributes.ts';
 import { softwareKind } from './relationships/entity-forms.ts';
 import { uuidv5 } from './stix/stix-object.ts';
@@ -47,10 +48,8 @@ function renderEventHeader(item: FeedItem): Record<string, unknown> {
       ({ technique, subTechnique, techniqueName }) =>
         `misp-galaxy:mitre-attack-pattern="${techniqueName} - ${subTechnique ?? technique}"`,
     ),
-    ...item.classification.malware.map(
-      ({ name }) => `misp-galaxy:${softwareKind(item.classification, name) === 'tool' ? 'tool' : 'malpedia'}="${name}"`,
-    ),
-    ...item.classification.actor.map(({ name }) => `misp-galaxy:threat-actor="${name}"`),
+    ...item.classification.malware.map(({ name }) => toNameTag(softwareKind(item.classification, name), name)),
+    ...item.classification.actor.map(({ name }) => toNameTag('actor', name)),
     ...listMappingTags(item.classification),
   ];
   return {

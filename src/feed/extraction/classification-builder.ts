@@ -11,8 +11,8 @@ export type ClassificationMapping = Classification['mappings'][number];
 export type ClassificationBuilder = {
   /** Calls `evidence` for the passage reference only if the technique is new. */
   addTechnique: (technique: Technique, confidence: number, evidence: () => string) => void;
-  /** Adds an actor or a malware name under its canonical name, and keeps the source's spelling as its first alias. Tools are listed with the malware and marked by a mapping. */
-  addName: (kind: 'actor' | 'malware' | 'tool', name: string, confidence: number, aliases?: string[]) => void;
+  /** Adds an actor or a malware name under its canonical name, and keeps the source's spelling as its first alias. Tools are listed with the malware and marked by a mapping. Returns the name in the item. */
+  addName: (kind: 'actor' | 'malware' | 'tool', name: string, confidence: number, aliases?: string[]) => string;
   addMapping: (framework: string, id: string, confidence: number) => void;
   /** Returns whether the item has malware, a tool or an actor so far. */
   hasNames: () => boolean;
@@ -55,9 +55,10 @@ export function createClassificationBuilder(dictionary?: NameDictionary): Classi
         name: entity?.name ?? plainName(name),
         aliases: [name.trim(), ...aliases, ...(entity?.aliases ?? [])],
       };
-      mergeName(kind === 'actor' ? actors : malware, resolved, confidence);
+      const listed = mergeName(kind === 'actor' ? actors : malware, resolved, confidence);
       // One name is one entity, whatever a source calls it.
       if ((entity?.kind ?? kind) === 'tool') addMapping('observable:tool', resolved.name, confidence);
+      return listed;
     },
     build(platforms) {
       const names = new Set(platforms);
@@ -81,9 +82,9 @@ function mergeName(
   entries: Map<string, NameEntry>,
   { name, aliases }: { name: string; aliases: string[] },
   confidence: number,
-): void {
+): string {
   const clean = name.trim().slice(0, nameMaxChars).toWellFormed();
-  if (clean === '') return;
+  if (clean === '') return '';
   const key = clean.toLowerCase();
   const known = entries.get(key);
   const others = aliases
@@ -94,6 +95,7 @@ function mergeName(
     confidence: Math.max(known?.confidence ?? 0, roundConfidence(confidence)),
     aliases: [...new Set([...(known?.aliases ?? []), ...others])].slice(0, aliasesMax),
   });
+  return known?.name ?? clean;
 }
 
 /** Converts a technique to its item form: the parent technique, plus `subTechnique` if the id is a sub-technique. */

@@ -2,6 +2,7 @@ import { applyOverride, type AppliedOverride } from '../items/overrides/apply-ov
 import { indicatorExpiresAt, updateExpiry } from '../model/expiry.ts';
 import type { FeedItem, Indicator } from '../model/item.schema.ts';
 import { toTermValue } from '../model/terms.ts';
+import { createNameReader } from '../model/value-names.ts';
 import { findStatus, listObservables, type ObservableIndicator } from '../model/values/observables.ts';
 import { buckets } from '../model/vocabulary.ts';
 import type { IndicatorLookup } from './indicators.schema.ts';
@@ -20,6 +21,7 @@ export function toLookupItems(
 ): LookupItemWithForm[] {
   updateExpiry(item, hour);
   const itemAsSeen = applyOverride(item, override);
+  const context = { item, override, readNames: createNameReader(item) };
   const isMatch = ({ normalizedValue }: ObservableIndicator): boolean =>
     terms.has(toTermValue('indicator', normalizedValue));
   const indicators = buckets.flatMap((bucket) =>
@@ -28,7 +30,7 @@ export function toLookupItems(
       const { status } = itemAsSeen.iocs[bucket][index]!;
       const why = explainOverride(indicator, override, status) ?? explainStatus(indicator, item);
       return {
-        ...toLookupItem({ item, override }, indicator, status, why),
+        ...toLookupItem(context, indicator, status, why),
         ...(indicator.firstSeen ? { firstSeen: indicator.firstSeen } : {}),
         ...(indicator.lastSeen ? { lastSeen: indicator.lastSeen } : {}),
         ...(indicator.correction ? { correction: indicator.correction } : {}),
@@ -40,14 +42,20 @@ export function toLookupItems(
     .map((observable) => {
       const { status } = observable;
       const why = explainOverride(observable, override, status) ?? explainObservable(observable);
-      return toLookupItem({ item, override }, observable, status, why);
+      return toLookupItem(context, observable, status, why);
     });
   return [...indicators, ...observables];
 }
 
+type ItemContext = {
+  item: FeedItem;
+  override: AppliedOverride | undefined;
+  readNames: ReturnType<typeof createNameReader>;
+};
+
 const toLookupItem = (
-  { item, override }: { item: FeedItem; override: AppliedOverride | undefined },
-  { type, value, normalizedValue, confidence }: ObservableIndicator,
+  { item, override, readNames }: ItemContext,
+  indicator: ObservableIndicator,
   status: Indicator['status'],
   why: string,
 ): LookupItemWithForm => ({
@@ -55,12 +63,14 @@ const toLookupItem = (
   title: item.event.title,
   publisher: item.source.publisher,
   itemStatus: override?.status ?? item.event.status,
-  type,
-  value,
-  normalizedValue,
+  type: indicator.type,
+  value: indicator.value,
+  normalizedValue: indicator.normalizedValue,
   status,
   why,
-  confidence,
+  confidence: indicator.confidence,
+  malware: readNames(indicator, 'malware'),
+  actor: readNames(indicator, 'actor'),
   addedToFeedAt: item.addedToFeedAt,
 });
 

@@ -23,6 +23,8 @@ const IndicatorStatement = z.object({
   status: z.enum(indicatorStatuses),
   why: z.string(),
   confidence: z.number(),
+  malware: z.array(z.string()).describe('The malware and tools to which the item assigns the value.'),
+  actor: z.array(z.string()).describe('The actors to which the item assigns the value.'),
   correction: z.string().optional().describe('How the indicator differs from what the source states.'),
   firstSeen: Instant.optional(),
   lastSeen: Instant.optional(),

@@ -31,6 +31,14 @@ export const Indicator = z
       .describe(
         'How the indicator differs from what the source states, such as `stated as domain, port 8080 removed`.',
       ),
+    malware: z
+      .array(z.string())
+      .optional()
+      .describe('The malware and tools that the source states for this value itself, if the item has several.'),
+    actor: z
+      .array(z.string())
+      .optional()
+      .describe('The actors that the source states for this value itself, if the item has several.'),
   })
   .meta({ id: 'Indicator' });
 export type Indicator = z.infer<typeof Indicator>;

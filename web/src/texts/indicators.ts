@@ -53,7 +53,9 @@ export const texts = {
   urls: 'URLs of this host',
   sightings: 'Sightings in your logs',
   allSightings: (count: number) => `Show all ${count} rows`,
-  noSightings: 'No row of your logs with this value was found.',
+  noSightings: 'No row of your logs had this value when an item with it was added or changed.',
+  sightingsNote:
+    'Searched in the 30 days before an item with the value was added or changed. Later events are not compared with it.',
   hits: 'Hits',
   noHits: 'No hit has this value as its entity or in its rows.',
 };

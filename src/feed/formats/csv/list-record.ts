@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { ttlDays } from '../../model/expiry.ts';
-import type { Indicator, Iocs } from '../../model/item.schema.ts';
+import type { Classification, Indicator, Iocs } from '../../model/item.schema.ts';
+import type { ValueNames } from '../../model/value-names.ts';
 import { toComparisonKey } from '../../model/values/comparison-form.ts';
 import { bucketByType } from '../../model/vocabulary.ts';
 import {
@@ -54,6 +55,7 @@ export function toListRecord(list: IndicatorList, context: ParseContext): Source
   addDescribedNames(list, contents.classification, context);
   passages.cover(contents.spans);
   const { classification: named, attackPath } = contents.classification.build([]);
+  removeSharedNames(contents.iocs, named);
   return {
     recordId: list.recordId,
     canonicalKey: toCanonicalKey(list.title, storedText),
@@ -111,6 +113,9 @@ function addRow({ text: line, row }: ListLine, offset: number, { list, context, 
     const { start, end } = locateInLine(line, value);
     return { start: offset + start, end: offset + end };
   };
+  const named = row.observables.some(({ kind }) => kind === 'indicator')
+    ? addNames(contents.classification, row, { confidence, names: context.lists?.names })
+    : {};
   let hasIndicator = false;
   for (const observable of row.observables) {
     if (observable.kind === 'other') {
@@ -122,16 +127,16 @@ function addRow({ text: line, row }: ListLine, offset: number, { list, context, 
     const known = contents.known.get(key);
     if (known) {
       widenTimeRange(known, row);
+      mergeNames(known, named);
       if (known.status === 'revoked' && !row.isRevoked) known.status = 'active';
       continue;
     }
-    const indicator = toIndicator(observable, row, { confidence, list, context });
+    const indicator = { ...toIndicator(observable, row, { confidence, list, context }), ...named };
     contents.known.set(key, indicator);
     contents.iocs[bucketByType[observable.type]].push(indicator);
     contents.spans.push(locate(observable.value));
   }
   if (!hasIndicator) return;
-  addNames(contents.classification, row, { confidence, names: context.lists?.names });
   for (const id of row.techniques ?? []) {
     const technique = findTechnique(id);
     if (technique) contents.classification.addTechnique(technique, confidence, () => contents.passages.add(locate(id)));
@@ -152,18 +157,41 @@ function addMapping(
   });
 }
 
-/** Adds the malware and actors of a row, including known names in its tags. `Unknown malware` is no name. */
+/** Adds the malware and actors of a row, including known names in its tags, and returns them. `Unknown malware` is no name. */
 function addNames(
   classification: ClassificationBuilder,
   { tags = [], actors = [], malware }: ListRow,
   { confidence, names }: { confidence: number; names: NameDictionary | undefined },
-): void {
-  for (const tag of tags) {
-    const tagged = findTaggedName(tag, names);
-    if (tagged) classification.addName(tagged.kind, tagged.name, confidence);
-  }
-  for (const actor of actors) if (actor) classification.addName('actor', actor, confidence);
-  if (malware && !isGenericName(malware)) classification.addName('malware', malware, confidence);
+): ValueNames {
+  const stated = [
+    ...tags.flatMap((tag) => findTaggedName(tag, names) ?? []),
+    ...actors.filter(Boolean).map((name) => ({ kind: 'actor' as const, name })),
+    ...(malware && !isGenericName(malware) ? [{ kind: 'malware' as const, name: malware }] : []),
+  ];
+  const found = { malware: new Set<string>(), actor: new Set<string>() };
+  for (const { kind, name } of stated)
+    found[kind === 'actor' ? 'actor' : 'malware'].add(classification.addName(kind, name, confidence));
+  const toList = (list: Set<string>): string[] => [...list].filter(Boolean).slice(0, valueNamesMax);
+  return {
+    ...(found.malware.size > 0 ? { malware: toList(found.malware) } : {}),
+    ...(found.actor.size > 0 ? { actor: toList(found.actor) } : {}),
+  };
+}
+
+const valueNamesMax = 10;
+
+/** Adds the names of a further row with the same value. */
+function mergeNames(known: Indicator, named: ValueNames): void {
+  for (const list of ['malware', 'actor'] as const)
+    if (named[list]) known[list] = [...new Set([...(known[list] ?? []), ...named[list]])].slice(0, valueNamesMax);
+}
+
+/** Removes the names of values that are the same for the whole list. */
+function removeSharedNames(iocs: Iocs, classification: Classification): void {
+  const indicators = Object.values(iocs).flat();
+  for (const list of ['malware', 'actor'] as const)
+    if (classification[list].length <= 1 && indicators.every((indicator) => indicator[list]))
+      for (const indicator of indicators) delete indicator[list];
 }
 
 const descriptionsMaxChars = 6_000;

@@ -171,6 +171,7 @@ function ValueSightings({ lookup }: { lookup: IndicatorLookup }) {
       {!showsAll && rows.length > rowsShown && (
         <ShowMore onClick={() => setShowsAll(true)}>{texts.allSightings(rows.length)}</ShowMore>
       )}
+      <p className="mt-2 text-12 text-muted">{texts.sightingsNote}</p>
     </Section>
   );
 }

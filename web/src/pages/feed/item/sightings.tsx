@@ -23,6 +23,7 @@ export function Sightings({ id }: { id: string }) {
           ))}
         </ul>
       )}
+      <p className="mt-2 text-12 text-muted">{texts.sightingsNote}</p>
     </Section>
   );
 }
