@@ -100,8 +100,15 @@ function parseRows(text: string, delimiter: string): string[][] {
   return data.map((row) => row.map((cell) => trimCell(cell)));
 }
 
-/** Removes white space around a cell, and the characters with which exports of fixed width fill it. */
-const trimCell = (cell: string): string => cell.replace(/^[\s\uFFFD]+/, '').replace(/[\s\uFFFD]+$/, '');
+/** Removes white space around a cell, and the characters with which exports of fixed width fill it. In linear time, unlike a pattern. */
+function trimCell(cell: string): string {
+  let [start, end] = [0, cell.length];
+  while (start < end && isPadding(cell[start]!)) start += 1;
+  while (end > start && isPadding(cell[end - 1]!)) end -= 1;
+  return cell.slice(start, end);
+}
+
+const isPadding = (char: string): boolean => char === '\uFFFD' || char.trim() === '';
 
 const dropUnclosedQuotes = (text: string): string =>
   text
