@@ -112,7 +112,6 @@ test('looks several values up in their order', async () => {
     [[], '/values'],
     [Array.from({ length: 101 }, () => 'a.example'), '/values'],
     [['  '], '/values/0'],
-    [['a\u0000'], '/values/0'],
   ] as const)
     expect((await org.call('POST', '/api/indicators/lookup', { values })).body.errors[0].pointer).toBe(pointer);
   const misspelt = await org.call('POST', '/api/indicators/lookup', { values: ['r1.example'], asof: 'now' });
