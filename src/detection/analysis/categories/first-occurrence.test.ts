@@ -111,7 +111,7 @@ describe('travel', () => {
   test('a far country within 35 minutes is high, after a flight it is medium', () => {
     expect(after(0, signIn('SE', 40, 5), signIn('NG', 40, 40))).toMatchObject({
       severity: 'high',
-      facts: { travelFrom: 'SE', travelTo: 'NG', travelMinutes: 35, impossibleTravel: true },
+      facts: { travelFrom: 'Sweden', travelTo: 'Nigeria', travelMinutes: 35, impossibleTravel: true },
     });
     const flown = after(30, signIn('NG', 70, 40));
     expect(flown).toMatchObject({ severity: 'medium', facts: { impossibleTravel: false } });

@@ -14,6 +14,7 @@ import { chooseEntities } from '../memory/sample-entities.ts';
 import { findNewTravel } from './find-new-travel.ts';
 import { groupByCombination, findPartTest, rememberCombination, type SeenCombination } from './combinations.ts';
 import { createNoveltyRating, type NoveltyRating } from './rate-novelty.ts';
+import { namePlace } from '../places/places.ts';
 import { renderValue } from '../rows/render-row.ts';
 import { rateFirstOccurrence } from '../severity.ts';
 import { firstOccurrenceDays } from '../tuning/tuning-defaults.ts';
@@ -119,8 +120,8 @@ function* findCandidate(
       ...(rating.expectedBecause && history ? { expectedBecause: rating.expectedBecause } : {}),
       ...(travel
         ? {
-            travelFrom: travel.from,
-            travelTo: travel.to,
+            travelFrom: namePlace(travel.from),
+            travelTo: namePlace(travel.to),
             travelKm: travel.km,
             travelMinutes: travel.minutes,
             travelKmh: travel.kmh,

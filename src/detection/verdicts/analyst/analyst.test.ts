@@ -63,6 +63,10 @@ const examples: [string, Candidate][] = [
   ['custom', candidatesOf([{ ip: '192.0.2.9', path: '/admin', _id: 'c1' }], definitionOf('custom'))[0]!],
 ];
 
+test.each(examples)('verification strikes nothing from the verdict on a %s candidate', (_name, candidate) => {
+  expect(verifyVerdict(createAnalystVerdict(candidate, detectionTexts), candidate, detectionTexts).struck).toEqual([]);
+});
+
 test.each(examples)('describes a %s candidate', (name, candidate) => {
   const { headline, summary, nextStep, evidence, confidence, severity } = createAnalystVerdict(
     candidate,

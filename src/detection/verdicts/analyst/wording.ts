@@ -12,7 +12,6 @@ import {
 } from './fact-values.ts';
 import { writeHeadline } from './headline.ts';
 import { joinQuoted, quoteCharsMax, quoteValues } from './quote-value.ts';
-import { namePlace } from '../../analysis/places/places.ts';
 import { nameSubject, type Subject } from './subject.ts';
 
 /** The texts of a verdict. They contain only facts, values from the rows, and the name and the headline of the detection. */
@@ -82,7 +81,7 @@ function describeTravel(facts: Facts): string[] {
   if (typeof from !== 'string' || typeof to !== 'string' || facts['impossibleTravel'] !== true) return [];
   const gap = `${readNumber(facts, 'travelMinutes')} minutes or less`;
   return [
-    `${namePlace(from)} and ${namePlace(to)} are at least ${readNumber(facts, 'travelKm')} km apart, with ${gap} in between, faster than any flight.`,
+    `${from} and ${to} are at least ${readNumber(facts, 'travelKm')} km apart, with ${gap} in between, faster than any flight.`,
   ];
 }
 
