@@ -9,8 +9,11 @@ export type Resolved = { node: TreeNode; scope: Scope } | { column: string[] };
 /** Returns what a column reference may stand for, or undefined if that is not known. */
 export type Scope = (names: readonly string[]) => readonly Resolved[] | undefined;
 
-/** The places of an event one of which has the value of an expression. `isFolded`: in lower or upper case. */
-export type FieldValue = { paths: readonly FieldPath[]; isFolded: boolean };
+/**
+ * The places of an event one of which has the value of an expression. `isFolded`: in lower or upper case. `isPlainCommand`: the value of
+ * `plain_command`, which has other words than the event only if that has a mark.
+ */
+export type FieldValue = { paths: readonly FieldPath[]; isFolded: boolean; isPlainCommand?: boolean };
 
 const systemColumns = new Set(['_id', '_time', '_ingested', '_text', '_event']);
 const folding = new Set(['lower', 'upper', 'lcase', 'ucase']);
@@ -34,6 +37,10 @@ export function readFieldValue(node: TreeNode, scope: Scope, depth = 0): FieldVa
   if (folding.has(name)) {
     const value = read(operands[0]!);
     return value && { ...value, isFolded: true };
+  }
+  if (name === 'plain_command') {
+    const value = read(operands[0]!);
+    return value && { ...value, isPlainCommand: true };
   }
   if (name === 'nullif') return read(operands[0]!);
   const key = constantText(operands[1]);
@@ -99,7 +106,11 @@ function windowsPaths(field: string): FieldPath[] {
 function unite(values: readonly (FieldValue | undefined)[]): FieldValue | undefined {
   const known = values.filter((value) => value !== undefined);
   if (known.length === 0 || known.length < values.length) return undefined;
-  return { paths: known.flatMap(({ paths }) => paths), isFolded: known.some(({ isFolded }) => isFolded) };
+  return {
+    paths: known.flatMap(({ paths }) => paths),
+    isFolded: known.some(({ isFolded }) => isFolded),
+    isPlainCommand: known.some(({ isPlainCommand }) => isPlainCommand),
+  };
 }
 
 /** Returns the possible results of a CASE, but not NULL. */

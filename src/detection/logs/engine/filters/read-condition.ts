@@ -1,6 +1,7 @@
 import { simplifyPattern } from '../../../matching/text-pattern.ts';
 import { requiredLiterals } from '../../../matching/regex-literal.ts';
 import type { PatternPart, TextPattern, ValueTest } from '../../../matching/expression.ts';
+import { commandMarks, quoteInWord } from '../functions/event-functions.ts';
 import { allFilters, anyFilter, everyEvent, type EventFilter } from './event-filter.ts';
 import { readFieldValue, type Scope } from './field-paths.ts';
 import { constantText, functionName, isNull, nodesOf, operandsOf, type TreeNode } from './tree.ts';
@@ -57,8 +58,14 @@ function testText(node: TreeNode, scope: Scope, patterns: readonly TextPattern[]
   const value = readFieldValue(node, scope);
   if (!value) return everyEvent;
   const tests = patterns.map((pattern): ValueTest => ({ kind: 'text', pattern, cased: cased && !value.isFolded }));
-  return anyFilter(tests.map((test) => ({ kind: 'test', paths: value.paths, test })));
+  const all = value.isPlainCommand ? [...tests, ...markTests] : tests;
+  return anyFilter(all.map((test) => ({ kind: 'test', paths: value.paths, test })));
 }
+
+const markTests: readonly ValueTest[] = [
+  ...[...commandMarks, '""'].map((text): ValueTest => ({ kind: 'text', pattern: [any, { text }, any], cased: false })),
+  { kind: 'regex', source: quoteInWord, flags: [] },
+];
 
 /** A CASE without ELSE has a value only if one of its conditions is true. */
 function readPresence(node: TreeNode, scope: Scope, read: (one: TreeNode, inner: Scope) => EventFilter): EventFilter {

@@ -41,6 +41,7 @@ function passes(event: FixtureEvent, filter: EventFilter): boolean {
       ? filter.of.every((one) => passes(event, one))
       : filter.of.some((one) => passes(event, one));
   const { paths, test: tested } = filter;
+  if (tested.kind === 'regex') return paths.some((path) => new RegExp(tested.source).test(readText(event, path) ?? ''));
   if (tested.kind !== 'text') throw new Error(`Filters have no ${tested.kind}.`);
   const fold = (text: string): string => (tested.cased ? text : text.toLowerCase());
   const matches = compilePattern(tested.pattern.map((part) => ('text' in part ? { text: fold(part.text) } : part)));
@@ -67,6 +68,7 @@ const queries: [query: string, kept: number][] = [
   ["SELECT user FROM d WHERE lower(action) = 'login'", 2],
   ["SELECT user FROM d WHERE ACTION IN ('login', 'list') AND n > 3", 2],
   ["SELECT user FROM d WHERE action = 'login' OR n = 3", 7],
+  ["SELECT user FROM d WHERE regexp_matches(plain_command(action), '(?i)login')", 2],
   ["SELECT user FROM d WHERE action <> 'login'", 7],
   ["SELECT user FROM d WHERE NOT (action = 'login')", 7],
   ["SELECT user FROM d WHERE action = ''", 7],

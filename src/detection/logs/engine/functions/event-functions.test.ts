@@ -42,3 +42,16 @@ test.each(Object.keys(shapes))('reads fields of %s', async (name) => {
   expect(rows).toMatchObject([{ image, u: 'X\\u', host: 'A', missing: null }]);
   expect(String(rows[0]!['id'])).toContain('1');
 });
+
+test.each([
+  ['vssadmin delete', 'vssadmin delete'],
+  ['"C:\\a b\\x.exe" -enc', '"C:\\a b\\x.exe" -enc'],
+  ['vss""admin d^el', 'vss""admin d^el vssadmin del'],
+  ['vss"a"dmin', 'vss"a"dmin vssadmin'],
+  ['x \u2013enc \u2014a \u2015b `c', 'x \u2013enc \u2014a \u2015b `c x -enc -a -b c'],
+])('reads the command %s without what hides its words', async (command, plain) => {
+  const rows = await engine.run(
+    `SELECT plain_command('${command}') AS plain, plain_command(NULL) AS missing FROM windows LIMIT 1`,
+  );
+  expect(rows).toMatchObject([{ plain, missing: null }]);
+});

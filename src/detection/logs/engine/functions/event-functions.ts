@@ -2,7 +2,11 @@ import { duck, joinSql, jsonPointer, quoteLiteral, type SqlText } from '../sql/s
 import { listWindowsPaths, windowsContainers, windowsFields } from './windows-fields.ts';
 
 /** Functions of queries that read a value of `_event`, whichever way the vendor or the shipper nested and named it. */
-export const eventFunctions: readonly string[] = ['winlog', 'named_value', 'any_case_key'];
+export const eventFunctions: readonly string[] = ['winlog', 'named_value', 'any_case_key', 'plain_command'];
+
+/** Characters that `cmd` and PowerShell drop or read as a dash, and the form of a quote inside of a word. A command with one of them can hide its words. */
+export const commandMarks = ['^', '`', '\u2013', '\u2014', '\u2015'] as const;
+export const quoteInWord = '[A-Za-z0-9]"[A-Za-z0-9]';
 
 const namesSql = duck`coalesce(item->>'$.name', item->>'$.Name', item->>'$.displayName', item->>'$.key', item->>'$.Key')`;
 const valuesSql = duck`coalesce(item->>'$.value', item->>'$.Value', item->>'$.newValue', item->>'$.NewValue', item->>'$.boolValue',
@@ -23,7 +27,8 @@ const pointerSql = (key: SqlText): SqlText => duck`'/' || replace(replace(${key}
  * of its paths that has a value other than empty text and `-`. All paths are read in one pass over the event.
  * `named_value(_event->'$.Parameters', 'ForwardTo')` is the text of the entry with this name in a list of names and values, as audit logs of
  * Microsoft 365, Entra ID and Google Workspace have, or of the key of an object. `any_case_key(_event, 'User')` is the JSON value of a key in
- * any case, preferably as written.
+ * any case, preferably as written. `plain_command(text)` is a command line, followed by the same without quotes and escapes and with plain dashes
+ * if it has characters that hide words (`commandMarks`), such as `vss"admin` and `–enc`.
  */
 export const eventFunctionsSql: readonly SqlText[] = [
   duck`CREATE MACRO winlog(event, field) AS list_filter(json_extract_string(event, CASE field
@@ -36,4 +41,7 @@ export const eventFunctionsSql: readonly SqlText[] = [
     ${pointerSql(duck`list_filter(json_keys(object), lambda k: lower(k) = lower(wanted))[1]`)}))`,
   duck`CREATE MACRO named_value(items, wanted) AS coalesce(json_extract_string(items, '/' || wanted), list_transform(
     list_filter(json_extract(items, '$[*]'), lambda item: lower(${namesSql}) = lower(wanted)), lambda item: ${valuesSql})[1])`,
+  duck`CREATE MACRO plain_command(command) AS CASE
+    WHEN regexp_matches(command, ${quoteLiteral(`[\\${commandMarks.join('')}]|""|${quoteInWord}`)})
+    THEN concat_ws(' ', command, translate(command, '\u2013\u2014\u2015"^\`', '---')) ELSE command END`,
 ];
