@@ -111,7 +111,7 @@ export function buildDeps({ config, db, log, clock = systemClock }: BuildDepsOpt
     bodyReader,
     logQuotas: createLogQuotaGuard(),
     ruleConverter,
-    importSigma: (caller, request) => importSigma(deps, caller, request),
+    importSigma: (caller, request, report) => importSigma(deps, caller, request, report),
     extractor,
     runPull: pulls.runPull,
     runSourceTest: sourceTests.runSourceTest,

@@ -73,6 +73,7 @@ export function addSigmaCommands(program: Command, run: Run): void {
     .option('--target <CONNECTION>', 'SIEM connection of the detections; default: the embedded log store')
     .option('--enable', 'enable new detections')
     .option('--allow-unknown', 'import rules of unknown log sources')
+    .option('--complete', 'the files are all rules: list the detections of rules that they no longer have')
     .option('--dry-run', 'change nothing')
     .addHelpText('after', examples('tocsin sigma import rules/ --dry-run'))
     .action((paths, options) => run(import('./sigma-command.ts').then((module) => module.importSigma(paths, options))));

@@ -5,8 +5,9 @@ import { convertTask } from '../../detection/sigma/convert/convert-task.ts';
 import { dialectKinds, type DialectKind } from '../../detection/sigma/dialects/registry.ts';
 import { defaultTimeColumn } from '../../detection/sigma/requests/convert-request.ts';
 import { createServiceCall } from '../../detection/as-code/service-client.ts';
-import type { ImportResult } from '../../detection/detections/bulk/bulk.schema.ts';
+import type { ImportProgress, ImportResult } from '../../detection/detections/bulk/bulk.schema.ts';
 import { rejectArguments } from '../body-arguments.ts';
+import { createProgress } from '../progress.ts';
 import { UsageError } from '../usage-error.ts';
 import { readServiceAccess } from './service-access.ts';
 
@@ -20,6 +21,7 @@ type ImportOptions = {
   target?: string | undefined;
   enable?: boolean | undefined;
   allowUnknown?: boolean | undefined;
+  complete?: boolean | undefined;
   dryRun?: boolean | undefined;
 };
 
@@ -117,16 +119,31 @@ export async function convertSigma(
   return count > 0 ? 1 : 0;
 }
 
+/** Fewer rules are stored before anybody wonders. */
+const rulesShownMin = 200;
+
 /** Makes or updates detections of a running service. Exit code 1 if one of them failed. */
 export async function importSigma(paths: readonly string[], values: ImportOptions): Promise<number> {
   const files = listAllRuleFiles(paths);
   const access = readServiceAccess();
   const { text: rules, lineOf } = joinFiles(files);
   const { target, enable = false, allowUnknown = false, dryRun = false } = values;
-  const body = { rules, enable, allowUnknown, dryRun, ...(target === undefined ? {} : { target }) };
+  const body = {
+    rules,
+    enable,
+    allowUnknown,
+    dryRun,
+    ...(values.complete ? { complete: true } : {}),
+    ...(target === undefined ? {} : { target }),
+  };
+  const reportRules = createProgress(process.stderr, 'rules');
+  const onProgress = (progress: unknown): void => {
+    const { phase, rulesDone, rulesTotal } = progress as ImportProgress;
+    if (rulesTotal !== null && rulesTotal > rulesShownMin) reportRules(rulesDone, rulesTotal, phase);
+  };
   const call = createServiceCall(access);
   const { results, proposedDeletions = [] } = (
-    await call<ImportResult>('POST', '/api/detections/import?format=sigma', { body }).catch(
+    await call<ImportResult>('POST', '/api/detections/import?format=sigma', { body, onProgress }).catch(
       rejectArguments({ rules: 'PATH', target: `--target ${target}` }),
     )
   ).body;

@@ -43,14 +43,18 @@ export class ServiceError extends Error {
 }
 
 const timeoutMs = 60_000;
+const streamMs = 3_600_000;
 const attemptsMax = 10;
 const noTests: TestSet = { tests: [], localQuery: null };
+
+/** `onProgress` receives the progress of long work, for which the response then has no time limit of its own. */
+type CallOptions = { body?: unknown; ifMatch?: string; onProgress?: (progress: unknown) => void };
 
 /** Sends a request to the service and returns the body and ETag of its answer. Throws a ServiceError for any other answer than 200. */
 export type ServiceCall = <T>(
   method: string,
   path: string,
-  options?: { body?: unknown; ifMatch?: string },
+  options?: CallOptions,
 ) => Promise<{ body: T; etag: string | null }>;
 
 /** `setting` is where the key comes from, for messages. Default: TOCSIN_API_KEY. */
@@ -59,9 +63,10 @@ type ServiceTarget = { url: string; key: string; setting?: string };
 /** Returns a function that calls the service at `url`. */
 export const createServiceCall =
   (target: ServiceTarget): ServiceCall =>
-  async <T>(method: string, path: string, options: { body?: unknown; ifMatch?: string } = {}) => {
+  async <T>(method: string, path: string, options: CallOptions = {}) => {
     const response = await sendWithRetries(target, method, path, options);
-    const text = await response.text();
+    const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true;
+    const text = isStream ? await readStream(response, options.onProgress) : await response.text();
     if (response.status === 401)
       throw new Error(`${target.url} rejects the API key in ${target.setting ?? 'TOCSIN_API_KEY'}`);
     const body = parseObject(text);
@@ -135,15 +140,16 @@ async function send(
   { url, key }: { url: string; key: string },
   method: string,
   path: string,
-  { body, ifMatch }: { body?: unknown; ifMatch?: string },
+  { body, ifMatch, onProgress }: CallOptions,
 ): Promise<Response> {
   try {
     return await outboundFetch(url.replace(/\/+$/, '') + path, {
       method,
       // A redirect must not forward the API key to another server.
       redirect: 'error',
-      signal: AbortSignal.timeout(timeoutMs),
+      signal: AbortSignal.timeout(onProgress ? streamMs : timeoutMs),
       headers: {
+        ...(onProgress ? { accept: 'text/event-stream' } : {}),
         authorization: `Bearer ${key}`,
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
         ...(ifMatch === undefined ? {} : { 'if-match': ifMatch }),
@@ -169,4 +175,22 @@ function parseObject(text: string): object | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** Reads server-sent events to their end and returns the data of the result. Throws a ServiceError for a problem. */
+async function readStream(response: Response, onProgress: CallOptions['onProgress']): Promise<string> {
+  let unread = '';
+  for await (const chunk of response.body!.pipeThrough(new TextDecoderStream())) {
+    const events = (unread + chunk).split('\n\n');
+    unread = events.pop()!;
+    for (const event of events) {
+      const [, type, data = ''] = /^event: (\w+)\ndata: (.*)$/s.exec(event) ?? [];
+      if (type === 'progress') onProgress?.(JSON.parse(data));
+      if (type === 'result') return data;
+      if (type !== 'problem') continue;
+      const problem = JSON.parse(data) as ProblemBody;
+      throw new ServiceError(describeProblem(problem) ?? 'The request failed.', problem);
+    }
+  }
+  throw new Error('The service closed the connection before the result. See its log.');
 }

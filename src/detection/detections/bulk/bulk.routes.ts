@@ -1,6 +1,7 @@
 import type { UpdateDetectionDeps } from '../updates/update-detection.ts';
 import type { App } from '../../../platform/http/app-type.ts';
 import { apiRoutes } from '../../../platform/http/api-routes.ts';
+import { acceptsEventStream, streamProgress } from '../../../platform/http/responses/progress-stream.ts';
 import { fieldError } from '../../../platform/lib/errors.ts';
 import {
   BulkRequest,
@@ -9,6 +10,7 @@ import {
   ImportFormat,
   ImportRequest,
   ImportResult,
+  type ImportProgress,
   type ImportSigma,
 } from './bulk.schema.ts';
 import { changeDetections } from './bulk-actions.ts';
@@ -43,12 +45,14 @@ export function bulkRoutes(app: App, deps: UpdateDetectionDeps & { importSigma: 
     {
       operationId: 'importDetections',
       summary: 'Create or update detections from an export or from Sigma rules',
+      description:
+        'With `format=sigma` and `Accept: text/event-stream`, the response is a stream of server-sent events: `progress` with `phase` (`converting`, then `storing`), `rulesDone` and `rulesTotal`, then `result` with the outcome, or `problem` with a problem document. The import goes on if the client closes the connection.',
       query: ImportFormat,
       bodyBytesMax: importBytesMax,
       body: ImportRequest,
       returns: ImportResult,
     },
-    ({ caller, query, body: { rules, detections, dryRun, ...options } }) => {
+    async ({ caller, query, body: { rules, detections, dryRun, ...options }, request, reply }) => {
       const isSigma = query.format === 'sigma';
       const [needed, other] = isSigma ? ['rules', detections] : ['detections', rules];
       if (other !== undefined || (isSigma ? rules : detections) === undefined)
@@ -58,9 +62,13 @@ export function bulkRoutes(app: App, deps: UpdateDetectionDeps & { importSigma: 
           `${needed} is required, and the only input, ${isSigma ? 'with' : 'without'} format=sigma.`,
         );
       const common = dryRun === undefined ? {} : { dryRun };
-      return isSigma
-        ? deps.importSigma(caller, { rules: rules!, ...options, ...common })
-        : importDetections(deps, caller, { detections: detections!, ...common });
+      if (!isSigma) return importDetections(deps, caller, { detections: detections!, ...common });
+      const input = { rules: rules!, ...options, ...common };
+      if (!acceptsEventStream(request)) return deps.importSigma(caller, input);
+      await streamProgress({ request, reply }, (report: (progress: ImportProgress) => void) =>
+        deps.importSigma(caller, input, report),
+      );
+      return undefined as never;
     },
   );
 }

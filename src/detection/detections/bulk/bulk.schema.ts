@@ -87,14 +87,24 @@ export const ImportRequest = z.strictObject({
     .describe(
       'With `format=sigma`, true: import rules of unknown log sources as well. They match events of other log sources, too.',
     ),
+  complete: z
+    .boolean()
+    .optional()
+    .describe(
+      'With `format=sigma`: whether `rules` are all rules, so that `proposedDeletions` lists those that are missing. Default: whether they are at least half of the rules of earlier imports.',
+    ),
   dryRun: z.boolean().optional().describe('true: report the results without changing anything.'),
 });
 export type ImportRequest = z.infer<typeof ImportRequest>;
 
+/** How far an import is. */
+export type ImportProgress = { phase: 'converting' | 'storing'; rulesDone: number; rulesTotal: number | null };
+
 /** Imports Sigma rules. */
 export type ImportSigma = (
   caller: Caller,
-  request: { rules: string } & Pick<ImportRequest, 'target' | 'enable' | 'allowUnknown' | 'dryRun'>,
+  request: { rules: string } & Pick<ImportRequest, 'target' | 'enable' | 'allowUnknown' | 'complete' | 'dryRun'>,
+  report?: (progress: ImportProgress) => void,
 ) => Promise<ImportResult>;
 
 const FieldEdit = z.object({ field: z.string(), before: z.unknown(), after: z.unknown() });
@@ -117,7 +127,9 @@ export const ImportResult = z.object({
   proposedDeletions: z
     .array(z.object({ ruleId: z.string(), id: z.string(), name: z.string() }))
     .optional()
-    .describe('With `format=sigma`: detections of earlier imports whose rules the request does not have.'),
+    .describe(
+      'With `format=sigma`: detections of earlier imports whose rules the request does not have, if its rules are all (`complete`).',
+    ),
 });
 export type ImportResult = z.infer<typeof ImportResult>;
 

@@ -25,13 +25,13 @@ export type UntouchedRunRow = {
 };
 
 /**
- * Returns runs of a slot on the embedded log store that no attempt has begun, in order of their ids, whose detection is active and has no
+ * Returns runs of a slot on the embedded log store that no attempt has begun, except those that were `tried`, whose detection is active and has no
  * earlier window to examine, no candidate to judge and no failure to forget.
  */
 export function listUntouchedRuns(
   tx: Tx,
   orgId: OrgId,
-  { dueAt, after, limit, now }: { dueAt: Date; after: string; limit: number; now: Date },
+  { dueAt, tried, limit, now }: { dueAt: Date; tried: readonly string[]; limit: number; now: Date },
 ): Promise<UntouchedRunRow[]> {
   return queryRows<UntouchedRunRow>(tx)`
     select q.run_id as "runId", q.detection_id as "detectionId", r.slot_at as "slotAt", q.due_at as "dueAt", a.revision, v.definition,
@@ -45,7 +45,7 @@ export function listUntouchedRuns(
       join schedules s on s.organization_id = a.organization_id and s.detection_id = a.id
       join pending_windows p on p.organization_id = q.organization_id and p.detection_id = q.detection_id and p.slot_at = r.slot_at
     where q.organization_id = ${orgId} and q.kind = 'schedule' and q.state = 'queued' and not q.begun and not q.cancel_requested
-      and q.connection_id is null and q.due_at = ${dueAt} and q.run_id > ${after}
+      and q.connection_id is null and q.due_at = ${dueAt} and q.run_id <> all(${tried}::uuid[])
       and a.deleted_at is null and s.active and s.author_failures = 0
       and r.revision is null and r.custom_instructions is null and not r.on_event_time
       and not exists (select from pending_windows o where o.organization_id = q.organization_id and o.detection_id = q.detection_id

@@ -1,7 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { inOrg, type Db } from '../../../platform/db/db.ts';
 import type { Clock } from '../../../platform/lib/time/clock.ts';
-import { nilId } from '../../../platform/lib/ids.ts';
 import type { Logger } from '../../../platform/lib/logging/logger.ts';
 import type { Models } from '../../../platform/models/models.ts';
 import { coverWindows } from '../../scheduling/coverage/coverage.store.ts';
@@ -30,8 +29,11 @@ export type QuietRuns = {
 const runsPerBatch = 250;
 const passesMax = 1000;
 
-/** Which runs of a slot were tried. Each is tried once, and those that are queued later in the next pass. */
-type Pass = { after: string; isRunning: boolean };
+/**
+ * The runs of a slot that were tried and are not completed. Each is tried once, and those that are queued later in the next pass: the order of
+ * their ids says nothing, because a change of a schedule queues the run of a slot by itself.
+ */
+type Pass = { tried: Set<string>; isRunning: boolean };
 
 export function createQuietRuns(deps: QuietRunsDeps): QuietRuns {
   const passes = new LRUCache<string, Pass>({ max: passesMax });
@@ -45,18 +47,20 @@ export function createQuietRuns(deps: QuietRunsDeps): QuietRuns {
         const group = await connection.together.groupOf(definition.detectionQuery);
         if (group === undefined) return 0;
         const key = JSON.stringify([orgId, claim.dueAt, group]);
-        const known = passes.get(key) ?? { after: nilId, isRunning: false };
+        const known = passes.get(key) ?? { tried: new Set<string>(), isRunning: false };
         if (known.isRunning) return 0;
         pass = known;
         pass.isRunning = true;
         passes.set(key, pass);
         for (;;) {
-          const page = { dueAt: claim.dueAt, after: pass.after, limit: runsPerBatch, now: deps.clock() };
+          const page = { dueAt: claim.dueAt, tried: [...pass.tried], limit: runsPerBatch, now: deps.clock() };
           const rows = await inOrg(deps.db, orgId, (tx) => listUntouchedRuns(tx, orgId, page));
           if (rows.length === 0) return completed;
-          pass.after = rows.at(-1)!.runId;
+          for (const { runId } of rows) pass.tried.add(runId);
           const queued = await toQueuedRuns(deps, { like: run, group }, rows);
-          completed += await storeQuietRuns(deps, run, await examineQuietRuns(deps, queued, signal));
+          const stored = await storeQuietRuns(deps, run, await examineQuietRuns(deps, queued, signal));
+          for (const id of stored) pass.tried.delete(id);
+          completed += stored.length;
         }
       } catch (error) {
         if (!signal.aborted) deps.log.error({ err: error }, 'could not complete runs without rows together');
@@ -68,13 +72,13 @@ export function createQuietRuns(deps: QuietRunsDeps): QuietRuns {
   };
 }
 
-/** Stores runs in one transaction, except those that another worker has claimed meanwhile. Returns how many were stored. */
+/** Stores runs in one transaction, except those that another worker has claimed meanwhile. Returns the ids of those that were stored. */
 async function storeQuietRuns(
   { db, clock, observeRun }: QuietRunsDeps,
   { orgId }: ActiveRun,
   quiet: readonly QuietRun[],
-): Promise<number> {
-  if (quiet.length === 0) return 0;
+): Promise<string[]> {
+  if (quiet.length === 0) return [];
   const stored = await inOrg(db, orgId, async (tx) => {
     const runIds = quiet.map(({ run }) => run.id);
     const locked = await lockUntouchedRuns(tx, orgId, runIds);
@@ -88,5 +92,5 @@ async function storeQuietRuns(
     return runs;
   });
   for (const { run } of stored) observeRun?.(run);
-  return stored.length;
+  return stored.map(({ run }) => run.id);
 }

@@ -67,6 +67,37 @@ test('updates changed rules, keeps edits, and proposes deletions', async () => {
   expect((await callOk(org, 'GET', `/api/detections/${first.id}`)).detectionQuery).toContain("'y'");
 });
 
+test('says nothing about other rules when one of many is imported, unless it is all of them', async () => {
+  const org = await newOrg();
+  await load(
+    org,
+    [1, 2, 3, 4, 5].map((n) => rule(n)),
+  );
+  expect((await load(org, [rule(1)])).proposedDeletions).toEqual([]);
+  expect((await load(org, [rule(6)])).proposedDeletions).toEqual([]);
+  expect((await load(org, [rule(1)], { complete: true, dryRun: true })).proposedDeletions).toHaveLength(5);
+  expect(
+    (
+      await load(
+        org,
+        [1, 2, 3, 4].map((n) => rule(n)),
+      )
+    ).proposedDeletions,
+  ).toHaveLength(2);
+});
+
+test('streams the progress of an import, and a problem as a response', async () => {
+  const org = await newOrg();
+  const send = (body: object) =>
+    org.call('POST', '/api/detections/import?format=sigma', body, { accept: 'text/event-stream' });
+  const { body: text } = await send({ rules: [rule(1), rule(2)].join('---\n'), allowUnknown: true });
+  const events = text.trim().split('\n\n').map((one: string) => one.split('\n').map((line) => line.replace(/^\w+: /, ''))); // prettier-ignore
+  expect(events.map(([type]: string[]) => type)).toEqual(['progress', 'progress', 'result']);
+  expect(JSON.parse(events[1]![1]!)).toEqual({ phase: 'storing', rulesDone: 0, rulesTotal: 2 });
+  expect(outcomes(JSON.parse(events[2]![1]!))).toEqual(['created', 'created']);
+  expect((await send({ rules: 'x', target: 'nowhere' })).status).toBe(400);
+});
+
 test('imports no rule of an unknown log source, unless that is allowed', async () => {
   const org = await newOrg();
   const refused = await load(org, [rule(1)], { allowUnknown: false });

@@ -5,7 +5,7 @@ import { startSlices } from '../../../platform/lib/concurrency/slices.ts';
 import type { Caller } from '../../../platform/orgs/caller.ts';
 import { toFileFields, toUpdateBody, withoutTests, type FileFields } from '../../as-code/file-fields.ts';
 import { prepareDetection, storeNewDetection } from '../../detections/create-detection.ts';
-import type { ImportResult, ImportSigma } from '../../detections/bulk/bulk.schema.ts';
+import type { ImportProgress, ImportResult, ImportSigma } from '../../detections/bulk/bulk.schema.ts';
 import { findAgent } from '../../detections/detection-views.store.ts';
 import type { CreateDetection, UpdateDetection } from '../../detections/record/detection-input.schema.ts';
 import { toRecord } from '../../detections/record/detection-record.ts';
@@ -30,20 +30,24 @@ type Result = ImportResult['results'][number];
 
 /**
  * Makes a detection of each rule that can be converted, in a transaction of its own, and updates those of rules that changed. Fields that
- * the organization edited keep their value and are reported. Rules that are no longer sent are proposed for deletion.
+ * the organization edited keep their value and are reported. Rules that are no longer sent are proposed for deletion if the request has all rules.
  */
 export async function importSigma(
   deps: ImportSigmaDeps,
   caller: Caller,
-  { dryRun = false, enable = false, ...request }: Request,
+  { dryRun = false, enable = false, complete, ...request }: Request,
+  report: (progress: ImportProgress) => void = () => undefined,
 ): Promise<ImportResult> {
-  const converted = await convertForTarget(deps, caller.orgId, request);
+  const converted = await convertForTarget(deps, caller.orgId, request, () =>
+    report({ phase: 'converting', rulesDone: 0, rulesTotal: null }),
+  );
   const importDeps = dryRun ? { ...deps, db: asDryRun(deps.db) } : deps;
   const imports = await inOrg(deps.db, caller.orgId, (tx) => listImports(tx, caller.orgId));
   const context: Context = { imports, connectionId: toConnectionId(request.target), enable, dryRun };
   const results: Result[] = [];
   const nextSlice = startSlices();
-  for (const rule of converted) {
+  for (const [index, rule] of converted.entries()) {
+    if (index % rulesPerReport === 0) report({ phase: 'storing', rulesDone: index, rulesTotal: converted.length });
     const result = await importOne(importDeps, caller, rule, context);
     if (result) results.push(result);
     // A rule that is refused waits for nothing.
@@ -52,13 +56,17 @@ export async function importSigma(
   }
   const sent = new Set(converted.map((rule) => ruleIdOf(rule)));
   const missing = [...imports.values()].filter(({ ruleId }) => !sent.has(ruleId));
-  const proposedDeletions = missing.map(({ ruleId, detectionId, fields }) => ({
+  // One file of many says nothing about the others.
+  const isComplete = complete ?? missing.length <= imports.size / 2;
+  const proposedDeletions = (isComplete ? missing : []).map(({ ruleId, detectionId, fields }) => ({
     ruleId,
     id: detectionId,
     name: String(fields['name']),
   }));
   return { dryRun, results, proposedDeletions };
 }
+
+const rulesPerReport = 25;
 
 type Context = {
   imports: ReadonlyMap<string, SigmaImport>;

@@ -22,13 +22,15 @@ export async function convertSigma(deps: ConvertDeps, caller: Caller, request: C
   return { results: (await convertForTarget(deps, caller.orgId, request)).map(({ result }) => result) };
 }
 
-/** Returns the converted documents with their rules. Throws 400 for a target that does not exist. */
+/** Returns the converted documents with their rules. Calls `onStart` when they are being converted. Throws 400 for a target that does not exist. */
 export async function convertForTarget(
   deps: ConvertDeps,
   orgId: OrgId,
   { rules, target = 'local', allowUnknown }: ConvertRequest,
+  onStart?: () => void,
 ): Promise<ConvertedRule[]> {
   const { kind, timeColumn } = await readTarget(deps, orgId, target);
+  onStart?.();
   const datasets = kind === 'local' ? await readDatasets(deps, orgId) : null;
   const mappingFolders = deps.config.sigmaMappings;
   return deps.ruleConverter.convert(orgId, { rules, kind, datasets, timeColumn, mappingFolders, allowUnknown });

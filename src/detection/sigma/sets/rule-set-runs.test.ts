@@ -4,6 +4,7 @@ import { acrossOrgs, type Tx } from '../../../platform/db/db.ts';
 import { callOk } from '../../../../test/support/detection/detection-factory.ts';
 import { startApp, type TestOrg } from '../../../../test/support/harness.ts';
 import { withClient } from '../../../../test/support/program-environment.ts';
+import { SiemError } from '../../siem/connector.ts';
 import { createLogger } from '../../../platform/lib/logging/logger.ts';
 import { claimRunsAcrossOrgs } from '../../scheduling/queue/claim-runs.store.ts';
 import { executeDueRuns } from '../../runs/workers/execute-due-runs.ts';
@@ -225,4 +226,61 @@ test('a run that another worker claims meanwhile is left to that worker', async 
   );
   const open = stored.rows.filter(({ status }) => status !== 'completed');
   expect(open).toEqual([{ id: claimed[0], status: 'queued' }]);
+});
+
+test('rules that are enabled or get another schedule share a set in their next slot', async () => {
+  const org = await newOrg();
+  const { match } = deps.engine;
+  let sets = 0;
+  deps.engine.match = (orgId, ...input) => {
+    if (orgId === org.id) sets += 1;
+    return match(orgId, ...input);
+  };
+  const runSlotAt = async (minutes: number): Promise<[sets: number, starts: number]> => {
+    now = new Date(midnight + minutes * 60_000);
+    sets = 0;
+    startsOf.clear();
+    await executeDueRuns(deps, now, { concurrency: 1 });
+    return [sets, startsOf.get(org.id)!];
+  };
+  now = new Date(midnight);
+  await callOk(org, 'POST', '/api/logs/acme_auth', [{ time: now, command: 'none' }]);
+  const rules = [1, 2, 3, 4, 5, 6].map(rule);
+  await callOk(org, 'POST', '/api/detections/import?format=sigma', {
+    rules: rules.slice(0, 3).join('---\n'),
+    enable: true,
+  });
+  await callOk(org, 'POST', '/api/detections/import?format=sigma', { rules: rules.join('---\n') });
+  expect(await runSlotAt(60)).toEqual([1, 1]);
+  // Three rules are enabled after the rules of the organization were read.
+  now = new Date(midnight + 119 * 60_000);
+  await callOk(org, 'POST', '/api/detections/bulk', { action: 'enable', filter: {} });
+  expect(await runSlotAt(120)).toEqual([1, 1]);
+  const { detections } = await callOk(org, 'GET', '/api/detections');
+  for (const [index, { id }] of detections.entries()) {
+    now = new Date(midnight + (121 + index) * 60_000);
+    await callOk(org, 'PUT', `/api/detections/${id}`, { customCronSchedule: '30 * * * *' });
+  }
+  expect(await runSlotAt(150)).toEqual([1, 1]);
+  // A change when the slot is due queues the run of this detection by itself, after the others were completed.
+  now = new Date(midnight + 210 * 60_000);
+  for (const { id } of detections)
+    await callOk(org, 'PUT', `/api/detections/${id}`, { detectionCadence: 'daily', customCronSchedule: null });
+  expect(await runSlotAt(210)).toEqual([1, 1]);
+});
+
+test('a set whose window has too many events reads the halves of the window', async () => {
+  const [whole, halves] = [await newOrg(), await newOrg()];
+  const { match } = deps.engine;
+  const sets: number[] = [];
+  deps.engine.match = (orgId, ...input) => {
+    if (orgId !== halves.id) return match(orgId, ...input);
+    sets.push(1);
+    if (sets.length === 1)
+      throw new SiemError({ kind: 'query_timeout', blame: 'author', retryable: false, message: 'too long' });
+    return match(orgId, ...input);
+  };
+  const [expected, found] = [await runSlot(whole, (text) => text), await runSlot(halves, (text) => text)];
+  expect(sets).toHaveLength(3);
+  expect(withoutBatch(found)).toEqual(withoutBatch(expected));
 });

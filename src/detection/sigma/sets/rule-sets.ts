@@ -3,7 +3,13 @@ import { LRUCache } from 'lru-cache';
 import { inOrg } from '../../../platform/db/db.ts';
 import { createSharedCalls, type SharedCalls } from '../../../platform/lib/concurrency/shared-calls.ts';
 import type { OrgId } from '../../../platform/lib/org-id.ts';
-import { matchLogs, planMatches, type LogRule, type MatchPlan } from '../../logs/query/match-logs.ts';
+import {
+  matchLogs,
+  planMatches,
+  type LogRule,
+  type MatchedRules,
+  type MatchPlan,
+} from '../../logs/query/match-logs.ts';
 import type { SearchLogsDeps } from '../../logs/query/search-logs.ts';
 import { SiemError, type QueryWindow, type SearchLimits, type SearchResult } from '../../siem/connector.ts';
 import type { RuleQuery } from '../dialects/dialect.ts';
@@ -24,9 +30,12 @@ export type RuleSets = {
 
 const organizationsMax = 1000;
 const datasetsMs = 60_000;
+const rereadMs = 250;
 const setsMs = 5 * 60_000;
 const setsBytesMax = 192 * 1024 * 1024;
 const neverAborted = new AbortController().signal;
+/** A day becomes windows of three hours. */
+const halvingsMax = 3;
 /** Fewer rules run faster as queries. */
 const rulesMin = 3;
 
@@ -35,8 +44,8 @@ type SetResults = Map<string, SearchResult | null> | undefined;
 
 type RuleSetState = {
   deps: SearchLogsDeps;
-  /** The dataset of each rule of an organization, by the digest of its query. */
-  datasets: LRUCache<OrgId, Promise<Map<string, string>>>;
+  /** The dataset of each rule of an organization, by the digest of its query, and when it was read, by `performance.now()`. */
+  datasets: LRUCache<OrgId, { readAt: number; byDigest: Promise<Map<string, string>> }>;
   /** The sets that run, and the results of finished ones, by the digest of their plan. */
   running: Map<string, Promise<SetResults>>;
   finished: LRUCache<string, { results: SetResults }>;
@@ -76,14 +85,18 @@ async function searchSets(
   return found;
 }
 
+/** A rule that is not known may have been imported or enabled since, so the rules are read again, but not for every query that is no rule. */
 async function findDataset({ deps, datasets }: RuleSetState, orgId: OrgId, query: string): Promise<string | undefined> {
-  let known = datasets.get(orgId);
-  if (!known) {
-    known = inOrg(deps.db, orgId, (tx) => listRuleDatasets(tx, orgId));
-    datasets.set(orgId, known);
-    known.catch(() => datasets.delete(orgId));
-  }
-  return (await known).get(digestQuery(query));
+  const digest = digestQuery(query);
+  const known = datasets.get(orgId);
+  const dataset = (await known?.byDigest)?.get(digest);
+  if (dataset !== undefined || (known && performance.now() - known.readAt < rereadMs)) return dataset;
+  const current = datasets.get(orgId);
+  if (current !== undefined && current !== known) return (await current.byDigest).get(digest);
+  const byDigest = inOrg(deps.db, orgId, (tx) => listRuleDatasets(tx, orgId));
+  datasets.set(orgId, { readAt: performance.now(), byDigest });
+  byDigest.catch(() => datasets.delete(orgId));
+  return (await byDigest).get(digest);
 }
 
 /** Returns the results of the rules of a dataset in a window. */
@@ -122,13 +135,53 @@ async function runSet(deps: SearchLogsDeps, orgId: OrgId, plan: MatchPlan): Prom
   const rules = [...queries].filter(([, query]) => canShare(query));
   if (rules.length < rulesMin) return undefined;
   const logRules = rules.map(([, query]) => toLogRule(query));
+  const results = await matchWindow(deps, orgId, { plan, rules: logRules }, 0);
+  return results && new Map(rules.map(([digest], index) => [digest, results[index]!]));
+}
+
+type Matching = { plan: MatchPlan; rules: readonly LogRule[] };
+
+/** Evaluates rules on a window, or on its halves if it has too many events. Returns undefined if the smallest part fails as well. */
+async function matchWindow(
+  deps: SearchLogsDeps,
+  orgId: OrgId,
+  { plan, rules }: Matching,
+  depth: number,
+): Promise<MatchedRules | undefined> {
   try {
-    const results = await matchLogs(deps, orgId, plan, logRules);
-    return new Map(rules.map(([digest], index) => [digest, results[index]!]));
+    return await matchLogs(deps, orgId, plan, rules);
   } catch (error) {
-    if (error instanceof SiemError) return undefined;
-    throw error;
+    if (!(error instanceof SiemError)) throw error;
+    const { window, dataset } = plan;
+    const middle = new Date(Math.floor((window.from.getTime() + window.to.getTime()) / 2));
+    const isTooMuch = ['query_timeout', 'query_memory'].includes(error.failure.kind);
+    if (!isTooMuch || depth >= halvingsMax || middle <= window.from) return undefined;
+    let all: MatchedRules | undefined;
+    for (const half of [
+      { ...window, to: middle },
+      { ...window, from: middle },
+    ]) {
+      const part = await planMatches(deps, orgId, { dataset, window: half }, neverAborted);
+      const found = part && (await matchWindow(deps, orgId, { plan: part, rules }, depth + 1));
+      if (!found) return undefined;
+      all = all ? all.map((one, index) => joinResults(one, found[index]!)) : found;
+    }
+    return all;
   }
+}
+
+/** Returns the result of a rule in two windows that follow each other, or null if the rule must run alone. */
+function joinResults(first: SearchResult | null, second: SearchResult | null): SearchResult | null {
+  if (!first || !second) return null;
+  const warnings = [...(first.warnings ?? []), ...(second.warnings ?? [])];
+  return {
+    ...second,
+    rows: [...first.rows, ...second.rows],
+    total: first.total + second.total,
+    early: second.early === true,
+    ms: first.ms + second.ms,
+    warnings: [...new Map(warnings.map((warning) => [JSON.stringify(warning), warning])).values()],
+  };
 }
 
 /** Returns whether a window is final: no event can appear in it any more, so all runs of a slot read the same events. */
