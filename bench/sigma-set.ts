@@ -9,7 +9,7 @@ import { importSigma } from '../src/detection/sigma/import/import-rules.ts';
 import { createRuleSets } from '../src/detection/sigma/sets/rule-sets.ts';
 import type { RuleQuery } from '../src/detection/sigma/dialects/dialect.ts';
 import type { QueryWindow } from '../src/detection/siem/connector.ts';
-import { scopes, type Caller } from '../src/platform/orgs/caller.ts';
+import { operatorOf, type Caller } from '../src/platform/orgs/caller.ts';
 import { dataDir } from '../test/support/data.ts';
 import { createRuleMatcher } from '../test/support/detection/sigma/match-rules.ts';
 import { withClient, withInProcessProgram, type InProcessProgram } from '../test/support/program-environment.ts';
@@ -147,7 +147,7 @@ async function measure(program: InProcessProgram, report: (text: string) => void
   now = from;
   report('importing the rules');
   const yaml = rules.map((rule) => rule.yaml).join('\n---\n');
-  const caller: Caller = { orgId, keyId: null, scopes: new Set(scopes) };
+  const caller: Caller = operatorOf(orgId);
   const importMs = await measureMs(() => importSigma(deps, caller, { rules: yaml, enable: true }));
   const count = async (text: string): Promise<number> =>
     withClient(program.url, async (client) => Number((await client.query(text)).rows[0].count));

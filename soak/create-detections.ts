@@ -2,7 +2,7 @@ import { createDetection } from '../src/detection/detections/create-detection.ts
 import type { CreateDetection } from '../src/detection/detections/record/detection-input.schema.ts';
 import type { Deps } from '../src/app/deps.ts';
 import type { OrgId } from '../src/platform/lib/org-id.ts';
-import { scopes, type Caller } from '../src/platform/orgs/caller.ts';
+import { operatorOf, type Caller } from '../src/platform/orgs/caller.ts';
 import { createOrganization } from '../src/app/bootstrap.ts';
 import type { SoakPlan } from './plan.ts';
 import { repeatedMinutes, type SoakRuleKind, type SoakRule } from './scripted-events.ts';
@@ -29,7 +29,7 @@ export async function createDetections(deps: Deps, plan: SoakPlan): Promise<Soak
   const orgIds: OrgId[] = [];
   for (let org = 0; org < plan.options.organizations; org += 1)
     orgIds.push((await createOrganization(deps, `soak-${org}`)).id);
-  const callerOf = (org: number): Caller => ({ orgId: orgIds[org]!, keyId: null, scopes: new Set(scopes) });
+  const callerOf = (org: number): Caller => (operatorOf(orgIds[org]!));
   const ids: string[] = [];
   for (let n = 0; n < plan.rules.length; n += batchSize) {
     const batch = plan.rules.slice(n, n + batchSize);

@@ -4,7 +4,7 @@ import { CreateDetection } from '../../src/detection/detections/record/detection
 import { executeDueRuns } from '../../src/detection/runs/workers/execute-due-runs.ts';
 import { receiveLogs } from '../../src/detection/logs/ingestion/receive-logs.ts';
 import type { OrgId } from '../../src/platform/lib/org-id.ts';
-import { scopes } from '../../src/platform/orgs/caller.ts';
+import { operatorOf } from '../../src/platform/orgs/caller.ts';
 import { createOrganizationWithKey } from '../../test/support/api-client.ts';
 import { withClient, type InProcessProgram } from '../../test/support/program-environment.ts';
 import { measureMs } from '../benchmark.ts';
@@ -70,7 +70,7 @@ async function addWork({ url }: InProcessProgram, sum: Work, work: () => Promise
 
 async function createSampleOrganization({ deps }: InProcessProgram, n: number): Promise<OrgId> {
   const { id: orgId } = await createOrganizationWithKey(deps, `sample ${n} of ${Date.now()}`);
-  const caller = { orgId, keyId: null, scopes: new Set(scopes) };
+  const caller = operatorOf(orgId);
   for (let d = 0; d < sampleDetections; d += 1)
     await createDetection(
       deps,

@@ -7,7 +7,7 @@ import type { PullResult } from '../../src/feed/ingestion/pull-plan.ts';
 import type { SourceKind } from '../../src/feed/formats/registry.ts';
 import { createSource } from '../../src/feed/sources/create-source.ts';
 import { pullSourceNow } from '../../src/feed/sources/pull/threads/start-pulls.ts';
-import { scopes } from '../../src/platform/orgs/caller.ts';
+import { operatorOf } from '../../src/platform/orgs/caller.ts';
 
 export type FeedEnvironment = InProcessProgram & {
   /** Creates a directory source. Each pull first writes the given files to its directory. */
@@ -19,7 +19,7 @@ export type FeedEnvironment = InProcessProgram & {
 /** Runs `work` with a feed on an embedded database that is filled from files through the whole pipeline. */
 export function withFeedEnvironment<T>(work: (place: FeedEnvironment) => Promise<T>): Promise<T> {
   return withInProcessProgram(async (inside) => {
-    const caller = { orgId: inside.orgId, keyId: null, scopes: new Set(scopes) };
+    const caller = operatorOf(inside.orgId);
     const made: string[] = [];
     const createDirectorySource = async (kind: SourceKind) => {
       const folder = mkdtempSync(join(tmpdir(), 'tocsin-quality-'));

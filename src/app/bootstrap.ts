@@ -5,7 +5,8 @@ import { appError } from '../platform/lib/errors.ts';
 import { uuidv7 } from '../platform/lib/ids.ts';
 import { toOrgId, type OrgId } from '../platform/lib/org-id.ts';
 import { insertAudit } from '../platform/orgs/audit.store.ts';
-import { scopes } from '../platform/orgs/caller.ts';
+import { boundCredential } from '../platform/orgs/bound-credential.ts';
+import { operatorOf, scopes } from '../platform/orgs/caller.ts';
 import { createSignInLink } from '../platform/orgs/sessions/sign-in.ts';
 import { environmentKeyId, hashKey, generateKey, equalHashes } from '../platform/orgs/key-secret.ts';
 import {
@@ -58,12 +59,10 @@ export async function bootstrapDefaultOrganization(
     await syncEnvironmentKeyAcrossOrgs(tx, id, environmentKey);
     if (existingId || environmentKey !== undefined) return undefined;
     const key = generateKey();
-    await insertKey(tx, id, {
+    await insertKey(tx, boundCredential(operatorOf(id), { scopes }), {
       id: key.id,
       name: 'administrator',
       secret_hash: key.hash,
-      scopes: [...scopes],
-      expires_at: null,
     });
     return key.text;
   });
@@ -72,7 +71,7 @@ export async function bootstrapDefaultOrganization(
 /** Returns the address of the console that signs in once as administrator of the organization `default`. */
 export async function createConsoleLink(db: Db, address: string): Promise<string> {
   const org = await acrossOrgs(db, (tx) => findOrgAcrossOrgs(tx, { name: 'default' }));
-  return `${address}/console/sign-in#${await createSignInLink(db, org!.id, scopes)}`;
+  return `${address}/console/sign-in#${await createSignInLink(db, operatorOf(org!.id), scopes)}`;
 }
 
 /** Stores the key from the environment. A changed value replaces the old key, and a missing value deletes it. */
@@ -83,12 +82,10 @@ async function syncEnvironmentKeyAcrossOrgs(tx: Tx, id: OrgId, text: string | un
   if (!storedHash && !hash) return;
   await deleteEnvironmentKeyAcrossOrgs(tx);
   if (hash) {
-    await insertKey(tx, id, {
+    await insertKey(tx, boundCredential(operatorOf(id), { scopes }), {
       id: environmentKeyId,
       name: 'TOCSIN_API_KEY',
       secret_hash: hash,
-      scopes: [...scopes],
-      expires_at: null,
       from_environment: true,
     });
   }

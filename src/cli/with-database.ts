@@ -2,8 +2,7 @@ import { loadConfig, type Config } from '../config.ts';
 import { openDatabase } from '../app/open-database.ts';
 import { acrossOrgs, type Db } from '../platform/db/db.ts';
 import { appError } from '../platform/lib/errors.ts';
-import type { OrgId } from '../platform/lib/org-id.ts';
-import { scopes, type Caller } from '../platform/orgs/caller.ts';
+import { operatorOf, type Caller } from '../platform/orgs/caller.ts';
 import { findOrgAcrossOrgs } from '../platform/orgs/orgs.store.ts';
 
 /** Runs a command on the configured database. Joins the running embedded database, or starts it for the duration of the command. */
@@ -16,9 +15,6 @@ export async function withDatabase<T>(work: (db: Db, config: Config) => Promise<
     await database.stop();
   }
 }
-
-/** Returns a caller with every scope: the command line acts for the operator of the installation. */
-export const operatorOf = (orgId: OrgId): Caller => ({ orgId, keyId: null, scopes: new Set(scopes) });
 
 /** Returns the operator's caller for an organization. Throws `not_found` if no organization has that name. */
 export async function findOperator(db: Db, orgName = 'default'): Promise<Caller> {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { scopes } from '../../src/platform/orgs/caller.ts';
+import { operatorOf, scopes } from '../../src/platform/orgs/caller.ts';
 import { createSignInLink } from '../../src/platform/orgs/sessions/sign-in.ts';
 import { postDetection } from '../support/detection/detection-factory.ts';
 import { startApp } from '../support/harness.ts';
@@ -11,7 +11,7 @@ type Json = ReturnType<typeof JSON.parse>;
 test('names who signed in beside every change of a session without a key', async () => {
   const org = await newOrg();
   const { id } = await postDetection(org, { systemPrompt: 'one' });
-  const payload = { token: await createSignInLink(deps.db, org.id, [...scopes]) };
+  const payload = { token: await createSignInLink(deps.db, operatorOf(org.id), [...scopes]) };
   const signedIn = await app.inject({ method: 'POST', url: '/api/session/link', payload });
   const headers = {
     cookie: String(signedIn.headers['set-cookie']).split(';')[0]!,

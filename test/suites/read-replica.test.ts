@@ -11,7 +11,7 @@ import { openReadReplica } from '../../src/platform/db/read-replica/read-replica
 import { systemClock } from '../../src/platform/lib/time/clock.ts';
 import { createLogger } from '../../src/platform/lib/logging/logger.ts';
 import { createKey } from '../../src/platform/orgs/keys.ts';
-import { scopes } from '../../src/platform/orgs/caller.ts';
+import { operatorOf, scopes } from '../../src/platform/orgs/caller.ts';
 import { createCaller } from '../support/api-client.ts';
 import { newDataDir } from '../support/harness.ts';
 import { startReplicatedServers } from '../support/platform/streaming-replica.ts';
@@ -38,7 +38,7 @@ const ids = await Promise.all(
 );
 const keys = await Promise.all(
   ids.map(async (orgId) => {
-    const caller = { orgId, keyId: null, scopes: new Set<string>(scopes) };
+    const caller = operatorOf(orgId);
     return (await createKey({ db: primary }, caller, { name: 'test', scopes: [...scopes] })).key!;
   }),
 );

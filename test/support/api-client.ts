@@ -2,7 +2,7 @@ import { createOrganization } from '../../src/app/bootstrap.ts';
 import type { Db } from '../../src/platform/db/db.ts';
 import { systemClock, type Clock } from '../../src/platform/lib/time/clock.ts';
 import type { OrgId } from '../../src/platform/lib/org-id.ts';
-import { scopes } from '../../src/platform/orgs/caller.ts';
+import { operatorOf, scopes } from '../../src/platform/orgs/caller.ts';
 import { createKey } from '../../src/platform/orgs/keys.ts';
 import { whileServing } from './listen.ts';
 
@@ -12,7 +12,7 @@ export async function createOrganizationWithKey(
   name: string,
 ): Promise<{ id: OrgId; key: string }> {
   const { id } = await createOrganization({ db, clock }, name);
-  const caller = { orgId: id, keyId: null, scopes: new Set<string>(scopes) };
+  const caller = operatorOf(id);
   const { key } = await createKey({ db }, caller, { name, scopes: [...scopes] });
   return { id, key: key! };
 }

@@ -10,7 +10,7 @@ import { systemClock, type Clock } from '../../src/platform/lib/time/clock.ts';
 import { createLogger } from '../../src/platform/lib/logging/logger.ts';
 import type { OrgId } from '../../src/platform/lib/org-id.ts';
 import { createKey } from '../../src/platform/orgs/keys.ts';
-import { scopes, type Scope } from '../../src/platform/orgs/caller.ts';
+import { operatorOf, scopes, type Scope } from '../../src/platform/orgs/caller.ts';
 import { createOrganization } from '../../src/app/bootstrap.ts';
 import { createExtractor } from '../../src/feed/ingestion/extractor/extractor.ts';
 import { createParser } from '../../src/feed/sources/pull/parse/parser.ts';
@@ -73,7 +73,7 @@ export async function startApp(
     await built.stop();
   });
   const newKey = async (org: Pick<TestOrg, 'id' | 'name'>, granted: readonly Scope[]): Promise<TestOrg> => {
-    const caller = { orgId: org.id, keyId: null, scopes: new Set<string>(scopes) };
+    const caller = operatorOf(org.id);
     const { key } = await createKey(deps, caller, { name: 'test', scopes: [...granted] });
     return { id: org.id, name: org.name, key: key!, call: callWith(app, key!) };
   };

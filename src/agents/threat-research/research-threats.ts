@@ -46,7 +46,7 @@ type ResearchRun = {
  */
 export async function researchThreats(deps: ResearchDeps, task: AgentTask): Promise<AgentTaskResult> {
   const { orgId } = task;
-  const caller: Caller = { orgId, keyId: null, scopes: new Set() };
+  const caller: Caller = { orgId, keyId: null, scopes: new Set(), expiresAt: null };
   const run: ResearchRun = { deps, task, caller, suggestions: [], dropped: [] };
   const { datasets } = await listDatasets(deps, orgId);
   const items = await readRecentItems(deps, task);

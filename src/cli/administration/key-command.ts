@@ -6,7 +6,8 @@ import { findKeyAcrossOrgs, listKeyRows } from '../../platform/orgs/orgs.store.t
 import { printResult } from '../print-result.ts';
 import { parseArguments } from '../body-arguments.ts';
 import { UsageError } from '../usage-error.ts';
-import { findOperator, operatorOf, withDatabase } from '../with-database.ts';
+import { operatorOf } from '../../platform/orgs/caller.ts';
+import { findOperator, withDatabase } from '../with-database.ts';
 
 type JsonOption = { json?: boolean | undefined };
 type CreateKeyOptions = JsonOption & {

@@ -1,7 +1,7 @@
 import { adminRoutes } from '../../platform/http/admin-routes.ts';
 import { apiRoutes } from '../../platform/http/api-routes.ts';
 import type { App } from '../../platform/http/app-type.ts';
-import { scopes } from '../../platform/orgs/caller.ts';
+import { operatorOf } from '../../platform/orgs/caller.ts';
 import { requireOrgId } from '../../platform/orgs/limits/quotas.ts';
 import { applyPack, type ApplyPackDeps } from './apply-pack.ts';
 import { IdPath } from '../detections/record/detection-input.schema.ts';
@@ -36,7 +36,7 @@ export function packRoutes(app: App, deps: ApplyPackDeps & { operator: string })
     },
     async ({ params: { id, pack }, body }) => {
       const orgId = await requireOrgId(deps.db, { id });
-      const caller = { orgId, keyId: null, scopes: new Set(scopes), subject: `${deps.operator}, pack ${pack}` };
+      const caller = { ...operatorOf(orgId), subject: `${deps.operator}, pack ${pack}` };
       return { organization: orgId, ...(await applyPack(deps, caller, { ...body, pack })) };
     },
   );

@@ -5,7 +5,7 @@ import { callOk } from '../../../test/support/detection/detection-factory.ts';
 import { createScriptedSiem } from '../../../test/support/detection/scripted-runs.ts';
 import { acrossOrgs, inOrg, queryRows } from '../../platform/db/db.ts';
 import { CreateDetection } from '../detections/record/detection-input.schema.ts';
-import { scopes } from '../../platform/orgs/caller.ts';
+import { operatorOf } from '../../platform/orgs/caller.ts';
 import { executeDueRuns } from '../runs/workers/execute-due-runs.ts';
 import { describeMismatch } from './run-test-set.ts';
 import { previewDetection } from './simulation/preview.ts';
@@ -107,7 +107,7 @@ test('a preview on a connection with a delay has the windows of scheduled runs',
     firstEventAt: () => Promise.resolve(new Date(at(8))),
   };
   const siemDeps = { ...deps, connectionFor: () => Promise.resolve(siem) };
-  const caller = { orgId: org.id, keyId: null, scopes: new Set(scopes) };
+  const caller = operatorOf(org.id);
   const input = CreateDetection.parse(detection);
   const { windows } = await previewDetection(siemDeps, caller, { ...input, from: at(9, 55), to: at(11, 55) }, going);
   const spans = (list: { from: Date | string; to: Date | string }[]) =>
@@ -128,7 +128,7 @@ test('a preview ends when its client disconnects', async () => {
   const client = new AbortController();
   const siem = createScriptedSiem(() => (client.abort(), []));
   const siemDeps = { ...deps, connectionFor: () => Promise.resolve(siem) };
-  const caller = { orgId: org.id, keyId: null, scopes: new Set(scopes) };
+  const caller = operatorOf(org.id);
   const input = { ...CreateDetection.parse(detection), detectionCategory: 'custom' as const };
   const range = { from: at(1), to: at(11) };
   const preview = await previewDetection(siemDeps, caller, { ...input, ...range }, client.signal);

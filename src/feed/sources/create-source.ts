@@ -10,7 +10,7 @@ import { sourceFormats, type SourceKind } from '../formats/registry.ts';
 import { toStoredTlp } from '../ingestion/tlp-input.ts';
 import { ensurePrivatePool, insertAssignedPool, publicPoolId } from '../items/writing/feed-pools.store.ts';
 import { findCatalogSource } from './catalog/catalog.ts';
-import { auditSource, isCommandLine, requireAdmin } from './source-access.ts';
+import { auditSource, requireAdmin } from './source-access.ts';
 import { resolveSealedAuth } from './source-auth.ts';
 import { toSource } from './source-view.ts';
 import type { CreateSource, Source } from './sources.schema.ts';
@@ -60,7 +60,7 @@ async function toNewSource(
   if (visibility === 'private' && input.assignedTo)
     throw fieldError('/assignedTo', 'not_shared', '`assignedTo` is only valid for a shared source.');
   const { fileSources } = deps.config;
-  const fileAllowed = await validateUrl(input.url, { isTrusted: isCommandLine(caller), fileSources });
+  const fileAllowed = await validateUrl(input.url, { isTrusted: caller.isOperator === true, fileSources });
   const schedule = input.schedule ? normalizeSchedule(input.schedule) : null;
   const enabled = input.enabled ?? true;
   const key = { organization_id: caller.orgId, id: uuidv7(now) };

@@ -38,7 +38,7 @@ export async function notifySource(
 ): Promise<void> {
   const { organization_id: orgId, id } = source;
   await emitEvents(tx, [orgId], [type], async () => {
-    const owner = { orgId, keyId: null, scopes: new Set<string>() };
+    const owner = { orgId, keyId: null, scopes: new Set<string>(), expiresAt: null };
     const data = toSource(await readSource(tx, source), owner, now);
     return [{ orgId, type, resourceId: id, revision: now.getTime(), data }];
   });

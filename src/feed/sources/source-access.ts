@@ -7,9 +7,6 @@ import type { SnapshotCache } from '../items/snapshot/snapshot.ts';
 import type { Source } from './sources.schema.ts';
 import { findSource, lockSource, withSourceAcrossOrgs } from './sources.store.ts';
 
-/** Returns whether the caller is the command line, which may read any file and acts for the installation. */
-export const isCommandLine = (caller: Caller): boolean => caller.keyId === null;
-
 export function requireAdmin(caller: Caller): void {
   if (!caller.scopes.has('feed:admin')) throw appError('forbidden', 'The key lacks the scope `feed:admin`.');
 }

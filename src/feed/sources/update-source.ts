@@ -9,7 +9,7 @@ import type { PullCursor, SourceRow } from '../ingestion/source-row.ts';
 import { toStoredTlp } from '../ingestion/tlp-input.ts';
 import { updateAssignedPool } from '../items/writing/feed-pools.store.ts';
 import { raiseTlp, type RaiseTlpDeps } from './pull/write/raise-tlp.ts';
-import { auditSource, changeSource, getVisibleSource, isCommandLine } from './source-access.ts';
+import { auditSource, changeSource, getVisibleSource } from './source-access.ts';
 import { resolveSealedAuth } from './source-auth.ts';
 import { effectiveSchedule } from './source-schedule.ts';
 import { toSource } from './source-view.ts';
@@ -61,7 +61,7 @@ async function checkNewUrl(
 ): Promise<boolean | undefined> {
   const source = await getVisibleSource(deps, caller, id);
   if (source.url === url) return source.file_allowed;
-  return validateUrl(url, { isTrusted: isCommandLine(caller), fileSources: deps.config.fileSources });
+  return validateUrl(url, { isTrusted: caller.isOperator === true, fileSources: deps.config.fileSources });
 }
 
 const readOnlyError = (name: string, ...details: string[]): Error =>

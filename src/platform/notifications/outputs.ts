@@ -16,6 +16,7 @@ import type {
   UpdateOutput,
 } from './outputs.schema.ts';
 import { createWebhookSecret, sealOutputSecrets, openOutputSecrets } from './output-secrets.ts';
+import { requireReadable } from './stream/visible-types.ts';
 import {
   deleteOutput,
   findOutput,
@@ -28,8 +29,12 @@ import {
 
 export type OutputDeps = { db: Db; secrets: Secretbox; config: { fetchAllow: readonly string[] } };
 
-/** Creates a destination. A webhook's secret is returned only here. 400 for a URL that is not public or an unknown detection. */
+/**
+ * Creates a destination. A webhook's secret is returned only here. 400 for a URL that is not public or an unknown detection, and 403 for events
+ * that the caller may not read.
+ */
 export async function createOutput(deps: OutputDeps, caller: Caller, input: CreateOutput): Promise<OutputWithSecret> {
+  requireReadable(caller, input.eventTypes);
   const now = new Date();
   const id = uuidv7(now);
   const url = validateDestinationUrl(input.url, deps.config.fetchAllow);
@@ -72,7 +77,10 @@ export async function getOutput({ db }: Pick<OutputDeps, 'db'>, caller: Caller, 
   return toOutput(await inOrg(db, caller.orgId, (tx) => getOutputRow(tx, caller, id)));
 }
 
-/** Changes the given fields. Enabling clears the reason why the service disabled the destination. Throws 412 if `ifMatch` is not the current ETag. */
+/**
+ * Changes the given fields. Enabling clears the reason why the service disabled the destination. Throws 412 if `ifMatch` is not the current ETag, and
+ * 403 for new events, or all events at another address, that the caller may not read.
+ */
 export async function changeOutput(
   deps: OutputDeps,
   caller: Caller,
@@ -84,11 +92,14 @@ export async function changeOutput(
     await requireMatch(tx, ifMatch, toOutput(before), { resourceType: 'output', resourceId: id });
     if (input.detectionIds !== undefined) await requireDetections(tx, caller, input.detectionIds);
     const enabled = input.enabled ?? before.enabled;
+    const address = changeUrl(deps, before, input.url);
+    const types = input.eventTypes ?? before.event_types;
+    requireReadable(caller, address ? types : types.filter((type) => !before.event_types.includes(type)));
     const after = {
       ...before,
-      ...changeUrl(deps, before, input.url),
+      ...address,
       name: input.name ?? before.name,
-      event_types: input.eventTypes ? [...new Set(input.eventTypes)] : before.event_types,
+      event_types: [...new Set(types)],
       detection_ids: input.detectionIds === undefined ? before.detection_ids : input.detectionIds,
       min_severity: input.minSeverity === undefined ? before.min_severity : input.minSeverity,
       enabled,
@@ -101,9 +112,9 @@ export async function changeOutput(
   });
 }
 
-function changeUrl(deps: OutputDeps, before: OutputRow, url: string | undefined): Partial<OutputRow> {
+function changeUrl(deps: OutputDeps, before: OutputRow, url: string | undefined): Partial<OutputRow> | undefined {
   // Clients may send back the masked URL that GET returned.
-  if (url === undefined || url === before.shown_url) return {};
+  if (url === undefined || url === before.shown_url) return undefined;
   const newUrl = validateDestinationUrl(url, deps.config.fetchAllow);
   const outputSecrets = { ...openOutputSecrets(deps.secrets, before), url: newUrl };
   return {

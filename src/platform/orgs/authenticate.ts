@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { hash } from 'node:crypto';
 import type { Db } from '../db/db.ts';
+import { earlierEnd } from './bound-credential.ts';
 import type { Caller } from './caller.ts';
 import { hashKey, parseKeyId, equalHashes } from './key-secret.ts';
 import { findKeyAcrossOrgs, type KeyRow } from './orgs.store.ts';
@@ -32,11 +33,13 @@ export function createKeyAuthenticator(db: Db): KeyAuthenticator {
       if (text === undefined) return undefined;
       cache.delete(cacheKey(text));
       const key = await findKeyAcrossOrgs(db, parseKeyId(text));
-      if (!key || !isValid(key, hashKey(text), new Date())) return undefined;
+      const secret = key && findSecret(key, hashKey(text), new Date());
+      if (!secret) return undefined;
       const caller: Caller = {
         orgId: key.organization_id,
         keyId: key.id,
         scopes: new Set(key.scopes),
+        expiresAt: secret.expiresAt,
         isSuspended: key.is_suspended,
         requestsPerMinute: key.requests_per_minute,
       };
@@ -57,14 +60,13 @@ function parseBearerKey(header: string | undefined): string | undefined {
 /** The cache stores hashes, not keys. Text, because creating a Buffer would cost every request more than the hash itself. */
 const cacheKey = (text: string): string => hash('sha256', text, 'base64');
 
-function isValid(key: KeyRow, hash: Buffer, now: Date): boolean {
-  const current = equalHashes(key.secret_hash, hash);
-  const previous =
-    key.previous_secret_hash !== null &&
-    key.previous_until !== null &&
-    key.previous_until > now &&
-    equalHashes(key.previous_secret_hash, hash);
-  return (current || previous) && key.revoked_at === null && (key.expires_at === null || key.expires_at > now);
+/** Returns when the secret with this hash ends: with its key, and a previous secret with the overlap. Undefined if it is not valid. */
+function findSecret(key: KeyRow, hash: Buffer, now: Date): { expiresAt: Date | null } | undefined {
+  const { previous_secret_hash: previous, previous_until: previousUntil, expires_at: keyEnd } = key;
+  if (key.revoked_at !== null || (keyEnd !== null && keyEnd <= now)) return undefined;
+  if (equalHashes(key.secret_hash, hash)) return { expiresAt: keyEnd };
+  if (!previous || !previousUntil || previousUntil <= now || !equalHashes(previous, hash)) return undefined;
+  return { expiresAt: earlierEnd(previousUntil, keyEnd) };
 }
 
 function remainingLifeMs(key: KeyRow): number {

@@ -4,6 +4,7 @@ import { toPage, readPageRequest, plainIdPattern, type PageQuery } from '../lib/
 import { auditRecord } from './audit.store.ts';
 import { requireQuota } from './limits/require-quota.ts';
 import { limitSessionsOfKey } from './sessions/sessions.store.ts';
+import { boundCredential } from './bound-credential.ts';
 import type { Caller } from './caller.ts';
 import type { CreateKeyInput, Key, KeyList, KeyWithSecret, RotateKeyInput } from './orgs.schema.ts';
 import { generateKey } from './key-secret.ts';
@@ -20,22 +21,19 @@ import {
 /** `forgetKey` removes a key and its sessions from this process's caches, after the key changed. */
 export type ChangeKeyDeps = { db: Db; forgetKey: (keyId: string) => void };
 
-/** Creates a key in the caller's organization. Throws 403 if the caller lacks a scope that it grants, and 409 if the quota is used up. */
+/** Creates a key that is bounded by the caller. Throws 403 for one that would be worth more, and 409 if the quota is used up. */
 export async function createKey({ db }: { db: Db }, caller: Caller, input: CreateKeyInput): Promise<KeyWithSecret> {
-  const granted = input.scopes ?? [...caller.scopes].filter((scope) => scope !== 'feed:admin');
-  const missing = granted.find((scope) => !caller.scopes.has(scope));
-  if (missing) throw appError('forbidden', `The calling key lacks the scope ${missing} and cannot grant it.`);
+  const worth = boundCredential(caller, {
+    scopes: input.scopes ?? [...caller.scopes].filter((scope) => scope !== 'feed:admin'),
+    expiresAt: typeof input.expiresAt === 'string' ? new Date(input.expiresAt) : input.expiresAt,
+  });
   const generated = generateKey();
   const row = await inOrg(db, caller.orgId, async (tx) => {
-    const { id, hash: secret_hash } = generated;
-    const expires_at = input.expiresAt ? new Date(input.expiresAt) : null;
     await requireQuota(tx, caller.orgId, 'apiKeys', () => countActiveKeys(tx, caller.orgId));
-    const inserted = await insertKey(tx, caller.orgId, {
-      id,
+    const inserted = await insertKey(tx, worth, {
+      id: generated.id,
       name: input.name,
-      secret_hash,
-      scopes: granted,
-      expires_at,
+      secret_hash: generated.hash,
     });
     await auditRecord(tx, caller, 'key.created', { before: null, after: toKey(inserted) });
     return inserted;
@@ -50,7 +48,10 @@ export async function listKeys({ db }: { db: Db }, caller: Caller, query: PageQu
   return { keys: page.map(toKey), nextCursor };
 }
 
-/** Replaces a key's secret. The old secret, and the sessions that signed in with it, stay valid for `overlapSeconds`. */
+/**
+ * Replaces a key's secret. The old secret, and the sessions that signed in with it, stay valid for `overlapSeconds`. Throws 403 for a key that
+ * is worth more than the caller: its new secret would be a way to powers that the caller does not have.
+ */
 export async function rotateKey(
   { db, forgetKey }: ChangeKeyDeps,
   caller: Caller,
@@ -60,8 +61,9 @@ export async function rotateKey(
   const generated = generateKey(keyId);
   const row = await inOrg(db, caller.orgId, async (tx) => {
     const key = requireChangeable(await findKey(tx, caller.orgId, keyId), keyId);
+    const worth = boundCredential(caller, { scopes: key.scopes, expiresAt: key.expires_at });
     const previousUntil = new Date(Date.now() + (input.overlapSeconds ?? 0) * 1000);
-    await updateKeySecret(tx, caller.orgId, keyId, { hash: generated.hash, previousUntil });
+    await updateKeySecret(tx, worth, keyId, { hash: generated.hash, previousUntil });
     await limitSessionsOfKey(tx, caller.orgId, keyId, previousUntil);
     await auditRecord(tx, caller, 'key.rotated', { before: toKey(key), after: toKey(key) });
     return key;
@@ -70,7 +72,10 @@ export async function rotateKey(
   return { ...toKey(row), key: generated.text };
 }
 
-/** Revokes a key permanently, and ends its sessions. Does nothing if it is already revoked. */
+/**
+ * Revokes a key permanently, and ends its sessions. Does nothing if it is already revoked. Not bounded by the caller: it gives nobody a power, and
+ * a leaked key must not wait for somebody with all of its scopes.
+ */
 export async function revokeKey({ db, forgetKey }: ChangeKeyDeps, caller: Caller, keyId: string): Promise<Key> {
   const revoked = await inOrg(db, caller.orgId, async (tx) => {
     const key = await findKey(tx, caller.orgId, keyId);

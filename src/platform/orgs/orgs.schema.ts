@@ -13,7 +13,9 @@ export const CreateKeyInput = z.strictObject({
     .min(1)
     .optional()
     .describe('Default: the scopes of the calling key except `feed:admin`.'),
-  expiresAt: Instant.nullable().optional(),
+  expiresAt: Instant.nullable()
+    .optional()
+    .describe('Default: when the calling key ends. No later, and null only if the calling key never ends.'),
 });
 export type CreateKeyInput = z.infer<typeof CreateKeyInput>;
 

@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import { acrossOrgs, queryRow, queryRows, type Db, type Tx } from '../db/db.ts';
 import type { OrgId } from '../lib/org-id.ts';
 import type { PageCursor } from '../lib/page-request.ts';
+import type { BoundedWorth } from './bound-credential.ts';
 import { isNotSuspended } from './is-not-suspended.sql.ts';
 import { environmentKeyId } from './key-secret.ts';
 
@@ -19,9 +20,7 @@ export type KeyRow = {
   revoked_at: Date | null;
 };
 
-export type NewKeyRow = Pick<KeyRow, 'id' | 'name' | 'secret_hash' | 'scopes' | 'expires_at'> & {
-  from_environment?: boolean;
-};
+type NewKeyRow = Pick<KeyRow, 'id' | 'name' | 'secret_hash'> & { from_environment?: boolean };
 
 /** A key with what its organization may do. */
 type CallerKeyRow = KeyRow & { is_suspended: boolean; requests_per_minute: number | null };
@@ -50,10 +49,10 @@ export async function countActiveKeys(tx: Tx, orgId: OrgId): Promise<number> {
   return row!.n;
 }
 
-export async function insertKey(tx: Tx, orgId: OrgId, key: NewKeyRow): Promise<KeyRow> {
+export async function insertKey(tx: Tx, { orgId, scopes, expiresAt }: BoundedWorth, key: NewKeyRow): Promise<KeyRow> {
   const inserted = await queryRow<KeyRow>(tx)`
       insert into api_keys (id, organization_id, name, secret_hash, scopes, expires_at, from_environment)
-      values (${key.id}, ${orgId}, ${key.name}, ${key.secret_hash}, ${key.scopes}, ${key.expires_at}, ${key.from_environment ?? false})
+      values (${key.id}, ${orgId}, ${key.name}, ${key.secret_hash}, ${scopes}, ${expiresAt}, ${key.from_environment ?? false})
       returning *`;
   return inserted!;
 }
@@ -76,9 +75,10 @@ export async function markKeyRevoked(tx: Tx, orgId: OrgId, keyId: string): Promi
   );
 }
 
+/** Replaces the secret of a key. `worth` is that of the key, so that it is bounded by the caller who receives the secret. */
 export async function updateKeySecret(
   tx: Tx,
-  orgId: OrgId,
+  { orgId }: BoundedWorth,
   keyId: string,
   change: { hash: Buffer; previousUntil: Date },
 ): Promise<void> {

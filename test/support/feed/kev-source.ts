@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { TestApp, TestOrg } from '../harness.ts';
-import { scopes, type Caller } from '../../../src/platform/orgs/caller.ts';
+import { operatorOf, type Caller } from '../../../src/platform/orgs/caller.ts';
 import type { PullResult } from '../../../src/feed/ingestion/pull-plan.ts';
 import type { CreateSource, Source } from '../../../src/feed/sources/sources.schema.ts';
 import type { SourceKind } from '../../../src/feed/formats/registry.ts';
@@ -13,11 +13,7 @@ import { pullSourceNow } from '../../../src/feed/sources/pull/threads/start-pull
 export type KevRow = Record<string, string | string[]>;
 export type Kev = { catalogVersion: string; dateReleased: string; count: number; vulnerabilities: KevRow[] };
 
-export const commandLine = (org: Pick<TestOrg, 'id'>): Caller => ({
-  orgId: org.id,
-  keyId: null,
-  scopes: new Set(scopes),
-});
+export const commandLine = (org: Pick<TestOrg, 'id'>): Caller => operatorOf(org.id);
 
 /** A source that reads a file. `pull` writes the file and pulls the source. */
 export type FileSource = { source: Source; url: string; pull: (content: unknown) => Promise<PullResult> };

@@ -1,5 +1,6 @@
 import type { Deps } from '../../../src/app/deps.ts';
 import { eraseOrganization } from '../../../src/app/erasure/erase-organization.ts';
+import { operatorOf } from '../../../src/platform/orgs/caller.ts';
 import { createSignInLink } from '../../../src/platform/orgs/sessions/sign-in.ts';
 import { adminHeadersFor } from '../admin-key.ts';
 import { useConnections } from './use-connections.ts';
@@ -118,7 +119,7 @@ async function useAdministration({ db, segmentStore }: Deps, org: TestOrg): Prom
 
 async function useSessions({ db }: Deps, org: TestOrg): Promise<void> {
   await readOk(org.call('POST', '/api/session', { key: org.key }));
-  const token = await createSignInLink(db, org.id, ['keys:admin']);
+  const token = await createSignInLink(db, operatorOf(org.id), ['keys:admin']);
   const { headers } = await org.call('POST', '/api/session/link', { token });
   const cookie = String(headers['set-cookie']).split(';')[0]!;
   await readOk(org.call('GET', '/api/session'));

@@ -11,6 +11,7 @@ import type { Deps } from '../../../src/app/deps.ts';
 import { eventTypes } from '../../../src/platform/notifications/event-types.ts';
 import { applyPack } from '../../../src/detection/packs/apply-pack.ts';
 import { changeQuotas } from '../../../src/platform/orgs/limits/quotas.ts';
+import { operatorOf } from '../../../src/platform/orgs/caller.ts';
 import { createSignInLink } from '../../../src/platform/orgs/sessions/sign-in.ts';
 import { uuidv7 } from '../../../src/platform/lib/ids.ts';
 import { pauseModel } from '../../../src/platform/models/model-pauses.ts';
@@ -74,7 +75,7 @@ async function fillLimits(deps: Deps, org: TestOrg): Promise<void> {
   await set(0);
   await checkQuotas(deps);
   await set(100_000);
-  const caller = { orgId: org.id, keyId: null, scopes: new Set<string>() };
+  const caller = { orgId: org.id, keyId: null, scopes: new Set<string>(), expiresAt: null };
   const inPack = { name: 'of a pack', detectionCategory: 'custom', systemPrompt: 'p', detectionQuery: 'SELECT 1' };
   await applyPack(deps, caller, { pack: 'walked', version: '1', detections: { 'one.yaml': inPack } });
   await readOk(org.call('PUT', '/api/privacy/retention', { rowsDays: 20 }));
@@ -89,7 +90,7 @@ async function fillKeys(org: TestOrg): Promise<string[]> {
 
 async function fillSessions({ db }: Deps, org: TestOrg): Promise<string[]> {
   await readOk(org.call('POST', '/api/session', { key: org.key }));
-  await createSignInLink(db, org.id, ['hits:read']);
+  await createSignInLink(db, operatorOf(org.id), ['hits:read']);
   const { sessions } = await readOk(org.call('GET', '/api/sessions'));
   return sessions.map(({ id }: { id: string }) => id);
 }

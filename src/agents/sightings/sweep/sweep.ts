@@ -54,7 +54,8 @@ export async function sweepDue(deps: SweepDeps, signal: AbortSignal): Promise<bo
   if (!sweep) return false;
   const hour = new Date(Math.floor(deps.clock().getTime() / hourMs) * hourMs);
   const queriesUsed = hour.getTime() === sweep.hour.getTime() ? sweep.queries : 0;
-  const { sweep: isEnabled } = await getProfile(deps, { orgId: sweep.orgId, keyId: null, scopes: new Set() });
+  const caller = { orgId: sweep.orgId, keyId: null, scopes: new Set<string>(), expiresAt: null };
+  const { sweep: isEnabled } = await getProfile(deps, caller);
   const { batch, overrides } = await inOrg(deps.db, sweep.orgId, async (tx) => {
     const batch = await readSweepBatch(tx, {
       pools: await listVisiblePools(tx),

@@ -69,7 +69,7 @@ async function ask(org: TestOrg, items: FeedItem[], { brain, local = false }: { 
     spent: { tokens: 0, costUsd: 0 },
     promptedItemIds: [],
   };
-  const caller = { orgId: org.id, keyId: null, scopes: new Set<string>() };
+  const caller = { orgId: org.id, keyId: null, scopes: new Set<string>(), expiresAt: null };
   const { datasets } = await listDatasets(deps, org.id);
   return { drafts: await draftFromReports(deps, { task, caller, items, datasets }), task, stand };
 }

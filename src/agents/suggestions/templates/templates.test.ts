@@ -11,7 +11,7 @@ import { queryTemplates } from './registry.ts';
 
 const { deps, newOrg } = await startApp();
 const org = await newOrg();
-const caller = { orgId: org.id, keyId: null, scopes: new Set<string>() };
+const caller = { orgId: org.id, keyId: null, scopes: new Set<string>(), expiresAt: null };
 
 /** Returns a dataset with the nth column name of each part, or the last one. */
 function buildDataset(kind: keyof typeof logKinds, nth: number): LogDataset {

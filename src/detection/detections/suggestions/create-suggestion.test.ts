@@ -20,7 +20,7 @@ type Change = Partial<Record<'name' | 'detectionQuery' | 'systemPrompt', string>
 };
 
 function propose(org: TestOrg, more: Change = {}, key = 'template:one:x') {
-  const caller = { orgId: org.id, keyId: null, scopes: new Set<string>() };
+  const caller = { orgId: org.id, keyId: null, scopes: new Set<string>(), expiresAt: null };
   return createSuggestion(deps, caller, { ...suggestion, ...more }, { proposal: { key, tests: [], estimate: null } });
 }
 

@@ -2,6 +2,7 @@ import { inOrg, type Db } from '../../../platform/db/db.ts';
 import type { Clock } from '../../../platform/lib/time/clock.ts';
 import type { OrgId } from '../../../platform/lib/org-id.ts';
 import { fieldError } from '../../../platform/lib/errors.ts';
+import { requireScopes } from '../../../platform/orgs/bound-credential.ts';
 import type { Caller } from '../../../platform/orgs/caller.ts';
 import { findTemplateProblem } from '../../tools/http-get.ts';
 import { isMcpToolName } from '../../../platform/mcp/mcp-settings.ts';
@@ -40,13 +41,17 @@ export async function getGrants(deps: GrantDeps, caller: Caller, id: string): Pr
   return { grants: grants.map(toRecord) };
 }
 
-/** Grants a detection a tool that sends data. Throws 400 for a tool that needs no grant and for a URL whose host is not fixed. */
+/**
+ * Grants a detection a tool that sends data. Throws 400 for a tool that needs no grant and for a URL whose host is not fixed, and 403 if the caller
+ * may not read what the detection sends.
+ */
 export async function grantTool(
   deps: GrantDeps,
   caller: Caller,
   { id, tool }: GrantKey,
   input: GrantToolInput,
 ): Promise<ToolGrant> {
+  requireScopes(caller, ['detections:read']);
   return inOrg(deps.db, caller.orgId, async (tx) => {
     await readDetection(tx, { orgId: caller.orgId, now: deps.clock() }, id);
     const { keyId, subject: actor = null } = caller;

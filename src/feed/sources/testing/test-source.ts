@@ -5,7 +5,7 @@ import type { Secretbox } from '../../../platform/lib/secrets/secretbox.ts';
 import type { Caller } from '../../../platform/orgs/caller.ts';
 import type { SourceKind } from '../../formats/registry.ts';
 import { findCatalogSource } from '../catalog/catalog.ts';
-import { getVisibleSource, isCommandLine, requireAdmin } from '../source-access.ts';
+import { getVisibleSource, requireAdmin } from '../source-access.ts';
 import { openAuthHeaders, resolveSealedAuth } from '../source-auth.ts';
 import type { SourceTest, TestSource } from '../sources.schema.ts';
 import { validateUrl } from '../validate-source-input.ts';
@@ -27,7 +27,7 @@ export async function testSource(deps: TestSourceDeps, caller: Caller, input: Te
   const isKept = stored?.url === url;
   const fileAllowed = isKept
     ? stored.file_allowed
-    : await validateUrl(url, { isTrusted: isCommandLine(caller), fileSources: deps.config.fileSources });
+    : await validateUrl(url, { isTrusted: caller.isOperator === true, fileSources: deps.config.fileSources });
   const source = stored ?? { organization_id: caller.orgId, id: uuidv7(), url, sealed_auth: null };
   const sealed = resolveSealedAuth(deps.secrets, source, { auth: input.auth, url });
   const headers = openAuthHeaders(deps.secrets, { ...source, sealed_auth: sealed });

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { startApp } from '../../../../test/support/harness.ts';
+import { boundCredential } from '../../orgs/bound-credential.ts';
 import { createKey, revokeKey } from '../../orgs/keys.ts';
-import { scopes, type Caller } from '../../orgs/caller.ts';
+import { operatorOf, type Caller } from '../../orgs/caller.ts';
 import { inOrg } from '../../db/db.ts';
 import { uuidv7 } from '../../lib/ids.ts';
 import { insertSession } from '../../orgs/sessions/sessions.store.ts';
@@ -12,22 +13,16 @@ const isActive = createCallerCheck(deps);
 
 test('reports that a revoked key and an unknown session have ended', async () => {
   const { id: orgId } = await newOrg();
-  const admin: Caller = { orgId, keyId: null, scopes: new Set<string>(scopes) };
+  const admin: Caller = operatorOf(orgId);
   const { id: keyId } = await createKey(deps, admin, { name: 'stream', scopes: ['detections:read'] });
   const caller: Caller = { ...admin, keyId };
   expect([await isActive(admin), await isActive(caller)]).toEqual([true, true]);
   const sessionId = uuidv7();
   const now = new Date();
-  const session = {
-    id: sessionId,
-    organization_id: orgId,
-    token_hash: Buffer.from(sessionId),
-    key_id: keyId,
-    subject: 'x',
-    scopes: [],
-  };
+  const worth = boundCredential(caller, { scopes: [], expiresAt: new Date(now.getTime() + 60_000) });
+  const session = { id: sessionId, token_hash: Buffer.from(sessionId), key_id: keyId, subject: 'x' };
   await inOrg(deps.db, orgId, (tx) =>
-    insertSession(tx, { ...session, created_at: now, expires_at: new Date(now.getTime() + 60_000) }),
+    insertSession(tx, worth, { ...session, created_at: now, credential_expires_at: null }),
   );
   expect(await isActive({ ...caller, sessionId })).toBe(true);
   await revokeKey({ ...deps, forgetKey: () => undefined }, admin, keyId);

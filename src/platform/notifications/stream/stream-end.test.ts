@@ -7,7 +7,7 @@ import type { OrgId } from '../../lib/org-id.ts';
 import { createEventStreams } from './stream-events.ts';
 import type { EventRow } from './events.store.ts';
 
-const caller: Caller = { orgId: 'o' as OrgId, keyId: 'k', scopes: new Set(['detections:read']) };
+const caller: Caller = { orgId: 'o' as OrgId, keyId: 'k', scopes: new Set(['detections:read']), expiresAt: null };
 const event: EventRow = { id: 'a', at: new Date(), type: 'run.completed', body: '{}' };
 
 /** Starts a stream to a client that reads nothing. */

@@ -117,7 +117,7 @@ test('stores nothing for an organization without a listener or destination', asy
     sql`update organizations set listening_until = now() where id = ${org.id}`.execute(tx),
   );
   await postDetection(org);
-  const caller = { orgId: org.id, keyId: null, scopes: new Set(['detections:read']) };
+  const caller = { orgId: org.id, keyId: null, scopes: new Set(['detections:read']), expiresAt: null };
   expect((await listEvents(deps, caller, {})).events).toEqual([]);
 });
 

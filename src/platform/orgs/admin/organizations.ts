@@ -1,7 +1,7 @@
 import { acrossOrgs, type Db } from '../../db/db.ts';
 import { readPageRequest, toPage, type PageQuery } from '../../lib/page-request.ts';
 import type { OrgId } from '../../lib/org-id.ts';
-import { scopes } from '../caller.ts';
+import { operatorOf } from '../caller.ts';
 import { createKey } from '../keys.ts';
 import { toOrganization, unknownOrganization } from '../organization.ts';
 import { changeOrganizationTags } from '../organization-tags.ts';
@@ -39,7 +39,7 @@ export async function createOrganizationWithKey(
 ): Promise<OrganizationWithKey> {
   const { id } = await deps.createOrganization(name);
   await changeOrganizationTags(deps.db, { id }, { change: () => tags, operator: deps.operator });
-  const { key } = await createKey(deps, { orgId: id, keyId: null, scopes: new Set(scopes) }, { name: 'administrator' });
+  const { key } = await createKey(deps, operatorOf(id), { name: 'administrator' });
   return { ...(await requireOrganization(deps, id)), key };
 }
 

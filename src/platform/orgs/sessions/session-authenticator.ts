@@ -46,6 +46,7 @@ export function createSessionAuthenticator(db: Db, { idleMs }: { idleMs: number 
         orgId,
         keyId,
         scopes: new Set(scopes),
+        expiresAt: session.credential_expires_at,
         sessionId: id,
         subject,
         isSuspended,

@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import { startApp } from '../../../../test/support/harness.ts';
 import { acrossOrgs } from '../../db/db.ts';
+import { operatorOf } from '../caller.ts';
 import { createSignInLink } from './sign-in.ts';
 
 const { app, deps, newOrg, newKey } = await startApp({ env: { TOCSIN_SESSION_IDLE_MINUTES: '10' } });
@@ -51,11 +52,11 @@ describe('signing in', () => {
 
   test('accepts a link once, and not after it expired', async () => {
     const org = await newOrg();
-    const token = await createSignInLink(deps.db, org.id, ['hits:read']);
+    const token = await createSignInLink(deps.db, operatorOf(org.id), ['hits:read']);
     const first = await request('POST', '/api/session/link', { payload: { token } });
     expect(first.status).toBe(200);
     expect((await request('POST', '/api/session/link', { payload: { token } })).status).toBe(401);
-    const late = await createSignInLink(deps.db, org.id, ['hits:read']);
+    const late = await createSignInLink(deps.db, operatorOf(org.id), ['hits:read']);
     await acrossOrgs(deps.db, (tx) =>
       sql`update sign_in_links set expires_at = now() - interval '1 second'`.execute(tx),
     );
@@ -63,7 +64,7 @@ describe('signing in', () => {
   });
 
   test('refuses a link from another machine', async () => {
-    const token = await createSignInLink(deps.db, (await newOrg()).id, ['hits:read']);
+    const token = await createSignInLink(deps.db, operatorOf((await newOrg()).id), ['hits:read']);
     const url = '/api/session/link';
     const response = await app.inject({ method: 'POST', url, payload: { token }, remoteAddress: '192.0.2.9' });
     expect(response.statusCode).toBe(403);
@@ -134,7 +135,7 @@ describe('a session', () => {
 
   test('of a link repeats a change with an idempotency key once, under the name of who signed in', async () => {
     const org = await newOrg();
-    const token = await createSignInLink(deps.db, org.id, ['keys:admin']);
+    const token = await createSignInLink(deps.db, operatorOf(org.id), ['keys:admin']);
     const { headers } = await request('POST', '/api/session/link', { payload: { token } });
     const change = {
       cookie: String(headers['set-cookie']).split(';')[0]!,

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { acrossOrgs, queryRow, queryRows, type Db, type Tx } from '../../db/db.ts';
 import type { OrgId } from '../../lib/org-id.ts';
+import type { BoundedWorth } from '../bound-credential.ts';
 import { isNotSuspended } from '../is-not-suspended.sql.ts';
 import type { PageCursor } from '../../lib/page-request.ts';
 
@@ -13,6 +14,8 @@ export type SessionRow = {
   created_at: Date;
   last_seen_at: Date;
   expires_at: Date;
+  /** When the credential that signed in ends. */
+  credential_expires_at: Date | null;
   is_suspended: boolean;
   requests_per_minute: number | null;
 };
@@ -20,7 +23,7 @@ export type SessionRow = {
 /** A session that is neither ended nor expired, with its key's current scopes if a key signed in and is still valid. */
 const activeSessions = (now: Date, idleMs: number) => sql`
   select s.id, s.organization_id, s.key_id, s.subject, coalesce(k.scopes, s.scopes) as scopes, s.created_at, s.last_seen_at,
-    least(s.expires_at, k.expires_at) as expires_at, not (${isNotSuspended(sql`s.organization_id`)}) as is_suspended, l.requests_per_minute
+    least(s.expires_at, k.expires_at) as expires_at, least(s.credential_expires_at, k.expires_at) as credential_expires_at, not (${isNotSuspended(sql`s.organization_id`)}) as is_suspended, l.requests_per_minute
   from console_sessions s left join api_keys k on k.id = s.key_id left join organization_limits l on l.organization_id = s.organization_id
   where s.ended_at is null and s.expires_at > ${now} and s.last_seen_at > ${new Date(now.getTime() - idleMs)}
     and (s.key_id is null or (k.revoked_at is null and (k.expires_at is null or k.expires_at > ${now})))`;
@@ -61,17 +64,19 @@ export function listSessionRows(
     order by s.created_at desc, s.id desc limit ${limit + 1}`;
 }
 
-export type NewSession = Omit<SessionRow, 'last_seen_at' | 'is_suspended' | 'requests_per_minute'> & {
+type NewSession = Pick<SessionRow, 'id' | 'key_id' | 'subject' | 'created_at' | 'credential_expires_at'> & {
   token_hash: Buffer;
 };
 
-export async function insertSession(tx: Tx, session: NewSession): Promise<void> {
-  const { id, organization_id, token_hash, key_id, subject, scopes, created_at, expires_at } = session;
+export async function insertSession(
+  tx: Tx,
+  { orgId, scopes, expiresAt }: BoundedWorth,
+  { id, token_hash, key_id, subject, created_at, credential_expires_at }: NewSession,
+): Promise<void> {
   await sql`
-    insert into console_sessions (id, organization_id, token_hash, key_id, subject, scopes, created_at, last_seen_at, expires_at)
-    values (${id}, ${organization_id}, ${token_hash}, ${key_id}, ${subject}, ${scopes}, ${created_at}, ${created_at}, ${expires_at})`.execute(
-    tx,
-  );
+    insert into console_sessions (id, organization_id, token_hash, key_id, subject, scopes, created_at, last_seen_at, expires_at, credential_expires_at)
+    values (${id}, ${orgId}, ${token_hash}, ${key_id}, ${subject}, ${scopes}, ${created_at}, ${created_at}, ${expiresAt},
+      ${credential_expires_at})`.execute(tx);
 }
 
 /** Records that a session is in use. */
@@ -88,11 +93,11 @@ export async function markSessionEnded(tx: Tx, orgId: OrgId, id: string, now: Da
   return ended !== undefined;
 }
 
-/** Lets the sessions of a key expire at this time at the latest. */
+/** Lets the sessions of a key, and what they create, expire at this time at the latest. */
 export async function limitSessionsOfKey(tx: Tx, orgId: OrgId, keyId: string, until: Date): Promise<void> {
   await sql`
-    update console_sessions set expires_at = ${until}
-    where organization_id = ${orgId} and key_id = ${keyId} and expires_at > ${until}`.execute(tx);
+    update console_sessions set expires_at = least(expires_at, ${until}), credential_expires_at = least(credential_expires_at, ${until})
+    where organization_id = ${orgId} and key_id = ${keyId} and ended_at is null`.execute(tx);
 }
 
 /** Deletes sessions that ended or expired before a time. */
@@ -103,18 +108,18 @@ export async function deleteOldSessionsAcrossOrgs(tx: Tx, before: Date, limit: n
   return deleted.length;
 }
 
-export type SignInLinkRow = { organization_id: OrgId; scopes: string[]; expires_at: Date };
+type SignInLinkRow = { organization_id: OrgId; scopes: string[]; expires_at: Date };
 
 /** Stores a link and deletes the expired ones. */
 export async function insertSignInLinkAcrossOrgs(
   tx: Tx,
   tokenHash: Buffer,
-  { organization_id, scopes, expires_at }: SignInLinkRow,
+  { orgId, scopes, expiresAt }: BoundedWorth,
 ): Promise<void> {
   await sql`delete from sign_in_links where expires_at < now()`.execute(tx);
   await sql`
     insert into sign_in_links (token_hash, organization_id, scopes, expires_at)
-    values (${tokenHash}, ${organization_id}, ${scopes}, ${expires_at})`.execute(tx);
+    values (${tokenHash}, ${orgId}, ${scopes}, ${expiresAt})`.execute(tx);
 }
 
 /** Deletes a link and returns it, so that no other request can use it. */

@@ -42,7 +42,8 @@ export async function signInWithProvider(
   const { organization, scopes } = grant;
   const org = await acrossOrgs(deps.db, (tx) => findOrgAcrossOrgs(tx, { name: organization }));
   if (!org) throw new SignInError('failed', `TOCSIN_OIDC_GROUPS: the organization ${organization} does not exist.`);
-  return createSession(deps, { orgId: org.id, keyId: null, subject: name, scopes, provider: { issuer, subject } });
+  const caller = { orgId: org.id, keyId: null, scopes: new Set<string>(scopes), expiresAt: null };
+  return createSession(deps, caller, { subject: name, provider: { issuer, subject } });
 }
 
 /** Converts an error of the provider or of its answer. */
