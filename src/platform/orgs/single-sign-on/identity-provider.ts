@@ -7,6 +7,7 @@ import {
   ClientSecretPost,
   customFetch,
   discovery,
+  enableNonRepudiationChecks,
   fetchUserInfo,
   None,
   randomNonce,
@@ -30,7 +31,10 @@ export type Person = { issuer: string; subject: string; name: string; groups: st
 export type IdentityProvider = {
   /** Starts to sign in: returns the page of the provider to open, and what the browser must bring back from there. */
   start: (next: string) => Promise<{ url: URL; attempt: Attempt }>;
-  /** Exchanges the parameters that the provider sent back for the person. Throws if they do not belong to the attempt. */
+  /**
+   * Exchanges the parameters that the provider sent back for the person. Throws if they do not belong to the attempt, or if the ID token is not
+   * signed by the provider, for this client and this attempt, and current.
+   */
   finish: (search: URLSearchParams, attempt: Attempt) => Promise<Person>;
 };
 
@@ -90,13 +94,17 @@ export function createIdentityProvider(settings: OidcSettings, fetchAllow: reado
   };
 }
 
+/**
+ * Reads the provider's description. ID tokens are verified with the public keys that it publishes (`jwks_uri`), by an algorithm that it lists:
+ * tokens without a signature, or signed with a shared secret, are refused even if it lists those.
+ */
 async function readConfiguration(settings: OidcSettings, fetchProvider: CustomFetch): Promise<Configuration> {
   const { issuer, clientId, clientSecret } = settings;
   const isPlain = issuer.startsWith('http:');
   return discovery(new URL(issuer), clientId, undefined, chooseAuthentication(clientSecret), {
     [customFetch]: fetchProvider,
     timeout: timeoutSeconds,
-    execute: isPlain ? [allowInsecureRequests] : [],
+    execute: [enableNonRepudiationChecks, ...(isPlain ? [allowInsecureRequests] : [])],
   });
 }
 
