@@ -17,13 +17,20 @@ const privateIpv4 = [
   '203.0.113.0/24',
   '224.0.0.0/3',
 ];
+// Public addresses at which cloud platforms serve their own machines: metadata, credentials and internal services.
+const platformIpv4 = [
+  '168.63.129.16', // Azure, its host agent and DNS
+  '161.26.0.0/16', // IBM Cloud, its infrastructure
+  '166.8.0.0/14', // IBM Cloud, its services
+  '192.80.8.124', // Equinix Metal, its metadata
+];
 // Only 2000::/3 of IPv6 is public. Within it, these ranges embed other addresses or are reserved.
 const privateIpv6 = ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20'];
 
-const privateRanges = createBlockList([...privateIpv4, ...privateIpv6]);
+const privateRanges = createBlockList([...privateIpv4, ...platformIpv4, ...privateIpv6]);
 const globalIpv6 = createBlockList(['2000::/3']);
 
-/** Returns whether an address is publicly reachable. IPv4 embedded in IPv6 (mapped, NAT64) counts as IPv4. */
+/** Returns whether an address is publicly reachable and serves no cloud platform. IPv4 embedded in IPv6 (mapped, NAT64) counts as IPv4. */
 export function isPublicAddress(address: string): boolean {
   const version = isIP(address);
   if (version === 0) return false;
