@@ -13,4 +13,10 @@ export function registerSecurityHeaders(app: App): void {
     reply.headers(securityHeaders);
     done();
   });
+  // A browser stores nothing that a session opened, so that nobody reads it there after signing out, and nobody stores a credential.
+  app.addHook('onSend', (request, reply, _payload, done) => {
+    if (request.caller?.sessionId !== undefined || request.routeOptions.config.secretField !== undefined)
+      reply.header('cache-control', 'no-store');
+    done();
+  });
 }

@@ -124,6 +124,19 @@ describe('a session', () => {
     expect((await request('GET', '/api/hits', { cookie })).status).toBe(401);
   });
 
+  test('leaves nothing that it opened in the browser, and neither does a credential', async () => {
+    const org = await newOrg();
+    const { cookie } = await signIn(org.key);
+    const cached = async (url: string, headers: Record<string, string>) =>
+      (await app.inject({ url, headers })).headers['cache-control'];
+    for (const url of ['/api/session', '/api/hits', '/items', '/api/feed/export/csv', '/api/hits/unknown'])
+      expect(await cached(url, { cookie }), url).toBe('no-store');
+    expect(await cached('/items', { authorization: `Bearer ${org.key}` })).toBe('private, no-cache');
+    const made = await org.call('POST', '/api/keys', { name: 'made' });
+    const rotated = await org.call('POST', `/api/keys/${made.body.id}/rotate`, {});
+    expect([made.headers['cache-control'], rotated.headers['cache-control']]).toEqual(['no-store', 'no-store']);
+  });
+
   test('is listed and ended only in its own organization', async () => {
     const [org, other] = [await newOrg(), await newOrg()];
     await signIn(org.key);
