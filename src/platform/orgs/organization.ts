@@ -12,6 +12,13 @@ export const toOrganization = ({ id, name, created_at, suspended_at, suspended_b
   tags,
 });
 
+/** The 403 for requests and sign-ins of a suspended organization. */
+export const suspendedError = (): AppError =>
+  appError(
+    'organization_suspended',
+    'The organization is suspended. Nothing is deleted. Ask the operator of this service to resume it.',
+  );
+
 /** The 404 for an organization that does not exist. */
 export const unknownOrganization = (reference: OrgReference): AppError =>
   appError('not_found', `Organization ${'id' in reference ? reference.id : `"${reference.name}"`} not found.`);

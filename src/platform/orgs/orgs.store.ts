@@ -164,6 +164,13 @@ export async function findOrgName(tx: Tx, orgId: OrgId): Promise<string | undefi
   return (await queryRow<{ name: string }>(tx)`select name from organizations where id = ${orgId}`)?.name;
 }
 
+/** Returns whether the organization is suspended. */
+export async function isSuspended(tx: Tx, orgId: OrgId): Promise<boolean> {
+  return (
+    (await queryRow(tx)`select 1 from organizations where id = ${orgId} and suspended_at is not null`) !== undefined
+  );
+}
+
 /** Returns up to `limit` + 1 organizations, newest first. `tag` selects those that have it. */
 export function listOrgPageAcrossOrgs(
   tx: Tx,

@@ -6,6 +6,9 @@ import { selectIn } from '../../../test/support/select-rows.ts';
 import { executeDueRuns } from '../../detection/runs/workers/execute-due-runs.ts';
 import { claimDueSourceAcrossOrgs } from '../../feed/sources/sources.store.ts';
 import { uuidv7 } from '../lib/ids.ts';
+import { operatorOf } from './caller.ts';
+import { createSignInLink } from './sessions/sign-in.ts';
+import { signInWithProvider } from './single-sign-on/sign-in-with-provider.ts';
 
 const start = Date.UTC(2026, 2, 2);
 const at = (hours: number): Date => new Date(start + hours * 3_600_000);
@@ -76,4 +79,31 @@ test('refuses a session of a suspended organization', async () => {
 
 test('an unknown organization is an error', async () => {
   expect(await command('suspend', 'nobody')).toMatchObject({ code: 1, out: expect.stringContaining('not found') });
+});
+
+test('starts no session in a suspended organization, by key, link or single sign-on', async () => {
+  const org = await newOrg();
+  const token = await createSignInLink(deps.db, operatorOf(org.id), ['hits:read']);
+  expect((await command('suspend', org.name)).code).toBe(0);
+  const byKey = await app.inject({ method: 'POST', url: '/api/session', payload: { key: org.key } });
+  const byLink = await app.inject({ method: 'POST', url: '/api/session/link', payload: { token } });
+  for (const answer of [byKey, byLink]) {
+    expect(answer.json()).toMatchObject({ status: 403, code: 'organization_suspended' });
+    expect(answer.headers['set-cookie']).toBeUndefined();
+  }
+  const person = { issuer: 'https://id.example', subject: 'ada', name: 'ada', groups: ['soc'] };
+  const provider = { start: () => Promise.reject(new Error('unused')), finish: () => Promise.resolve(person) };
+  const groups = { soc: { organization: org.name, scopes: ['hits:read' as const] } };
+  const attempt = { state: 's', nonce: 'n', verifier: 'v', next: '/console/' };
+  const byProvider = signInWithProvider({ ...deps, provider, groups }, new URLSearchParams({ state: 's' }), attempt);
+  await expect(byProvider).rejects.toMatchObject({ problem: 'suspended' });
+});
+
+test('ends the event stream of a session when its organization is suspended', async () => {
+  const org = await newOrg();
+  await app.inject({ method: 'POST', url: '/api/session', payload: { key: org.key } });
+  const [session] = (await org.call('GET', '/api/sessions')).body.sessions;
+  expect(await deps.sessions.isActive(org.id, session.id)).toBe(true);
+  expect((await command('suspend', org.name)).code).toBe(0);
+  expect(await deps.sessions.isActive(org.id, session.id)).toBe(false);
 });

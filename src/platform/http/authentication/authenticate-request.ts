@@ -3,6 +3,7 @@ import { appError, type AppError } from '../../lib/errors.ts';
 import type { KeyAuthenticator } from '../../orgs/authenticate.ts';
 import { equalHashes, hashKey } from '../../orgs/key-secret.ts';
 import type { Caller } from '../../orgs/caller.ts';
+import { suspendedError } from '../../orgs/organization.ts';
 import { toBearerHeader } from './authorization-header.ts';
 import type { SessionAuthenticator } from '../../orgs/sessions/session-authenticator.ts';
 import { readSessionCookie } from '../../orgs/sessions/session-cookie.ts';
@@ -117,11 +118,7 @@ function admit(
       headers: { 'www-authenticate': `${scheme} realm="tocsin"` },
     });
   }
-  if (caller.isSuspended)
-    throw appError(
-      'organization_suspended',
-      'The organization is suspended. Nothing is deleted. Ask the operator of this service to resume it.',
-    );
+  if (caller.isSuspended) throw suspendedError();
   request.caller = caller;
   if (caller.requestsPerMinute) applyRequestQuota(takeOfOrganization, caller, caller.requestsPerMinute, reply);
   if (takeToken) applyRateLimit(takeToken(caller.keyId ?? caller.sessionId ?? ''), burst, reply);

@@ -40,14 +40,15 @@ export function findSessionAcrossOrgs(
   );
 }
 
-/** Returns whether a session is active. */
+/** Returns whether a session is active, and its organization not suspended. */
 export async function isSessionActive(
   tx: Tx,
   orgId: OrgId,
   id: string,
   { now, idleMs }: { now: Date; idleMs: number },
 ): Promise<boolean> {
-  const found = await queryRow(tx)`${activeSessions(now, idleMs)} and s.organization_id = ${orgId} and s.id = ${id}`;
+  const found = await queryRow(tx)`
+    ${activeSessions(now, idleMs)} and s.organization_id = ${orgId} and s.id = ${id} and ${isNotSuspended(sql`s.organization_id`)}`;
   return found !== undefined;
 }
 

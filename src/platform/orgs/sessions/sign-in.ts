@@ -5,7 +5,8 @@ import { insertAudit } from '../audit.store.ts';
 import type { KeyAuthenticator } from '../authenticate.ts';
 import { boundCredential, earlierEnd } from '../bound-credential.ts';
 import type { Caller } from '../caller.ts';
-import { findKey } from '../orgs.store.ts';
+import { suspendedError } from '../organization.ts';
+import { findKey, isSuspended } from '../orgs.store.ts';
 import { generateToken, hashToken } from './session-token.ts';
 import { insertSession, insertSignInLinkAcrossOrgs, takeSignInLinkAcrossOrgs } from './sessions.store.ts';
 
@@ -46,7 +47,7 @@ export async function signInWithLink(deps: SignInDeps, token: string): Promise<S
 
 /**
  * Creates a session with the powers of the caller whose credential was verified, and records it in the audit log. `scopes` of the session count
- * only without a key: a session of a key has the key's scopes.
+ * only without a key: a session of a key has the key's scopes. Throws 403 if the organization is suspended.
  */
 export async function createSession(
   { db, config }: SignInDeps,
@@ -60,6 +61,7 @@ export async function createSession(
   const worth = boundCredential(caller, { scopes: [...caller.scopes], expiresAt });
   const id = uuidv7(now);
   await inOrg(db, orgId, async (tx) => {
+    if (await isSuspended(tx, orgId)) throw suspendedError();
     await insertSession(tx, worth, {
       id,
       token_hash: hash,

@@ -1,4 +1,5 @@
 import { AuthorizationResponseError } from 'openid-client';
+import { AppError } from '../../lib/errors.ts';
 import { acrossOrgs } from '../../db/db.ts';
 import { findOrgAcrossOrgs } from '../orgs.store.ts';
 import { createSession, type SignedIn, type SignInDeps } from '../sessions/sign-in.ts';
@@ -8,7 +9,7 @@ import { mapGroups } from './map-groups.ts';
 import type { GroupGrants } from './oidc-settings.ts';
 
 /** Why somebody could not sign in. The sign-in page has a sentence for each. */
-const problems = ['denied', 'expired', 'no_group', 'unavailable', 'failed'] as const;
+const problems = ['denied', 'expired', 'no_group', 'suspended', 'unavailable', 'failed'] as const;
 export type SignInProblem = (typeof problems)[number];
 
 /** A sign-in that failed. `message` is for the log of the service. */
@@ -43,7 +44,11 @@ export async function signInWithProvider(
   const org = await acrossOrgs(deps.db, (tx) => findOrgAcrossOrgs(tx, { name: organization }));
   if (!org) throw new SignInError('failed', `TOCSIN_OIDC_GROUPS: the organization ${organization} does not exist.`);
   const caller = { orgId: org.id, keyId: null, scopes: new Set<string>(scopes), expiresAt: null };
-  return createSession(deps, caller, { subject: name, provider: { issuer, subject } });
+  return createSession(deps, caller, { subject: name, provider: { issuer, subject } }).catch((error: unknown) => {
+    if (error instanceof AppError && error.code === 'organization_suspended')
+      throw new SignInError('suspended', `The organization ${organization} is suspended.`, error);
+    throw error;
+  });
 }
 
 /** Converts an error of the provider or of its answer. */
