@@ -205,6 +205,9 @@ export default {
   overrides: [
     ...roomOverrides,
     ...webOverrides,
+    // Commands print through src/cli/output.ts, which escapes control characters.
+    { files: ['src/**/*.ts'], rules: { 'no-console': 'error' } },
+    { files: ['src/cli/output.ts', 'src/**/*.test.ts'], rules: { 'no-console': 'off' } },
     {
       files: ['packages/client/src/**/*.ts'],
       rules: ban([

@@ -2,6 +2,7 @@ import { CommanderError } from '@commander-js/extra-typings';
 import { createCommandTable } from './cli/command-table.ts';
 import { describeFailure } from './cli/failure-text.ts';
 import { UsageError } from './cli/usage-error.ts';
+import { printError } from './cli/output.ts';
 
 /** Runs the command line. Returns the exit code: 0 for success, 1 for failure, 2 for wrong usage. */
 export async function main(argv: string[]): Promise<number> {
@@ -15,7 +16,7 @@ export async function main(argv: string[]): Promise<number> {
   } catch (error) {
     // The parser has printed its message. Help and version end with 0.
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
-    console.error(error instanceof UsageError ? error.message : describeFailure(error));
+    printError(error instanceof UsageError ? error.message : describeFailure(error));
     return error instanceof UsageError ? 2 : 1;
   }
 }

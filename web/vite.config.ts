@@ -30,7 +30,7 @@ export default defineConfig({
   base: '/console/',
   // Scripts and styles find each other wherever the service is. The service puts its path into the page.
   experimental: { renderBuiltUrl: (_file, { hostType }) => (hostType === 'html' ? undefined : { relative: true }) },
-  plugins: [react(), tailwindcss(), referenceFiles, precompress],
+  plugins: [react({ jsxImportSource: '#jsx' }), tailwindcss(), referenceFiles, precompress],
   build: { target: 'es2023', assetsInlineLimit: 0, modulePreload: { polyfill: false } },
   server: {
     proxy: Object.fromEntries(

@@ -1,4 +1,5 @@
 import { Command } from '@commander-js/extra-typings';
+import { showText } from '../platform/lib/text/show-text.ts';
 import { packageVersion } from '../platform/lib/package-version.ts';
 import { addAdministrationCommands, addBackupCommands } from './administration/administration-commands.ts';
 import type { Run } from './declare-command.ts';
@@ -19,6 +20,10 @@ export function createCommandTable(run: Run): Command {
     .helpOption('-h, --help', 'print help')
     .helpCommand('help [COMMAND]', 'print the help of a command')
     .exitOverride()
+    .configureOutput({
+      writeOut: (text) => void process.stdout.write(showText(text)),
+      writeErr: (text) => void process.stderr.write(showText(text)),
+    })
     .addHelpText(
       'after',
       '\nSettings come from the environment and from .env. docs/reference/settings.md lists them.\nExit codes: 0 success, 1 failure, 2 wrong usage, 3 differences (plan --check, pack).',

@@ -1,7 +1,7 @@
 import { acrossOrgs, type Db } from '../../platform/db/db.ts';
 import { verifyAudit, type AuditVerification, type KnownHead } from '../../platform/orgs/audit/verify-audit.ts';
 import { listOrgsAcrossOrgs } from '../../platform/orgs/orgs.store.ts';
-import { printResult } from '../print-result.ts';
+import { printResult } from '../output.ts';
 import { UsageError } from '../usage-error.ts';
 import { findOperator, withDatabase } from '../with-database.ts';
 
@@ -13,7 +13,7 @@ export async function verifyAuditCommand({ org, head, json }: VerifyOptions): Pr
   const known = readHead(head);
   if (known && org === undefined) throw new UsageError('--head needs --org: every organization has its own chain.');
   const results = await withDatabase((db) => verifyOrganizations(db, org, known));
-  printResult(json, results, results.map(describe).join('\n'));
+  printResult(json, results, results.map(describe));
   return results.every(({ faults }) => faults.length === 0) ? 0 : 1;
 }
 

@@ -9,7 +9,7 @@ import { createSegmentStore } from '../../detection/logs/storage/store/create-se
 import type { SegmentStore } from '../../detection/logs/storage/store/segment-store.ts';
 import { createLogger } from '../../platform/lib/logging/logger.ts';
 import { createTextProgress } from '../progress.ts';
-import { printResult } from '../print-result.ts';
+import { printError, printResult } from '../output.ts';
 import { UsageError } from '../usage-error.ts';
 
 type BackupCommandOptions = { logs?: string | undefined; verify?: boolean | undefined; json?: boolean | undefined };
@@ -34,7 +34,7 @@ export async function backupCommand(target: string, { logs, verify, json }: Back
     `Backup ${target}: ${rows} rows of ${tables} tables, ${isCopied ? `${files} log files` : `the list of the log files, which stay in ${config.logs.bucket ? 'the bucket' : 'their folder'}`}.`,
     describeKey(config),
   ];
-  return printResult(json, { target, ...checksums }, notes.join('\n'));
+  return printResult(json, { target, ...checksums }, notes);
 }
 
 function describeKey(config: Config): string {
@@ -72,7 +72,7 @@ export async function restoreCommand(
   progress.end();
   const { tables, rows, files } = summarize(checksums);
   if (isKeyMissing)
-    console.error(
+    printError(
       'Stored credentials cannot be decrypted with the key of this installation. Set TOCSIN_SECRET_KEY to the key of the installation that was backed up before you start.',
     );
   const text = `Restored ${source} of ${header.createdAt}: ${rows} rows of ${tables} tables, ${files} log files.`;

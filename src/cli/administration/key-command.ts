@@ -3,7 +3,7 @@ import { appError } from '../../platform/lib/errors.ts';
 import { createKey, revokeKey, toKey } from '../../platform/orgs/keys.ts';
 import { CreateKeyInput } from '../../platform/orgs/orgs.schema.ts';
 import { findKeyAcrossOrgs, listKeyRows } from '../../platform/orgs/orgs.store.ts';
-import { printResult } from '../print-result.ts';
+import { printResult } from '../output.ts';
 import { parseArguments } from '../body-arguments.ts';
 import { UsageError } from '../usage-error.ts';
 import { operatorOf } from '../../platform/orgs/caller.ts';
@@ -29,7 +29,7 @@ export async function listKeysCommand({ org, json }: JsonOption & { org: string 
   const lines = keys.map(
     (key) => `${key.id}  ${key.revokedAt ? 'revoked' : 'valid  '}  ${key.name}  ${key.scopes.join(' ')}`,
   );
-  return printResult(json, keys, lines.join('\n'));
+  return printResult(json, keys, lines);
 }
 
 export async function revokeKeyCommand(id: string, { json }: JsonOption): Promise<number> {

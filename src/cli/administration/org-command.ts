@@ -11,7 +11,7 @@ import { changeOrganizationTags } from '../../platform/orgs/organization-tags.ts
 import { listOrgsAcrossOrgs } from '../../platform/orgs/orgs.store.ts';
 import { resumeOrganization, suspendOrganization } from '../../platform/orgs/suspend-organization.ts';
 import { createOrganization } from '../../app/bootstrap.ts';
-import { printResult } from '../print-result.ts';
+import { printResult } from '../output.ts';
 import { UsageError } from '../usage-error.ts';
 import { withDatabase } from '../with-database.ts';
 
@@ -40,7 +40,7 @@ export async function listOrgs({ json, tag }: JsonOption & { tag?: string | unde
     const notes = [org.suspendedAt ? 'suspended' : '', org.tags.join(', ')].filter((note) => note !== '');
     return [org.id, org.createdAt, org.name, ...notes].join('  ');
   });
-  return printResult(json, list, lines.join('\n'));
+  return printResult(json, list, lines);
 }
 
 type TagOptions = JsonOption & { add?: string[] | undefined; remove?: string[] | undefined };
@@ -87,7 +87,7 @@ export async function deleteOrg(name: string, { json, confirm }: JsonOption & { 
 /** Lists the deleted organizations with what was erased. */
 export async function listErased({ json }: JsonOption): Promise<number> {
   const { erasures } = await withDatabase((db) => listErasures(db, { limit: '200' }));
-  return printResult(json, erasures, erasures.map(formatErasure).join('\n'));
+  return printResult(json, erasures, erasures.map(formatErasure));
 }
 
 function formatErasure({ id, name, requestedBy, finishedAt, rows, files, bytes, error }: Erasure): string {

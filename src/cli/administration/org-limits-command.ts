@@ -7,7 +7,7 @@ import { ChangeQuotas, quotaNames, type OrganizationQuotas } from '../../platfor
 import { changeQuotas, readOrganizationQuotas, requireOrgId } from '../../platform/orgs/limits/quotas.ts';
 import { limitRetention, readOrganizationRetention } from '../../platform/retention/organization-retention.ts';
 import { ChangeRetention, retentionKinds } from '../../platform/retention/retention.schema.ts';
-import { printResult } from '../print-result.ts';
+import { printResult, printText } from '../output.ts';
 import { UsageError } from '../usage-error.ts';
 import { withDatabase } from '../with-database.ts';
 
@@ -22,7 +22,7 @@ export async function usageCommand(name: string | undefined, { json, days }: Usa
     const organization = name === undefined ? undefined : await requireOrgId(db, { name });
     const deps = { db, clock: systemClock };
     for await (const lines of exportUsage(deps, { from, format: json ? 'ndjson' : 'csv' }, organization))
-      console.log(lines.replace(/\n$/, ''));
+      printText(lines.replace(/\n$/, ''));
   });
   return 0;
 }
@@ -49,7 +49,7 @@ export async function retentionCommand(name: string, { json, set = [] }: SetOpti
     return readOrganizationRetention({ db, keep }, await requireOrgId(db, { name }));
   });
   const lines = retentionKinds.map((kind) => `${kind.padEnd(10)}  ${result[kind]}  at most ${result.allowed[kind]}`);
-  return printResult(json, result, lines.join('\n'));
+  return printResult(json, result, lines);
 }
 
 /** Reads options such as `apiKeys=5` and `apiKeys=none`. */

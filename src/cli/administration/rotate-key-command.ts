@@ -1,6 +1,6 @@
 import { rotateKey } from '../../app/rotate-key.ts';
 import { createSecretbox } from '../../platform/lib/secrets/secretbox.ts';
-import { printResult } from '../print-result.ts';
+import { printError, printResult } from '../output.ts';
 import { UsageError } from '../usage-error.ts';
 import { withDatabase } from '../with-database.ts';
 
@@ -14,6 +14,6 @@ export async function rotateKeyCommand({ json }: { json?: boolean | undefined })
   const { resealed, unchanged, unreadable } = result;
   printResult(json, result, `${resealed} credentials encrypted with the new key, ${unchanged} had it already.`);
   if (unreadable.length === 0) return 0;
-  console.error(`Neither key decrypts these ${unreadable.length}. Enter them again: ${unreadable.join(', ')}`);
+  printError(`Neither key decrypts these ${unreadable.length}. Enter them again: ${unreadable.join(', ')}`);
   return 1;
 }

@@ -9,6 +9,7 @@ import { renderPlan } from '../../detection/as-code/print-plan.ts';
 import { pullDetections } from '../../detection/as-code/pull-detections.ts';
 import { UsageError } from '../usage-error.ts';
 import { readServiceAccess } from './service-access.ts';
+import { printError, printLines, printText } from '../output.ts';
 
 type FolderOptions = {
   force?: boolean | undefined;
@@ -28,13 +29,13 @@ export async function pullCommand(folder: string, values: Pick<FolderOptions, 'f
   const files = exists ? readFolder(folder) : new Map<string, DetectionFile>();
   const lock = exists ? applyFileRenames(fieldsOf(files), detections, readLock(folder)) : {};
   const { written, removed, kept } = pullDetections(folder, { files, lock, detections, force: values.force ?? false });
-  for (const name of written) console.log(`written  ${name}`);
-  for (const name of removed) console.log(`removed  ${name}`);
+  for (const name of written) printLines(`written  ${name}`);
+  for (const name of removed) printLines(`removed  ${name}`);
   for (const { file } of kept)
-    console.error(
+    printError(
       `kept     ${file}: changed here and in the service. Use --force to overwrite it with the service's version`,
     );
-  console.log(
+  printLines(
     `${detections.length} detections, ${written.length} written, ${removed.length} removed, ${kept.length} kept`,
   );
   return kept.length > 0 ? 1 : 0;
@@ -43,7 +44,7 @@ export async function pullCommand(folder: string, values: Pick<FolderOptions, 'f
 /** Prints what `apply` would do. Exit code 1 if there are conflicts. With `--check`, exit code 3 if there are changes. */
 export async function planCommand(folder: string, values: FolderOptions): Promise<number> {
   const { steps } = await createPlan(folder, values, openService(values));
-  console.log(renderPlan(steps));
+  printText(renderPlan(steps));
   return exitCodeFor(steps, values);
 }
 
@@ -51,15 +52,15 @@ export async function planCommand(folder: string, values: FolderOptions): Promis
 export async function applyCommand(folder: string, values: FolderOptions): Promise<number> {
   const service = openService(values);
   const { steps, lock } = await createPlan(folder, values, service);
-  console.log(renderPlan(steps));
+  printText(renderPlan(steps));
   const code = exitCodeFor(steps, {});
   if (values.dryRun || code !== 0) {
-    if (code !== 0) console.error('Nothing was applied. Resolve the conflicts first.');
+    if (code !== 0) printError('Nothing was applied. Resolve the conflicts first.');
     return code;
   }
   const { done, failed } = await applyFolderPlan(folder, service, lock, steps);
-  for (const { file, reason } of failed) console.error(`${file}: ${reason}`);
-  console.log(`${done} applied${failed.length > 0 ? `, ${failed.length} failed` : ''}`);
+  for (const { file, reason } of failed) printError(`${file}: ${reason}`);
+  printLines(`${done} applied${failed.length > 0 ? `, ${failed.length} failed` : ''}`);
   return failed.length > 0 ? 1 : 0;
 }
 

@@ -10,6 +10,7 @@ import type {
 import { rejectArguments, type BodyArguments } from '../body-arguments.ts';
 import { UsageError } from '../usage-error.ts';
 import { readServiceAccess } from './service-access.ts';
+import { printLines, printText } from '../output.ts';
 
 type InstallOptions = {
   ready?: boolean | undefined;
@@ -25,15 +26,15 @@ export async function listLibrary(values: {
 }): Promise<number> {
   const { logSources } = await readLibrary(openService());
   if (values.json) {
-    console.log(JSON.stringify(logSources, null, 2));
+    printText(JSON.stringify(logSources, null, 2));
     return 0;
   }
   for (const { product, service, setup, detections } of logSources) {
     const listed = detections.filter(({ isReady }) => isReady || !values.ready);
     if (listed.length === 0) continue;
-    console.log(`${product}: ${service}${setup.length === 0 ? '' : ` (${setup.join(' ')})`}`);
+    printLines(`${product}: ${service}${setup.length === 0 ? '' : ` (${setup.join(' ')})`}`);
     for (const detection of listed)
-      console.log(`  ${detection.id.padEnd(38)} ${describeState(detection).padEnd(34)} ${detection.name}`);
+      printLines(`  ${detection.id.padEnd(38)} ${describeState(detection).padEnd(34)} ${detection.name}`);
   }
   return 0;
 }
@@ -56,7 +57,7 @@ export async function installLibrary(ids: string[], values: InstallOptions): Pro
   const call = openService();
   const selected = values.ready ? await listReadyIds(call) : ids;
   if (selected.length === 0) {
-    console.log('No detection of the library is ready and not installed.');
+    printLines('No detection of the library is ready and not installed.');
     return 0;
   }
   const connectionId = values.connection === undefined ? undefined : await findConnectionId(call, values.connection);
@@ -72,7 +73,7 @@ export async function installLibrary(ids: string[], values: InstallOptions): Pro
     )
   ).body;
   for (const { id, outcome, detail } of results)
-    console.log(`${outcome.padEnd(10)} ${id}${detail ? `: ${detail}` : ''}`);
+    printLines(`${outcome.padEnd(10)} ${id}${detail ? `: ${detail}` : ''}`);
   return results.some(({ outcome }) => outcome === 'failed') ? 1 : 0;
 }
 
@@ -97,11 +98,11 @@ export async function updateLibrary(ids: string[], values: Pick<InstallOptions, 
     )
   ).body;
   for (const { id, outcome, detail, changes, kept } of results) {
-    console.log(`${outcome.padEnd(10)} ${id}${detail ? `: ${detail}` : ''}`);
-    for (const { field } of changes) console.log(`  ${field}: changed to the shipped version`);
-    for (const { field } of kept) console.log(`  ${field}: kept, because you edited it`);
+    printLines(`${outcome.padEnd(10)} ${id}${detail ? `: ${detail}` : ''}`);
+    for (const { field } of changes) printLines(`  ${field}: changed to the shipped version`);
+    for (const { field } of kept) printLines(`  ${field}: kept, because you edited it`);
   }
-  if (results.length === 0) console.log('Every installed detection is current.');
+  if (results.length === 0) printLines('Every installed detection is current.');
   return results.some(({ outcome }) => outcome === 'failed') ? 1 : 0;
 }
 

@@ -8,6 +8,7 @@ import { DetectionFileError } from '../../detection/as-code/file-fields.ts';
 import type { OrganizationList } from '../../platform/orgs/admin/admin.schema.ts';
 import { describeArguments } from '../body-arguments.ts';
 import { UsageError } from '../usage-error.ts';
+import { printText } from '../output.ts';
 
 type PackOptions = {
   force?: boolean | undefined;
@@ -95,8 +96,8 @@ function print(
   { json }: PackOptions,
   renderText: (reports: readonly PackReport[]) => string,
 ): void {
-  if (json) console.log(JSON.stringify(reports, null, 2));
-  else console.log(reports.length === 0 ? 'The pack is for no organization of this service.' : renderText(reports));
+  if (json) printText(JSON.stringify(reports, null, 2));
+  else printText(reports.length === 0 ? 'The pack is for no organization of this service.' : renderText(reports));
 }
 
 type Result = PackResult['results'][number];

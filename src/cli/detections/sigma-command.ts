@@ -10,6 +10,8 @@ import { rejectArguments } from '../body-arguments.ts';
 import { createProgress } from '../progress.ts';
 import { UsageError } from '../usage-error.ts';
 import { readServiceAccess } from './service-access.ts';
+import { showLine } from '../../platform/lib/text/show-text.ts';
+import { printDocument, printError, printLines, printText } from '../output.ts';
 
 type ConvertOptions = {
   to?: string | undefined;
@@ -85,7 +87,7 @@ function joinFiles(files: readonly string[]): { text: string; lineOf: (line: num
 export async function checkSigma(paths: readonly string[], values: ConvertOptions): Promise<number> {
   const { converted, lineOf } = convertFiles(listAllRuleFiles(paths), values);
   const count = printProblems(converted, lineOf);
-  console.log(`${converted.length} rules: ${converted.length - count} converted, ${count} not`);
+  printLines(`${converted.length} rules: ${converted.length - count} converted, ${count} not`);
   return count > 0 ? 1 : 0;
 }
 
@@ -94,7 +96,7 @@ function printProblems(converted: readonly ConvertedRule[], lineOf: (line: numbe
   const failed = converted.filter(({ result }) => result.status !== 'converted');
   for (const { result } of failed)
     for (const { line, message } of result.errors)
-      console.error(`${lineOf(line)}: ${result.status}: ${result.title === null ? '' : `${result.title}: `}${message}`);
+      printError(`${lineOf(line)}: ${result.status}: ${result.title === null ? '' : `${result.title}: `}${message}`);
   return failed.length;
 }
 
@@ -106,7 +108,7 @@ export async function convertSigma(
   const { converted, lineOf } = convertFiles(listAllRuleFiles(paths), values);
   const count = printProblems(converted, lineOf);
   if (values.json)
-    console.log(
+    printText(
       JSON.stringify(
         converted.map(({ result }) => result),
         null,
@@ -115,7 +117,8 @@ export async function convertSigma(
     );
   else
     for (const { result } of converted)
-      if (result.query !== null) console.log(`-- ${result.title?.replaceAll(/\s+/g, ' ')}\n${result.query};\n`);
+      if (result.query !== null)
+        printDocument(`-- ${showLine(result.title?.replaceAll(/\s+/g, ' ') ?? '')}\n${result.query};\n`);
   return count > 0 ? 1 : 0;
 }
 
@@ -149,18 +152,18 @@ export async function importSigma(paths: readonly string[], values: ImportOption
   ).body;
   for (const { outcome, name, detail, kept = [] } of results) {
     if (outcome === 'failed')
-      console.error(
+      printError(
         `failed     ${name}: ${detail?.replaceAll(/line (\d+)/g, (_all, line: string) => lineOf(Number(line)))}`,
       );
     for (const { field, before, after } of kept)
-      console.log(
+      printLines(
         `kept       ${name}: ${field} is yours (${JSON.stringify(before)}), the rule has ${JSON.stringify(after)}`,
       );
   }
   for (const { name, id } of proposedDeletions)
-    console.log(`not sent   ${name}: delete the detection ${id} if you no longer want it`);
+    printLines(`not sent   ${name}: delete the detection ${id} if you no longer want it`);
   const count = (outcome: string): string =>
     `${results.filter((result) => result.outcome === outcome).length} ${outcome}`;
-  console.log(['created', 'updated', 'unchanged', 'failed'].map(count).join(', '));
+  printLines(['created', 'updated', 'unchanged', 'failed'].map(count).join(', '));
   return results.some(({ outcome }) => outcome === 'failed') ? 1 : 0;
 }

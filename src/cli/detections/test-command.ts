@@ -7,6 +7,7 @@ import { renderJunit } from '../../detection/testing/offline/junit.ts';
 import { renderResultsTable } from '../../detection/testing/offline/results-table.ts';
 import { runFolderTests, type FileResult } from '../../detection/testing/offline/run-folder-tests.ts';
 import { UsageError } from '../usage-error.ts';
+import { printText } from '../output.ts';
 
 /** Runs the test cases of a folder of detections, without a service or key. Exit code 1 if a test fails, 2 if a file is invalid. */
 export async function testCommand(folder: string, { junit }: { junit?: string | undefined }): Promise<number> {
@@ -15,7 +16,7 @@ export async function testCommand(folder: string, { junit }: { junit?: string | 
   const now = new Date();
   const startMs = performance.now();
   const { results, untested } = await asUsageError(() => runTests(folder, now));
-  console.log(renderResultsTable(results, untested, performance.now() - startMs));
+  printText(renderResultsTable(results, untested, performance.now() - startMs));
   if (junit !== undefined) writeFileSync(junit, renderJunit(results, now));
   return results.every(({ run }) => run.passed) ? 0 : 1;
 }

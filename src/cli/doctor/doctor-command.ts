@@ -2,12 +2,13 @@ import { loadConfig, type Config } from '../../config.ts';
 import { failed, messageOf, type Check } from './check.ts';
 import { checkDatabase } from './check-database.ts';
 import { checkConfiguration, checkDisk } from './check-machine.ts';
+import { printText } from '../output.ts';
 
 /** Checks everything that the service needs, without changing anything. Exit code 1 if a check fails. Warnings do not count. */
 export async function doctorCommand({ json }: { json?: boolean | undefined }): Promise<number> {
   const checks = await runChecks(loadConfig);
-  if (json) console.log(JSON.stringify({ ok: !checks.some(isFailed), checks }, null, 2));
-  else for (const check of checks) console.log(formatCheck(check));
+  if (json) printText(JSON.stringify({ ok: !checks.some(isFailed), checks }, null, 2));
+  else for (const check of checks) printText(formatCheck(check));
   return checks.some(isFailed) ? 1 : 0;
 }
 

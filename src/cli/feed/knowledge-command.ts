@@ -4,7 +4,7 @@ import {
   type ReferenceDataUpdate,
 } from '../../feed/reference-data/update/update-reference-data.ts';
 import { createProgress } from '../progress.ts';
-import { printResult } from '../print-result.ts';
+import { printResult } from '../output.ts';
 
 type KnowledgeOptions = { from?: string | undefined; json?: boolean | undefined };
 
@@ -13,7 +13,7 @@ export async function knowledgeCommand({ from, json }: KnowledgeOptions): Promis
   const { dataDir, fetchAllow } = loadConfig();
   const reportProgress = createProgress(process.stderr, 'documents');
   const update = await updateReferenceData({ dataDir, from, fetchAllow, reportProgress });
-  return printResult(json, update, resultLines(update, dataDir).join('\n'));
+  return printResult(json, update, resultLines(update, dataDir));
 }
 
 function resultLines({ attack, names, warninglists, absent }: ReferenceDataUpdate, dataDir: string): string[] {

@@ -10,7 +10,7 @@ import { appError } from '../../platform/lib/errors.ts';
 import { createLogger } from '../../platform/lib/logging/logger.ts';
 import { uuidPattern } from '../../platform/lib/org-id.ts';
 import type { Caller } from '../../platform/orgs/caller.ts';
-import { printResult } from '../print-result.ts';
+import { printError, printResult } from '../output.ts';
 import { parseArguments, rejectArguments } from '../body-arguments.ts';
 import { findOperator, withDatabase } from '../with-database.ts';
 
@@ -58,7 +58,7 @@ export async function listSourcesCommand({ org, json }: CommonOptions): Promise<
     ({ id, kind, visibility, name, lastError }) =>
       `${id}  ${kind.padEnd(5)} ${visibility.padEnd(7)} ${name}  ${lastError ?? ''}`,
   );
-  return printResult(json, sources, lines.join('\n'));
+  return printResult(json, sources, lines);
 }
 
 /** Pulls a source now. Exit code 1 if the pull fails. */
@@ -67,7 +67,7 @@ export async function pullSourceCommand(id: string, { org, json }: CommonOptions
   const result = await withSession(org, ({ deps, caller }) => pullSourceNow(deps, caller, id));
   printResult(json, result, summaryOf(result));
   if (result.error === undefined) return 0;
-  console.error(result.error);
+  printError(result.error);
   return 1;
 }
 

@@ -1,5 +1,6 @@
 import type { Command } from '@commander-js/extra-typings';
 import { UsageError } from '../usage-error.ts';
+import { printDocument } from '../output.ts';
 
 type Completion = { path: string[]; words: { name: string; description: string }[] };
 
@@ -7,7 +8,7 @@ type Completion = { path: string[]; words: { name: string; description: string }
 export async function completionCommand(program: Command, shell: string): Promise<number> {
   const script = Object.hasOwn(scripts, shell) ? scripts[shell] : undefined;
   if (!script) throw new UsageError(`SHELL must be one of ${Object.keys(scripts).join(', ')}.`);
-  console.log(script(listCompletions(program)));
+  printDocument(script(listCompletions(program)));
   return 0;
 }
 

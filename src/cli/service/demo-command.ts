@@ -33,6 +33,7 @@ import { bootstrapDefaultOrganization, createConsoleLink } from '../../app/boots
 import { runWorkerLoops } from '../../app/worker/worker-loops.ts';
 import { createProgress } from '../progress.ts';
 import { untilAborted, waitAtMost } from './start-command.ts';
+import { printText } from '../output.ts';
 
 type DemoOptions = { once?: boolean | undefined; logs?: string | undefined };
 const portAttempts = 50;
@@ -50,7 +51,7 @@ export async function demoCommand(values: DemoOptions): Promise<number> {
   const loaded = loadConfig();
   const overrides = { databaseUrl: undefined, dataDir, fileSources: [dataDir], spreadMs: 0, logLevel: 'warn' as const };
   const config: Config = { ...loaded, ...overrides, logs: { ...loaded.logs, bucket: null } };
-  const print = (line: string): void => console.log(line);
+  const print = printText;
   print('Starting PostgreSQL and the service …');
   const database = await openDatabase(config, { exclusive: true, log: () => undefined });
   const time = createStepClock(computeScheduleStart(end));

@@ -6,6 +6,7 @@ import { loadConfig } from '../../config.ts';
 import { createServiceCall } from '../../detection/as-code/service-client.ts';
 import type { CurrentSession } from '../../platform/orgs/sessions/sessions.schema.ts';
 import { UsageError } from '../usage-error.ts';
+import { printError } from '../output.ts';
 
 /** Serves the MCP server on stdin and stdout for the service at `TOCSIN_URL`, until stdin ends. Messages to people go to stderr. */
 export async function mcpCommand(): Promise<number> {
@@ -25,7 +26,7 @@ export async function mcpCommand(): Promise<number> {
     process.stdin.once('close', end);
   });
   await server.connect(new StdioServerTransport());
-  console.error(`Serving ${tools.length} tools for ${session.organization.name} at ${url}.`);
+  printError(`Serving ${tools.length} tools for ${session.organization.name} at ${url}.`);
   await ended;
   await server.close();
   return 0;

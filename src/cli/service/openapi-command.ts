@@ -5,6 +5,7 @@ import { buildDeps } from '../../app/build-deps.ts';
 import { loadConfig } from '../../config.ts';
 import { openDb } from '../../platform/db/db.ts';
 import { createLogger } from '../../platform/lib/logging/logger.ts';
+import { printLines } from '../output.ts';
 
 /** Returns the OpenAPI document of this version's routes. Needs no database, since the pool connects on first use. */
 export async function openapiText(): Promise<string> {
@@ -21,6 +22,6 @@ export async function openapiText(): Promise<string> {
 
 export async function openapiCommand(): Promise<number> {
   await writeFile(resolve(import.meta.dirname, '../../../openapi.json'), await openapiText());
-  console.log('Wrote openapi.json.');
+  printLines('Wrote openapi.json.');
   return 0;
 }

@@ -18,6 +18,7 @@ import { cleanCopiesLoop } from '../../detection/logs/storage/clean-segments.ts'
 import { startSyslogListener, type SyslogListener } from '../../detection/logs/shippers/syslog/syslog-listener.ts';
 import { claimLogStore } from '../../detection/logs/storage/log-store.ts';
 import { checkDataDir, checkPort, checkSampleKeys, explainListenFailure } from './start-checks.ts';
+import { printLines, printText } from '../output.ts';
 
 type Part = 'serve' | 'work' | 'all';
 /** `only` are the roles of the workers, all by default. */
@@ -39,9 +40,9 @@ export async function startCommand(part: Part, { adoptLogStore = false, only }: 
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stopped.abort());
   const log = createLogger(config.logLevel);
   const tracing = config.isTraced ? await startTracing(log) : undefined;
-  const database = await openDatabase(config, { exclusive: true, log: (line) => console.log(line) });
+  const database = await openDatabase(config, { exclusive: true, log: (line) => printLines(line) });
   try {
-    console.log(`Data: ${config.dataDir}; database: ${database.location}`);
+    printLines(`Data: ${config.dataDir}; database: ${database.location}`);
     await announceKey(database.db, config);
     const clock = await createDatabaseClock(database.db, log, stopped.signal);
     const db = await openReplica(database.db, config, { log, signal: stopped.signal });
@@ -63,7 +64,7 @@ export async function startCommand(part: Part, { adoptLogStore = false, only }: 
 async function announceKey(db: Deps['db'], config: Config): Promise<void> {
   const key = await bootstrapDefaultOrganization({ db, clock: systemClock }, config.apiKey);
   if (key)
-    console.log(
+    printText(
       `Administrator key of the organization default, shown only once (create more with: npm run --silent tocsin -- key create --org default --name NAME):\n${key}`,
     );
 }
@@ -74,7 +75,7 @@ async function runPart(part: Part, roles: readonly WorkerRole[], deps: Deps, sig
   const syslog = part === 'work' ? [] : await listenForSyslog(deps, app);
   const work = runWorkerLoops(deps, signal, roles);
   const copies = cleanCopiesLoop(deps, signal);
-  if (part === 'work') console.log(`Working: ${roles.join(', ')}. Stop with Ctrl-C.`);
+  if (part === 'work') printLines(`Working: ${roles.join(', ')}. Stop with Ctrl-C.`);
   await untilAborted(signal);
   await waitAtMost(
     deps.config.shutdownMs,
@@ -88,10 +89,8 @@ async function listen(deps: Deps): Promise<App> {
   const app = await buildApp(deps);
   try {
     const address = await app.listen({ port, host });
-    console.log(`Tocsin listens on ${address} (reference: ${address}/docs)`);
-    console.log(
-      `Open the console, signed in (once, within five minutes): ${await createConsoleLink(deps.db, address)}`,
-    );
+    printLines(`Tocsin listens on ${address} (reference: ${address}/docs)`);
+    printLines(`Open the console, signed in (once, within five minutes): ${await createConsoleLink(deps.db, address)}`);
     return app;
   } catch (error) {
     await app.close();
@@ -106,7 +105,7 @@ async function listenForSyslog(deps: Deps, app: App | undefined): Promise<Syslog
     try {
       const listener = await startSyslogListener(deps, name, settings);
       listeners.push(listener);
-      console.log(`Syslog listener ${name}: ${settings.tls ? 'tls' : 'tcp'}://${settings.host}:${listener.port}`);
+      printLines(`Syslog listener ${name}: ${settings.tls ? 'tls' : 'tcp'}://${settings.host}:${listener.port}`);
     } catch (error) {
       await Promise.all([app?.close(), ...listeners.map((listener) => listener.stop())]);
       throw explainListenFailure({ ...settings, name: `the port of ${name} in TOCSIN_SYSLOG` }, error);
@@ -121,7 +120,7 @@ async function listenForHealth(deps: Deps): Promise<App | undefined> {
   if (port === 0) return undefined;
   const app = buildWorkerServer(deps);
   try {
-    console.log(`Health and metrics of the worker: ${await app.listen({ port, host })}`);
+    printLines(`Health and metrics of the worker: ${await app.listen({ port, host })}`);
     return app;
   } catch (error) {
     await app.close();

@@ -1,3 +1,4 @@
+import { showLine } from '../../platform/lib/text/show-text.ts';
 import { isDeepStrictEqual } from 'node:util';
 import { diffArrays } from 'diff';
 import type { FieldChange } from './file-fields.ts';
@@ -12,11 +13,8 @@ export function renderPlan(steps: readonly PlanStep[]): string {
   const count = (kind: PlanStep['kind']): number => steps.filter((step) => step.kind === kind).length;
   const conflicts = count('conflict') > 0 ? `, ${count('conflict')} in conflict` : '';
   const summary = `${count('create')} to create, ${count('update')} to change, ${count('delete')} to delete, ${count('same')} unchanged${conflicts}`;
-  return [...shown.flatMap(renderStep), summary].map(escapeControls).join('\n');
+  return [...shown.flatMap(renderStep), summary].map(showLine).join('\n');
 }
-
-/** Replaces control characters, so that text from a file or the service cannot control the terminal. */
-export const escapeControls = (line: string): string => line.replaceAll(/[^\P{Cc}\t]/gu, '\uFFFD');
 
 function renderStep(step: PlanStep): string[] {
   const head = `${signs[step.kind]} ${step.file}`;

@@ -1,4 +1,5 @@
-import { escapeControls, renderChange } from '../as-code/print-plan.ts';
+import { showLine } from '../../platform/lib/text/show-text.ts';
+import { renderChange } from '../as-code/print-plan.ts';
 import type { PackDetection, PackResult } from './packs.schema.ts';
 
 /** The outcome of a pack in one organization: the results by file, or the reason why there are none. */
@@ -52,7 +53,7 @@ function render(
     if ('error' in report) return [`${name}: failed: ${report.error}`];
     return [`${name}: ${summarize(report.results)}`, ...report.results.filter(isShown).flatMap(renderOne)];
   });
-  return lines.map(escapeControls).join('\n');
+  return lines.map(showLine).join('\n');
 }
 
 function summarize(results: readonly PackDetection[]): string {

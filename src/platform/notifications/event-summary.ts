@@ -1,7 +1,8 @@
+import { showLine, showText } from '../lib/text/show-text.ts';
 import { eventLabels, type EventBody } from './event-types.ts';
 
 /**
- * An event as a chat message: a headline, facts and a text. All of it is plain text that may come from untrusted sources. `link` is an address of
+ * An event as a chat message: a headline, facts and a text. All of it is plain text that may come from untrusted sources, with hidden characters shown escaped. `link` is an address of
  * the service itself.
  */
 export type EventSummary = {
@@ -50,12 +51,15 @@ export function summarizeEvent(event: EventBody): EventSummary {
   const name = namePaths.map((path) => valueAt(event.data, path)).find((value) => value !== '') ?? '';
   const label = labels[event.type] ?? event.type;
   return {
-    headline: truncate(name === '' ? label : `${label}: ${name}`, headlineMax),
+    headline: truncate(showLine(name === '' ? label : `${label}: ${name}`), headlineMax),
     facts: factPaths
-      .map(([factLabel, path]): [string, string] => [factLabel, truncate(valueAt(event.data, path), factMax)])
+      .map(([factLabel, path]): [string, string] => [factLabel, truncate(showText(valueAt(event.data, path)), factMax)])
       .filter(([, value]) => value !== ''),
     link: event.type.startsWith('hit.') ? valueAt(event.data, 'url') || null : null,
-    text: truncate(textPaths.map((path) => valueAt(event.data, path)).find((value) => value !== '') ?? '', textMax),
+    text: truncate(
+      showText(textPaths.map((path) => valueAt(event.data, path)).find((value) => value !== '') ?? ''),
+      textMax,
+    ),
   };
 }
 

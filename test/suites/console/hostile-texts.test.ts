@@ -10,6 +10,9 @@ import { createScriptedModels, delimitedBlocks } from '../../support/models/scri
 const hostile = (mark: string): string =>
   `<img src=x onerror=alert(1)>"><svg onload=alert(2)><a href="javascript:alert(3)">${mark}</a>{{7*7}}`;
 
+/** The same with an override of the direction of writing, which would show `gpj.exe` as `exe.jpg`. */
+const reversed = (mark: string): string => `${hostile(mark)}\u202Egpj.exe`;
+
 /** Texts of the model's verdict. They repeat nothing from the prompt and name nothing outside the rows, so the service does not strike them. */
 const written = (mark: string): string => `<details open ontoggle=confirm()>${mark} <object data=x>`;
 
@@ -42,8 +45,8 @@ const events = ['row-account', 'row-other'].map((account) => ({
 }));
 await callOk(org, 'POST', '/api/logs/auth', events);
 const detection = await postDetection(org, {
-  name: hostile('detection'),
-  description: hostile('description'),
+  name: reversed('detection'),
+  description: reversed('description'),
   detectionCategory: 'custom',
   systemPrompt: hostile('prompt'),
   detectionQuery: "SELECT account, agent, 'high' AS severity, _id, _time FROM auth",
@@ -57,40 +60,40 @@ await callOk(org, 'POST', `/api/detections/${detection.id}/run`, { from, to: new
 await executeDueRuns(started.deps, new Date());
 const [hit] = (await callOk(org, 'GET', '/api/hits')).hits;
 const [run] = (await callOk(org, 'GET', `/api/detections/${detection.id}/runs`)).runs;
-await callOk(org, 'POST', `/api/hits/${hit.id}/status`, { status: 'benign', reason: hostile('reason') });
+await callOk(org, 'POST', `/api/hits/${hit.id}/status`, { status: 'benign', reason: reversed('reason') });
 await callOk(org, 'POST', `/api/hits/${hit.id}/status`, { status: 'open' });
 await callOk(org, 'POST', `/api/detections/${detection.id}/exceptions`, {
   field: 'account',
   value: hostile('exception'),
-  reason: hostile('exception-reason'),
+  reason: reversed('exception-reason'),
 });
 const item = await callOk(org, 'POST', '/api/feed/items', {
-  title: hostile('item'),
+  title: reversed('item'),
   text: `${hostile('report')} ran PowerShell and was seen at evil-bank[.]top. It dropped Emotet.`,
-  publisher: hostile('publisher'),
+  publisher: reversed('publisher'),
 });
 const suggestion = await postSuggestion(org, {
-  name: hostile('suggestion'),
-  rationale: hostile('rationale'),
+  name: reversed('suggestion'),
+  rationale: reversed('rationale'),
   sourceItemIds: [item.id],
   evidence: [{ itemId: item.id, evidenceRef: 'provenance.supportingPassages[0]' }],
 });
 await callOk(org, 'POST', '/api/views', { name: hostile('view').slice(0, 100), page: 'detections', query: 'q=x' });
-await callOk(org, 'POST', '/api/keys', { name: hostile('key'), scopes: ['hits:read'] });
+await callOk(org, 'POST', '/api/keys', { name: reversed('key'), scopes: ['hits:read'] });
 await callOk(org, 'POST', '/api/connections', {
-  name: hostile('connection'),
+  name: reversed('connection'),
   kind: 'elasticsearch',
   settings: { url: 'https://elastic.invalid' },
   credentials: { apiKey: 'any' },
 });
 const output = await callOk(org, 'POST', '/api/outputs', {
-  name: hostile('destination'),
+  name: reversed('destination'),
   kind: 'webhook',
   url: 'https://tickets.invalid/hook',
   eventTypes: ['hit.created'],
 });
 const source = await callOk(org, 'POST', '/api/feed/sources', {
-  name: hostile('source'),
+  name: reversed('source'),
   kind: 'rss',
   url: 'https://feeds.invalid/rss',
   visibility: 'private',
@@ -140,12 +143,16 @@ const places: [path: string, marks: string[]][] = [
 
 const shownAs = (mark: string): string => (modelMarks.includes(mark) ? `ontoggle=confirm()>${mark}` : `">${mark}</a>`);
 
-test.each(places)('shows stored markup as text at %s', async (place, marks) => {
+test.each(places)('shows stored markup as text, and overrides of direction escaped, at %s', async (place, marks) => {
   await page.goto(`${started.origin}/console${place}`);
   for (const mark of marks) await page.getByText(shownAs(mark)).first().waitFor({ state: 'attached' });
   await page.waitForLoadState('networkidle');
   const planted = 'img, object, [ontoggle], [onerror], [onload], main script, iframe, a[href^="javascript:" i]';
   expect(await page.locator(planted).count()).toBe(0);
   expect(await page.title()).not.toContain('49');
+  const shown = [await page.title(), await page.locator('body').innerText()].join('\n');
+  expect(shown).not.toMatch(/[\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/);
+  const named = marks.some((mark) => !mark.startsWith('row-') && !modelMarks.includes(mark));
+  if (named && !place.includes('tab=')) expect(shown).toContain(String.raw`\u202egpj.exe`);
   expect([dialogs, complaints]).toEqual([[], []]);
 });

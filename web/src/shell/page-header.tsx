@@ -1,5 +1,6 @@
 import { ChevronRight, Menu as MenuIcon } from 'lucide-react';
 import { useEffect } from 'react';
+import { showText } from '../lib/jsx/show-text.ts';
 import { classes } from '../lib/text.ts';
 import { texts } from '../texts/common.ts';
 import { IconButton } from '../ui/button.tsx';
@@ -25,7 +26,7 @@ type Props = {
 export function PageHeader({ title, tabTitle = title, parent, children, links, actions }: Props) {
   const { openDrawer } = useShell();
   useEffect(() => {
-    document.title = `${tabTitle} · ${texts.product}`;
+    document.title = showText(`${tabTitle} · ${texts.product}`);
   }, [tabTitle]);
   return (
     <header className="flex min-h-12 shrink-0 flex-wrap items-start gap-x-3 gap-y-1.5 border-b px-4 py-2">

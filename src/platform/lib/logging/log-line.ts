@@ -1,4 +1,5 @@
 import { styleText } from 'node:util';
+import { showLine, showText } from '../text/show-text.ts';
 
 const levels: Record<number, [name: string, style: 'gray' | 'cyan' | 'yellow' | 'red']> = {
   10: ['trace', 'gray'],
@@ -15,7 +16,7 @@ export function formatLogLine(line: string): string {
   try {
     entry = JSON.parse(line) as Record<string, unknown>;
   } catch {
-    return line;
+    return showText(line);
   }
   const { level, time, msg, err, ...fields } = entry;
   const [name, style] = levels[Number(level)] ?? ['log', 'gray'];
@@ -23,6 +24,8 @@ export function formatLogLine(line: string): string {
     ([key, value]) => `${key}=${typeof value === 'string' ? value : JSON.stringify(value)}`,
   );
   const { stack } = (err ?? {}) as { stack?: string };
-  const text = [new Date(Number(time)).toISOString().slice(11, 23), styleText(style, name.padEnd(5)), msg, ...values];
-  return `${text.filter(Boolean).join(' ')}\n${stack === undefined ? '' : `  ${stack.replaceAll('\n', '\n  ')}\n`}`;
+  const shown = [msg, ...values].filter(Boolean).map((value) => showLine(String(value)));
+  const text = [new Date(Number(time)).toISOString().slice(11, 23), styleText(style, name.padEnd(5)), ...shown];
+  const below = stack === undefined ? '' : `  ${showText(stack).replaceAll('\n', '\n  ')}\n`;
+  return `${text.join(' ')}\n${below}`;
 }
