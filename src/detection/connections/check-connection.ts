@@ -76,8 +76,8 @@ export async function listConnectionFields(
     const isPortable = portable === 'true' && connection.portableFields !== undefined;
     return { datasets: await (isPortable ? connection.portableFields!() : connection.fields(signal)) };
   } catch (error) {
-    const { message } = checkFailed(error, '/id', signal);
-    throw unavailableError(message, 60);
+    const failure = signal.aborted ? checkTimeout() : error;
+    throw failure instanceof SiemError ? unavailableError(failure.message, 60) : failure;
   }
 }
 

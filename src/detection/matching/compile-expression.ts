@@ -10,7 +10,8 @@ export function compileExpression(expression: Expression, columnOf: ColumnOf): R
       const inner = compileExpression(expression.of, columnOf);
       return (row) => !inner(row);
     }
-    default: {
+    case 'all':
+    case 'any': {
       const parts = expression.of.map((one) => compileExpression(one, columnOf));
       const isAll = expression.kind === 'all';
       return (row) => {

@@ -18,7 +18,10 @@ export function compileTest(test: ValueTest, column: number, columnOf: ColumnOf)
       return compileFieldTest(column, columnOf(test.other), test);
     case 'text':
       return compileTextTest(test, column);
-    default: {
+    case 'regex':
+    case 'cidr':
+    case 'compare':
+    case 'time': {
       const matches = compileValueTest(test);
       return (row) => {
         const text = row.text(column);

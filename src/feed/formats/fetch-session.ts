@@ -7,6 +7,7 @@ import {
 } from '../../platform/lib/outbound-http/fetch.ts';
 import type { SkippedEntry } from '../model/source-record.ts';
 import type { SourceDocument } from './source-document.ts';
+import { ExternalError } from '../../platform/lib/external-error.ts';
 
 export type FetchedDocument = Extract<FetchResult, { kind: 'fetched' }>;
 
@@ -79,9 +80,9 @@ export function createFetchSession(options: FetchSessionOptions): FetchSession {
   };
   const fetch = async (address: string, request: DocumentRequest = {}): Promise<FetchedDocument | undefined> => {
     const { onChunk } = request;
-    if (!URL.canParse(address)) throw new Error('the document contains an invalid address');
+    if (!URL.canParse(address)) throw new ExternalError('the document contains an invalid address');
     for (let tries = 1; ; tries += 1) {
-      if (!hasRoom()) throw new Error('the bounds of one pull are reached');
+      if (!hasRoom()) throw new ExternalError('the bounds of one pull are reached');
       documents += 1;
       try {
         const fetched = await fetchBytes({

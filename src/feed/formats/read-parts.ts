@@ -2,6 +2,7 @@ import type { SkippedEntry, SourceRecord } from '../model/source-record.ts';
 import { isZip, readZip, type ZipBounds } from '../../platform/lib/storage/zip.ts';
 import type { DraftResult, ParseResult, RecordDraft, SourceFormat } from './source-format.ts';
 import type { SourceDocument } from './source-document.ts';
+import { reasonOf, withinLimits } from '../../platform/lib/external-error.ts';
 
 const textMaxChars = 4_000_000;
 
@@ -58,7 +59,7 @@ export const toDraft = (record: SourceRecord): RecordDraft => ({
 /** Builds a record, or returns why it is skipped, such as a text beyond the limit. */
 export function buildDraft(draft: RecordDraft): { record: SourceRecord } | { skipped: SkippedEntry } {
   try {
-    const record = draft.build();
+    const record = withinLimits(draft.build);
     if (record.storedText.length <= textMaxChars) return { record };
     const reason = `its text is longer than ${textMaxChars} characters`;
     return { skipped: { entry: draft.recordId, reason } };
@@ -83,9 +84,10 @@ export const toParse =
   (parts, context) =>
     buildDrafts(draft(parts, context));
 
+/** Returns a skipped entry. Faults of the service are not shown. */
 export const toSkipped = (entry: string, error: unknown): SkippedEntry => ({
   entry,
-  reason: error instanceof Error ? error.message : String(error),
+  reason: reasonOf(error),
 });
 
 /** Returns the matching files of a zip archive, or the document itself if it is not an archive. */

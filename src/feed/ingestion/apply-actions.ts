@@ -132,7 +132,9 @@ function poolIdsOf(action: ItemAction): string[] {
       return [action.stored.pool_id];
     case 'raise-tlp':
       return [action.stored.pool_id, action.poolId];
-    default:
+    case 'correct':
+    case 'withdraw':
+    case 'move':
       return [action.stored.pool_id, action.candidate.poolId];
   }
 }

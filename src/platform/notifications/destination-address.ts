@@ -3,7 +3,6 @@ import { fieldError } from '../lib/errors.ts';
 import { isPublicAddress } from '../lib/outbound-http/public-address.ts';
 import { validateOutboundUrl } from '../lib/outbound-http/validate-url.ts';
 import { withoutBrackets } from '../lib/url-host.ts';
-import type { OutputKind } from './outputs.schema.ts';
 
 /**
  * Validates a destination URL and returns it in canonical form. 400 unless it is https to a public host. Hosts listed in
@@ -16,9 +15,4 @@ export function validateDestinationUrl(text: string, allow: readonly string[]): 
     throw fieldError('/url', 'private_address', `${host} is not a public address. TOCSIN_FETCH_ALLOW can permit it.`);
   url.hash = '';
   return url.href;
-}
-
-/** Returns a URL as clients may see it. The path of a chat webhook is a secret, so only its origin is shown. */
-export function maskDestinationUrl(kind: OutputKind, url: string): string {
-  return kind === 'webhook' ? url : `${new URL(url).origin}/…`;
 }

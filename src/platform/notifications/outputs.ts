@@ -6,7 +6,8 @@ import type { Secretbox } from '../lib/secrets/secretbox.ts';
 import { auditRecord } from '../orgs/audit.store.ts';
 import type { Caller } from '../orgs/caller.ts';
 import { requireMatch } from '../orgs/record-version.ts';
-import { validateDestinationUrl, maskDestinationUrl } from './destination-address.ts';
+import { destinationOf } from './delivery/destinations.ts';
+import { validateDestinationUrl } from './destination-address.ts';
 import type {
   CreateOutput,
   Output,
@@ -15,7 +16,7 @@ import type {
   RotateSecret,
   UpdateOutput,
 } from './outputs.schema.ts';
-import { createWebhookSecret, sealOutputSecrets, openOutputSecrets } from './output-secrets.ts';
+import { sealOutputSecrets, openOutputSecrets } from './output-secrets.ts';
 import { requireReadable } from './stream/visible-types.ts';
 import {
   deleteOutput,
@@ -38,7 +39,8 @@ export async function createOutput(deps: OutputDeps, caller: Caller, input: Crea
   const now = new Date();
   const id = uuidv7(now);
   const url = validateDestinationUrl(input.url, deps.config.fetchAllow);
-  const secret = input.kind === 'webhook' ? createWebhookSecret() : null;
+  const destination = destinationOf(input.kind);
+  const secret = destination.createSecret();
   const sealed = sealOutputSecrets(deps.secrets, { organization_id: caller.orgId, id }, { url, secret });
   return inOrg(deps.db, caller.orgId, async (tx) => {
     await requireDetections(tx, caller, input.detectionIds);
@@ -48,7 +50,7 @@ export async function createOutput(deps: OutputDeps, caller: Caller, input: Crea
       {
         kind: input.kind,
         name: input.name,
-        shown_url: maskDestinationUrl(input.kind, url),
+        shown_url: destination.showUrl(url),
         sealed,
         event_types: [...new Set(input.eventTypes)],
         detection_ids: input.detectionIds,
@@ -118,7 +120,7 @@ function changeUrl(deps: OutputDeps, before: OutputRow, url: string | undefined)
   const newUrl = validateDestinationUrl(url, deps.config.fetchAllow);
   const outputSecrets = { ...openOutputSecrets(deps.secrets, before), url: newUrl };
   return {
-    shown_url: maskDestinationUrl(before.kind, newUrl),
+    shown_url: destinationOf(before.kind).showUrl(newUrl),
     sealed: sealOutputSecrets(deps.secrets, before, outputSecrets),
   };
 }
@@ -134,7 +136,7 @@ export async function rotateSecret(
     const before = await getOutputRow(tx, caller, id, { lock: true });
     const { url, secret: oldSecret } = openOutputSecrets(deps.secrets, before);
     if (oldSecret === null) throw appError('conflict', `Output ${id} has no secret. Only webhooks are signed.`);
-    const secret = createWebhookSecret();
+    const secret = destinationOf(before.kind).createSecret();
     const until = new Date(Date.now() + overlapSeconds * 1000).toISOString();
     const sealed = sealOutputSecrets(deps.secrets, before, { url, secret, previous: { secret: oldSecret, until } });
     const stored = await updateOutput(tx, { ...before, sealed }, new Date());

@@ -27,6 +27,9 @@ export function addSuppressed(suppressed: SuppressedCounts, resolutions: readonl
       case 'negative':
       case 'occurrence':
         suppressed.known += 1;
+        break;
+      case 'judged':
+        break;
     }
   }
 }

@@ -1,3 +1,4 @@
+import { isProgramFault } from '../../../platform/lib/external-error.ts';
 import { SiemError } from '../connector.ts';
 import {
   authorError,
@@ -8,9 +9,9 @@ import {
   upstreamError,
 } from '../siem-errors.ts';
 
-/** Converts a PostgreSQL error by its SQLSTATE (appendix A of the manual). */
-export function toPostgresError(error: unknown, host: string): SiemError {
-  if (error instanceof SiemError) return error;
+/** Converts a PostgreSQL error by its SQLSTATE (appendix A of the manual). Returns a mistake of this program unchanged. */
+export function toPostgresError(error: unknown, host: string): Error {
+  if (error instanceof SiemError || isProgramFault(error)) return error as Error;
   const { code = '', message } = error as Error & { code?: string };
   if (!/^[0-9A-Z]{5}$/.test(code)) return upstreamError('unreachable', `${host}: ${message}`, true);
   if (code === '42703') return toColumnError(message);

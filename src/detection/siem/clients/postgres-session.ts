@@ -10,6 +10,7 @@ import {
 import type { QueryRow } from '../connector.ts';
 import { toPostgresError } from './postgres-errors.ts';
 import { upstreamError } from '../siem-errors.ts';
+import { ExternalError } from '../../../platform/lib/external-error.ts';
 
 export type PostgresTarget = {
   host: string;
@@ -41,7 +42,7 @@ export async function withPostgresSession<T>(
 ): Promise<T> {
   const addresses = await resolvePublicHost({ hostname: target.host }, target.allow, signal).catch((error: Error) => {
     signal.throwIfAborted();
-    throw upstreamError('unreachable', error.message, true);
+    throw error instanceof ExternalError ? upstreamError('unreachable', error.message, true) : error;
   });
   const { host, tls, caCertificate: ca, allow: _allow, ...login } = target;
   const client = new pg.Client({

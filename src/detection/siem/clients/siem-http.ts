@@ -1,5 +1,6 @@
 import { parseExactJson } from '../../../platform/lib/json/exact-json.ts';
-import { sendRequest } from '../../../platform/lib/outbound-http/send-request.ts';
+import { ExternalError } from '../../../platform/lib/external-error.ts';
+import { readChunks, sendRequest } from '../../../platform/lib/outbound-http/send-request.ts';
 import { SiemError } from '../connector.ts';
 import { ResponseTooLargeError, httpStatusError, upstreamError } from '../siem-errors.ts';
 
@@ -45,10 +46,10 @@ export async function sendSiemRequest(server: SiemServer, request: SiemRequest):
     const response = await sendRequest(url, { method, headers, body, allow: server.allow, ca: server.ca }, signal);
     const chunks: Buffer[] = [];
     let size = 0;
-    for await (const chunk of response) {
-      size += (chunk as Buffer).length;
+    for await (const chunk of readChunks(response)) {
+      size += chunk.length;
       if (size > bytesMax) throw new ResponseTooLargeError();
-      chunks.push(chunk as Buffer);
+      chunks.push(chunk);
     }
     if (!response.complete)
       throw upstreamError('cut_off', `${url.host} closed the connection before the end of the response.`, true);
@@ -62,7 +63,7 @@ export async function sendSiemRequest(server: SiemServer, request: SiemRequest):
     if (error instanceof SiemError) throw error;
     if (timeout.aborted)
       throw upstreamError('timeout', `${url.host} did not respond within ${request.timeoutMs / 1000} s.`, true);
-    throw upstreamError('unreachable', error instanceof Error ? error.message : String(error), true);
+    throw error instanceof ExternalError ? upstreamError('unreachable', error.message, true) : error;
   }
 }
 

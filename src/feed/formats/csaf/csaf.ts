@@ -22,6 +22,7 @@ import type { DraftResult, ParseContext, SourceFormat } from '../source-format.t
 import type { SourceDocument } from '../source-document.ts';
 import { draftParts, toParse } from '../read-parts.ts';
 import { clip, cvePattern, cwePattern, isWebLink, storeFields, toVulnerabilityFields } from '../record-fields.ts';
+import { ExternalError } from '../../../platform/lib/external-error.ts';
 
 const vulnerabilitiesMax = 5_000;
 
@@ -41,16 +42,16 @@ function draftAdvisories(parts: SourceDocument[], { reliability }: ParseContext)
 
 function draftAdvisory(part: SourceDocument, reliability: number): DraftResult {
   const whole = parseJsonBytes(part.bytes);
-  if (!isObject(whole) || !isObject(whole['document'])) throw new Error('the document is not a CSAF advisory');
+  if (!isObject(whole) || !isObject(whole['document'])) throw new ExternalError('the document is not a CSAF advisory');
   const document = whole['document'];
   const tracking = asObject(document['tracking']);
   const id = asText(tracking['id'])?.trim();
   const released = parseInstant(tracking['current_release_date']);
   if (!id || id.length > 200 || !released)
-    throw new Error('the advisory has no valid tracking id or no current release date');
+    throw new ExternalError('the advisory has no valid tracking id or no current release date');
   const vulnerabilities = asObjects(whole['vulnerabilities']);
   if (vulnerabilities.length > vulnerabilitiesMax)
-    throw new Error(`the advisory has more than ${vulnerabilitiesMax} vulnerabilities`);
+    throw new ExternalError(`the advisory has more than ${vulnerabilitiesMax} vulnerabilities`);
   const namespace = toNamespace(asObject(document['publisher']));
   const times = {
     publishTime: parseInstant(tracking['initial_release_date']) ?? released,

@@ -11,6 +11,7 @@ import { FetchStatusError } from '../../../platform/lib/outbound-http/fetch.ts';
 import type { SkippedEntry } from '../../model/source-record.ts';
 import { toSkipped } from '../read-parts.ts';
 import { listedDocumentsMax, type ProviderDocument } from './provider-document.ts';
+import { ExternalError } from '../../../platform/lib/external-error.ts';
 
 /** The number of a provider's lists that one pull fetches. The next pull, a minute later, continues. */
 const listsPerPull = 50;
@@ -84,9 +85,9 @@ async function addList(
   if (fetched) {
     const document = await digest(session, fetched);
     if (document.kind !== 'list')
-      throw new Error('the document is neither a CSAF document nor a list of CSAF documents');
+      throw new ExternalError('the document is neither a CSAF document nor a list of CSAF documents');
     if (index.entries.length + document.entries.length > listedDocumentsMax)
-      throw new Error(`the lists of one pull contain more than ${listedDocumentsMax} documents`);
+      throw new ExternalError(`the lists of one pull contain more than ${listedDocumentsMax} documents`);
     index.entries = index.entries.concat(document.entries);
   }
   index.lists[address] = fetched;

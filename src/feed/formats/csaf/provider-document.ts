@@ -10,6 +10,7 @@ import {
   type JsonObject,
 } from '../../../platform/lib/json/json-values.ts';
 import { parseInstant } from '../../model/source-record.ts';
+import { ExternalError } from '../../../platform/lib/external-error.ts';
 
 /** The maximum for one list, and for all lists of one pull together. */
 export const listedDocumentsMax = 100_000;
@@ -38,14 +39,15 @@ function readMetadata(distributions: JsonObject[]): ProviderDocument {
     .flatMap((feed) => asText(feed['url']) ?? []);
   const directories = distributions.flatMap((distribution) => asText(distribution['directory_url']) ?? []);
   const lists = [...new Set(feeds.length > 0 ? feeds : directories)];
-  if (lists.length === 0) throw new Error('the provider metadata contains no feed and no directory');
+  if (lists.length === 0) throw new ExternalError('the provider metadata contains no feed and no directory');
   return { kind: 'provider', lists, areFeeds: feeds.length > 0 };
 }
 
 function toList(entries: IndexEntry[]): ProviderDocument {
-  if (entries.length === 0) throw new Error('the document is neither a CSAF document nor a list of CSAF documents');
+  if (entries.length === 0)
+    throw new ExternalError('the document is neither a CSAF document nor a list of CSAF documents');
   if (entries.length > listedDocumentsMax)
-    throw new Error(`the index contains more than ${listedDocumentsMax} documents`);
+    throw new ExternalError(`the index contains more than ${listedDocumentsMax} documents`);
   return { kind: 'list', entries };
 }
 

@@ -5,6 +5,7 @@ import type { ParseResult } from '../source-format.ts';
 import { checkPassages, parseList } from '../../../../test/support/feed/csv-lists.ts';
 import { csv } from './csv.ts';
 import { expectLinearTime, repeated } from '../../../../test/support/linear-time.ts';
+import { ExternalError } from '../../../platform/lib/external-error.ts';
 
 describe('real-world lists', () => {
   test('reads CSV with the header in a comment (URLhaus)', () => {
@@ -230,7 +231,7 @@ test('returns valid records or a reason for arbitrary cells in limited time', ()
           for (const { storedText } of parsed.records)
             expect([storedText.isWellFormed(), storedText.includes('\u0000')]).toEqual([true, false]);
         } catch (error) {
-          expect((error as Error).constructor).toBe(Error);
+          expect(error).toBeInstanceOf(ExternalError);
         }
       },
     ),
@@ -248,7 +249,7 @@ test.each([
     try {
       parseList(text);
     } catch (error) {
-      expect((error as Error).constructor).toBe(Error);
+      expect(error).toBeInstanceOf(ExternalError);
     }
   };
   return expectLinearTime(repeated(part, before), readOrReject, length);

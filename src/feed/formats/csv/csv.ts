@@ -10,6 +10,7 @@ import type { DraftResult, ParseContext, SourceFormat } from '../source-format.t
 import type { SourceDocument } from '../source-document.ts';
 import { draftParts, toDraft, toParse, unzipPart } from '../read-parts.ts';
 import { countItems, itemsMax, pickItem } from '../split-record.ts';
+import { ExternalError } from '../../../platform/lib/external-error.ts';
 
 const zipBounds = { entriesMax: 100, entryMaxBytes: 64 * 1024 * 1024, totalMaxBytes: 128 * 1024 * 1024 };
 const fileNames = /\.(?:csv|tsv|txt|list|netset|ipset|hosts|json|jsonl|ndjson)$/i;
@@ -62,7 +63,7 @@ function draftList(part: SourceDocument, context: ParseContext): DraftResult {
     if (prose) return { drafts: [toDraft(prose)], skipped: [] };
   }
   if (filled.length === 0 && (rows.length > 0 || part.bytes.length === 0))
-    throw new Error(
+    throw new ExternalError(
       foreignFormats.find(([pattern]) => pattern.test(text))?.[1] ??
         'the list contains no indicator that its column name or form identifies',
     );

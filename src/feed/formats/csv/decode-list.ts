@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { unpackGzip } from '../../../platform/lib/json/json-values.ts';
 import { decodeDocument } from '../rss/xml/decode-document.ts';
+import { ExternalError } from '../../../platform/lib/external-error.ts';
 
 /** Bytes of UTF-16, as spreadsheets and PowerShell write it. */
 const wideMarks = [
@@ -19,7 +20,7 @@ export function decodeList(bytes: Buffer): string {
   if (isUtf8(unpacked)) return unpacked.toString('utf8').replace(/^\uFEFF/, '');
   const isWide = wideMarks.some(([first, second]) => unpacked[0] === first && unpacked[1] === second);
   const isText = isWide ? unpacked.length % 2 === 0 : !unpacked.some((byte) => isControl(byte));
-  if (!isText) throw new Error('the document is not UTF-8, UTF-16 or windows-1252');
+  if (!isText) throw new ExternalError('the document is not UTF-8, UTF-16 or windows-1252');
   return decodeDocument(unpacked, undefined).replace(/^\uFEFF/, '');
 }
 

@@ -3,6 +3,7 @@ import type { PredictionList } from '../../model/cve-prediction.ts';
 import { parseInstant } from '../../model/source-record.ts';
 import { cvePattern } from '../record-fields.ts';
 import type { SourceFormat } from '../source-format.ts';
+import { ExternalError } from '../../../platform/lib/external-error.ts';
 
 const rowsMax = 2_000_000;
 const rowsPerBatch = 5_000;
@@ -13,7 +14,7 @@ export const epss: SourceFormat = {
   defaults: { publisher: 'FIRST', tlp: 'CLEAR', reliability: 0.9, schedule: '0 6 * * *' },
   files: /\.csv(?:\.gz)?$/i,
   parse(parts) {
-    if (parts.length !== 1) throw new Error('EPSS scores are a single document, not a directory');
+    if (parts.length !== 1) throw new ExternalError('EPSS scores are a single document, not a directory');
     const { predictions, invalid } = readScores(decodeUtf8(parts[0]!.bytes));
     const skipped = invalid === 0 ? [] : [{ entry: `${invalid} rows`, reason: 'have no valid CVE and scores' }];
     return { records: [], predictions, skipped };
@@ -25,8 +26,8 @@ function readScores(text: string): { predictions: PredictionList; invalid: numbe
   const [about = '', header = '', ...lines] = text.split(/\r?\n/);
   const scoredAt = parseInstant(/\bscore_date:([\d:TZ.+-]+)/.exec(about)?.[1]?.replace(/\+0000$/, 'Z'));
   if (!scoredAt || header.trim() !== 'cve,epss,percentile')
-    throw new Error('the document does not begin with a score_date and the columns cve,epss,percentile');
-  if (lines.length > rowsMax) throw new Error(`the document has more than ${rowsMax} rows`);
+    throw new ExternalError('the document does not begin with a score_date and the columns cve,epss,percentile');
+  if (lines.length > rowsMax) throw new ExternalError(`the document has more than ${rowsMax} rows`);
   const rows = new Map<string, [string, number, number]>();
   let invalid = 0;
   for (const line of lines) {

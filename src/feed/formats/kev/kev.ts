@@ -13,6 +13,7 @@ import {
 import { findProductPlatforms } from '../../extraction/products/product-platforms.ts';
 import { judgeSeverity } from '../../extraction/severity/judge-severity.ts';
 import { clip, cvePattern, cwePattern, storeFields, toVulnerabilityFields } from '../record-fields.ts';
+import { ExternalError } from '../../../platform/lib/external-error.ts';
 
 const rowsMax = 100_000;
 
@@ -33,14 +34,14 @@ export const kev: SourceFormat = {
 };
 
 function draftCatalog(parts: SourceDocument[], { reliability }: ParseContext): DraftResult {
-  if (parts.length !== 1) throw new Error('a catalog is a single document, not a directory');
+  if (parts.length !== 1) throw new ExternalError('a catalog is a single document, not a directory');
   const catalog = asObject(parseJsonBytes(parts[0]!.bytes));
   const rows = catalog['vulnerabilities'];
-  if (!Array.isArray(rows)) throw new Error('the document has no list "vulnerabilities"');
-  if (rows.length > rowsMax) throw new Error(`the catalog has more than ${rowsMax} rows`);
+  if (!Array.isArray(rows)) throw new ExternalError('the document has no list "vulnerabilities"');
+  if (rows.length > rowsMax) throw new ExternalError(`the catalog has more than ${rowsMax} rows`);
   const released = parseInstant(catalog['dateReleased']);
-  if (!released) throw new Error('the catalog has no valid "dateReleased"');
-  if (typeof catalog['count'] !== 'number') throw new Error('the catalog has no "count"');
+  if (!released) throw new ExternalError('the catalog has no valid "dateReleased"');
+  if (typeof catalog['count'] !== 'number') throw new ExternalError('the catalog has no "count"');
   return { ...draftRows(rows, reliability), catalog: { declared: catalog['count'], rows: rows.length, released } };
 }
 

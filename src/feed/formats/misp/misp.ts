@@ -17,6 +17,7 @@ import { isBelievable } from '../../model/believable-time.ts';
 import type { DraftResult, ParseContext, RecordDraft, SourceFormat } from '../source-format.ts';
 import type { SourceDocument } from '../source-document.ts';
 import { buildDrafts, draftParts } from '../read-parts.ts';
+import { ExternalError } from '../../../platform/lib/external-error.ts';
 
 const uuidPattern = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const eventsMax = 50_000;
@@ -77,10 +78,11 @@ type Manifest = { rows: { id: string; version: string | undefined }[]; invalidId
 
 function readManifest({ bytes }: DigestInput): Manifest {
   const manifest = parseJsonBytes(bytes);
-  if (!isObject(manifest)) throw new Error('the manifest is not a list of events');
+  if (!isObject(manifest)) throw new ExternalError('the manifest is not a list of events');
   const rows = Object.entries(manifest).filter(([id, row]) => uuidPattern.test(id) && isObject(row));
-  if (rows.length === 0 && Object.keys(manifest).length > 0) throw new Error('the manifest is not a list of events');
-  if (rows.length > eventsMax) throw new Error(`the manifest has more than ${eventsMax} events`);
+  if (rows.length === 0 && Object.keys(manifest).length > 0)
+    throw new ExternalError('the manifest is not a list of events');
+  if (rows.length > eventsMax) throw new ExternalError(`the manifest has more than ${eventsMax} events`);
   const newest = rows.toSorted(([, a], [, b]) => readTimestamp(b) - readTimestamp(a));
   const valid = new Set(rows.map(([id]) => id));
   return {
@@ -94,7 +96,7 @@ const readTimestamp = (row: unknown): number => Number(asScalarText((row as Json
 function draftPart(part: SourceDocument, context: ParseContext): DraftResult {
   const document = parseJsonBytes(part.bytes);
   const events = unwrapEvents(document);
-  if (!events) throw new Error('the document is not a MISP event');
+  if (!events) throw new ExternalError('the document is not a MISP event');
   const parsed: DraftResult = { drafts: [], skipped: [] };
   for (const [index, event] of events.entries()) {
     const id = asText(event['uuid'])?.trim().toLowerCase();
@@ -112,7 +114,7 @@ function draftPart(part: SourceDocument, context: ParseContext): DraftResult {
         parsed.skipped.push({ entry: `${unreadable} attributes of ${id}`, reason: 'have no valid type and value' });
     }
   }
-  if (events.length === 1 && parsed.drafts.length === 0) throw new Error(parsed.skipped[0]!.reason);
+  if (events.length === 1 && parsed.drafts.length === 0) throw new ExternalError(parsed.skipped[0]!.reason);
   return parsed;
 }
 

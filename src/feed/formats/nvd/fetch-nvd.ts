@@ -1,6 +1,7 @@
 import type { DigestInput, FetchSession, FetchSessionResult } from '../fetch-session.ts';
 import { asObject, parseJsonBytes } from '../../../platform/lib/json/json-values.ts';
 import type { SourceDocument } from '../source-document.ts';
+import { ExternalError } from '../../../platform/lib/external-error.ts';
 
 const dayMs = 24 * 3_600_000;
 /** The longest range that the service accepts (NVD CVE API 2.0, lastModStartDate). */
@@ -62,6 +63,6 @@ type NvdPageDigest = { count: number; total: number };
 export function digestNvdPage({ bytes }: DigestInput): NvdPageDigest {
   const { vulnerabilities, totalResults: total } = asObject(parseJsonBytes(bytes));
   if (!Array.isArray(vulnerabilities) || typeof total !== 'number')
-    throw new Error('the response is not a page of the CVE API');
+    throw new ExternalError('the response is not a page of the CVE API');
   return { count: vulnerabilities.length, total };
 }

@@ -18,6 +18,7 @@ import type { DraftResult, ParseContext, RecordDraft, SourceFormat } from '../so
 import type { SourceDocument } from '../source-document.ts';
 import { draftParts, toParse, unzipPart } from '../read-parts.ts';
 import { clip, cvePattern, cwePattern, storeFields, toVulnerabilityFields } from '../record-fields.ts';
+import { ExternalError } from '../../../platform/lib/external-error.ts';
 
 const rowsMax = 20_000;
 const zipBounds = { entriesMax: 20_000, entryMaxBytes: 64 * 1024 * 1024, totalMaxBytes: 128 * 1024 * 1024 };
@@ -65,11 +66,11 @@ function listEntries(part: SourceDocument, context: CveContext): PageEntry[] {
     }));
   const { vulnerabilities: rows, CVE_Items: oldRows, data_format: oldFormat } = asObject(document);
   if (oldRows !== undefined || oldFormat === 'MITRE')
-    throw new Error(
+    throw new ExternalError(
       'the document is NVD JSON 1.1 or CVE JSON 4, which are retired: use NVD JSON 2.0 or CVE records of format 5',
     );
-  if (!Array.isArray(rows)) throw new Error('the document has no list "vulnerabilities"');
-  if (rows.length > rowsMax) throw new Error(`the page has more than ${rowsMax} rows`);
+  if (!Array.isArray(rows)) throw new ExternalError('the document has no list "vulnerabilities"');
+  if (rows.length > rowsMax) throw new ExternalError(`the page has more than ${rowsMax} rows`);
   return rows.map((row, index) => {
     const cve = asObject(asObject(row)['cve']);
     const id = asText(cve['id'])?.trim();

@@ -24,6 +24,7 @@ import { osvIdPattern } from './scan-index.ts';
 import { findRepository, listAffectedVersions } from './osv-versions.ts';
 import { draftParts, toParse, unzipPart } from '../read-parts.ts';
 import { clip, cvePattern, cwePattern, isWebLink, storeFields, toVulnerabilityFields } from '../record-fields.ts';
+import { ExternalError } from '../../../platform/lib/external-error.ts';
 
 const fileNames = /\.(?:json|ya?ml)(?:\.gz)?$/i;
 const zipBounds = { entriesMax: 100_000, entryMaxBytes: 8 * 1024 * 1024, totalMaxBytes: 256 * 1024 * 1024 };
@@ -100,7 +101,8 @@ function draftPart(part: SourceDocument, context: ParseContext): DraftResult {
       drafted.drafts.push(
         draftEntry(id, entry, { url: part.url, modifiedAt, stated: stated as JsonObject, ...context }),
       );
-    else if (entries.length === 1) throw new Error('the document is not an OSV record with valid id and modified');
+    else if (entries.length === 1)
+      throw new ExternalError('the document is not an OSV record with valid id and modified');
     else
       drafted.skipped.push({
         entry: id ?? `${part.name}[${index}]`,

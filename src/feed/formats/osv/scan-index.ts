@@ -1,4 +1,5 @@
 import { parseInstant } from '../../model/source-record.ts';
+import { ExternalError } from '../../../platform/lib/external-error.ts';
 
 export const osvIdPattern = /^[A-Za-z0-9][A-Za-z0-9._:+-]{2,199}$/;
 /** The index of all ecosystems had about 40 MB in 2025. */
@@ -67,7 +68,7 @@ export function createIndexScan({ seen, floor }: { seen: Map<string, string>; fl
     },
     finish() {
       if (!isFinished) scanLine(partialLine);
-      if (count === 0) throw new Error('the index has no row with a time and an id');
+      if (count === 0) throw new ExternalError('the index has no row with a time and an id');
       keepOldest();
       return { rows, hasMore, isTruncated };
     },

@@ -6,6 +6,7 @@ import { decodeDocument } from './xml/decode-document.ts';
 import { htmlToText } from './html-text.ts';
 import { resolveAddress } from './xml/read-xml.ts';
 import { isSameSite } from './canonical-url.ts';
+import { ExternalError } from '../../../platform/lib/external-error.ts';
 
 export type ArticlePage = { bytes: Uint8Array; contentType: string | undefined; url: string };
 /** The main text of a page. `canonical` is the page's own canonical address if it is on the same site. */
@@ -27,10 +28,10 @@ const depthMax = 400;
 /** Extracts the main text of a page without navigation and advertising. Throws an Error if the document is not a page. */
 export function readArticle({ bytes, contentType, url }: ArticlePage): Article {
   if (contentType && !/html|xml|text\/plain/i.test(contentType))
-    throw new Error(`${contentType.slice(0, 60)} is not a web page`);
+    throw new ExternalError(`${contentType.slice(0, 60)} is not a web page`);
   const source = decodeDocument(Buffer.from(bytes), contentType);
   if (/^text\/plain/i.test(contentType ?? '')) return { text: source };
-  if (!/<\w/.test(source.slice(0, 100_000))) throw new Error('the document is not a web page');
+  if (!/<\w/.test(source.slice(0, 100_000))) throw new ExternalError('the document is not a web page');
   checkSize(source);
   const { document } = parseHTML(/<html[\s>]/i.test(source) ? source : `<html><body>${source}</body></html>`);
   const link = document.querySelector('link[rel="canonical"]')?.getAttribute('href') ?? undefined;
@@ -50,13 +51,13 @@ function checkSize(source: string): void {
   const parser = new Parser({
     onopentagname() {
       [elements, depth, elementAttributes] = [elements + 1, depth + 1, 0];
-      if (elements > elementsMax) throw new Error(`the page has more than ${elementsMax} elements`);
-      if (depth > depthMax) throw new Error(`the page is nested deeper than ${depthMax} elements`);
+      if (elements > elementsMax) throw new ExternalError(`the page has more than ${elementsMax} elements`);
+      if (depth > depthMax) throw new ExternalError(`the page is nested deeper than ${depthMax} elements`);
     },
     onattribute() {
       [attributes, elementAttributes] = [attributes + 1, elementAttributes + 1];
       if (attributes > attributesMax || elementAttributes > elementAttributesMax)
-        throw new Error('the page has too many attributes');
+        throw new ExternalError('the page has too many attributes');
     },
     onclosetag() {
       depth -= 1;

@@ -12,6 +12,7 @@ import {
   type EntrySelection,
   type FeedState,
 } from './select-entries.ts';
+import { ExternalError } from '../../../platform/lib/external-error.ts';
 
 export const feedTypes = 'application/rss+xml, application/atom+xml, application/feed+json, application/xml, */*;q=0.5';
 const pageTypes = 'text/html, application/xhtml+xml, text/plain;q=0.8';
@@ -148,7 +149,7 @@ function addPage(
 const toTextOfFeed = (entry: IdentifiedEntry): SourceDocument | Error =>
   (entry.content ?? entry.summary)
     ? { name: entry.recordId, bytes: Buffer.alloc(0), entry }
-    : new Error('the feed is too large to fetch its pages, and has no text of this entry');
+    : new ExternalError('the feed is too large to fetch its pages, and has no text of this entry');
 
 /** Returns a function that fetches pages and skips a host after several failures in a row or status 429. */
 function createPageFetcher(session: FetchSession): (entry: IdentifiedEntry) => Promise<SourceDocument | Error> {
@@ -158,7 +159,8 @@ function createPageFetcher(session: FetchSession): (entry: IdentifiedEntry) => P
     const part: SourceDocument = { name: recordId, bytes: Buffer.alloc(0), entry };
     if (!/^https?:\/\//i.test(link)) return part;
     const host = URL.parse(link)?.host ?? '';
-    if ((failures.get(host) ?? 0) >= hostFailuresMax) return new Error(`${host} was skipped after repeated failures`);
+    if ((failures.get(host) ?? 0) >= hostFailuresMax)
+      return new ExternalError(`${host} was skipped after repeated failures`);
     try {
       const found = (await session.fetch(link, { accept: pageTypes, bytesMax: pageMaxBytes }))!;
       failures.delete(host);

@@ -1,4 +1,5 @@
 import { Parser } from 'htmlparser2';
+import { ExternalError } from '../../../platform/lib/external-error.ts';
 
 const blocks = new Set(
   `address article aside blockquote body center dd details dialog div dl dt fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 header hgroup hr html li main
@@ -11,7 +12,7 @@ const silent = new Set(
 
 // The time of the parser is quadratic in the depth. Parsing stops where a page nests deeper.
 const depthMax = 1_000;
-const tooDeep = new Error('nested too deep');
+const tooDeep = new ExternalError('nested too deep');
 
 /**
  * Converts HTML to plain text. Blocks become lines, headings start with `#`, list items with a dash, and cells are separated by `|`. Link

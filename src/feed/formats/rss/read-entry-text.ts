@@ -7,6 +7,7 @@ import type { SourceRecord, UnreadText } from '../../model/source-record.ts';
 import { readArticle, type Article } from './article.ts';
 import { toCanonicalUrl } from './canonical-url.ts';
 import { htmlToText } from './html-text.ts';
+import { ExternalError } from '../../../platform/lib/external-error.ts';
 
 const textMaxChars = 1_000_000;
 // A page whose main text is much shorter than the feed's text is a teaser or a paywall.
@@ -29,7 +30,7 @@ export function readEntryText(entry: UnreadText, knowledge?: ReferenceLists): So
     .trim()
     .slice(0, textMaxChars)
     .toWellFormed();
-  if (text === '') throw new Error('neither the page nor the feed has a text');
+  if (text === '') throw new ExternalError('neither the page nor the feed has a text');
   const { recordId, externalId, link, modifiedAt, language } = entry;
   const publishTime = entry.publishTime ?? article?.publishTime;
   const pageHost = toPublisherHost(entry.page?.url);

@@ -9,6 +9,7 @@ import type { FeedEntry } from './feed-entry.ts';
 import { readFeed } from './read-feed.ts';
 import { htmlToText } from './html-text.ts';
 import { expectLinearTime, repeated } from '../../../../test/support/linear-time.ts';
+import { ExternalError } from '../../../platform/lib/external-error.ts';
 
 const entriesOf = (text: string | Buffer, more: object = {}): FeedEntry[] =>
   readFeed({ bytes: Buffer.from(text as string), ...more }).entries;
@@ -120,7 +121,7 @@ describe('hostile feeds', () => {
     try {
       entriesOf(text);
     } catch (error) {
-      expect((error as Error).constructor).toBe(Error);
+      expect(error).toBeInstanceOf(ExternalError);
     }
   };
   const bomb = `<?xml version="1.0"?><!DOCTYPE lolz [<!ENTITY lol "lol">${Array.from({ length: 9 }, (_, level) => `<!ENTITY lol${level + 1} "${`&lol${level || ''};`.repeat(10)}">`).join('')}]>`;
@@ -175,7 +176,7 @@ describe('hostile feeds', () => {
               if (text !== undefined) expect([text.isWellFormed(), text.includes('\u0000')]).toEqual([true, false]);
         } catch (error) {
           expect((error as Error).message).toMatch(/\w/);
-          expect((error as Error).constructor).toBe(Error);
+          expect(error).toBeInstanceOf(ExternalError);
         }
       }),
       { numRuns: 500 },

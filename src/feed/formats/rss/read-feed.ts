@@ -3,6 +3,7 @@ import { decodeDocument } from './xml/decode-document.ts';
 import { readJsonFeed } from './json-feed.ts';
 import { readFeedEntry, type FeedEntry } from './feed-entry.ts';
 import { scanXml } from './xml/read-xml.ts';
+import { ExternalError } from '../../../platform/lib/external-error.ts';
 
 type FeedDocument = { bytes: Buffer; contentType?: string | undefined; url?: string | undefined };
 
@@ -30,10 +31,10 @@ function scanJson(text: string, url: string | undefined, onEntry: (entry: FeedEn
   try {
     value = JSON.parse(text);
   } catch (error) {
-    throw new Error('the document is not valid JSON', { cause: error });
+    throw new ExternalError('the document is not valid JSON', { cause: error });
   }
   if (!isObject(value) || !Array.isArray(value['items']) || !(asText(value['version']) ?? asText(value['title'])))
-    throw new Error('the document is not a JSON Feed');
+    throw new ExternalError('the document is not a JSON Feed');
   const items = value['items'] as unknown[];
   for (const entry of readJsonFeed(value, items.slice(0, entriesMax), url)) onEntry(entry);
   return { omitted: Math.max(0, items.length - entriesMax) };
@@ -52,7 +53,7 @@ function scanXmlFeed(text: string, url: string | undefined, onEntry: (entry: Fee
       isFeed ||= isRoot(name);
     },
   });
-  if (!isFeed) throw new Error('the document is not an RSS, RDF, Atom or JSON feed');
+  if (!isFeed) throw new ExternalError('the document is not an RSS, RDF, Atom or JSON feed');
   return { omitted: Math.max(0, count - entriesMax) };
 }
 

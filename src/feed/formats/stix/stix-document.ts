@@ -1,10 +1,11 @@
 import { decodeUtf8, isObject, parseJsonText } from '../../../platform/lib/json/json-values.ts';
+import { ExternalError } from '../../../platform/lib/external-error.ts';
 
 /** Parses a JSON document or JSON Lines, whose lines become a list. Throws an Error that names STIX 1, which is XML. */
 export function readStixDocument(bytes: Buffer): unknown {
   const text = decodeUtf8(bytes);
   if (/^\s*</.test(text))
-    throw new Error(
+    throw new ExternalError(
       /stix\.mitre\.org|docs\.oasis-open\.org\/cti\/ns\/stix/.test(text.slice(0, 10_000))
         ? 'the document is STIX 1: only STIX 2.0 and 2.1 are supported'
         : 'the document is XML, not JSON',
@@ -24,7 +25,7 @@ function readLines(text: string): unknown[] | undefined {
   for (const [index, line] of lines.entries()) {
     const value = parseLine(line);
     if (!isObject(value) && index === 0) return undefined;
-    if (!isObject(value)) throw new Error(`line ${index + 1} of the document is not a JSON object`);
+    if (!isObject(value)) throw new ExternalError(`line ${index + 1} of the document is not a JSON object`);
     objects.push(...(Array.isArray(value['objects']) && value['type'] === 'bundle' ? value['objects'] : [value]));
   }
   return objects;

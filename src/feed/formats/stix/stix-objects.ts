@@ -2,6 +2,7 @@ import { asObject, asObjects, asText, isObject, type JsonObject } from '../../..
 import { readStixDocument } from './stix-document.ts';
 import { parseInstant, type SkippedEntry } from '../../model/source-record.ts';
 import type { SourceDocument } from '../source-document.ts';
+import { ExternalError } from '../../../platform/lib/external-error.ts';
 
 /** A STIX object as its source wrote it. */
 export type StixSourceObject = JsonObject & { type: string; id: string };
@@ -27,9 +28,9 @@ export function readBundle(part: SourceDocument): StixBundle {
   const list = Array.isArray(document) ? document : toSingleObject(document) ? [document] : listed;
   // An empty bundle omits the list.
   if (!Array.isArray(list) && !(type === 'bundle' && list === undefined))
-    throw new Error('the document is not a STIX bundle');
+    throw new ExternalError('the document is not a STIX bundle');
   const entries: unknown[] = list ?? [];
-  if (entries.length > objectsMax) throw new Error(`the bundle has more than ${objectsMax} objects`);
+  if (entries.length > objectsMax) throw new ExternalError(`the bundle has more than ${objectsMax} objects`);
   const objects = new Map<string, StixSourceObject>();
   const skipped: SkippedEntry[] = [];
   for (const [index, entry] of entries.entries()) {

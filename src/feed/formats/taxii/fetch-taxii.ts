@@ -5,6 +5,7 @@ import type { SourceDocument } from '../source-document.ts';
 import { toSkipped } from '../read-parts.ts';
 import { joinPages, type TaxiiPageDigest, type JoinedPages } from './page-digest.ts';
 import { fetchTaxiiResponse, findObjectEndpoints } from './taxii-endpoints.ts';
+import { ExternalError } from '../../../platform/lib/external-error.ts';
 
 /** The query for the next page: the server's `next` value or, without one, the date of the last object (TAXII 2.1, section 3.5). */
 type NextPage = { next: string } | { added_after: string };
@@ -113,7 +114,7 @@ async function fetchPages(session: FetchSession, url: string, from: Progress): P
       return { pages: joinPages(pages), progress, isComplete: true };
     }
   }
-  throw new Error(`the collection has more than ${pagesMax} pages`);
+  throw new ExternalError(`the collection has more than ${pagesMax} pages`);
 }
 
 function pageAddress(url: string, addedAfter: string | undefined, next: NextPage | undefined): URL {
@@ -148,7 +149,7 @@ function findNextPage(
   if (!more) return undefined;
   if (next !== undefined) return { next };
   if (page.addedLast === undefined || page.addedLast === page.addedAfter)
-    throw new Error('the server reports more objects without a next page');
+    throw new ExternalError('the server reports more objects without a next page');
   return { added_after: page.addedLast };
 }
 

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { DigestInput } from '../fetch-session.ts';
 import { isObject, parseJsonBytes, asText, type JsonObject } from '../../../platform/lib/json/json-values.ts';
 import { areStandalone, readObjectLinks, type ObjectLinks } from './standalone-objects.ts';
+import { ExternalError } from '../../../platform/lib/external-error.ts';
 
 /** A page of a collection. `bytes` are its objects as the content of a JSON list. */
 export type TaxiiPageDigest = {
@@ -57,9 +58,9 @@ const sha256 = (text: string): string => createHash('sha256').update(text).diges
 
 function readEnvelope(bytes: Buffer): JsonObject {
   const body = parseJsonBytes(bytes);
-  if (!isObject(body)) throw new Error('the response is not a TAXII response');
+  if (!isObject(body)) throw new ExternalError('the response is not a TAXII response');
   if (body['objects'] !== undefined && !Array.isArray(body['objects']))
-    throw new Error('the response is not a TAXII envelope');
+    throw new ExternalError('the response is not a TAXII envelope');
   return body;
 }
 
@@ -68,7 +69,7 @@ function serialize(object: unknown): string {
   try {
     return JSON.stringify(object);
   } catch (error) {
-    if (error instanceof RangeError) throw new Error('the response is nested too deep', { cause: error });
+    if (error instanceof RangeError) throw new ExternalError('the response is nested too deep', { cause: error });
     throw error;
   }
 }

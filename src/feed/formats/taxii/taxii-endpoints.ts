@@ -7,6 +7,7 @@ import {
   asTexts,
   type JsonObject,
 } from '../../../platform/lib/json/json-values.ts';
+import { ExternalError } from '../../../platform/lib/external-error.ts';
 
 const mediaType = 'application/taxii+json;version=2.1';
 const collectionsMax = 50;
@@ -33,14 +34,15 @@ export async function findObjectEndpoints(session: FetchSession): Promise<string
       if (id && entry['can_read'] !== false) endpoints.push(`${list}${encodeURIComponent(id)}/objects/`);
     }
   }
-  if (endpoints.length === 0) throw new Error('the server has no readable collection');
-  if (endpoints.length > collectionsMax) throw new Error(`the server has more than ${collectionsMax} collections`);
+  if (endpoints.length === 0) throw new ExternalError('the server has no readable collection');
+  if (endpoints.length > collectionsMax)
+    throw new ExternalError(`the server has more than ${collectionsMax} collections`);
   return endpoints;
 }
 
 async function readJson(session: FetchSession, url: string): Promise<JsonObject> {
   const body = parseJsonBytes((await fetchTaxiiResponse(session, url, discoveryMaxBytes)).bytes);
-  if (!isObject(body)) throw new Error('the response is not a TAXII response');
+  if (!isObject(body)) throw new ExternalError('the response is not a TAXII response');
   return body;
 }
 
@@ -53,6 +55,6 @@ export async function fetchTaxiiResponse(
   const found = (await session.fetch(url, { accept: mediaType, ...(bytesMax ? { bytesMax } : {}) }))!;
   const type = found.contentType?.toLowerCase() ?? '';
   if (!/^application\/(?:taxii\+json|vnd\.oasis\.(?:taxii|stix)\+json|json)\b/.test(type))
-    throw new Error(`the response is not a TAXII response (${type.slice(0, 60) || 'no content type'})`);
+    throw new ExternalError(`the response is not a TAXII response (${type.slice(0, 60) || 'no content type'})`);
   return found;
 }

@@ -1,4 +1,5 @@
 import { isPoolBusy, ThreadError } from '../../../platform/lib/threads/thread-error.ts';
+import { reasonOf } from '../../../platform/lib/external-error.ts';
 import type { ParseResult } from '../../formats/source-format.ts';
 import { cutReason, isCutText } from '../../formats/rss/read-entry-text.ts';
 import type { Extractor } from '../../ingestion/extractor/extractor.ts';
@@ -35,7 +36,10 @@ export async function extractTexts(
       const isOutOfTime = performance.now() - startedMs > timeMaxMs;
       const record = isOutOfTime ? outOfTime : await extractText(extractor, text, { owner, signal });
       if (record instanceof Error) {
-        skipped.push({ entry: text.recordId, reason: record.message });
+        skipped.push({
+          entry: text.recordId,
+          reason: record instanceof ThreadError ? record.message : reasonOf(record),
+        });
         if (record instanceof ThreadError && record.reason === 'timeout') late.push(text.recordId);
       } else {
         records[index] = record;

@@ -12,6 +12,7 @@ import {
 import { parseFeedDate } from '../../formats/rss/feed-dates.ts';
 import type { SourceFormat } from '../../formats/source-format.ts';
 import type { SourceDocument } from '../../formats/source-document.ts';
+import { ExternalError } from '../../../platform/lib/external-error.ts';
 
 export type FetchedDocuments =
   | { kind: 'read'; parts: SourceDocument[]; etag: string | undefined; lastModified: string | undefined }
@@ -39,7 +40,7 @@ const bytesMax = 128 * 1024 * 1024;
 
 /**
  * Fetches the documents of a source: the document at its address, the matching files of a directory, or what its format collects.
- * Throws an Error whose message is safe to show.
+ * Throws an `ExternalError` if they cannot be had.
  */
 export async function fetchDocuments(source: AddressedSource, options: FetchOptions): Promise<FetchedDocuments> {
   const { format, settings, headers, signal, bounds } = options;
@@ -79,14 +80,14 @@ async function readFiles(
   fileNames: RegExp,
 ): Promise<FetchedDocuments> {
   const path = await realpath(fileURLToPath(source.url)).catch(() => undefined);
-  if (path === undefined) throw new Error('the file does not exist');
+  if (path === undefined) throw new ExternalError('the file does not exist');
   if (!source.file_allowed && !(await isBelowAny(path, openDirectories)))
-    throw new Error('the file is outside the directories of TOCSIN_FILE_SOURCES');
+    throw new ExternalError('the file is outside the directories of TOCSIN_FILE_SOURCES');
   const parts: SourceDocument[] = [];
   let bytes = 0;
   for (const file of (await stat(path)).isDirectory() ? listFiles(path, fileNames) : [path]) {
-    const read = readFile(file, bytesMax - bytes);
-    if (!read) throw new Error(`the files together are larger than ${bytesMax} bytes`);
+    const read = asReadable(() => readFile(file, bytesMax - bytes));
+    if (!read) throw new ExternalError(`the files together are larger than ${bytesMax} bytes`);
     bytes += read.bytes.length;
     parts.push({ name: documentName(path, file), ...read });
   }
@@ -104,6 +105,17 @@ function readFile(path: string, bytesMax: number): { bytes: Buffer; modified: st
     return size > bytesMax ? undefined : { bytes: readFileSync(file), modified: mtime.toISOString() };
   } finally {
     closeSync(file);
+  }
+}
+
+/** Runs `work` on a file. One that is missing or must not be read is the fault of whoever configured the source. */
+function asReadable<T>(work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    const { code = '' } = error as NodeJS.ErrnoException;
+    if (!['ENOENT', 'EACCES', 'EPERM', 'EISDIR', 'ENOTDIR', 'ELOOP'].includes(code)) throw error;
+    throw new ExternalError(`the file cannot be read (${code})`, { cause: error });
   }
 }
 
@@ -125,19 +137,19 @@ function listFiles(root: string, fileNames: RegExp): string[] {
   const found: string[] = [];
   const open = [{ directory: root, depth: 0 }];
   for (let next = open.pop(); next; next = open.pop()) {
-    const directory = opendirSync(next.directory, { bufferSize: 1_000 });
+    const directory = asReadable(() => opendirSync(next.directory, { bufferSize: 1_000 }));
     try {
       for (let entry = directory.readSync(); entry; entry = directory.readSync()) {
         const path = join(next.directory, entry.name);
         if (entry.isDirectory() && next.depth < depthMax) open.push({ directory: path, depth: next.depth + 1 });
         if (entry.isFile() && fileNames.test(entry.name)) found.push(path);
-        if (found.length > filesMax) throw new Error(`the directory contains more than ${filesMax} files`);
+        if (found.length > filesMax) throw new ExternalError(`the directory contains more than ${filesMax} files`);
       }
     } finally {
       directory.closeSync();
     }
   }
-  if (found.length === 0) throw new Error('the directory contains no file of this kind');
+  if (found.length === 0) throw new ExternalError('the directory contains no file of this kind');
   return found.toSorted();
 }
 

@@ -73,20 +73,29 @@ export function goodPullEnd(source: SourceRow, pull: GoodPull): PullEnd {
 const toCollectedCursor = ({ cursor, cursorWithout }: FetchSessionResult, late: string[] = []): unknown =>
   late.length > 0 && cursorWithout ? cursorWithout(late) : cursor;
 
-/** Returns the result of a failed pull. The reasons of errors other than `BadPull` are not shown. */
-export function failedPullResult(source: SourceRow, error: unknown): PullResult & { error: string } {
+/**
+ * Returns the result of a failed pull. The reasons of errors other than `BadPull` are not shown: `faultId` finds them in the log of the
+ * service.
+ */
+export function failedPullResult(source: SourceRow, error: unknown, faultId: string): PullResult & { error: string } {
   const reason =
-    error instanceof BadPull ? error.message : 'the pull failed with an internal error; see the service log';
+    error instanceof BadPull
+      ? error.message
+      : `internal error ${faultId} of the service, not of the source; its log has the reason. The pull is tried again.`;
   return { ...emptyResult, skipped: [{ entry: source.name, reason }], error: reason };
 }
 
-/** Returns the state of a source after a failed pull. */
+// A fault of the service has no back-off: it ends with a fix or a restart, and the source has done nothing wrong.
+const faultRetryMs = 15 * 60_000;
+
+/** Returns the state of a source after a failed pull. A fault of the service does not count as a failure of the source. */
 export function failedPullEnd(
   source: SourceRow,
   pull: { error: unknown; result: PullResult & { error: string }; isScheduled: boolean; now: Date },
 ): PullEnd {
   const { error, result, isScheduled, now } = pull;
-  const failures = source.failures + 1;
+  const isFault = !(error instanceof BadPull);
+  const failures = source.failures + (isFault ? 0 : 1);
   const retryAfterMs =
     error instanceof BadPull && error.cause instanceof FetchStatusError ? error.cause.retryAfterMs : undefined;
   return {
@@ -95,8 +104,15 @@ export function failedPullEnd(
     last_pull_at: now,
     last_error: result.error.slice(0, 1_000),
     last_result: toStoredResult(result),
-    next_pull_at: nextPull(source, now, { isScheduled, failures, retryAfterMs }),
+    next_pull_at: isFault
+      ? retryAfterFault(source, now, isScheduled)
+      : nextPull(source, now, { isScheduled, failures, retryAfterMs }),
   };
+}
+
+function retryAfterFault(source: SourceRow, now: Date, isScheduled: boolean): Date | null {
+  const next = nextPull(source, now, { isScheduled, failures: source.failures, retryAfterMs: undefined });
+  return next && isScheduled ? new Date(Math.min(next.getTime(), now.getTime() + faultRetryMs)) : next;
 }
 
 const toStoredResult = (result: PullResult): string =>

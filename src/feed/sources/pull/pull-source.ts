@@ -1,5 +1,6 @@
 import type { Db } from '../../../platform/db/db.ts';
 import type { Clock } from '../../../platform/lib/time/clock.ts';
+import { internalReason } from '../../../platform/lib/external-error.ts';
 import type { Logger } from '../../../platform/lib/logging/logger.ts';
 import type { Secretbox } from '../../../platform/lib/secrets/secretbox.ts';
 import { sourceFormats } from '../../formats/registry.ts';
@@ -13,7 +14,8 @@ import { readItemRoom } from '../../items/writing/item-quota.ts';
 import { finishPull, releaseSource, renewClaim, withSourceAcrossOrgs } from '../sources.store.ts';
 import { applyPredictions } from './write/apply-predictions.ts';
 import { applyRecords } from './write/apply-records.ts';
-import { asBadPull } from './bad-pull.ts';
+import { uuidv7 } from '../../../platform/lib/ids.ts';
+import { asBadPull, BadPull } from './bad-pull.ts';
 import { fetchDocuments, hashDocuments, type FetchedDocuments } from './fetch-documents.ts';
 import { openRecords } from './parse/open-records.ts';
 import type { Parser } from './parse/parser.ts';
@@ -69,6 +71,9 @@ async function pull(deps: PullDeps, source: SourceRow, options: PullOptions): Pr
   const applied = await applyRecords(deps, source, open, cursor);
   if (!applied) return undefined;
   const { parsed, findings, refused } = applied;
+  const faulty = findings.skipped.filter(({ reason }) => reason === internalReason);
+  if (faulty.length > 0)
+    deps.log.error({ sourceId: source.id, faulty }, 'Records could not be read because of a fault of the service.');
   const result = await applyPredictions(deps.db, source, { predictions: parsed?.predictions, result: applied.result });
   if (!result) return undefined;
   const { isScheduled } = options;
@@ -131,14 +136,17 @@ export async function finishFailedPull(
   { isScheduled }: PullOptions,
 ): Promise<PullResult | undefined> {
   const now = deps.clock();
-  const result = failedPullResult(source, error);
-  deps.log.warn({ sourceId: source.id, err: error }, 'The pull of a feed source failed.');
+  const faultId = uuidv7(now);
+  const result = failedPullResult(source, error, faultId);
+  if (error instanceof BadPull) deps.log.warn({ sourceId: source.id, err: error }, 'The pull of a feed source failed.');
+  else deps.log.error({ sourceId: source.id, faultId, err: error }, 'A pull failed because of a fault of the service.');
   return withSourceAcrossOrgs(deps.db, source, async (tx) => {
     const claimed = await renewClaim(tx, source, source.worker!);
     if (!claimed) return undefined;
     const end = failedPullEnd(claimed, { error, result, isScheduled, now });
     await finishPull(tx, source.worker!, end);
-    if (end.failures === 1) await notifySource(tx, claimed, { type: 'feed.source.failed', now });
+    if (end.failures === 1 && claimed.failures === 0)
+      await notifySource(tx, claimed, { type: 'feed.source.failed', now });
     return result;
   });
 }

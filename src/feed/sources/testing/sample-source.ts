@@ -4,6 +4,8 @@ import type { SkippedEntry } from '../../model/source-record.ts';
 import { fetchDocuments } from '../pull/fetch-documents.ts';
 import type { Parser } from '../pull/parse/parser.ts';
 import { failedSample, type SourceSample, type TestedSource } from './source-sample.ts';
+import { ExternalError } from '../../../platform/lib/external-error.ts';
+import { isPoolBusy, ThreadError } from '../../../platform/lib/threads/thread-error.ts';
 
 type SampleSourceOptions = {
   parser: Parser;
@@ -47,7 +49,9 @@ export async function sampleSource(
     const collection = fetched.kind === 'collected' ? fetched.collection : { skipped: [], more: false };
     return toSample(parsed, collection);
   } catch (error) {
-    return failedSample(error instanceof Error ? error.message : String(error));
+    if (error instanceof ExternalError || (error instanceof ThreadError && !isPoolBusy(error)))
+      return failedSample(error.message);
+    throw error;
   }
 }
 

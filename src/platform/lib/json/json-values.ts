@@ -1,4 +1,5 @@
 import { gunzipSync } from 'node:zlib';
+import { ExternalError } from '../external-error.ts';
 import { toStorableText } from '../text/storable-text.ts';
 
 export type JsonObject = Record<string, unknown>;
@@ -14,7 +15,7 @@ export function decodeUtf8(bytes: Buffer): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(unpacked);
   } catch (error) {
-    throw new Error('the document is not UTF-8', { cause: error });
+    throw new ExternalError('the document is not UTF-8', { cause: error });
   }
 }
 
@@ -23,7 +24,7 @@ export function parseJsonText(text: string): unknown {
     return JSON.parse(text);
   } catch (error) {
     const isMarkup = /^\s*</.test(text);
-    throw new Error(isMarkup ? 'the document is XML or HTML, not JSON' : 'the document is not valid JSON', {
+    throw new ExternalError(isMarkup ? 'the document is XML or HTML, not JSON' : 'the document is not valid JSON', {
       cause: error,
     });
   }
@@ -35,7 +36,7 @@ export function unpackGzip(bytes: Buffer): Buffer {
   try {
     return gunzipSync(bytes, { maxOutputLength: unpackedMaxBytes });
   } catch (error) {
-    throw new Error('the document cannot be unpacked', { cause: error });
+    throw new ExternalError('the document cannot be unpacked', { cause: error });
   }
 }
 

@@ -2,7 +2,8 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { setImmediate } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate } from 'node:zlib';
-import { parseRetryAfterMs, sendRequest } from './send-request.ts';
+import { parseRetryAfterMs, readChunks, sendRequest } from './send-request.ts';
+import { ExternalError } from '../external-error.ts';
 
 export type FetchRequest = {
   url: string;
@@ -36,7 +37,7 @@ export type FetchResult =
   | { kind: 'not-modified' };
 
 /** A response with a status other than 200, or than 304 for a conditional request. `retryAfterMs` is its Retry-After header. */
-export class FetchStatusError extends Error {
+export class FetchStatusError extends ExternalError {
   readonly status: number;
   readonly retryAfterMs: number | undefined;
   constructor(host: string, status: number, retryAfterMs: number | undefined) {
@@ -53,7 +54,7 @@ const chunkBytes = 256 * 1024;
 
 /**
  * Sends a GET request to a public address, with bounds on size (packed and unpacked), time and redirects. Every host, including those
- * of redirects, is resolved first, and the connection goes to the address that was checked. Throws an Error whose message is safe to show.
+ * of redirects, is resolved first, and the connection goes to the address that was checked. Throws an `ExternalError`.
  */
 export async function fetchBytes(request: FetchRequest): Promise<FetchResult> {
   const timeout = AbortSignal.timeout(request.timeoutMs ?? 60_000);
@@ -61,16 +62,18 @@ export async function fetchBytes(request: FetchRequest): Promise<FetchResult> {
   try {
     return await followRedirects(request, signal);
   } catch (error) {
-    if (timeout.aborted) throw new Error('the source took too long to respond', { cause: error });
+    if (timeout.aborted) throw new ExternalError('the source took too long to respond', { cause: error });
     if (!request.signal?.aborted && isReset(error))
-      throw new Error('the connection was cut off before the whole document arrived', { cause: error });
+      throw new ExternalError('the connection was cut off before the whole document arrived', { cause: error });
     throw error;
   }
 }
 
 /** Returns whether a response ended early, which Node.js reports as `aborted`. */
 const isReset = (error: unknown): boolean =>
-  error instanceof Error && 'code' in error && error.code === 'ECONNRESET' && error.message === 'aborted';
+  error instanceof ExternalError &&
+  error.message === 'aborted' &&
+  (error.cause as NodeJS.ErrnoException).code === 'ECONNRESET';
 
 async function followRedirects(request: FetchRequest, signal: AbortSignal): Promise<FetchResult> {
   const bytesMax = request.bytesMax ?? 32 * 1024 * 1024;
@@ -103,7 +106,7 @@ async function followRedirects(request: FetchRequest, signal: AbortSignal): Prom
       headers: response.headers,
     };
   }
-  throw new Error(`more than ${redirectsMax} redirects`);
+  throw new ExternalError(`more than ${redirectsMax} redirects`);
 }
 
 function sendGet(url: URL, request: FetchRequest, signal: AbortSignal): Promise<IncomingMessage> {
@@ -138,21 +141,21 @@ async function readResponse(
 
 async function streamBody(response: IncomingMessage, onChunk: (chunk: Buffer) => boolean): Promise<Buffer> {
   // Leaving the loop destroys the stream and its connection.
-  for await (const chunk of response) if (!onChunk(chunk as Buffer)) return Buffer.alloc(0);
-  if (!response.complete) throw new Error('the response was cut off');
+  for await (const chunk of readChunks(response)) if (!onChunk(chunk)) return Buffer.alloc(0);
+  if (!response.complete) throw new ExternalError('the response was cut off');
   return Buffer.alloc(0);
 }
 
 async function readBody(response: IncomingMessage, bytesMax: number): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
-  for await (const chunk of response) {
-    size += (chunk as Buffer).length;
+  for await (const chunk of readChunks(response)) {
+    size += chunk.length;
     // Leaving the loop destroys the stream and its connection.
-    if (size > bytesMax) throw new Error(`the response is larger than ${bytesMax} bytes`);
-    chunks.push(chunk as Buffer);
+    if (size > bytesMax) throw new ExternalError(`the response is larger than ${bytesMax} bytes`);
+    chunks.push(chunk);
   }
-  if (!response.complete) throw new Error('the response was cut off');
+  if (!response.complete) throw new ExternalError('the response was cut off');
   return Buffer.concat(chunks);
 }
 
@@ -168,10 +171,10 @@ async function unpack(bytes: Buffer, encoding: string | undefined, maxOutputLeng
   const name = encoding?.trim().toLowerCase() ?? '';
   if (name === '' || name === 'identity') return bytes;
   const unpacker = Object.hasOwn(unpackers, name) ? unpackers[name] : undefined;
-  if (!unpacker) throw new Error(`the response has an unknown content encoding (${name.slice(0, 40)})`);
+  if (!unpacker) throw new ExternalError(`the response has an unknown content encoding (${name.slice(0, 40)})`);
   try {
     return await unpacker(bytes, { maxOutputLength });
   } catch (error) {
-    throw new Error('the response cannot be unpacked within its bounds', { cause: error });
+    throw new ExternalError('the response cannot be unpacked within its bounds', { cause: error });
   }
 }

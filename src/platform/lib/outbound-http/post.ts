@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
-import { parseRetryAfterMs, sendRequest } from './send-request.ts';
+import { parseRetryAfterMs, readChunks, sendRequest } from './send-request.ts';
+import { ExternalError } from '../external-error.ts';
 
 export type PostRequest = {
   url: string;
@@ -19,8 +20,8 @@ const textMaxBytes = 2048;
 
 /**
  * Sends a POST request to a public address, with bounds on time, response and redirects. Follows only redirects 307 and 308: the others
- * would change the method to GET. Every host is resolved and checked first. Throws an Error whose message is safe to show if there is
- * no response.
+ * would change the method to GET. Every host is resolved and checked first. Throws an `ExternalError` if there is no
+ * response.
  */
 export async function postBytes(request: PostRequest): Promise<PostResult> {
   const timeout = AbortSignal.timeout(request.timeoutMs);
@@ -28,7 +29,7 @@ export async function postBytes(request: PostRequest): Promise<PostResult> {
   try {
     return await followRedirects(request, signal);
   } catch (error) {
-    if (timeout.aborted) throw new Error(`no response within ${request.timeoutMs / 1000} s`, { cause: error });
+    if (timeout.aborted) throw new ExternalError(`no response within ${request.timeoutMs / 1000} s`, { cause: error });
     throw error;
   }
 }
@@ -47,7 +48,8 @@ async function followRedirects(request: PostRequest, signal: AbortSignal): Promi
     if ([307, 308].includes(status) && location && URL.canParse(location, url.href)) {
       response.destroy();
       const next = new URL(location, url);
-      if (url.protocol === 'https:' && next.protocol !== 'https:') throw new Error('a redirect leads away from https');
+      if (url.protocol === 'https:' && next.protocol !== 'https:')
+        throw new ExternalError('a redirect leads away from https');
       url = next;
       continue;
     }
@@ -57,15 +59,15 @@ async function followRedirects(request: PostRequest, signal: AbortSignal): Promi
       retryAfterMs: parseRetryAfterMs(response.headers['retry-after']),
     };
   }
-  throw new Error(`more than ${redirectsMax} redirects`);
+  throw new ExternalError(`more than ${redirectsMax} redirects`);
 }
 
 async function readStart(response: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];
   let size = 0;
-  for await (const chunk of response) {
-    chunks.push(chunk as Buffer);
-    size += (chunk as Buffer).length;
+  for await (const chunk of readChunks(response)) {
+    chunks.push(chunk);
+    size += chunk.length;
     // Leaving the loop destroys the stream and its connection.
     if (size >= textMaxBytes) break;
   }

@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
-import { sendRequest } from './send-request.ts';
+import { readChunks, sendRequest } from './send-request.ts';
+import { ExternalError } from '../external-error.ts';
 
 const bytesMax = 8 * 1024 * 1024;
 
@@ -20,14 +21,16 @@ export function publicFetch(allow: readonly string[]) {
     const status = response.statusCode ?? 0;
     if (status >= 300 && status < 400) {
       response.destroy();
-      throw new Error(`${new URL(input).host} responded with a redirect, which is not followed`);
+      throw new ExternalError(`${new URL(input).host} responded with a redirect, which is not followed`);
     }
     const responseInit = { status, headers: toHeaderList(response.headers) };
     if (status === 204 || status === 205) {
       response.destroy();
       return new Response(null, responseInit);
     }
-    const stream = Readable.toWeb(Readable.from(limitBytes(response))) as unknown as ReadableStream<Uint8Array>;
+    const stream = Readable.toWeb(
+      Readable.from(limitBytes(readChunks(response))),
+    ) as unknown as ReadableStream<Uint8Array>;
     return new Response(stream, responseInit);
   };
 }
@@ -36,7 +39,7 @@ async function* limitBytes(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer
   let size = 0;
   for await (const chunk of chunks) {
     size += chunk.length;
-    if (size > bytesMax) throw new Error(`the response is larger than ${bytesMax} bytes`);
+    if (size > bytesMax) throw new ExternalError(`the response is larger than ${bytesMax} bytes`);
     yield chunk;
   }
 }

@@ -6,6 +6,7 @@ import { getCACertificates } from 'node:tls';
 import { withoutBrackets } from '../url-host.ts';
 import { createProxyAgent, findProxy } from './proxy.ts';
 import { createAllowList, isPublicAddress } from './public-address.ts';
+import { ExternalError } from '../external-error.ts';
 
 export type OutboundRequest = {
   method: string;
@@ -18,12 +19,12 @@ export type OutboundRequest = {
 
 /**
  * Sends one request to a checked address, or through a proxy, which resolves names itself: then only addresses in the URL are checked. The caller
- * handles redirects. Throws an Error whose message is safe to show.
+ * handles redirects. Throws an `ExternalError` if there is no response.
  */
 export async function sendRequest(url: URL, request: OutboundRequest, signal: AbortSignal): Promise<IncomingMessage> {
   if (url.protocol !== 'http:' && url.protocol !== 'https:')
-    throw new Error(`${url.protocol} addresses are not supported`);
-  if (url.username || url.password) throw new Error('addresses with a user name or password are not supported');
+    throw new ExternalError(`${url.protocol} addresses are not supported`);
+  if (url.username || url.password) throw new ExternalError('addresses with a user name or password are not supported');
   const proxy = findProxy(url);
   const connection = proxy
     ? connectThroughProxy(proxy, url, request.allow)
@@ -39,11 +40,12 @@ export async function sendRequest(url: URL, request: OutboundRequest, signal: Ab
     const clientRequest = (url.protocol === 'https:' ? requestHttps : requestHttp)(url, options, resolve);
     // Otherwise the response of a proxy that opens no tunnel would pass for the host's.
     clientRequest.on('proxyConnect', ({ statusCode }: { statusCode: number }) => {
-      if (url.protocol === 'https:' && statusCode !== 200) clientRequest.destroy(new Error(`status ${statusCode}`));
+      if (url.protocol === 'https:' && statusCode !== 200)
+        clientRequest.destroy(new ExternalError(`status ${statusCode}`));
     });
     const through = proxy ? ` through the proxy ${proxy.host}` : '';
     clientRequest.on('error', (error) =>
-      reject(new Error(`${url.host} cannot be reached${through}: ${error.message}`, { cause: error })),
+      reject(isOwnShortage(error) ? error : unreachable(`${url.host} cannot be reached${through}`, error)),
     );
     clientRequest.end(request.body);
   });
@@ -53,6 +55,29 @@ function connectThroughProxy(proxy: URL, url: URL, allow: readonly string[]): { 
   const host = withoutBrackets(url.hostname);
   if (isIP(host)) rejectPrivate(host, [{ address: host, family: isIP(host) }], allow);
   return { agent: createProxyAgent(proxy, url.protocol) };
+}
+
+const unreachable = (problem: string, error: Error): ExternalError =>
+  new ExternalError(`${problem}: ${error.message}`, { cause: error });
+
+/** Returns whether this machine has no file descriptors or memory left. */
+const isOwnShortage = (error: Error): boolean =>
+  'code' in error && ['EMFILE', 'ENFILE', 'ENOMEM', 'ENOBUFS'].includes(String(error.code));
+
+/** Reads a response in chunks. Throws an `ExternalError` if the connection fails. */
+export async function* readChunks(response: IncomingMessage): AsyncGenerator<Buffer, void, void> {
+  const chunks = response.iterator() as AsyncIterableIterator<Buffer>;
+  try {
+    for (;;) {
+      const { value, done } = await chunks.next().catch((error: Error) => {
+        throw new ExternalError(error.message, { cause: error });
+      });
+      if (done) return;
+      yield value;
+    }
+  } finally {
+    response.destroy();
+  }
 }
 
 export type ResolvedAddress = { address: string; family: number };
@@ -77,7 +102,7 @@ export async function resolvePublicHost(
 ): Promise<ResolvedAddress[]> {
   const host = withoutBrackets(url.hostname);
   const addresses = isIP(host) ? [{ address: host, family: isIP(host) }] : await resolveName(host, signal);
-  if (addresses.length === 0) throw new Error(`${host} has no address`);
+  if (addresses.length === 0) throw new ExternalError(`${host} has no address`);
   rejectPrivate(host, addresses, allow);
   return addresses;
 }
@@ -85,17 +110,19 @@ export async function resolvePublicHost(
 function rejectPrivate(host: string, addresses: ResolvedAddress[], allow: readonly string[]): void {
   const isAllowed = createAllowList(allow);
   if (addresses.some(({ address }) => !isPublicAddress(address) && !isAllowed(host, address)))
-    throw new Error(`${host} is not a public address (add the host to TOCSIN_FETCH_ALLOW to permit it)`);
+    throw new ExternalError(`${host} is not a public address (add the host to TOCSIN_FETCH_ALLOW to permit it)`);
 }
 
 async function resolveName(host: string, signal: AbortSignal): Promise<ResolvedAddress[]> {
   signal.throwIfAborted();
   const aborted = new Promise<never>((_resolve, reject) => {
-    signal.addEventListener('abort', () => reject(new Error('aborted')), { once: true });
+    signal.addEventListener('abort', () => reject(new ExternalError(`${host} was not resolved in time`)), {
+      once: true,
+    });
   });
   aborted.catch(() => undefined);
   const resolved = lookup(host, { all: true }).catch((error: Error) => {
-    throw new Error(`${host} cannot be resolved: ${error.message}`, { cause: error });
+    throw new ExternalError(`${host} cannot be resolved: ${error.message}`, { cause: error });
   });
   return Promise.race([resolved, aborted]);
 }

@@ -1,4 +1,5 @@
 import { unzipSync } from 'fflate';
+import { ExternalError } from '../external-error.ts';
 
 export type ZipEntry = { name: string; bytes: Buffer };
 export type ZipBounds = { entriesMax: number; entryMaxBytes: number; totalMaxBytes: number };
@@ -8,7 +9,7 @@ export const isZip = (bytes: Buffer): boolean =>
 
 /**
  * Unpacks the wanted files of a zip archive in memory. Names are never used as paths and nothing is written to disk. A file that
- * unpacks to more than the archive declares is cut off there. Throws an Error if the archive is damaged or exceeds its bounds.
+ * unpacks to more than the archive declares is cut off there. Throws an `ExternalError` if the archive is damaged or exceeds its bounds.
  */
 export function readZip(bytes: Buffer, isWanted: (name: string) => boolean, bounds: ZipBounds): ZipEntry[] {
   let [entries, total] = [0, 0];
@@ -26,9 +27,9 @@ export function readZip(bytes: Buffer, isWanted: (name: string) => boolean, boun
   try {
     files = unzipSync(bytes, { filter });
   } catch (error) {
-    throw new Error('the archive cannot be unpacked', { cause: error });
+    throw new ExternalError('the archive cannot be unpacked', { cause: error });
   }
-  if (exceeded) throw new Error(`the archive contains ${exceeded}`);
+  if (exceeded) throw new ExternalError(`the archive contains ${exceeded}`);
   return Object.entries(files).map(([name, content]) => ({
     name,
     bytes: Buffer.from(content.buffer, content.byteOffset, content.byteLength),

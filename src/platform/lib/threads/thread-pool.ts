@@ -12,7 +12,7 @@ import { ThreadError } from './thread-error.ts';
 
 /** Runs long computations in worker threads, off the event loop. */
 export type ThreadPool<Task, Result> = {
-  /** Rejects with a ThreadError, or with an Error that has the message the task threw; an `AppError` stays one. */
+  /** Rejects with a ThreadError, or with an Error that has the message the task threw; an `AppError` and an `ExternalError` stay what they are. */
   run: (task: Task, options: RunOptions) => Promise<Result>;
   /** Terminates the threads and rejects all running and waiting tasks. */
   close: () => Promise<void>;

@@ -1,5 +1,6 @@
 import { AppError, appError, type ErrorCode, type FieldError } from '../errors.ts';
 import { ThreadError } from './thread-error.ts';
+import { ExternalError } from '../external-error.ts';
 
 /** Messages to a thread: a task, or the answer to one of its calls. After a large task the thread collects garbage. */
 export type ToThread = { id: number; task: unknown; isLarge: boolean } | ({ id: number; call: number } & Outcome);
@@ -10,22 +11,25 @@ export type FromThread =
   | { id: number; call: number; request: unknown };
 export type Outcome = { result: unknown } | { error: ThreadedError };
 
-/** An error as a message between threads. An `AppError` and a `ThreadError` stay what they are. */
+/** An error as a message between threads. An `AppError`, an `ExternalError` and a `ThreadError` stay what they are. */
 type ThreadedError = {
   message: string;
   app?: { code: ErrorCode; errors: FieldError[] | undefined };
   reason?: ThreadError['reason'];
+  isExternal?: true;
 };
 
 export function toOutcomeError(error: unknown): Outcome {
   if (error instanceof AppError)
     return { error: { message: error.message, app: { code: error.code, errors: error.errors } } };
   if (error instanceof ThreadError) return { error: { message: error.message, reason: error.reason } };
+  if (error instanceof ExternalError) return { error: { message: error.message, isExternal: true } };
   return { error: { message: error instanceof Error ? error.message : String(error) } };
 }
 
-export function fromOutcomeError({ message, app, reason }: ThreadedError): Error {
+export function fromOutcomeError({ message, app, reason, isExternal }: ThreadedError): Error {
   if (reason) return new ThreadError(reason, message);
+  if (isExternal) return new ExternalError(message);
   return app ? appError(app.code, message, app.errors ? { errors: app.errors } : {}) : new Error(message);
 }
 

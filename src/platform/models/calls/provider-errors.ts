@@ -1,4 +1,5 @@
 import { APICallError } from 'ai';
+import { isProgramFault } from '../../lib/external-error.ts';
 import { redactText } from '../../lib/text/redact.ts';
 import { truncateText, escapeInvisible } from '../../lib/text/canonical-text.ts';
 import { ModelError, upstreamModelError } from '../model-error.ts';
@@ -7,9 +8,10 @@ const transient = { retryable: true, pauses: true };
 const misconfigured = { retryable: false, pauses: true };
 const permanent = { retryable: false, pauses: false };
 
-/** Classifies the error of a call. `isTimeout` means that the entry's own time limit ended the call. */
-export function toModelError(error: unknown, name: string, isTimeout: boolean): ModelError {
+/** Classifies the error of a call, unless it is a mistake of this program, for which no provider is paused. `isTimeout` means that the entry's own time limit ended the call. */
+export function toModelError(error: unknown, name: string, isTimeout: boolean): Error {
   if (error instanceof ModelError) return error;
+  if (!isTimeout && isProgramFault(error)) return error as Error;
   if (isTimeout) return upstreamModelError('model_timeout', `${name} did not respond in time.`, transient);
   const reason = describeError(error);
   const status = APICallError.isInstance(error) ? (error.statusCode ?? 0) : 0;

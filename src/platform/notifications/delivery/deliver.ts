@@ -29,7 +29,9 @@ export async function deliverClaimed(
   delivery: ClaimedDelivery,
   signal?: AbortSignal,
 ): Promise<AttemptResult> {
-  const result = await attemptDelivery(deps, delivery, signal);
+  const { fault, ...result } = await attemptDelivery(deps, delivery, signal);
+  if (fault !== undefined)
+    deps.log.error({ err: fault, deliveryId: delivery.id }, 'a delivery failed because of a fault of the service');
   await inOrg(deps.db, delivery.organization_id, (tx) => finishAttempt(tx, delivery, result));
   if (result.counted)
     deps.deliveryCounter.inc({ kind: delivery.kind, outcome: result.state === 'pending' ? 'retried' : result.state });

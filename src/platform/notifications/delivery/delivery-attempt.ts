@@ -3,6 +3,8 @@ import type { Secretbox } from '../../lib/secrets/secretbox.ts';
 import { openOutputSecrets } from '../output-secrets.ts';
 import type { AttemptResult, ClaimedDelivery } from './deliveries.store.ts';
 import { renderDelivery } from './delivery-message.ts';
+import { ExternalError, reasonOf } from '../../lib/external-error.ts';
+import { destinationOf } from './destinations.ts';
 
 export type AttemptDeps = { secrets: Secretbox; config: { fetchAllow: readonly string[]; publicUrl: string | null } };
 
@@ -25,17 +27,23 @@ const retryDelaysMs = [
 ];
 export const triesMax = retryDelaysMs.length + 1;
 const jitter = 0.1;
+/** A fault of the service ends with a fix or a restart. */
+const faultRetryMs = 15 * minuteMs;
 
-/** Sends a delivery once. Never throws: every error becomes a result. */
+/**
+ * Sends a delivery once. Every failure of the destination becomes a result. A fault of the service, such as a secret that cannot be decrypted,
+ * becomes a result that does not count against the destination, with the error in `fault`.
+ */
 export async function attemptDelivery(
   deps: AttemptDeps,
   delivery: ClaimedDelivery,
   signal?: AbortSignal,
-): Promise<AttemptResult> {
+): Promise<AttemptResult & { fault?: unknown }> {
   const startedAt = performance.now();
-  const outcome = await send(deps, delivery, signal).catch((error: Error): Outcome => ({
+  const outcome = await send(deps, delivery, signal).catch((error: unknown): Outcome => ({
     ok: false,
-    error: error.message,
+    error: reasonOf(error),
+    ...(!(error instanceof ExternalError) && { fault: error }),
   }));
   const ms = Math.round(performance.now() - startedAt);
   const status = outcome.response?.status ?? null;
@@ -43,6 +51,10 @@ export async function attemptDelivery(
   const error = outcome.error.slice(0, errorMax);
   if (signal?.aborted && outcome.response === undefined)
     return { state: 'pending', pauseMs: 0, status, error: 'stopped', ms, counted: false, disable: null };
+  if (outcome.fault !== undefined) {
+    const left = { state: 'pending' as const, pauseMs: faultRetryMs, status, error, ms, counted: false, disable: null };
+    return { ...left, fault: outcome.fault };
+  }
   if (status === 410) {
     const disable = 'The destination responded with 410 Gone.';
     return { state: 'failed', pauseMs: null, status, error, ms, counted: true, disable };
@@ -53,7 +65,7 @@ export async function attemptDelivery(
 
 type Outcome =
   | { ok: true; response: PostResult }
-  | { ok: false; error: string; response?: PostResult; isFinal?: boolean };
+  | { ok: false; error: string; response?: PostResult; isFinal?: boolean; fault?: unknown };
 
 async function send(
   { config, secrets }: AttemptDeps,
@@ -75,9 +87,7 @@ async function send(
   });
   const { status, text } = response;
   if (status < 200 || status > 299) return { ok: false, response, error: `status ${status}: ${toSingleLine(text)}` };
-  // Teams reports its own throttling with status 200.
-  if (delivery.kind === 'teams' && /HTTP error \d{3}/.test(text))
-    return { ok: false, response, error: toSingleLine(text) };
+  if (destinationOf(delivery.kind).reportsFailure(text)) return { ok: false, response, error: toSingleLine(text) };
   return { ok: true, response };
 }
 

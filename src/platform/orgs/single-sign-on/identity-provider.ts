@@ -21,6 +21,7 @@ import { publicFetch } from '../../lib/outbound-http/public-fetch.ts';
 import type { Attempt } from './attempt-cookie.ts';
 import { readGroups } from './map-groups.ts';
 import type { OidcSettings } from './oidc-settings.ts';
+import { ExternalError } from '../../lib/external-error.ts';
 
 /** A request to the provider failed: it is down, its address is wrong, or the address is private and not allowed. */
 export class ProviderUnreachableError extends Error {}
@@ -125,7 +126,8 @@ function createProviderFetch(allow: readonly string[]): CustomFetch {
     try {
       return await send(url, options as RequestInit);
     } catch (error) {
-      throw new ProviderUnreachableError((error as Error).message, { cause: error });
+      if (!(error instanceof ExternalError)) throw error;
+      throw new ProviderUnreachableError(error.message, { cause: error });
     }
   };
 }

@@ -26,12 +26,15 @@ async function findPingFailure(
   { ping }: ActiveRun['connection'],
   signal: AbortSignal,
 ): Promise<SiemFailure | undefined> {
+  const timeout = AbortSignal.timeout(pingMs);
   try {
-    await ping(AbortSignal.any([signal, AbortSignal.timeout(pingMs)]));
+    await ping(AbortSignal.any([signal, timeout]));
     return undefined;
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof SiemError) return error.failure.blame === 'upstream' ? error.failure : undefined;
+    // A fault of the service says nothing about the connection.
+    if (!timeout.aborted) return undefined;
     const message = `The SIEM did not answer within ${pingMs / 1000} s.`;
     return { kind: 'timeout', blame: 'upstream', retryable: true, message };
   }

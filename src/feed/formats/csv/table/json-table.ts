@@ -8,6 +8,7 @@ import {
   parseJsonText,
   type JsonObject,
 } from '../../../../platform/lib/json/json-values.ts';
+import { ExternalError } from '../../../../platform/lib/external-error.ts';
 
 /** `date` is ISO text: when the list was made, if it says so. */
 type JsonTable = {
@@ -27,12 +28,12 @@ export function readJsonTable(text: string, rowsMax: number): JsonTable | undefi
   if (!/^\s*[[{]/.test(text)) return undefined;
   const whole = parseOrUndefined(text);
   if (isObject(whole) && Array.isArray(whole['list']) && Array.isArray(whole['matching_attributes']))
-    throw new Error('the document is a warning list of MISP, whose values are harmless');
+    throw new ExternalError('the document is a warning list of MISP, whose values are harmless');
   const entries = whole === undefined ? readLines(text) : collectEntries(whole, depthMax);
   if (!entries) return undefined;
   const notes = entries.filter(({ type }) => type === 'metadata');
   const listed = notes.length === 0 ? entries : entries.filter(({ type }) => type !== 'metadata');
-  if (listed.length > rowsMax) throw new Error(`the list has more than ${rowsMax} rows`);
+  if (listed.length > rowsMax) throw new ExternalError(`the list has more than ${rowsMax} rows`);
   const flat = listColumns(listed).some(isValueName) ? listed : listed.map((entry) => flatten(entry));
   const columns = listColumns(flat);
   const rows = flat.map((entry) => columns.map((name) => toCell(entry[name])));
@@ -48,7 +49,7 @@ function readLines(text: string): JsonObject[] | undefined {
   if (!isObject(entries[0])) return undefined;
   const damaged = entries.findIndex((entry) => !isObject(entry));
   if (entries.filter(isObject).length < entries.length / 2)
-    throw new Error(`line ${damaged + 1} of the list is not a JSON object`);
+    throw new ExternalError(`line ${damaged + 1} of the list is not a JSON object`);
   return entries.map(asObject);
 }
 

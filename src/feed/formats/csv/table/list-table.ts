@@ -9,6 +9,7 @@ import { readNamedRows } from './list-headings.ts';
 import { applyLayout, findLayout } from './list-layouts.ts';
 import { readValues } from '../recognize-value.ts';
 import { splitValueRow, splitWideRow } from './wide-rows.ts';
+import { ExternalError } from '../../../../platform/lib/external-error.ts';
 
 /** A list as rows of cells. `about` is the title or first text, `date` the first date, and `tlp` the marking in its comments. */
 export type ListTable = {
@@ -45,7 +46,7 @@ function readLines(text: string): ListTable {
   const lines = toStorableText(text).split(/\r\n?|\n/);
   const comments = lines.filter((line) => comment.test(line));
   const data = lines.filter((line) => line.trim() !== '' && !comment.test(line));
-  if (data.length > rowsMax) throw new Error(`the list has more than ${rowsMax} rows`);
+  if (data.length > rowsMax) throw new ExternalError(`the list has more than ${rowsMax} rows`);
   const delimiter = findDelimiter(data);
   const cells = (line: string): string[] => splitLine(line, delimiter);
   // Quoted cells may contain line breaks, so a line is not always a row.

@@ -1,5 +1,6 @@
 import { decodeHTML } from 'entities';
 import { Parser } from 'htmlparser2';
+import { ExternalError } from '../../../../platform/lib/external-error.ts';
 
 /** An element whose prefix is normalized by namespace. `children` contains text and elements in order. */
 export type XmlElement = {
@@ -57,7 +58,7 @@ export function scanXml(text: string, { isKept, onKept, onElement }: XmlHandlers
   const parser = new Parser(
     {
       onopentag(raw, attributes) {
-        if (open.length > depthMax) throw new Error(`the document is nested deeper than ${depthMax} elements`);
+        if (open.length > depthMax) throw new ExternalError(`the document is nested deeper than ${depthMax} elements`);
         const { element: parent, spaces: outer } = open.at(-1)!;
         const spaces = readNamespaces(attributes, outer);
         const element: XmlElement = {
@@ -70,7 +71,8 @@ export function scanXml(text: string, { isKept, onKept, onElement }: XmlHandlers
         open.push({ element, spaces });
         if (kept) {
           elements += 1;
-          if (elements > elementsMax) throw new Error(`an entry of the feed has more than ${elementsMax} elements`);
+          if (elements > elementsMax)
+            throw new ExternalError(`an entry of the feed has more than ${elementsMax} elements`);
           parent.children.push(element);
         } else if (isKept(element.name)) [kept, elements] = [element, 0];
         else onElement(element.name);

@@ -1,3 +1,5 @@
+import { ExternalError } from '../../../../platform/lib/external-error.ts';
+
 /** Tokens of the STIX pattern language (STIX 2.1, part 9). */
 export type Token = {
   kind: 'word' | 'string' | 'number' | 'timestamp' | 'binary' | 'sign' | 'end';
@@ -24,12 +26,13 @@ const shapes: [Token['kind'] | 'blank', RegExp][] = [
 
 /** Splits a pattern into tokens, the last of which is `end`. Throws an Error with the position of an invalid character. */
 export function tokenize(pattern: string): Token[] {
-  if (pattern.length > patternMaxChars) throw new Error(`the pattern is longer than ${patternMaxChars} characters`);
+  if (pattern.length > patternMaxChars)
+    throw new ExternalError(`the pattern is longer than ${patternMaxChars} characters`);
   const tokens: Token[] = [];
   for (let at = 0; at < pattern.length;) {
     const [kind, text] = matchToken(pattern, at);
     if (kind !== 'blank') tokens.push({ kind, text: unquote(kind, text), at });
-    if (tokens.length > tokensMax) throw new Error(`the pattern has more than ${tokensMax} parts`);
+    if (tokens.length > tokensMax) throw new ExternalError(`the pattern has more than ${tokensMax} parts`);
     at += text.length;
   }
   tokens.push({ kind: 'end', text: '', at: pattern.length });
@@ -42,7 +45,7 @@ function matchToken(pattern: string, at: number): [Token['kind'] | 'blank', stri
     const match = shape.exec(pattern);
     if (match) return [kind, match[0]];
   }
-  throw new Error(`unexpected ${JSON.stringify(pattern[at])} at ${at}`);
+  throw new ExternalError(`unexpected ${JSON.stringify(pattern[at])} at ${at}`);
 }
 
 function unquote(kind: Token['kind'], text: string): string {

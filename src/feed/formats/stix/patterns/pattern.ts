@@ -1,4 +1,5 @@
 import { tokenize, type Token } from './pattern-lexer.ts';
+import { ExternalError } from '../../../../platform/lib/external-error.ts';
 
 export type Literal = { kind: 'string' | 'number' | 'boolean' | 'timestamp' | 'binary'; text: string };
 
@@ -174,7 +175,7 @@ function readInstant(reader: Reader): string {
 
 function nested<T>(reader: Reader, read: () => T): T {
   reader.depth += 1;
-  if (reader.depth > nestingMax) throw new Error(`the pattern is nested deeper than ${nestingMax}`);
+  if (reader.depth > nestingMax) throw new ExternalError(`the pattern is nested deeper than ${nestingMax}`);
   const result = read();
   reader.depth -= 1;
   return result;
@@ -204,7 +205,7 @@ function expectSign(reader: Reader, sign: string): void {
 
 function unexpected(reader: Reader): Error {
   const { kind, text, at } = peek(reader);
-  return new Error(
+  return new ExternalError(
     kind === 'end' ? 'the pattern ends too early' : `unexpected ${JSON.stringify(text.slice(0, 40))} at ${at}`,
   );
 }

@@ -4,6 +4,7 @@ import { applyInstalledLists } from '../../../ingestion/extractor/installed-list
 import type { DigestTask, ParseTask } from './parser.ts';
 import { sourceFormats } from '../../../formats/registry.ts';
 import { parseInChunks, type ParsedSource } from './record-chunks.ts';
+import { withinLimits } from '../../../../platform/lib/external-error.ts';
 
 const lists = applyInstalledLists(String(workerData));
 
@@ -16,12 +17,12 @@ const withBuffer = <T extends { bytes: Uint8Array }>(part: T): T => ({
 lowerThreadPriority();
 serveTasks((task: ParseTask | DigestTask, callOwner) => {
   const format = sourceFormats[task.kind];
-  if ('documents' in task) return format.digest?.(task.documents.map(withBuffer));
+  if ('documents' in task) return withinLimits(() => format.digest?.(task.documents.map(withBuffer)));
   const parts = task.parts.map(withBuffer);
   const context = { ...task.context, lists };
   return task.inChunks
     ? sendChunks(parseInChunks({ ...task, parts, context }), callOwner)
-    : format.parse(parts, context);
+    : withinLimits(() => format.parse(parts, context));
 });
 
 /** Sends the head and then each chunk. Builds a chunk while the owner works on the previous one. */

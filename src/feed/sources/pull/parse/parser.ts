@@ -12,6 +12,7 @@ import {
   type RecordChunk,
   type SourceDocuments,
 } from './record-chunks.ts';
+import { withinLimits } from '../../../../platform/lib/external-error.ts';
 
 /** `inChunks`: to receive a `ParsedHead` and then each `RecordChunk` as calls of the task. */
 export type ParseTask = SourceDocuments & { inChunks?: true };
@@ -19,7 +20,7 @@ export type DigestTask = { kind: SourceKind; documents: DigestInput[] };
 
 /** Parses the documents of sources. Large documents are parsed in worker threads, so that the caller's thread stays responsive, and all of them if reference data is installed. */
 export type Parser = {
-  /** Rejects with the error of the format, or if parsing takes too long or too much memory. */
+  /** Rejects with an `ExternalError` if the documents cannot be read, with a `ThreadError` if parsing takes too long or too much memory. */
   parse: (task: ParseTask, signal?: AbortSignal) => Promise<ParseResult>;
   /**
    * Parses documents whose records are read in chunks. The thread builds chunks while the caller works on previous ones, and waits when it is
@@ -56,13 +57,13 @@ export function createParser(dataDir: string): Parser {
   return {
     parse: async (task, signal) =>
       !isInstalled && isSmall(task.parts)
-        ? sourceFormats[task.kind].parse(task.parts, task.context)
+        ? withinLimits(() => sourceFormats[task.kind].parse(task.parts, task.context))
         : ((await threads.run(task, { ...limitsOf(task.parts), signal })) as ParseResult),
     open: async (task, signal) =>
       !isInstalled && isSmall(task.parts) ? parseInChunks(task) : openInThread(threads, task, signal),
     digest: async (task, signal) =>
       isSmall(task.documents)
-        ? sourceFormats[task.kind].digest?.(task.documents)
+        ? withinLimits(() => sourceFormats[task.kind].digest?.(task.documents))
         : threads.run(task, { ...limitsOf(task.documents), signal }),
     close: threads.close,
   };

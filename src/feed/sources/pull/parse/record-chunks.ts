@@ -11,6 +11,7 @@ import type {
 import { createDateFilter } from '../../../ingestion/believable-dates.ts';
 import { comparePublishTimes, type SkippedEntry, type SourceRecord } from '../../../model/source-record.ts';
 import { buckets } from '../../../model/vocabulary.ts';
+import { withinLimits } from '../../../../platform/lib/external-error.ts';
 
 export type SourceDocuments = { kind: SourceKind; parts: SourceDocument[]; context: ParseContext };
 
@@ -48,7 +49,7 @@ export function weighRecord({ iocs, storedText }: SourceRecord): number {
 /** Parses the documents of a source. Their records are built while the chunks are read. Throws like `SourceFormat.parse`. */
 export function parseInChunks({ kind, parts, context }: SourceDocuments): ParsedSource {
   const { draft, parse }: SourceFormat = sourceFormats[kind];
-  const { drafts, ...head } = draft ? draft(parts, context) : draftRecords(parse(parts, context));
+  const { drafts, ...head } = withinLimits(() => (draft ? draft(parts, context) : draftRecords(parse(parts, context))));
   return {
     head: {
       ...head,
