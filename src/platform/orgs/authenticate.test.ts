@@ -3,12 +3,13 @@ import { expect, test, vi } from 'vitest';
 import { newOrgId, testDatabase } from '../../../test/support/database.ts';
 import { acrossOrgs } from '../db/db.ts';
 import { createKeyAuthenticator } from './authenticate.ts';
+import { operatorOf } from './caller.ts';
 import { createKey } from './keys.ts';
 
 const { db } = await testDatabase();
 
 test('trusts a key that another process revoked for five seconds', async () => {
-  const caller = { orgId: await newOrgId(db), keyId: null, scopes: new Set(['feed:read']) };
+  const caller = operatorOf(await newOrgId(db));
   const { key } = await createKey({ db }, caller, { name: 'short-lived', scopes: ['feed:read'] });
   const header = `Bearer ${key}`;
   const authenticator = createKeyAuthenticator(db);
