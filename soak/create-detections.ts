@@ -29,7 +29,7 @@ export async function createDetections(deps: Deps, plan: SoakPlan): Promise<Soak
   const orgIds: OrgId[] = [];
   for (let org = 0; org < plan.options.organizations; org += 1)
     orgIds.push((await createOrganization(deps, `soak-${org}`)).id);
-  const callerOf = (org: number): Caller => (operatorOf(orgIds[org]!));
+  const callerOf = (org: number): Caller => operatorOf(orgIds[org]!);
   const ids: string[] = [];
   for (let n = 0; n < plan.rules.length; n += batchSize) {
     const batch = plan.rules.slice(n, n + batchSize);
