@@ -1,5 +1,5 @@
 import { entitiesKey } from '../../src/detection/analysis/categories/first-occurrence.ts';
-import { largestKey } from '../../src/detection/analysis/categories/rate-increase.ts';
+import { largestKey } from '../../src/detection/analysis/categories/largest-numbers.ts';
 import { stepsKey } from '../../src/detection/analysis/categories/rate-sequence.ts';
 import {
   buildPairKey,

@@ -3,6 +3,7 @@ import { isSeverityAtLeast, findMaxSeverity } from '../../src/detection/analysis
 import type { QualityFigure } from '../figures.ts';
 import { readRecordedJson, readRecordedRows } from '../recorded-inputs.ts';
 import { replayWindows } from './noise-replay.ts';
+import { measureInventedCompanies } from './invented-companies.ts';
 import {
   dayMs,
   hourMs,
@@ -40,7 +41,7 @@ const kinds: Record<string, Kind> = {
   brute: within('auth'),
   adminapi: within('api'),
   burst: within('net'),
-  weekend: within('net', 2),
+  weekend: within('net', 2, 2),
   night: within('net'),
   drip: within('net', 3, 12),
   slowexfil: within('net', 3, 12),
@@ -76,6 +77,7 @@ export async function measureScenarios(verbose: boolean): Promise<QualityFigure[
         weeks.get(detection)!,
       ),
     ),
+    ...measureInventedCompanies(verbose),
   ];
 }
 

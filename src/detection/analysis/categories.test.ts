@@ -108,16 +108,29 @@ describe('baseline_anomaly', () => {
     expect(spike([...repeat<QueryRow[]>(10, []), [count(20)]], [count(20)]).candidates).toEqual([]);
   });
 
-  test('prefers samples of the same hour on similar days if there are seven', () => {
-    // Busy at 09:00 on weekdays, idle otherwise; 16 days from a Monday.
-    const busy = (index: number) => index % 24 === 9 && ![5, 6].includes(Math.floor(index / 24) % 7);
-    const history = (hours: number) => Array.from({ length: hours }, (_, index) => [count(busy(index) ? 100 : 0)]);
-    expect(spike(history(15 * 24 + 9), [count(100)]).candidates[0]?.facts ?? {}).toMatchObject({
-      comparedWith: 'same hour',
-      samples: 11 * 3 + 1,
+  test('compares with the same hour of days of the same kind, which it learns from the numbers', () => {
+    // Busy from 08:00 to 18:00 on five days a week, idle otherwise; 15 days from a Monday.
+    const weeks = (busyDays: readonly number[]) => {
+      const busy = (index: number) =>
+        index % 24 >= 8 && index % 24 < 18 && busyDays.includes(Math.floor(index / 24) % 7);
+      return (hours: number) =>
+        Array.from({ length: hours }, (_, index) => [count((busy(index) ? 1000 : 20) + (index % 5))]);
+    };
+    const history = weeks([0, 1, 2, 3, 4]);
+    expect(spike(history(15 * 24 + 9), [count(1000)]).candidates).toEqual([]);
+    expect(spike(history(15 * 24 + 9), [count(4000)]).candidates[0]).toMatchObject({
+      severity: 'high',
+      facts: { comparedWith: 'same hour', comparedDays: ['mon', 'tue', 'wed', 'thu', 'fri'], samples: 11 },
     });
-    const all = spike(history(24 + 9), [count(100)]).candidates[0];
-    expect(all?.facts).toMatchObject({ comparedWith: 'all windows', median: 0 });
+    // As much as on other days is far too much on a day of the other kind.
+    expect(spike(history(12 * 24 + 9), [count(1000)]).candidates[0]).toMatchObject({
+      severity: 'high',
+      facts: { comparedWith: 'same hour', comparedDays: ['sun', 'sat'] },
+    });
+    const sixDays = spike(weeks([0, 1, 2, 3, 4, 5])(19 * 24 + 9), [count(1000)]);
+    expect(sixDays.candidates).toEqual([]);
+    const all = spike(history(8), [count(1000)]).candidates[0];
+    expect(all?.facts).toMatchObject({ comparedWith: 'all windows', median: 21.5 });
   });
 
   test('compares a new entity with at least ten others of the window', () => {

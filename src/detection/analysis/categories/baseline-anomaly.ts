@@ -7,15 +7,15 @@ import { isLearning, computeLookbackStart, type RecalledMemory } from '../memory
 import { findPeerGroup } from '../rows/peer-group.ts';
 import { computeGroupNumbers, type GroupNumber } from '../rows/group-numbers.ts';
 import { computeBaseline, createPeerBaselines, computeRobustZ, type Baseline } from '../memory/baseline.ts';
-import { createSampleLookup } from '../memory/entity-samples.ts';
-import {
-  createIncreaseRating,
-  largestKey,
-  rememberLargest,
-  type IncreaseRating,
-  type RateIncrease,
-} from './rate-increase.ts';
-import { rateBaseline } from '../severity.ts';
+import { findCell } from '../seasons/calendar.ts';
+import { seasonMin } from '../seasons/peer-shape.ts';
+import { createPopulation, type Population } from '../seasons/population.ts';
+import { findMedian, madFactor, toLog } from '../seasons/robust-statistics.ts';
+import type { Expectation } from '../seasons/season.ts';
+import { describeIncrease } from './describe-increase.ts';
+import { largestKey, rememberLargest } from './largest-numbers.ts';
+import { createIncreaseRating, isDrift, mayDrift, type IncreaseRating } from './rate-increase.ts';
+import { findMaxSeverity, rateBaseline } from '../severity.ts';
 import { mapInSteps, type Steps } from '../../../platform/lib/concurrency/slices.ts';
 
 const peersMin = 10;
@@ -65,45 +65,80 @@ type Comparison = {
   baseline: Baseline;
   comparedWith: 'same hour' | 'all windows' | 'other entities';
   firstSeen: number | null;
+  /** The bit mask of the days of the week that are compared. */
+  days: number | null;
 };
 
 function* findCandidates(input: AnalysisInput & { past: RecalledMemory }): Steps<Finding[]> {
+  const { definition, window } = input;
   const numbers = yield* computeGroupNumbers(input.groups);
-  const groupOf = new Map(
-    yield* mapInSteps(numbers, ({ group }) => [group.identity, findPeerGroup(group, input.definition)] as const),
+  const groups = new Map(
+    yield* mapInSteps(numbers, ({ group }) => [group.identity, findPeerGroup(group, definition)] as const),
   );
-  const peersOf = new Map(
-    [...Map.groupBy(numbers, ({ group }) => groupOf.get(group.identity)!)]
+  const groupOf = (entity: string): string => groups.get(entity) ?? '';
+  const peerNumbers = new Map(
+    [...Map.groupBy(numbers, ({ group }) => groupOf(group.identity))]
       .filter(([, members]) => members.length > peersMin)
-      .map(([name, members]) => [name, createPeerBaselines(Float64Array.from(members, ({ number }) => number))]),
+      .map(([name, members]) => [name, Float64Array.from(members, ({ number }) => number)]),
   );
-  const findSamples = createSampleLookup(input.past, input.window.from);
-  const compare = ({ group, number }: GroupNumber): Comparison | undefined => {
-    const own = findSamples(group.identity);
-    const findPeers = peersOf.get(groupOf.get(group.identity)!);
-    if (!own) return findPeers && { baseline: findPeers(number), comparedWith: 'other entities', firstSeen: null };
-    const comparedWith = own.sameHour ? 'same hour' : 'all windows';
-    return { baseline: computeBaseline(own.samples), comparedWith, firstSeen: own.firstSeen };
-  };
-  const zMin = getZMin(input.definition);
-  const { minimumIncrease = 0, minimumCount = -Infinity } = input.definition.tuning ?? {};
-  let rate: RateIncrease | undefined;
+  const peerBaselines = new Map([...peerNumbers].map(([name, list]) => [name, createPeerBaselines(list)]));
+  const population = yield* createPopulation(input.past, window, definition);
+  const compare = ({ group, number }: GroupNumber): Comparison | undefined =>
+    compareWithPast(population, group.identity, window.from) ??
+    compareWithOthers(peerBaselines.get(groupOf(group.identity)), number);
+  const zMin = getZMin(definition);
+  const { minimumIncrease = 0, minimumCount = -Infinity } = definition.tuning ?? {};
+  let rate: ((entity: string, number: number) => IncreaseRating) | undefined;
   const findings: Finding[] = [];
-  for (const groupNumber of numbers.filter((number) => canBeAnomalous(number, input.definition))) {
+  for (const groupNumber of numbers.filter((one) => canBeAnomalous(one, definition))) {
     yield;
     const comparison = compare(groupNumber);
     if (!comparison) continue;
-    const z = computeRobustZ(groupNumber.number, comparison.baseline);
-    if (z < zMin) continue;
-    rate ??= yield* createIncreaseRating(input, findSamples, (entity) => groupOf.get(entity) ?? '');
-    const rating = rate(groupNumber.group.identity, groupNumber.number);
-    if (rating.isUsual) continue;
-    const { number } = groupNumber;
+    const { number, group } = groupNumber;
+    const z = computeRobustZ(number, comparison.baseline);
+    // Windows that are only moderately high can be remarkable together.
+    if (z < (mayDrift(population) && comparison.firstSeen !== null ? 1 : zMin)) continue;
+    rate ??= yield* createIncreaseRating(input, {
+      population,
+      groupOf,
+      numbers: new Map(numbers.map((one) => [one.group.identity, one.number])),
+      peersOf: (entity) => expectFromOthers(peerNumbers.get(groupOf(entity))),
+    });
+    const rating = rate(group.identity, number);
+    if (rating.isUsual || (z < zMin && !isDrift(rating))) continue;
     const isBelow = number < minimumCount || number - comparison.baseline.median < minimumIncrease;
     if (isBelow) findings.push('belowMinimum');
     else findings.push(yield* toCandidate(input, groupNumber, { comparison, rating, z }));
   }
   return findings;
+}
+
+/** Compares with the same hour of days of the same kind if there are four such windows, otherwise with all windows. */
+function compareWithPast({ find, calendar }: Population, entity: string, from: Date): Comparison | undefined {
+  const own = find(entity);
+  if (!own) return undefined;
+  const { series } = own.profile;
+  const season = own.seasonOf(findCell(calendar, from.getTime()));
+  const hasSeason = season.samples.length >= seasonMin;
+  return {
+    baseline: computeBaseline(hasSeason ? season.samples : series.numbers),
+    comparedWith: hasSeason ? 'same hour' : 'all windows',
+    firstSeen: calendar.starts[series.first]!,
+    days: hasSeason && calendar.days > 1 ? season.days : null,
+  };
+}
+
+function compareWithOthers(findPeers: ((x: number) => Baseline) | undefined, number: number): Comparison | undefined {
+  return findPeers && { baseline: findPeers(number), comparedWith: 'other entities', firstSeen: null, days: null };
+}
+
+/** Returns what a new entity is expected to have: as much as the others of the window. */
+function expectFromOthers(numbers: Float64Array | undefined): Expectation | undefined {
+  if (!numbers) return undefined;
+  const logs = numbers.map(toLog);
+  const center = findMedian(logs)!;
+  const spread = Math.max(madFactor * findMedian(logs.map((log) => Math.abs(log - center)))!, 0.1);
+  return { center, spread, active: numbers.length, activeShare: 1 };
 }
 
 function* toCandidate(
@@ -114,9 +149,11 @@ function* toCandidate(
   const { baseline, comparedWith, firstSeen } = comparison;
   const isPeerComparison = comparedWith === 'other entities';
   const enoughPast = !isPeerComparison && baseline.samples >= samplesMin;
+  const byDrift = isDrift(rating) ? 'medium' : 'low';
+  const byZ = rateBaseline(z, enoughPast);
   return yield* buildCandidate(input, group, {
     kindKey: `baseline_anomaly:${input.window.from.toISOString()}`,
-    severity: rating.isRare ? rateBaseline(z, enoughPast) : 'low',
+    severity: rating.lowBecause ? 'low' : findMaxSeverity([byZ, byDrift])!,
     rows: group.rows,
     facts: {
       count: number,
@@ -126,9 +163,7 @@ function* toCandidate(
       scale: round(baseline.scale),
       [isPeerComparison ? 'peers' : 'samples']: baseline.samples,
       comparedWith,
-      largestBefore: rating.largestBefore,
-      similarBefore: rating.similarBefore,
-      asLargeBefore: rating.asLargeBefore,
+      ...describeIncrease(rating, comparison.days),
       firstSeen: firstSeen === null ? null : new Date(firstSeen).toISOString(),
       enoughPast,
     },

@@ -1,166 +1,214 @@
-import { dayMs, weekMs, type AnalysisDefinition, type AnalysisWindow } from '../analysis-definition.ts';
-import type { EntitySamples } from '../memory/entity-samples.ts';
-import { computeSettledEnd, type MemoryEntry, type RecalledMemory } from '../memory/memory.ts';
+import { dayMs, weekMs } from '../analysis-definition.ts';
+import type { AnalysisInput } from '../category.ts';
+import { computeSettledEnd, type RecalledMemory } from '../memory/memory.ts';
+import { findCell } from '../seasons/calendar.ts';
+import { findDrift, type Drift } from '../seasons/drift.ts';
+import { calibrate, createPast, findTailFactor, type Past } from '../seasons/past-surprises.ts';
+import { blendWithPeers, createPeerShape, seasonMin } from '../seasons/peer-shape.ts';
+import type { Population } from '../seasons/population.ts';
+import { findRecurrence, type Recurrence } from '../seasons/recurrence.ts';
+import { findNormalQuantile, toLog } from '../seasons/robust-statistics.ts';
+import {
+  centerOf,
+  computeSurprise,
+  expectAsAlways,
+  toExpectation,
+  type Expectation,
+  type SeasonalProfile,
+} from '../seasons/season.ts';
 import { increaseLimits, peersMin as minimumOfPeers } from '../tuning/tuning-defaults.ts';
-import type { Steps } from '../../../platform/lib/concurrency/slices.ts';
-import { compareCodeUnits } from '../../../platform/lib/text/canonical-text.ts';
+import { mapInSteps, type Steps } from '../../../platform/lib/concurrency/slices.ts';
+import {
+  countAsLarge,
+  countSurprises,
+  findLargest,
+  findNearest,
+  hadIncrease,
+  isSettled,
+  strengthOf,
+  type Increase,
+} from './increase-history.ts';
+import { recallLargest } from './largest-numbers.ts';
 
 /** A running intrusion must not become its own baseline, so the latest days are left out if there are enough others. */
 const unsettledMs = 2 * dayMs;
-const samplesMin = 7;
-const asLargeShare = 0.8;
+const driftSurpriseMin = 3.5;
+/** A drift is the most surprising of several runs, so it must surprise more than a single window. */
+const driftMargin = 0.5;
 
-/** The memory key of the largest numbers of a window. */
-export const largestKey = 'largest';
-const largestMax = 10;
+/** Why an increase is rated low: by chance one as surprising is to be expected, or it happens anyway. */
+type LowReason = 'chance' | 'own history' | 'recurring' | 'peers now' | 'peers before';
 
-/** Remembers the ten largest numbers of each peer group of a window, so that a later window can compare with entities that it does not contain. */
-export function rememberLargest(numbers: readonly { entity: string; number: number; group: string }[]): MemoryEntry[] {
-  const byGroup = Map.groupBy(numbers, ({ group }) => group);
-  return [...byGroup.values()].flatMap(rememberLargestOfGroup);
-}
+/** How the peers of an entity compare with its increase. */
+type PeerRating = {
+  /** How many earlier numbers of the entity and its nearest peers were as surprising. */
+  similarBefore: number;
+  /** The same of all peers. */
+  similarOfAll: number;
+  /** How many of the nearest peers had one. */
+  peersBefore: number;
+  /** How many others without a usual size, or not in this window, had almost such a number, as as strong an increase. */
+  asLargeBefore: number;
+  /** The share of the others in this window with at least half the increase. Null if there are too few. */
+  peersRaised: number | null;
+};
 
-function rememberLargestOfGroup(numbers: readonly { entity: string; number: number; group: string }[]): MemoryEntry[] {
-  return numbers
-    .filter(({ number }) => number > 0)
-    .toSorted((a, b) => b.number - a.number || compareCodeUnits(a.entity, b.entity))
-    .slice(0, largestMax)
-    .map(({ entity, number, group }) => ({
-      key: largestKey,
-      entity,
-      number: null,
-      value: JSON.stringify([number, group]),
-    }));
-}
-
-/** Returns the largest number of each entity of each peer group in the windows before a time. */
-function findLargest({ summaries }: RecalledMemory, before: number): Map<string, Map<string, number>> {
-  const byGroup = new Map<string, Map<string, number>>();
-  for (const { at, entity, value } of summaries) {
-    if (at >= before) continue;
-    const [number, group] = JSON.parse(value) as [number, string];
-    const largest = byGroup.get(group) ?? new Map<string, number>();
-    byGroup.set(group, largest.set(entity, Math.max(largest.get(entity) ?? 0, number)));
-  }
-  return byGroup;
-}
-
-type Profile = { center: number; spread: number; largest: number; isSparse: boolean; old: number[] };
-
-/** How a number compares with the largest numbers of its own past and of the other entities' past. */
-export type IncreaseRating = {
+/** How an increase compares with what is usual at such a time, for the entity and for its peers. */
+export type IncreaseRating = PeerRating & {
+  /** How surprising the number is for its own season, as the z of a normal variable, and from where on it is more than chance. */
+  seasonZ: number;
+  seasonZMin: number;
+  /** Windows up to this one that are surprising together. */
+  drift: Drift | undefined;
   /** The largest number of the entity before the last two days. Null for a new entity. */
   largestBefore: number | null;
-  /** How many earlier numbers of the compared entities were as far above what is usual for them. */
-  similarBefore: number;
-  /** How many other entities had a number that was almost as large, at least 80 %, before the last two days. */
-  asLargeBefore: number;
-  /** No such increase is usual, so the severity follows z. Otherwise it is low. */
-  isRare: boolean;
-  /** Such an increase happens so often that it is no candidate. */
+  recurrence: Recurrence | undefined;
+  /** The severity follows z if there is no reason against it. */
+  lowBecause: LowReason | undefined;
+  /** Such an increase is to be expected by chance, and happens so often that it is no candidate. */
   isUsual: boolean;
 };
 
-/** Rates how rare the number of an entity is. */
-export type RateIncrease = (entity: string, number: number) => IncreaseRating;
+export type IncreaseContext = {
+  population: Population;
+  /** The numbers of all entities of the window. */
+  numbers: ReadonlyMap<string, number>;
+  groupOf: (entity: string) => string;
+  /** What the other entities of this window are like, for a new entity. */
+  peersOf: (entity: string) => Expectation | undefined;
+};
 
-/**
- * Returns a function that rates how rare an increase is: z assumes counts that spread evenly, but numbers such as bytes or calls have
- * peaks every day. The function compares an increase with all earlier increases of the entities that the window recalled.
- */
+/** Returns a function that rates an increase of an entity. What happens anyway is no news, but only at such a time and to such entities. */
 export function* createIncreaseRating(
-  { definition, window, past }: { definition: AnalysisDefinition; window: AnalysisWindow; past: RecalledMemory },
-  findSamples: (entity: string) => EntitySamples | undefined,
-  groupOf: (entity: string) => string,
-): Steps<RateIncrease> {
+  input: AnalysisInput & { past: RecalledMemory },
+  context: IncreaseContext,
+): Steps<(entity: string, number: number) => IncreaseRating> {
+  const { window, past, definition } = input;
+  const { calendar, members, find } = context.population;
   const settledEnd = computeSettledEnd(past, window, unsettledMs);
-  const profiles = new Map<string, Profile>();
-  for (const entity of past.samples.keys()) {
-    yield;
-    const samples = findSamples(entity);
-    if (samples) profiles.set(entity, createProfile(samples, settledEnd));
-  }
-  const pools = new Map(
-    [...Map.groupBy(profiles, ([entity]) => groupOf(entity))].map(([group, members]) => [
-      group,
-      createPool(members.map(([, profile]) => profile)),
-    ]),
+  const cell = findCell(calendar, window.from.getTime());
+  const pasts = new Map(
+    yield* mapInSteps(members, ([entity, seasonal]) => [entity, createPast(seasonal, settledEnd)] as const),
   );
-  const largest = findLargest(past, settledEnd);
-  const firstAt = past.windows[0]?.from.getTime() ?? window.from.getTime();
-  const historyWeeks = (window.from.getTime() - firstAt) / weekMs;
+  const calibration = yield* calibrate([...pasts.values()]);
+  const shapeOf = createPeerShape([...members.values()]);
+  const ratePeers = createPeerRating(context, { pasts, cell, largest: recallLargest(past, settledEnd) });
+  const historyWeeks = (window.from.getTime() - (calendar.starts[0] ?? window.from.getTime())) / weekMs;
   const weeks = Math.max(historyWeeks, 1);
-  const { ratioMin, rarePerWeek, usualPerWeek } = increaseLimits(definition);
+  const { chancePerWeek, ratioMin, rarePerWeek, usualPerWeek } = increaseLimits(definition);
   const peersMin = minimumOfPeers(definition);
-  // In a short history, the largest number is soon exceeded.
-  const recordRatio = historyWeeks < 1 ? 2 * ratioMin : ratioMin;
+  const seasonZMin = findSurpriseMin(chancePerWeek, (context.numbers.size * weekMs) / calendar.slotMs);
   return (entity, number) => {
-    const profile = profiles.get(entity);
-    const isComparable = profile !== undefined && !profile.isSparse;
-    // An entity without a past of its own is compared with the numbers of the others.
-    // A number must also stand out from the largest ones of the other entities, not only exceed them.
-    let asLarge = 0;
-    const { strengths, numbers } = pools.get(groupOf(entity)) ?? createPool([]);
-    for (const [other, most] of largest.get(groupOf(entity)) ?? [])
-      if (other !== entity && most >= asLargeShare * number) asLarge += 1;
-    const similarBefore = isComparable ? countFrom(strengths, strengthOf(profile, number)) : countFrom(numbers, number);
-    const largestBefore = profile?.largest ?? null;
-    const isRecord = largestBefore === null || largestBefore <= 0 || number >= recordRatio * largestBefore;
+    const seasonal = find(entity);
+    const own = pasts.get(entity) ?? (seasonal && createPast(seasonal, settledEnd));
+    const expectation = own ? expectNumber(own.seasonal, { number, cell, shapeOf }) : context.peersOf(entity);
+    const tail = own ? findTailFactor(own, calibration) : calibration.tailFactor;
+    const seasonZ = expectation ? computeSurprise(number, expectation) / tail : 0;
+    const drift =
+      own &&
+      findDrift(
+        { surprise: seasonZ, samples: expectation!.active },
+        own.surprises.map((surprise) => surprise / tail),
+        { slotMs: calendar.slotMs, correlation: calibration.correlation },
+      );
+    const increase: Increase = { number, usual: expectation ? centerOf(expectation) : toLog(0) };
+    const peers = ratePeers(entity, own, { increase, surprise: seasonZ * tail });
+    const recurrence = own && findRecurrence(own.seasonal, window.from, strengthOf(increase));
+    // In a short history, the largest increase is soon exceeded.
+    const ratio = historyWeeks < 1 ? 2 * ratioMin : ratioMin;
+    const largestBefore = own ? findLargest(own) : null;
+    // What nobody ever did is no matter of how far surprises usually reach.
+    const isRecord = largestBefore !== null && number >= ratio * largestBefore && peers.similarOfAll === 0;
+    const isSurprising =
+      seasonZ >= seasonZMin || isDrift({ drift, seasonZMin }) || (isRecord && seasonZ * tail >= seasonZMin);
+    const lowBecause = ((): LowReason | undefined => {
+      if (!isSurprising) return 'chance';
+      if (own && hadIncrease(own, increase, ratio)) return 'own history';
+      if (recurrence) return 'recurring';
+      if (peersMin === 0) return undefined;
+      if (peers.peersRaised !== null && peers.peersRaised >= 0.5) return 'peers now';
+      const isOften = peers.peersBefore >= peersMin && peers.similarBefore > rarePerWeek * weeks;
+      return isOften || peers.asLargeBefore >= peersMin ? 'peers before' : undefined;
+    })();
     return {
+      ...peers,
+      seasonZ,
+      seasonZMin,
+      drift,
       largestBefore,
-      similarBefore,
-      asLargeBefore: asLarge,
-      isRare: isRecord && similarBefore <= rarePerWeek * weeks && (peersMin === 0 || asLarge < peersMin),
-      isUsual: similarBefore > usualPerWeek * weeks,
+      recurrence,
+      lowBecause,
+      isUsual: !isSurprising && peers.similarOfAll > usualPerWeek * weeks,
     };
   };
 }
 
-/** The earlier numbers of a group of entities, and how far each was above what is usual for its entity. Both are sorted. */
-function createPool(profiles: readonly Profile[]): { strengths: Float64Array; numbers: Float64Array } {
-  const dense = profiles.filter(({ isSparse }) => !isSparse);
-  const strengths = dense.flatMap((profile) => profile.old.map((number) => strengthOf(profile, number)));
-  return {
-    strengths: Float64Array.from(strengths).toSorted(),
-    numbers: Float64Array.from(profiles.flatMap(({ old }) => old)).toSorted(),
-  };
+/** Returns what to expect of an entity. A season with few windows is filled up by the peers. With fewer still, the kindest comparison counts. */
+function expectNumber(
+  seasonal: SeasonalProfile,
+  { number, ...at }: { number: number; cell: number; shapeOf: ReturnType<typeof createPeerShape> },
+): Expectation {
+  const season = seasonal.seasonOf(at.cell);
+  const blended = blendWithPeers(season, seasonal, at);
+  if (season.samples.length >= seasonMin) return blended;
+  return [blended, expectAsAlways(seasonal), toExpectation(season, seasonal)].reduce((kindest, one) =>
+    computeSurprise(number, one) < computeSurprise(number, kindest) ? one : kindest,
+  );
 }
 
-function createProfile({ all }: EntitySamples, before: number): Profile {
-  const settled = all.filter(({ at }) => at < before);
-  const used = (settled.length >= samplesMin ? settled : all).map(({ number }) => number);
-  const active = used.filter((number) => number !== 0).map(toScale);
-  const center = median(active);
-  const deviation = median(active.map((value) => Math.abs(value - center)));
-  return {
-    center,
-    spread: Math.max(1.4826 * deviation, 0.5),
-    largest: used.reduce((largest, number) => Math.max(largest, number), 0),
-    isSparse: active.length < samplesMin,
-    old: used.filter((number) => number !== 0),
-  };
-}
+type RatePeers = (entity: string, own: Past | undefined, now: { increase: Increase; surprise: number }) => PeerRating;
 
-/** Compares numbers by their ratio, because peaks are multiples of what is usual. Like the logarithm, but defined for all numbers. */
-const toScale = Math.asinh;
-
-const strengthOf = ({ center, spread }: Profile, number: number): number => (toScale(number) - center) / spread;
-
-function median(values: number[]): number {
-  if (values.length === 0) return 0;
-  const sorted = Float64Array.from(values).toSorted();
-  const half = sorted.length >> 1;
-  return sorted.length % 2 === 1 ? sorted[half]! : (sorted[half - 1]! + sorted[half]!) / 2;
-}
-
-/** Counts the numbers of a sorted list from `least` on. */
-function countFrom(sorted: Float64Array, least: number): number {
-  let low = 0;
-  let high = sorted.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (sorted[middle]! < least) low = middle + 1;
-    else high = middle;
+/** Returns a function that compares an increase with the others of the entity's peer group. */
+function createPeerRating(
+  { numbers, groupOf }: IncreaseContext,
+  {
+    pasts,
+    cell,
+    largest,
+  }: { pasts: ReadonlyMap<string, Past>; cell: number; largest: Map<string, Map<string, number[]>> },
+): RatePeers {
+  const byGroup = Map.groupBy(pasts, ([entity]) => groupOf(entity));
+  const strengths = new Map<string, number>();
+  for (const [entity, { seasonal }] of pasts) {
+    const number = numbers.get(entity);
+    if (number === undefined) continue;
+    const usual = centerOf(toExpectation(seasonal.seasonOf(cell), seasonal));
+    strengths.set(entity, strengthOf({ number, usual }));
   }
-  return sorted.length - low;
+  return (entity, own, { increase, surprise }) => {
+    const peers = (byGroup.get(groupOf(entity)) ?? []).filter(([other]) => other !== entity);
+    const ownCount = own ? countSurprises(own, surprise) : 0;
+    const counts = new Map(peers.map(([, one]) => [one, countSurprises(one, surprise)]));
+    const nearest = findNearest(own, [...counts.keys()]).map((one) => counts.get(one)!);
+    const present = peers.flatMap(([other]) => strengths.get(other) ?? []);
+    const raised = present.filter((strength) => strength >= strengthOf(increase) / 2);
+    const others = [...(largest.get(groupOf(entity)) ?? [])].filter(
+      ([other]) => other !== entity && !isSettled(pasts.get(other)),
+    );
+    return {
+      similarBefore: nearest.reduce((sum, count) => sum + count, ownCount),
+      similarOfAll: [...counts.values()].reduce((sum, count) => sum + count, ownCount),
+      peersBefore: nearest.filter((count) => count > 0).length,
+      asLargeBefore: countAsLarge(
+        others.map(([, list]) => list),
+        increase,
+      ),
+      peersRaised: present.length < peersPresentMin ? null : raised.length / present.length,
+    };
+  };
 }
+
+const peersPresentMin = 3;
+
+/** Returns the surprise that chance exceeds at most so often a week in as many comparisons. */
+function findSurpriseMin(chancePerWeek: number, comparisonsPerWeek: number): number {
+  if (chancePerWeek === Infinity) return -Infinity;
+  return findNormalQuantile(Math.min(chancePerWeek / Math.max(comparisonsPerWeek, 1), 0.5));
+}
+
+/** Returns whether windows are long enough to add up. */
+export const mayDrift = ({ calendar }: Population): boolean => calendar.slotMs >= dayMs;
+
+/** Returns whether the increase is remarkable for the windows that are surprising together. */
+export const isDrift = ({ drift, seasonZMin }: Pick<IncreaseRating, 'drift' | 'seasonZMin'>): boolean =>
+  drift !== undefined && drift.surprise >= Math.max(seasonZMin + driftMargin, driftSurpriseMin);

@@ -139,10 +139,11 @@ test.each([
   expect(analyzeLast(sequence, [...past, steps('ann', 200)])[0]).toMatchObject({ severity });
 });
 
-test('an increase is low if three entities that the window does not contain had as much', () => {
+test('an increase is low if three entities that the window does not contain had one', () => {
+  const others = ['bob', 'cem', 'dan'];
   const past = hours(300, (index) => [
     count('ann', 5),
-    ...(index < 200 ? ['bob', 'cem', 'dan'].slice(0, 1 + (index % 3)).map((user) => count(user, 90)) : []),
+    ...(index < 200 ? others.map((user, n) => count(user, index === 50 + n ? 90 : 5)) : []),
   ]);
   const severityOf = (tuning: AnalysisDefinition['tuning']) =>
     analyzeLast({ ...baseline, tuning: tuning ?? {} }, [...past, [count('ann', 90)]])[0]?.severity;
@@ -150,13 +151,23 @@ test('an increase is low if three entities that the window does not contain had 
   expect(severityOf({ peers: { minimum: 4 } })).toBe('high');
 });
 
+test('entities that always have as much excuse nothing', () => {
+  const past = hours(300, (index) => [
+    count('ann', 5),
+    ...['bob', 'cem', 'dan'].filter(() => index < 200).map((user) => count(user, 90)),
+  ]);
+  expect(analyzeLast(baseline, [...past, [count('ann', 90)]])[0]?.severity).toBe('high');
+  const present = hours(300, () => [count('ann', 5), ...['bob', 'cem', 'dan'].map((user) => count(user, 90))]);
+  expect(analyzeLast(baseline, [...present, [count('ann', 90)]])[0]?.severity).toBe('high');
+});
+
 test('with peer groups, an increase is compared with the group of the entity only', () => {
-  const usersOf = (department: string, number: number) =>
-    ['1', '2', '3'].map((n) => ({ user: `${department}${n}`, department, count: number }));
+  const usersOf = (department: string, numberOf: (n: number) => number) =>
+    [1, 2, 3].map((n) => ({ user: `${department}${n}`, department, count: numberOf(n) }));
   const past = hours(300, (index) => [
     { user: 'ann', department: 'sales', count: 5 },
-    ...usersOf('it', index < 200 ? 90 : 5),
-    ...usersOf('sales', 5),
+    ...usersOf('it', (n) => (index === 50 * n ? 90 : 5)).slice(0, index < 200 ? 3 : 0),
+    ...usersOf('sales', () => 5),
   ]);
   const last = { user: 'ann', department: 'sales', count: 90 };
   const severityOf = (tuning: NonNullable<AnalysisDefinition['tuning']>) =>

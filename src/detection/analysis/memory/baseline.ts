@@ -1,11 +1,7 @@
+import { madFactor, medianOfSorted } from '../seasons/robust-statistics.ts';
+
 /** The median and the spread of samples, both robust against outliers. */
 export type Baseline = { median: number; scale: number; samples: number };
-
-/** Returns the median. `sorted` is ascending and not empty. */
-function medianOfSorted(sorted: ArrayLike<number>): number {
-  const half = sorted.length >> 1;
-  return sorted.length % 2 === 1 ? sorted[half]! : sorted[half - 1]! / 2 + sorted[half]! / 2;
-}
 
 /** Returns the median and the scale max(1.4826 · median absolute deviation, √median, 1). The factor 1.4826 makes the deviation comparable with a standard deviation. */
 export function computeBaseline(samples: Float64Array): Baseline {
@@ -21,7 +17,7 @@ export function computeRobustZ(x: number, { median, scale }: Baseline): number {
 }
 
 function scaleOf(median: number, deviation: number): number {
-  return Math.max(1.4826 * deviation, Math.sqrt(Math.max(median, 0)), 1);
+  return Math.max(madFactor * deviation, Math.sqrt(Math.max(median, 0)), 1);
 }
 
 /** Returns a function that computes the baseline of all numbers other than `x`. Sorts once: without one number, the median has at most three values. */

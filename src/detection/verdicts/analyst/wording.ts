@@ -59,6 +59,7 @@ const findings: Record<Candidate['kind'], (candidate: Candidate, subject: Subjec
   },
   baseline_anomaly: ({ facts }, { quoted, start }) => ({
     finding: `${start} had ${describeMeasure(facts)}, where ${readNumber(facts, 'median')} is usual (median ${describeBaseline(facts)}, robust z-score ${readNumber(facts, 'z')})`,
+    details: describeRating(facts),
     nextStep: `Find out what caused the increase for ${quoted}, for example a scheduled job or a change.`,
   }),
   sequence_pattern: ({ facts }, { quoted, start }) => ({
@@ -90,4 +91,23 @@ function describeBaseline(facts: Facts): string {
     return `of the ${readNumber(facts, 'peers')} other entities in this window`;
   const hours = facts['comparedWith'] === 'same hour' ? ' at the same hour of comparable days' : '';
   return `of ${countOf(facts, 'samples', 'earlier window')}${hours}`;
+}
+
+const lowReasons: Record<string, string> = {
+  chance: 'At this time of the week, such a number is to be expected by chance.',
+  'own history': 'The entity has had such an increase before.',
+  recurring: 'The entity has such an increase at regular intervals, like a recurring job.',
+  'peers now': 'At least half of the other entities increased at the same time.',
+  'peers before': 'Other entities have had such an increase before.',
+};
+
+/** Describes a drift, and why the increase is rated low. */
+function describeRating(facts: Facts): string[] {
+  const drift =
+    facts['driftWindows'] === undefined
+      ? []
+      : [
+          `Together with it, ${countOf(facts, 'driftWindows', 'consecutive window')} were high (z-score ${readNumber(facts, 'driftZ')}).`,
+        ];
+  return [...drift, lowReasons[String(facts['lowBecause'])] ?? []].flat();
 }
