@@ -24,7 +24,7 @@ export function uuidv5(namespace: string, name: string): string {
  * The version of the object format, stored in the microseconds of every `modified`. Increase it with every change of what an item's objects
  * contain, so that different bytes always have a different `modified`.
  */
-export const formatVersion = '009';
+export const formatVersion = '010';
 
 /**
  * Converts ISO text with milliseconds to a time of an object. The result does not depend on `formatVersion`: `created` never changes

@@ -17,10 +17,10 @@ test('revokes original STIX indicators only if all their values are overridden',
   const indicators = [{ type: 'domain', value: 'evil.top', status: 'revoked' as const }];
   const revoking = override({ severity: 'low', indicators });
   const [first, ...rest] = exportOriginals([revoking]);
-  expect(first).toMatchObject({ revoked: true, modified: '2026-01-07T00:00:00.000009Z' });
+  expect(first).toMatchObject({ revoked: true, modified: '2026-01-07T00:00:00.000010Z' });
   expect(rest).toEqual(originals.slice(1));
   const [restored] = exportOriginals([revoking, override({}, 8)]);
-  expect(restored).toEqual({ ...originals[0], modified: '2026-01-08T00:00:00.000009Z' });
+  expect(restored).toEqual({ ...originals[0], modified: '2026-01-08T00:00:00.000010Z' });
 });
 
 test('leaves out original STIX indicators whose values are all false positives, with their links', () => {
