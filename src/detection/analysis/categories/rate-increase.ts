@@ -95,7 +95,7 @@ export function* createIncreaseRating(
   const ratePeers = createPeerRating(context, { pasts, cell, largest: recallLargest(past, settledEnd) });
   const historyWeeks = (window.from.getTime() - (calendar.starts[0] ?? window.from.getTime())) / weekMs;
   const weeks = Math.max(historyWeeks, 1);
-  const { chancePerWeek, ratioMin, rarePerWeek, usualPerWeek } = increaseLimits(definition);
+  const { chancePerWeek, ratioMin, usualPerWeek } = increaseLimits(definition);
   const peersMin = minimumOfPeers(definition);
   const seasonZMin = findSurpriseMin(chancePerWeek, (context.numbers.size * weekMs) / calendar.slotMs);
   return (entity, number) => {
@@ -127,7 +127,7 @@ export function* createIncreaseRating(
       if (recurrence) return 'recurring';
       if (peersMin === 0) return undefined;
       if (peers.peersRaised !== null && peers.peersRaised >= 0.5) return 'peers now';
-      const isOften = peers.peersBefore >= peersMin && peers.similarBefore > rarePerWeek * weeks;
+      const isOften = peers.peersBefore >= peersMin && peers.peersBefore > usualPerWeek * weeks;
       return isOften || peers.asLargeBefore >= peersMin ? 'peers before' : undefined;
     })();
     return {

@@ -1,6 +1,8 @@
 import { compareDays, type Profile } from './profile.ts';
 import { findMedian } from './robust-statistics.ts';
 
+/** Before, the days of an entity say nothing. */
+const weeksMin = 2;
 /** From so many weeks on, an entity's own days decide alone. */
 const ownWeeksMin = 4;
 
@@ -23,6 +25,8 @@ export function createDayKinds(
     const areAlike = (pair: [number, number]): boolean => {
       const own = compareDays(profile, spread, pair);
       if (own === undefined) return areAsActive(profile, pair) && areAlikeForMost(pair);
+      // A single odd day, such as a holiday, is no kind of day.
+      if (own.samples < weeksMin && profiles.length > 1) return areAlikeForMost(pair);
       const isAlike = own.difference <= differenceMax(own.compared);
       return own.samples >= ownWeeksMin ? isAlike : isAlike && areAlikeForMost(pair);
     };

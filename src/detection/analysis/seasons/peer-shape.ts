@@ -4,6 +4,9 @@ import { findMedian, madFactor, medianOfSorted, varianceOfMedian } from './robus
 /** With fewer windows of its season, an entity is compared with what its peers predict, and with all of its windows. */
 export const seasonMin = 4;
 
+/** With so many windows of its season, an entity needs no peers. */
+const ownSeasonMin = 7;
+
 const peersMin = 5;
 /** The percentile 90 of a normal variable. */
 const upperQuantile = 1.2816;
@@ -48,7 +51,7 @@ export function blendWithPeers(
 ): Expectation {
   const { profile, spread } = seasonal;
   const shape = shapeOf(cell);
-  if (!shape || profile.active === 0) return toExpectation(season, seasonal);
+  if (!shape || profile.active === 0 || season.samples.length >= ownSeasonMin) return toExpectation(season, seasonal);
   const predicted = predict(profile, shape, shapeOf);
   const shapeVariance = shape.spread ** 2 + spread ** 2 * varianceOfMedian(profile.active);
   // The hours before and after, of which a young season consists, can be of another kind.

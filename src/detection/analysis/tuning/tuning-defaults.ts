@@ -15,16 +15,16 @@ const noveltyBySensitivity: Record<Sensitivity, Novelty> = {
   high: { windowsMin: 0, usualPerWeek: Infinity },
 };
 
-type Increase = { chancePerWeek: number; ratioMin: number; rarePerWeek: number; usualPerWeek: number };
+type Increase = { chancePerWeek: number; ratioMin: number; usualPerWeek: number };
 /**
  * An increase is rare if chance alone makes one as surprising at most `chancePerWeek` times a week in all entities, if it is `ratioMin` times the
- * largest earlier one of the entity, and if those of its peers were as surprising at most `rarePerWeek` times a week. One that is to be expected
- * by chance and happens more than `usualPerWeek` times is no candidate.
+ * largest earlier one of the entity, and if at most `usualPerWeek` peers a week were as surprising. One that is to be expected by chance, and as
+ * surprising as more than `usualPerWeek` earlier ones a week, is no candidate.
  */
 const increaseBySensitivity: Record<Sensitivity, Increase> = {
-  low: { chancePerWeek: 0.02, ratioMin: 2, rarePerWeek: 0, usualPerWeek: 0.25 },
-  medium: { chancePerWeek: 0.1, ratioMin: 1.5, rarePerWeek: 0.25, usualPerWeek: 1 },
-  high: { chancePerWeek: Infinity, ratioMin: 1, rarePerWeek: 1, usualPerWeek: Infinity },
+  low: { chancePerWeek: 0.02, ratioMin: 2, usualPerWeek: 0.25 },
+  medium: { chancePerWeek: 0.1, ratioMin: 1.5, usualPerWeek: 1 },
+  high: { chancePerWeek: Infinity, ratioMin: 1, usualPerWeek: Infinity },
 };
 
 /** Sequences that complete at least twice and more often a week are usual. */
