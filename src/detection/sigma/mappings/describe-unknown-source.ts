@@ -39,8 +39,10 @@ function nearestParts(sources: readonly LogSource[], logSource: LogSource): stri
         ),
       );
       if (values.get(wanted) === key) break;
-      const near = nearestNames(wanted, values.keys()).map((value) => `${values.get(value)!}: ${value}`);
-      if (near.length > 0) return `; did you mean ${near.join(' or ')}?`;
+      // The name itself may belong to another key.
+      const near = [...(values.has(wanted) ? [wanted] : []), ...nearestNames(wanted, values.keys())].slice(0, 3);
+      if (near.length > 0)
+        return `; did you mean ${near.map((value) => `${values.get(value)!}: ${value}`).join(' or ')}?`;
     }
   }
   return undefined;
