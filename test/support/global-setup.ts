@@ -9,6 +9,8 @@ import { createTestDir, getTestDir } from './test-dir.ts';
 declare module 'vitest' {
   interface ProvidedContext {
     databaseUrl: string;
+    /** The same server as its superuser. Null for a server of `TOCSIN_TEST_DATABASE_URL`. */
+    superuserUrl: string | null;
   }
 }
 
@@ -16,12 +18,13 @@ declare module 'vitest' {
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const removeTestDir = createTestDir();
   const given = process.env['TOCSIN_TEST_DATABASE_URL'];
-  const server = given ? { url: given, stop: async () => undefined } : await ownServer();
+  const server = given ? { url: given, superuserUrl: null, stop: async () => undefined } : await ownServer();
   const url = new URL(server.url);
   url.pathname = `/template_${process.pid}`;
   await runStatements(server.url, `create database "template_${process.pid}"`);
   await migrate(url.href);
   project.provide('databaseUrl', url.href);
+  project.provide('superuserUrl', server.superuserUrl);
   return async () => {
     await runStatements(server.url, `drop database if exists "template_${process.pid}" with (force)`);
     await server.stop();
@@ -29,13 +32,13 @@ export default async function setup(project: TestProject): Promise<() => Promise
   };
 }
 
-async function ownServer(): Promise<{ url: string; stop: () => Promise<void> }> {
+async function ownServer(): Promise<{ url: string; superuserUrl: string; stop: () => Promise<void> }> {
   const { startEmbeddedPostgres } = await import('../../src/platform/embedded-postgres/embedded-postgres.ts');
   const dataDir = join(getTestDir(), 'server');
   mkdirSync(dataDir, { recursive: true });
   const settings = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_connections: '200' };
   const server = await startEmbeddedPostgres({ dataDir, exclusive: false, log: () => undefined, settings });
-  return { url: await createOwner(server.url), stop: server.stop };
+  return { url: await createOwner(server.url), superuserUrl: server.url, stop: server.stop };
 }
 
 /** Creates the role that owns the databases of the tests, which like that of a managed server is no superuser. Returns the URL with it. */
