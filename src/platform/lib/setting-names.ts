@@ -26,7 +26,9 @@ export function rejectUnknownSettings(env: Record<string, string | undefined>, k
 
 function describeUnknown(name: string, known: string[]): string {
   const byShortName = new Map(known.map((one) => [one.replace(prefix, ''), one]));
-  const [nearest] = nearestNames(name.replace(prefix, ''), byShortName.keys());
+  const shortName = name.replace(prefix, '');
+  // Some settings have no prefix.
+  const nearest = byShortName.has(shortName) ? shortName : nearestNames(shortName, byShortName.keys())[0];
   const advice = nearest === undefined ? 'Remove it.' : `Did you mean ${byShortName.get(nearest)}?`;
   return `${name}: no setting has this name. ${advice}`;
 }
