@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { PageQuery } from '../../platform/lib/page-request.ts';
 import { boundedString } from '../../platform/lib/text/bounded-text.ts';
+import { timeMax } from '../../platform/lib/integers.ts';
 import { ActorField } from '../../platform/orgs/author.schema.ts';
 
 export const notesPerRequestMax = 1_000;
@@ -20,7 +21,7 @@ export const EntityNotesInput = z.strictObject({
         expectedRevision: z
           .int()
           .min(0)
-          .max(Number.MAX_SAFE_INTEGER)
+          .max(timeMax)
           .optional()
           .describe(
             'The `revision` of the note that the change is based on, and 0 if there was none. If it is not the current one, the answer is 409 and no note changes. Absent: replaces any note.',

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { ActorField } from '../../platform/orgs/author.schema.ts';
 import { detectionCategories, severities } from '../analysis/candidate.ts';
+import { integerMax } from '../../platform/lib/integers.ts';
 import { PageQuery } from '../../platform/lib/page-request.ts';
 import { Instant } from '../../platform/lib/time/instant.ts';
 import { boundedString } from '../../platform/lib/text/bounded-text.ts';
@@ -137,7 +138,7 @@ export const HitVerdict = z.strictObject({
   expectedRevision: z
     .int()
     .min(0)
-    .max(Number.MAX_SAFE_INTEGER)
+    .max(integerMax)
     .optional()
     .describe(
       'The `revision` that the decision is based on. If the content or a status changed since, the answer is 409, and `stale` lists what changed. That a hit was seen again does not count. Absent: applies to any revision.',

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { boundedString } from '../../platform/lib/text/bounded-text.ts';
 import { ActorField } from '../../platform/orgs/author.schema.ts';
+import { timeMax } from '../../platform/lib/integers.ts';
 import { ValueListName } from '../analysis/tuning/value-list-name.ts';
 
 const valuesMax = 10_000;
@@ -18,7 +19,7 @@ export const ValueListInput = z.strictObject({
   expectedRevision: z
     .int()
     .min(0)
-    .max(Number.MAX_SAFE_INTEGER)
+    .max(timeMax)
     .optional()
     .describe(
       'The `revision` that the change is based on, and 0 for a list that does not exist. If it is not the current one, the answer is 409, and `stale` lists what changed. Absent: replaces any list.',

@@ -1,6 +1,9 @@
 /** The largest number that an `integer` column of PostgreSQL can store. */
 export const integerMax = 2_147_483_647;
 
+/** The largest time that a `Date` can have, in milliseconds since 1970. */
+export const timeMax = 8_640_000_000_000_000;
+
 /** Describes text of a query or path that must be a whole number as the integer that it is, for the OpenAPI description. */
 export const integerMeta = (minimum: number, maximum?: number): Record<string, unknown> => ({
   type: 'integer',
