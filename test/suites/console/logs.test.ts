@@ -68,12 +68,12 @@ test('runs a query by keyboard, keeps it in the address, and says why another do
   await page.reload();
   await page.getByRole('columnheader', { name: 'who' }).waitFor();
   await query.getByText('GROUP BY who').waitFor();
-  await write('SELECT nobody FROM auth');
+  await write('SELEC nobody FROM auth');
   await page.getByRole('button', { name: 'Run' }).click();
-  await page.getByRole('alert').getByText('nobody').waitFor();
+  await page.getByRole('alert').getByText('SELEC').waitFor();
   await page.getByRole('link', { name: 'Make this a detection' }).click();
   await page.getByRole('heading', { name: 'New detection' }).waitFor();
-  await page.getByRole('textbox', { name: 'Query' }).getByText('SELECT nobody FROM auth').waitFor();
+  await page.getByRole('textbox', { name: 'Query' }).getByText('SELEC nobody FROM auth').waitFor();
 });
 
 test('leads from an empty store to a snippet that fills it', async () => {
