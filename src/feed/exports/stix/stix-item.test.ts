@@ -28,12 +28,12 @@ test.each(['expired', 'revoked'] as const)(
       override({ indicators: [{ type: 'domain', value: 'evil.top', status: ownStatus }] }, day);
     expect(exportIndicator('active', [overrideStatus(status, 7)])).toMatchObject({
       revoked: true,
-      modified: '2026-01-07T00:00:00.000009Z',
+      modified: '2026-01-07T00:00:00.000010Z',
     });
     const restored = exportIndicator(status, [overrideStatus(status, 7), overrideStatus('active', 8)]);
     expect(restored['revoked']).toBeUndefined();
     expect(restored['valid_until']).toBeUndefined();
-    expect(restored.modified).toBe('2026-01-08T00:00:00.000009Z');
+    expect(restored.modified).toBe('2026-01-08T00:00:00.000010Z');
   },
 );
 
