@@ -23,6 +23,11 @@ const marks = [
 ];
 const shouted = new RegExp(`^\\s*(?:${words.join('|').toUpperCase()})\\s`, 'u');
 
+const endChars = 200;
+
 /** Returns whether a title has a publisher's mark that the whole item is retracted. The words of a sentence are none. */
-export const isMarkedRetracted = (title: string): boolean =>
-  marks.some((pattern) => pattern.test(title)) || shouted.test(title);
+export function isMarkedRetracted(title: string): boolean {
+  // A mark is at an end, and a title may have megabytes.
+  const ends = title.length > 2 * endChars ? `${title.slice(0, endChars)}…${title.slice(-endChars)}` : title;
+  return marks.some((pattern) => pattern.test(ends)) || shouted.test(ends);
+}
