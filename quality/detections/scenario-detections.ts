@@ -80,7 +80,7 @@ const regularRequests = (events: readonly ScenarioEvent[]): QueryRow[] =>
     return [{ host, domain, count: list.length, seconds: Math.round(mean / 1000) }];
   });
 
-/** What a detection engineer would write for the four files. */
+/** Detections for the four files, as a detection engineer would write them. */
 export const scenarioDetections: readonly ScenarioDetection[] = [
   {
     name: 'successful sign-ins by user and country',

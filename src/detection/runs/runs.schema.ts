@@ -37,9 +37,7 @@ export const RunVerdict = z.object({
   outsideContext: z
     .array(z.string())
     .optional()
-    .describe(
-      'What the judge read besides the rows that the organization did not write: `feed`, or the names of tools.',
-    ),
+    .describe('Sources outside the organization that the judge read besides the rows: `feed`, or the names of tools.'),
   unjudgedReason: z
     .string()
     .optional()

@@ -31,9 +31,7 @@ const Verdict = z.object({
   outsideContext: z
     .array(z.string())
     .optional()
-    .describe(
-      'What the judge read besides the rows that the organization did not write: `feed`, or the names of tools.',
-    ),
+    .describe('Sources outside the organization that the judge read besides the rows: `feed`, or the names of tools.'),
   unjudgedReason: z.string().optional().describe('Why the verdict comes from the facts instead of the model.'),
 });
 

@@ -14,7 +14,7 @@ export type Verdict = {
   evidence: VerdictEvidence[];
   nextStep: string;
   output?: unknown;
-  /** What the judge read besides the rows that the organization did not write: `feed`, or names of tools. Absent if nothing. */
+  /** Sources outside the organization that the judge read besides the rows: `feed`, or names of tools. Absent if there were none. */
   outsideContext?: string[];
   trace?: VerdictTrace;
 };

@@ -43,11 +43,11 @@ type LowReason = 'chance' | 'own history' | 'recurring' | 'peers now' | 'peers b
 type PeerRating = {
   /** How many earlier numbers of the entity and its nearest peers were as surprising. */
   similarBefore: number;
-  /** The same of all peers. */
+  /** How many earlier numbers of the entity and all its peers were as surprising. */
   similarOfAll: number;
   /** How many of the nearest peers had one. */
   peersBefore: number;
-  /** How many others without a usual size, or not in this window, had almost such a number, as as strong an increase. */
+  /** How many other entities, which have no usual size yet or are not in this window, had a number almost as large as an increase as strong. */
   asLargeBefore: number;
   /** The share of the others in this window with at least half the increase. Null if there are too few. */
   peersRaised: number | null;
@@ -74,7 +74,7 @@ export type IncreaseContext = {
   /** The numbers of all entities of the window. */
   numbers: ReadonlyMap<string, number>;
   groupOf: (entity: string) => string;
-  /** What the other entities of this window are like, for a new entity. */
+  /** Returns what to expect of a new entity, from the other entities of this window. */
   peersOf: (entity: string) => Expectation | undefined;
 };
 
@@ -117,7 +117,7 @@ export function* createIncreaseRating(
     // In a short history, the largest increase is soon exceeded.
     const ratio = historyWeeks < 1 ? 2 * ratioMin : ratioMin;
     const largestBefore = own ? findLargest(own) : null;
-    // What nobody ever did is no matter of how far surprises usually reach.
+    // A number beyond every earlier one is judged without the correction for the usual reach of surprises.
     const isRecord = largestBefore !== null && number >= ratio * largestBefore && peers.similarOfAll === 0;
     const isSurprising =
       seasonZ >= seasonZMin || isDrift({ drift, seasonZMin }) || (isRecord && seasonZ * tail >= seasonZMin);

@@ -40,7 +40,7 @@ function measureTail(surprises: Float64Array): Tail | undefined {
   return { factor: largest[above]! / usual, windows };
 }
 
-/** What is usual for the entities together. `correlation` is that of the surprises of consecutive windows. */
+/** The usual surprises of all entities. `correlation` is the correlation of an entity's surprises in consecutive windows. */
 export type Calibration = { tailFactor: number; correlation: number };
 
 /** Learns from the medians over entities, so that a few with an odd past change nothing. */

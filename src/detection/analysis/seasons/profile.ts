@@ -12,7 +12,7 @@ const spreadMin = 0.1;
 /** Without anything to learn a spread from. */
 const spreadUnknown = 0.5;
 
-/** What is known about an entity's numbers. Logarithms are of the number plus ½. */
+/** The history of an entity's numbers. Each logarithm is of the number plus ½. */
 export type Profile = {
   calendar: Calendar;
   series: Series;

@@ -116,7 +116,7 @@ function learnSeasonSpread(
   return Math.max(shrinkSpread({ value: own, pairs: residuals.length }, spread), typicalSpread / 2);
 }
 
-/** What a number is compared with: a center as a logarithm, a relative spread and how many windows showed them. */
+/** The values that a number is compared with: a center as a logarithm, a relative spread, and the number of windows behind them. */
 export type Expectation = { center: number; spread: number; active: number; activeShare: number };
 
 /**

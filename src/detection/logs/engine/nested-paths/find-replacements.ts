@@ -5,7 +5,7 @@ import { foldName } from '../sql/table-names.ts';
 import { didYouMean } from '../../../../platform/lib/text/nearest-names.ts';
 import { coalesceSql, duck, jsonPointer, quoteIdentifier, quoteLiteral, type SqlText } from '../sql/sql-text.ts';
 
-/** What the column references with these names in a query stand for. */
+/** The expression that replaces the column reference with these names in a query. */
 export type ColumnReplacement = { names: string[]; sql: SqlText };
 
 /** A dotted name that no event ever had. `hint` ends the sentence that reports it. */

@@ -153,7 +153,7 @@ function detectFormat(state: SplitState, isEnd: boolean): boolean {
   return true;
 }
 
-/** Enters the list of the envelope whose object begins at `first`. Returns undefined if more bytes are needed to tell, and false if it is none. */
+/** Enters the list of the envelope that begins at `first`. Returns false if that object is no envelope, and undefined if more bytes are needed to decide. */
 function openEnvelope(state: SplitState, first: number, isEnd: boolean): boolean | undefined {
   if (!isEnd && state.rest.length < state.wanted) return undefined;
   const envelope = findEnvelope(state.rest, first, { isEnd, mayBeOpen: true });
