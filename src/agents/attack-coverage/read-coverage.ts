@@ -1,5 +1,5 @@
 import { readOrgState } from '../../feed/items/snapshot/org-state.store.ts';
-import { findTactic, findTechnique, getParentTechniqueId, listTechniques } from '../../feed/reference-data/attack.ts';
+import { findTechnique, getParentTechniqueId, listTactics, listTechniques } from '../../feed/reference-data/attack.ts';
 import { inOrg, type Db } from '../../platform/db/db.ts';
 import type { Clock } from '../../platform/lib/time/clock.ts';
 import { lastUtcDays } from '../../platform/lib/time/utc-days.ts';
@@ -66,7 +66,7 @@ export async function getCoverage({ db, clock }: CoverageDeps, caller: Caller, d
   return {
     at: now.toISOString(),
     since: since.toISOString(),
-    tactics: listTactics(techniques),
+    tactics: listUsedTactics(techniques),
     techniques,
     profile: found.profile,
     isComplete: found.read < itemsMax,
@@ -92,10 +92,9 @@ const toThreats = ({ items, id, title, addedToFeedAt }: ThreatRow): CoveredTechn
   latest: { id, title, addedToFeedAt: addedToFeedAt.toISOString() },
 });
 
-function listTactics(techniques: CoveredTechnique[]): Coverage['tactics'] {
-  const names = [...new Set(techniques.flatMap(({ tactics }) => tactics))];
-  return names
-    .flatMap((name) => findTactic(name) ?? [])
-    .toSorted((a, b) => a.rank - b.rank)
+function listUsedTactics(techniques: CoveredTechnique[]): Coverage['tactics'] {
+  const used = new Set(techniques.flatMap(({ tactics }) => tactics));
+  return listTactics()
+    .filter(({ shortName }) => used.has(shortName))
     .map(({ id, name, shortName }) => ({ id, name, shortName }));
 }

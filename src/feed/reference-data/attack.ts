@@ -94,17 +94,17 @@ export function useInstalledAttack(attack: AttackFile | undefined): void {
   }
   for (const id of table.successors.keys()) table.techniques.delete(id);
   for (const technique of table.techniques.values())
-    technique.tactics = [...new Set(technique.tactics.map((name) => currentTactic(table, name)))];
+    technique.tactics = [...new Set(technique.tactics.map((name) => findCurrent(table.renamedTactics, name)))];
   for (const { id, name } of [...(attack?.groups ?? []), ...(attack?.software ?? [])])
     if (id) table.names.set(id, name);
   current = table;
   version += 1;
 }
 
-/** Follows the renames of a tactic. The limit guards against a loop in the data. */
-function currentTactic({ renamedTactics }: Pick<AttackTable, 'renamedTactics'>, shortName: string): string {
-  let current = shortName;
-  for (let step = 0; step < 5 && renamedTactics.has(current); step += 1) current = renamedTactics.get(current)!;
+/** Follows the successors of an id or a name to the current one. The limit guards against a loop in the data. */
+function findCurrent(successors: ReadonlyMap<string, string>, name: string): string {
+  let current = name;
+  for (let step = 0; step < 5 && successors.has(current); step += 1) current = successors.get(current)!;
   return current;
 }
 
@@ -117,7 +117,7 @@ function mergeTactics(
   let before: Tactic | undefined;
   for (const { id, name, shortName } of tactics) {
     const known = [...merged.values()].find((tactic) => tactic.id === id);
-    const sharing = known ?? merged.get(currentTactic({ renamedTactics }, shortName));
+    const sharing = known ?? merged.get(findCurrent(renamedTactics, shortName));
     if (known && !isOlder && known.shortName !== shortName) {
       merged.delete(known.shortName);
       renamedTactics.set(known.shortName, shortName);
@@ -149,10 +149,7 @@ export function cacheFromTechniques<T>(derive: (techniques: Technique[]) => T): 
 /** Finds a technique by id. A revoked id returns its successor, an unknown or deprecated id undefined. */
 export function findTechnique(id: string): Technique | undefined {
   const { techniques, successors } = getTable();
-  let currentId = id.trim().toUpperCase();
-  // Chains of successors are short. The limit guards against a loop in the data.
-  for (let step = 0; step < 5 && successors.has(currentId); step += 1) currentId = successors.get(currentId)!;
-  return techniques.get(currentId);
+  return techniques.get(findCurrent(successors, id.trim().toUpperCase()));
 }
 
 const nameId = /(?:^|[\s([])([GS]\d{4})[\])]?$/i;
@@ -175,7 +172,7 @@ export const listTactics = (): Tactic[] => [...getTable().tactics.values()].toSo
 /** Finds a tactic by its short name as in kill chain phases (`initial-access`), also by one that an earlier version had. */
 export function findTactic(shortName: string): Tactic | undefined {
   const table = getTable();
-  return table.tactics.get(currentTactic(table, shortName));
+  return table.tactics.get(findCurrent(table.renamedTactics, shortName));
 }
 
 /** Returns the parent id of a sub-technique id, or the id itself. */

@@ -1,4 +1,4 @@
-import type pg from 'pg';
+import pg from 'pg';
 
 /** The two roles of row-level security. Every statement of the program runs as one of them. */
 const roles = ['tocsin_app', 'tocsin_system'];
@@ -91,4 +91,4 @@ function describeMissingRole(user: string, role: string): string {
   return `The database user "${user}" can neither use nor create the role ${role}. Run as an administrator of that server:\n  ${statements.join(';\n  ')};`;
 }
 
-const quote = (name: string): string => `"${name.replaceAll('"', '""')}"`;
+const quote = pg.escapeIdentifier;

@@ -1,7 +1,8 @@
 import { createServer, request as send, type IncomingMessage, type ServerResponse } from 'node:http';
-import { connect, type AddressInfo } from 'node:net';
+import { connect } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { afterAll } from 'vitest';
+import { closeServer, listen } from '../listen.ts';
 
 /** `requests` lists what clients asked for: the target of each CONNECT, and the address of each other request. */
 export type ForwardProxy = { url: string; host: string; requests: string[] };
@@ -30,9 +31,8 @@ export async function startForwardProxy(credentials?: string): Promise<ForwardPr
     client.on('error', () => target.destroy());
     return target.on('error', () => client.destroy());
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  afterAll(() => server.close().closeAllConnections());
-  const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const { host } = new URL(await listen(server));
+  afterAll(() => closeServer(server));
   return { url: `http://${credentials === undefined ? '' : `${credentials}@`}${host}`, host, requests };
 }
 
