@@ -1,5 +1,17 @@
 import { eventBytesMax } from '../events/parse-event.ts';
 import { envelopes, type Envelope } from './envelopes.ts';
+import {
+  backslash,
+  closeList,
+  closeObject,
+  colon,
+  comma,
+  newline,
+  openList,
+  openObject,
+  quote,
+  skipSpace,
+} from './json-bytes.ts';
 
 /** Where the elements of an envelope's list begin, and the members that each element gets, as JSON text without braces. */
 export type EnvelopeMatch = { listStart: number; carried: string };
@@ -13,9 +25,6 @@ const listKeys = new Set(envelopes.map(({ list }) => list));
 /** The value is not complete in the bytes received so far. */
 const incomplete = -1;
 const invalid = -2;
-const [tab, newline, carriageReturn, space, quote, comma, colon, openList, backslash, closeList, openObject, closeObject] = [
-  9, 10, 13, 32, 34, 44, 58, 91, 92, 93, 123, 125,
-] as const; // prettier-ignore
 
 // Every event of a list gets these bytes.
 const carriedBytesMax = 600;
@@ -88,15 +97,6 @@ function match(bytes: Buffer, members: Member[]): EnvelopeMatch | null {
 
 const isBeside = ({ metadata, carried = [] }: Envelope, key: string): boolean =>
   metadata.includes(key) || carried.includes(key);
-
-function skipSpace(bytes: Buffer, from: number): number {
-  let at = from;
-  while (at < bytes.length && isSpace(bytes[at]!)) at += 1;
-  return at;
-}
-
-const isSpace = (byte: number): boolean =>
-  byte === space || byte === tab || byte === newline || byte === carriageReturn;
 
 /** Returns whether a list with objects, or an empty one, begins at `start`. */
 function isListOfObjects(bytes: Buffer, start: number): boolean {

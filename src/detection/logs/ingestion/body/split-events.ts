@@ -2,12 +2,18 @@ import { appError } from '../../../../platform/lib/errors.ts';
 import { eventBytesMax } from '../events/parse-event.ts';
 import {
   addMembers,
+  backslash,
+  closeList,
   closeObject,
+  comma,
   findNonSpace,
   isSpace,
   isSpreadOverLines,
   newline,
+  openList,
   openObject,
+  quote,
+  skipSpace,
 } from './json-bytes.ts';
 import { findEnvelope, mayBeEnvelope } from './find-envelope.ts';
 
@@ -19,8 +25,6 @@ type Mode = 'start' | 'lines' | 'elements' | 'object' | 'after';
 const sliceMax = 256;
 // Blank lines and invalid events cost time too.
 const linesMax = 1_000_000;
-const quote = 34;
-const backslash = 92;
 
 export type EventSplitter = { push: (chunk: Buffer) => RawEvent[]; end: () => RawEvent[] };
 
@@ -141,7 +145,7 @@ function detectFormat(state: SplitState, isEnd: boolean): boolean {
     drop(state, rest.length);
     return false;
   }
-  if (rest[first] === 91) {
+  if (rest[first] === openList) {
     openElements(state, first + 1);
     return true;
   }
@@ -208,17 +212,17 @@ function nextElement(state: SplitState): RawEvent | undefined {
       if (byte === backslash) at++;
       else if (byte === quote) isInString = false;
     } else if (byte === quote) isInString = true;
-    else if (byte === 123 || byte === 91) depth++;
-    else if (depth > 0 && (byte === 125 || byte === 93)) {
+    else if (byte === openObject || byte === openList) depth++;
+    else if (depth > 0 && (byte === closeObject || byte === closeList)) {
       depth--;
       if (depth === 0 && state.mode === 'object') {
         state.depth = 0;
         return endElement(state, at + 1, true);
       }
-    } else if (depth === 0 && (byte === 44 || byte === 93)) {
+    } else if (depth === 0 && (byte === comma || byte === closeList)) {
       state.depth = 0;
       state.isInString = false;
-      return endElement(state, at, byte === 93);
+      return endElement(state, at, byte === closeList);
     }
   }
   state.scanned = at;
@@ -235,21 +239,17 @@ function nextElement(state: SplitState): RawEvent | undefined {
 }
 
 function endElement(state: SplitState, end: number, isLast: boolean): RawEvent | undefined {
+  const { carried, isSkipping: tooLarge } = state;
   const bytes = state.rest.subarray(0, end);
   drop(state, state.mode === 'object' ? end : end + 1);
-  const isEmpty = !state.isSkipping && bytes.every(isSpace);
-  const isTooLarge = state.isSkipping;
+  const isEmpty = !tooLarge && bytes.every(isSpace);
   state.isSkipping = false;
   if (isLast) state.mode = 'after';
   // Nothing before the closing bracket: the array is empty or ends with a comma.
   if (isEmpty && isLast) return undefined;
   // An empty element before a comma is returned, so that it is reported as invalid.
   state.line += 1;
-  return {
-    line: state.line,
-    bytes: state.carried === '' ? bytes : addMembers(bytes, state.carried),
-    tooLarge: isTooLarge,
-  };
+  return { line: state.line, bytes: carried === '' ? bytes : addMembers(bytes, carried), tooLarge };
 }
 
 /** Skips the rest of a document after its last element. Returns false if more bytes are needed. */
@@ -259,9 +259,8 @@ function skipClosing(state: SplitState, isEnd: boolean): boolean {
     if (isEnd) throw malformed();
     return false;
   }
-  const first = findNonSpace(state.rest);
-  drop(state, first < 0 ? state.rest.length : first);
-  if (first < 0) return false;
+  drop(state, skipSpace(state.rest, 0));
+  if (state.rest.length === 0) return false;
   state.mode = 'start';
   return true;
 }
@@ -277,9 +276,9 @@ function skipMembers(state: SplitState): boolean {
       if (byte === backslash) at += 1;
       else if (byte === quote) isInString = false;
     } else if (byte === quote) isInString = true;
-    else if (byte === openObject || byte === 91) depth += 1;
-    else if (byte === closeObject || byte === 93) {
-      if (depth === 0 && byte === 93) throw malformed();
+    else if (byte === openObject || byte === openList) depth += 1;
+    else if (byte === closeObject || byte === closeList) {
+      if (depth === 0 && byte === closeList) throw malformed();
       if (depth === 0) {
         state.isInEnvelope = false;
         drop(state, at + 1);
