@@ -9,34 +9,40 @@ const roles = ['tocsin_app', 'tocsin_system'];
  * statements that a server administrator has to run.
  */
 export async function ensureRoles(client: pg.Client): Promise<void> {
+  rejectObstacle(await findServerObstacle(client));
   for (const role of roles) if (!(await canAssume(client, role))) await createRole(client, role);
-  const obstacle = await findMigrationObstacle(client);
+  rejectObstacle((await findRoleObstacle(client)) ?? (await findOwnerObstacle(client)));
+}
+
+function rejectObstacle(obstacle: string | undefined): void {
   if (obstacle !== undefined) throw new Error(obstacle);
 }
 
 /** Returns what keeps the current user from migrating the database, with what an administrator has to do, or undefined. Changes nothing. */
 export async function findMigrationObstacle(client: pg.Client): Promise<string | undefined> {
-  const { rows } = await client.query<{ version: number; encoding: string; user: string; mayCreateRoles: boolean }>(
-    `select current_setting('server_version_num')::int as version, current_setting('server_encoding') as encoding, current_user as user,
-       rolsuper or rolcreaterole as "mayCreateRoles" from pg_roles where rolname = current_user`,
-  );
-  const { version, encoding, user, mayCreateRoles } = rows[0]!;
-  if (version < 150_000)
-    return `PostgreSQL 15 or newer is required. This server runs version ${Math.floor(version / 10_000)}.`;
-  if (encoding !== 'UTF8') return `The encoding of the database is ${encoding}. Create one with the encoding UTF8.`;
-  return (await findRoleObstacle(client, { user, mayCreateRoles })) ?? (await findOwnerObstacle(client, user));
+  return (await findServerObstacle(client)) ?? (await findRoleObstacle(client)) ?? (await findOwnerObstacle(client));
 }
 
-async function findRoleObstacle(
-  client: pg.Client,
-  { user, mayCreateRoles }: { user: string; mayCreateRoles: boolean },
-): Promise<string | undefined> {
+async function findServerObstacle(client: pg.Client): Promise<string | undefined> {
+  const { rows } = await client.query<{ version: number; encoding: string }>(
+    `select current_setting('server_version_num')::int as version, current_setting('server_encoding') as encoding`,
+  );
+  const { version, encoding } = rows[0]!;
+  if (version < 150_000)
+    return `PostgreSQL 15 or newer is required. This server runs version ${Math.floor(version / 10_000)}.`;
+  return encoding === 'UTF8'
+    ? undefined
+    : `The encoding of the database is ${encoding}. Create one with the encoding UTF8.`;
+}
+
+async function findRoleObstacle(client: pg.Client): Promise<string | undefined> {
   const { rows } = await client.query<{ name: string; isPrivileged: boolean }>(
     `select rolname as name, rolsuper or rolbypassrls as "isPrivileged" from pg_roles where rolname = any($1)`,
     [roles],
   );
   const privileged = rows.find(({ isPrivileged }) => isPrivileged);
   if (privileged) return `The role ${privileged.name} must not be a superuser or bypass row-level security.`;
+  const { name: user, mayCreateRoles } = await readUser(client);
   for (const role of roles) {
     const isCreatable = mayCreateRoles && rows.every(({ name }) => name !== role);
     if (!isCreatable && !(await canAssume(client, role))) return describeMissingRole(user, role);
@@ -44,7 +50,8 @@ async function findRoleObstacle(
   return undefined;
 }
 
-async function findOwnerObstacle(client: pg.Client, user: string): Promise<string | undefined> {
+async function findOwnerObstacle(client: pg.Client): Promise<string | undefined> {
+  const { name: user } = await readUser(client);
   const { rows } = await client.query<{ mayCreate: boolean; foreign: string | null; database: string }>(
     `select has_schema_privilege('public', 'create') as "mayCreate", current_database() as database,
        (select min(relname) from pg_class where relnamespace = 'public'::regnamespace and relkind in ('r', 'p')
@@ -59,8 +66,7 @@ async function findOwnerObstacle(client: pg.Client, user: string): Promise<strin
 }
 
 async function createRole(client: pg.Client, role: string): Promise<void> {
-  const { rows } = await client.query<{ user: string }>('select current_user as user');
-  const { user } = rows[0]!;
+  const { name: user } = await readUser(client);
   try {
     await client.query(
       `do $$ begin create role ${role} nologin nosuperuser nobypassrls; exception when duplicate_object or unique_violation then null; end $$`,
@@ -69,6 +75,13 @@ async function createRole(client: pg.Client, role: string): Promise<void> {
   } catch (error) {
     throw new Error(describeMissingRole(user, role), { cause: error });
   }
+}
+
+async function readUser(client: pg.Client): Promise<{ name: string; mayCreateRoles: boolean }> {
+  const { rows } = await client.query<{ name: string; mayCreateRoles: boolean }>(
+    `select rolname as name, rolsuper or rolcreaterole as "mayCreateRoles" from pg_roles where rolname = current_user`,
+  );
+  return rows[0]!;
 }
 
 async function canAssume(client: pg.Client, role: string): Promise<boolean> {
