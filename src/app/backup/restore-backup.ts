@@ -14,6 +14,7 @@ import {
   migrate,
   withSchemaLock,
 } from '../../platform/db/migration/migrate.ts';
+import { forceRowSecurity, liftRowSecurity } from '../../platform/db/migration/owner-row-security.ts';
 import { createSecretbox, keyFilePath } from '../../platform/lib/secrets/secretbox.ts';
 import type { BackupLocation } from './backup-location.ts';
 import { hasKey, keyCheckContext, usesKeyFile } from './create-backup.ts';
@@ -55,7 +56,8 @@ export async function restoreBackup(location: BackupLocation, options: RestoreOp
     // Manifests are not part of a backup. The service writes them.
     if (restored.tables.some(({ name }) => name === 'dataset_manifests'))
       await client.query('update dataset_manifests set written_version = 0');
-    for (const { name } of restored.tables) await client.query(`${guardSql(name, true)}; analyze ${quote(name)}`);
+    for (const { name } of restored.tables) await client.query(`${triggerSql(name, 'enable')}; analyze ${quote(name)}`);
+    await forceRowSecurity(client);
     await client.query('commit');
     return { header: restored, checksums: read };
   });
@@ -65,9 +67,9 @@ export async function restoreBackup(location: BackupLocation, options: RestoreOp
 
 const quote = pg.escapeIdentifier;
 
-/** Turns the triggers of a table, and row-level security for its owner, on or off. Without them, COPY restores rows as they were. */
-const guardSql = (name: string, isOn: boolean): string =>
-  `alter table ${quote(name)} ${isOn ? 'enable' : 'disable'} trigger user; alter table ${quote(name)} ${isOn ? '' : 'no '}force row level security`;
+/** Turns the triggers of a table on or off. Without them, COPY restores rows as they were. */
+const triggerSql = (name: string, action: 'enable' | 'disable'): string =>
+  `alter table ${quote(name)} ${action} trigger user`;
 
 async function checkEmpty(client: pg.Client): Promise<void> {
   const { rows } = await client.query("select to_regclass('organizations') is not null as exists");
@@ -132,7 +134,8 @@ async function createSchema(client: pg.Client, applied: string[], header: Header
     for (const month of months)
       await client.query('select tocsin_partition_months($1, to_date($2, $3), 0)', [name, month, 'YYYYMM']);
   await client.query(`truncate ${header.tables.map(({ name }) => quote(name)).join(', ')}`);
-  for (const { name } of header.tables) await client.query(guardSql(name, false));
+  for (const { name } of header.tables) await client.query(triggerSql(name, 'disable'));
+  await liftRowSecurity(client);
 }
 
 async function checkStoreIsEmpty(store: SegmentStore): Promise<void> {

@@ -41,7 +41,7 @@ function readVariable(name: string): string | undefined {
  */
 function isExcepted({ protocol, hostname, port }: Target, noProxy: string): boolean {
   const host = withoutBrackets(hostname).toLowerCase().replace(/\.$/, '');
-  if (host === 'localhost' || host.endsWith('.localhost') || isLoopback(host)) return true;
+  if (isThisMachine(host, host) || host.endsWith('.localhost')) return true;
   const targetPort = port || (protocol === 'https:' ? '443' : '80');
   return noProxy
     .toLowerCase()
@@ -50,7 +50,7 @@ function isExcepted({ protocol, hostname, port }: Target, noProxy: string): bool
     .some((entry) => matchesEntry(host, targetPort, entry));
 }
 
-const isLoopback = (host: string): boolean => isIP(host) !== 0 && createAllowList(['127.0.0.0/8', '::1'])(host, host);
+const isThisMachine = createAllowList(['localhost', '127.0.0.0/8', '::1']);
 
 function matchesEntry(host: string, port: string, entry: string): boolean {
   if (entry === '*') return true;
