@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { PageQuery } from '../../platform/lib/page-request.ts';
 import { boundedString } from '../../platform/lib/text/bounded-text.ts';
-import { timeMax } from '../../platform/lib/integers.ts';
+import { timeMax, revisionInput } from '../../platform/lib/integers.ts';
 import { ActorField } from '../../platform/orgs/author.schema.ts';
 
 export const notesPerRequestMax = 1_000;
@@ -18,14 +18,10 @@ export const EntityNotesInput = z.strictObject({
         note: boundedString({ min: 1, max: 2_000 })
           .nullable()
           .describe('What is known of the entity. Null removes the note.'),
-        expectedRevision: z
-          .int()
-          .min(0)
-          .max(timeMax)
-          .optional()
-          .describe(
-            'The `revision` of the note that the change is based on, and 0 if there was none. If it is not the current one, the answer is 409 and no note changes. Absent: replaces any note.',
-          ),
+        expectedRevision: revisionInput(
+          timeMax,
+          'The `revision` of the note that the change is based on, and 0 if there was none. If it is not the current one, the answer is 409 and no note changes. Absent: replaces any note.',
+        ),
       }),
     )
     .min(1)

@@ -9,7 +9,6 @@ import type { EntityNoteList, EntityNotesFilter, EntityNotesInput, EntityNotesSt
 import { countNotes, deleteNotes, findNotesOn, listNotes, lockNotes, upsertNotes } from './entity-notes.store.ts';
 
 const notesMax = 100_000;
-const changesMax = 20;
 
 /** Returns a page of the notes on entities, last changed first. */
 export async function getEntityNotes(
@@ -86,7 +85,7 @@ async function checkNoteRevisions(tx: Tx, orgId: OrgId, notes: readonly NoteChan
   const stale = guarded.filter((note) => (rows.get(keyOf(note))?.updatedAt.getTime() ?? 0) !== note.expectedRevision);
   const [first] = stale;
   if (!first) return;
-  const changes = stale.slice(0, changesMax).map((note): RecordChange => {
+  const changes = stale.map((note): RecordChange => {
     const row = rows.get(keyOf(note));
     return {
       at: row?.updatedAt.toISOString() ?? null,

@@ -4,7 +4,6 @@ import type { OrgId } from '../../platform/lib/org-id.ts';
 import { listRevisions, type LockedHit, type RevisionRow } from './hit-status.store.ts';
 
 const pointer = '/expectedRevision';
-const changesMax = 20;
 const rowsMax = 200;
 
 /** Throws 409 with what changed if the content or the status of a locked hit changed after `expected`. */
@@ -18,7 +17,7 @@ export async function checkHitRevision(
   const rows = await listRevisions(tx, orgId, [id], rowsMax);
   const changes = rows.filter((row) => row.revision !== null && row.revision > expected).map(toChange);
   const detail = `The hit changed since revision ${expected}. \`stale\` lists what changed.`;
-  throw staleError(pointer, detail, { current: revision, changes: changes.slice(0, changesMax) });
+  throw staleError(pointer, detail, { current: revision, changes });
 }
 
 /** The revision of a group: any change of a hit raises it, and so does a hit that joins. */
@@ -43,7 +42,7 @@ export async function checkGroupRevision(
     return isLater;
   });
   const detail = `Hits of the group changed since revision ${expected}. \`stale\` lists what changed.`;
-  throw staleError(pointer, detail, { current, changes: since.slice(0, changesMax).map(toChange) });
+  throw staleError(pointer, detail, { current, changes: since.map(toChange) });
 }
 
 function toChange({ at, keyId, actor, from, to, reason, entity }: RevisionRow): RecordChange {

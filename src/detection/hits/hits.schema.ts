@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ActorField } from '../../platform/orgs/author.schema.ts';
 import { detectionCategories, severities } from '../analysis/candidate.ts';
-import { integerMax } from '../../platform/lib/integers.ts';
+import { integerMax, revisionInput } from '../../platform/lib/integers.ts';
 import { PageQuery } from '../../platform/lib/page-request.ts';
 import { Instant } from '../../platform/lib/time/instant.ts';
 import { boundedString } from '../../platform/lib/text/bounded-text.ts';
@@ -135,14 +135,10 @@ export type HitDetail = z.infer<typeof HitDetail>;
 export const HitVerdict = z.strictObject({
   status: z.enum(hitStatuses),
   reason: boundedString({ max: 2000 }).optional(),
-  expectedRevision: z
-    .int()
-    .min(0)
-    .max(integerMax)
-    .optional()
-    .describe(
-      'The `revision` that the decision is based on. If the content or a status changed since, the answer is 409, and `stale` lists what changed. That a hit was seen again does not count. Absent: applies to any revision.',
-    ),
+  expectedRevision: revisionInput(
+    integerMax,
+    'The `revision` that the decision is based on. If the content or a status changed since, the answer is 409, and `stale` lists what changed. That a hit was seen again does not count. Absent: applies to any revision.',
+  ),
 });
 export type HitVerdict = z.infer<typeof HitVerdict>;
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { boundedString } from '../../platform/lib/text/bounded-text.ts';
 import { ActorField } from '../../platform/orgs/author.schema.ts';
-import { timeMax } from '../../platform/lib/integers.ts';
+import { timeMax, revisionInput } from '../../platform/lib/integers.ts';
 import { ValueListName } from '../analysis/tuning/value-list-name.ts';
 
 const valuesMax = 10_000;
@@ -16,14 +16,10 @@ export const ValueListInput = z.strictObject({
     .describe(
       'Exact values, patterns in which `*` stands for any text, and networks such as `10.0.0.0/8`. Case does not matter. Repeats are dropped.',
     ),
-  expectedRevision: z
-    .int()
-    .min(0)
-    .max(timeMax)
-    .optional()
-    .describe(
-      'The `revision` that the change is based on, and 0 for a list that does not exist. If it is not the current one, the answer is 409, and `stale` lists what changed. Absent: replaces any list.',
-    ),
+  expectedRevision: revisionInput(
+    timeMax,
+    'The `revision` that the change is based on, and 0 for a list that does not exist. If it is not the current one, the answer is 409, and `stale` lists what changed. Absent: replaces any list.',
+  ),
 });
 export type ValueListInput = z.infer<typeof ValueListInput>;
 

@@ -55,6 +55,8 @@ export type RecordChange = {
  */
 export type StaleProblem = { current: string | number | null; changes: RecordChange[] };
 
+const staleChangesMax = 20;
+
 type AppErrorOptions = {
   errors?: FieldError[];
   headers?: Record<string, string>;
@@ -76,7 +78,7 @@ export class AppError extends Error {
     this.errors = options.errors;
     this.headers = options.headers ?? {};
     this.quota = options.quota;
-    this.stale = options.stale;
+    this.stale = options.stale && { ...options.stale, changes: options.stale.changes.slice(0, staleChangesMax) };
   }
 }
 

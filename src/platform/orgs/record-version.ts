@@ -5,7 +5,6 @@ import { truncateText } from '../lib/text/canonical-text.ts';
 import { listAuditRows, type AuditRow } from './audit.store.ts';
 
 const rowsMax = 50;
-const changesMax = 20;
 const textMax = 500;
 
 /** A record as the audit log knows it. `action` and `name` tell records apart that share a resource ID. */
@@ -45,7 +44,7 @@ export async function listChangesSince(
     .filter(({ before, after }) => name === undefined || (after ?? before)?.['name'] === name);
   const first = rows.findIndex(({ before }) => (before === null ? 0 : versionOf(before)) < seenAt);
   const since = first === -1 ? rows : rows.slice(0, first);
-  return since.slice(0, changesMax).map(({ row, before, after }) => toChange(row, before, after));
+  return since.map(({ row, before, after }) => toChange(row, before, after));
 }
 
 type Json = Record<string, unknown> | null;
