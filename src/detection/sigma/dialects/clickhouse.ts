@@ -14,7 +14,7 @@ function literal(text: string): string {
 /** A column, or a key inside of a column with JSON text. An empty value counts as missing, because columns are rarely Nullable. */
 function readField(name: string): string {
   const [column, ...keys] = name.split('.');
-  if (keys.length === 0) return `toNullable(toString(${quoteName(column!)}))`;
+  if (keys.length === 0) return `nullIf(toString(${quoteName(column!)}), '')`;
   const path = `toString(${quoteName(column!)}), ${keys.map((key) => literal(key)).join(', ')}`;
   // `JSONExtractString` is empty for a number, a boolean, an object and a list.
   return `nullIf(if(JSONType(${path}) = 'String', JSONExtractString(${path}), JSONExtractRaw(${path})), '')`;
@@ -35,6 +35,7 @@ export const clickhouse = createSqlDialect({
   eventText: String.raw`replaceRegexpAll(formatRowNoNewline('TSVRaw', *), '\\\\(["\\\\/])', '\\1')`,
   lower: (sql) => `lowerUTF8(${sql})`,
   lowerLiteral: (text) => `lowerUTF8(${literal(text)})`,
+  emptyIsMissing: true,
   compare: (field, text, relation) => {
     if (relation === 'equals') return `${field} = ${text}`;
     if (relation === 'contains') return `position(${field}, ${text}) > 0`;

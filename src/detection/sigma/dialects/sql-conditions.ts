@@ -11,6 +11,8 @@ export type SqlSpelling = {
   literal: (text: string) => string;
   /** Returns the text of a field of the logs. */
   readField: (name: string) => string;
+  /** Whether `readField` returns an empty text as a missing one. */
+  emptyIsMissing?: boolean;
   /** What marks a field as one that may be missing, beside its only name in `coalesce`. */
   orMissing?: string;
   /** Returns the columns of every row of a table, the column of the time last. `time` is what the settings call it. */
@@ -123,8 +125,9 @@ export function sqlConditions(columns: ReadonlyMap<string, string>, spelling: Sq
     oneOf: (field, texts, cased) => {
       const column = columnOf(field);
       const isExact = cased || texts.every((text) => caseless.test(text));
+      const read = texts.includes('') ? readEmpty(column, spelling) : column;
       const list = texts.map((text) => (isExact ? spelling.literal(text) : spelling.lowerLiteral(text))).join(', ');
-      return `${isExact ? column : spelling.lower(column)} IN (${list})`;
+      return `${isExact ? read : spelling.lower(read)} IN (${list})`;
     },
     ...(spelling.containsOneOf
       ? {
@@ -142,6 +145,10 @@ export function sqlConditions(columns: ReadonlyMap<string, string>, spelling: Sq
     never: 'false',
   };
 }
+
+/** Returns a field for a comparison with the empty text. */
+const readEmpty = (column: string, { emptyIsMissing }: SqlSpelling): string =>
+  emptyIsMissing ? `coalesce(${column}, '')` : column;
 
 type TestContext = { columnOf: (field: string | null) => string; spelling: SqlSpelling };
 
@@ -178,6 +185,7 @@ function writeTextTest(
   const value = isExact ? column : spelling.lower(column);
   const literal = isExact ? spelling.literal : spelling.lowerLiteral;
   const simple = toSimpleComparison(pattern);
+  if (simple?.text === '' && simple.relation === 'equals') return `${readEmpty(column, spelling)} = ''`;
   if (simple) return spelling.compare(value, literal(simple.text), simple.relation);
   if (pattern.every((part) => 'wildcard' in part && part.wildcard === '*')) return `${column} IS NOT NULL`;
   return spelling.like(value, pattern, literal);
