@@ -3,6 +3,7 @@ import { convertTask } from '../../src/detection/sigma/convert/convert-task.ts';
 import type { ConvertedRule } from '../../src/detection/sigma/convert/convert-rules.ts';
 import type { DialectKind } from '../../src/detection/sigma/dialects/registry.ts';
 import { withInProcessProgram } from '../../test/support/program-environment.ts';
+import { measureClickhouseCorrelations } from './clickhouse-correlations.ts';
 import { formatRatio, type QualityFigure } from '../figures.ts';
 
 /** The matches of each rule in the embedded engine, as indexes of events of the Windows dataset. Null if the engine cannot run the rule. */
@@ -50,8 +51,11 @@ export function compareWithPostgres(
   });
 }
 
-/** Like `compareWithPostgres`, on the ClickHouse server whose HTTP interface has this address. It creates tables in its default database. */
-export function compareWithClickhouse(
+/**
+ * Like `compareWithPostgres`, on the ClickHouse server whose HTTP interface has this address, and runs correlations there. It creates tables in
+ * its default database.
+ */
+export async function compareWithClickhouse(
   texts: readonly string[],
   events: readonly Record<string, unknown>[],
   embedded: EmbeddedMatches,
@@ -63,7 +67,7 @@ export function compareWithClickhouse(
     if (!response.ok) throw new Error(answer.slice(0, 500));
     return answer;
   };
-  return compare(texts, events, embedded, {
+  const figures = await compare(texts, events, embedded, {
     kind: 'clickhouse',
     name: 'ClickHouse',
     types: {
@@ -82,6 +86,7 @@ export function compareWithClickhouse(
             new Date(`${(JSON.parse(line) as Record<typeof timeColumn, string>)[timeColumn].replace(' ', 'T')}Z`),
         ),
   });
+  return [...figures, ...(await measureClickhouseCorrelations(async (text) => void (await post(text)), address))];
 }
 
 async function compare(
