@@ -1,23 +1,25 @@
 import { readFileSync, readdirSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import { findEventTime, parseTime } from '../detection/logs/ingestion/events/event-time.ts';
+import { createEventSplitter } from '../detection/logs/ingestion/body/split-events.ts';
+import { parseEvent, type ParsedEvent } from '../detection/logs/ingestion/events/parse-event.ts';
+import { parseTime } from '../detection/logs/ingestion/events/event-time.ts';
+import { AppError } from '../platform/lib/errors.ts';
 import type { LogEvent } from './company/shapes.ts';
 
 const filesMax = 10_000;
 const bytesMax = 256 * 1024 * 1024;
 
 /**
- * Reads the logs below a directory (CloudTrail files, JSON arrays or NDJSON, plain or .gz), shifted in time so that the last event happens
+ * Reads the logs below a directory (files of the forms that the log store accepts, plain or .gz), shifted in time so that the last event happens
  * at `end`. The dataset is `cloudtrail` for CloudTrail files, else the folder's name. Throws if there are no events.
  */
 export function readRecordedLogs(directory: string, end: Date): LogEvent[] {
   const events: LogEvent[] = [];
   for (const path of listLogFiles(directory)) {
-    for (const event of readEvents(path)) {
-      const at = findEventTime(event);
-      if (at !== undefined) events.push({ at: new Date(at / 1000), dataset: findDataset(path, event), event });
-    }
+    for (const { value: event, timeMicros } of readEvents(path))
+      if (timeMicros !== undefined)
+        events.push({ at: new Date(timeMicros / 1000), dataset: findDataset(path, event), event });
   }
   if (events.length === 0) throw new Error(`No log events with a time were found below ${directory}.`);
   events.sort((a, b) => a.at.getTime() - b.at.getTime());
@@ -35,30 +37,19 @@ function listLogFiles(directory: string): string[] {
   return files;
 }
 
-function readEvents(path: string): Record<string, unknown>[] {
+/** Returns the valid events of a file. A file whose JSON is damaged has none. */
+function readEvents(path: string): ParsedEvent[] {
   const bytes = readFileSync(path);
-  const text = (path.endsWith('.gz') ? gunzipSync(bytes, { maxOutputLength: bytesMax }) : bytes).toString('utf8');
-  return parseEvents(text).filter(
-    (event): event is Record<string, unknown> => typeof event === 'object' && event !== null && !Array.isArray(event),
-  );
-}
-
-function parseEvents(text: string): unknown[] {
+  const plain = path.endsWith('.gz') ? gunzipSync(bytes, { maxOutputLength: bytesMax }) : bytes;
+  const splitter = createEventSplitter();
   try {
-    const whole: unknown = JSON.parse(text);
-    if (Array.isArray(whole)) return whole;
-    const records = (whole as { Records?: unknown }).Records;
-    return Array.isArray(records) ? records : [whole];
-  } catch {
-    return text.split('\n').filter(Boolean).flatMap(parseLine);
-  }
-}
-
-function parseLine(line: string): unknown[] {
-  try {
-    return [JSON.parse(line)];
-  } catch {
-    return [];
+    return [...splitter.push(plain), ...splitter.end()].flatMap(({ bytes: json, tooLarge }) => {
+      const event = tooLarge ? 'too large' : parseEvent(json, undefined);
+      return typeof event === 'string' ? [] : [event];
+    });
+  } catch (error) {
+    if (error instanceof AppError) return [];
+    throw error;
   }
 }
 
@@ -72,12 +63,13 @@ function findDataset(path: string, event: Record<string, unknown>): string {
 
 /** Shifts an event's time: every top-level field that contains it, or a new `@timestamp` if there is none. */
 function shiftEvent({ at, dataset, event }: LogEvent, shiftMs: number): LogEvent {
-  const later = new Date(at.getTime() + shiftMs);
-  const timeFields = Object.keys(event).filter(
-    (key) => Math.floor((parseTime(event[key]) ?? 0) / 1000) === at.getTime(),
-  );
-  const times = Object.fromEntries(
-    (timeFields.length > 0 ? timeFields : ['@timestamp']).map((key) => [key, later.toISOString()]),
-  );
-  return { at: later, dataset, event: { ...event, ...times } };
+  const later = new Date(at.getTime() + shiftMs).toISOString();
+  const times = Object.keys(event).flatMap((key) => {
+    const micros = parseTime(event[key]) ?? 0;
+    if (Math.floor(micros / 1000) !== at.getTime()) return [];
+    const rest = micros % 1000 === 0 ? '' : String(micros % 1000).padStart(3, '0');
+    return [[key, later.replace('Z', `${rest}Z`)]];
+  });
+  const shifted = Object.fromEntries(times.length > 0 ? times : [['@timestamp', later]]) as Record<string, string>;
+  return { at: new Date(later), dataset, event: { ...event, ...shifted } };
 }

@@ -40,7 +40,7 @@ export function addServiceCommands(program: Command, run: Run): void {
     .command('demo')
     .description('watch detections find an intrusion, in a database of its own')
     .option('--once', 'exit after the summary')
-    .option('--logs <DIR>', 'replay your own CloudTrail or NDJSON files')
+    .option('--logs <DIR>', 'replay your own CloudTrail, JSON or NDJSON files')
     .addHelpText('after', examples('tocsin demo --once', 'tocsin demo --logs cloudtrail/'))
     .action((options) => run(import('./demo-command.ts').then(({ demoCommand }) => demoCommand(options))));
   program

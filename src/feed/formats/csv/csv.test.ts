@@ -162,6 +162,11 @@ describe('real-world lists', () => {
     expect(parseList('{"domain":"evil-host.top"}\n{"domain":"evil-cdn.top"}\n').records[0]!.iocs.domains).toHaveLength(
       2,
     );
+    const indented = ['evil-host.top', 'evil-cdn.top'].map((domain) =>
+      JSON.stringify({ domain, deep: { a: [{}] } }, null, 2),
+    );
+    for (const newline of ['\n', '\r\n'])
+      expect(parseList(indented.join('\n').replaceAll('\n', newline)).records[0]!.iocs.domains).toHaveLength(2);
     expect(() => parseList('{"domain":"evil-host.top"}\n{"domain":\n{\n')).toThrow(
       'line 2 of the list is not a JSON object',
     );

@@ -1,4 +1,4 @@
-import { decodeUtf8, isObject, parseJsonText } from '../../../platform/lib/json/json-values.ts';
+import { decodeUtf8, isObject, parseJsonText, splitJsonLines } from '../../../platform/lib/json/json-values.ts';
 import { ExternalError } from '../../../platform/lib/external-error.ts';
 
 /** Parses a JSON document or JSON Lines, whose lines become a list. Throws an Error that names STIX 1, which is XML. */
@@ -19,7 +19,7 @@ export function readStixDocument(bytes: Buffer): unknown {
 
 /** Returns the objects of the lines, of which one may be a bundle, or undefined if the first lines are not JSON objects. */
 function readLines(text: string): unknown[] | undefined {
-  const lines = text.split(/\r?\n/).filter((line) => line.trim() !== '');
+  const lines = splitJsonLines(text);
   if (lines.length < 2) return undefined;
   const objects: unknown[] = [];
   for (const [index, line] of lines.entries()) {

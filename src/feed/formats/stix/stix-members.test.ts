@@ -36,9 +36,11 @@ describe('documents', () => {
       indicator(2, "[domain-name:value = 'bad.example']"),
     ];
     const text = lines.map((line) => JSON.stringify(line)).join('\n');
-    expect(parseText(`${text}\n`).records).toMatchObject([
-      { title: 'A report', iocs: { domains: [{ value: 'bad.example' }] } },
-    ]);
+    const indented = lines.map((line) => JSON.stringify(line, null, 2)).join('\n');
+    for (const body of [text, indented])
+      expect(parseText(`${body}\n`).records).toMatchObject([
+        { title: 'A report', iocs: { domains: [{ value: 'bad.example' }] } },
+      ]);
     expect(() => parseText(`${text}\n[]\n`)).toThrow('line 3 of the document is not a JSON object');
     expect(() => parseText('{"a": 1')).toThrow('the document is not valid JSON');
   });

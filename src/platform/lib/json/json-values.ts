@@ -40,6 +40,10 @@ export function unpackGzip(bytes: Buffer): Buffer {
   }
 }
 
+/** Returns the documents of JSON Lines as texts. They may be indented: each begins with a brace at the start of a line. */
+export const splitJsonLines = (text: string): string[] =>
+  text.split(/^\s*\{[ \t]*\r?\n/.test(text) ? /\r?\n(?=\{)/ : /\r?\n/).filter((part) => part.trim() !== '');
+
 export const isObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 

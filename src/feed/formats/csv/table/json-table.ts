@@ -6,6 +6,7 @@ import {
   asText,
   isObject,
   parseJsonText,
+  splitJsonLines,
   type JsonObject,
 } from '../../../../platform/lib/json/json-values.ts';
 import { ExternalError } from '../../../../platform/lib/external-error.ts';
@@ -44,8 +45,7 @@ export function readJsonTable(text: string, rowsMax: number): JsonTable | undefi
 
 /** Reads JSON Lines. Returns undefined if the first line is not JSON. A damaged line becomes an entry without fields, unless most are damaged. */
 function readLines(text: string): JsonObject[] | undefined {
-  const lines = text.split(/\r?\n/).filter((line) => line.trim() !== '');
-  const entries = lines.map(parseOrUndefined);
+  const entries = splitJsonLines(text).map(parseOrUndefined);
   if (!isObject(entries[0])) return undefined;
   const damaged = entries.findIndex((entry) => !isObject(entry));
   if (entries.filter(isObject).length < entries.length / 2)
