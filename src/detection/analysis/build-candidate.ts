@@ -5,7 +5,7 @@ import type { AnalysisInput } from './category.ts';
 import type { AnalysisWindow } from './analysis-definition.ts';
 import type { GroupedRow, EntityGroup } from './rows/group-rows.ts';
 import { parseList } from './rows/fields.ts';
-import { compareRenderedRows, renderRow, computeRowId } from './rows/render-row.ts';
+import { renderRow, computeRowId } from './rows/render-row.ts';
 import { readAuthorSeverity, findMaxSeverity } from './severity.ts';
 import { mapInSteps, type Steps } from '../../platform/lib/concurrency/slices.ts';
 import { canonicalJson, canonicalText, compareCodeUnits } from '../../platform/lib/text/canonical-text.ts';
@@ -31,7 +31,7 @@ export function* buildCandidate(
   parts: CandidateInput,
 ): Steps<Candidate> {
   const chosen = yield* chooseRows(parts.rows, window, definition.timeField);
-  const rows = yield* mapInSteps(chosen, (row) => renderRow(row, window, definition));
+  const rows = yield* mapInSteps(chosen, ({ row, time }) => ({ row: renderRow(row, window, definition), time }));
   const fromAuthor = findMaxSeverity(yield* mapInSteps(parts.rows, ({ row }) => readAuthorSeverity(row)));
   const techniques = yield* techniquesOf(parts.rows);
   const valueKeys = yield* valueKeysOf(parts.rows);
@@ -49,7 +49,7 @@ export function* buildCandidate(
       ...(techniques.length > 0 ? { techniques } : {}),
       ...(fromAuthor ? { authorSeverity: fromAuthor } : {}),
     },
-    rows: makeRowIdsUnique(rows).toSorted(compareRenderedRows),
+    rows: orderRows(rows),
   };
 }
 
@@ -102,37 +102,56 @@ function* valueKeysOf(rows: readonly GroupedRow[]): Steps<string[]> {
   return sorted.length <= valueKeysMax ? sorted : [hash('sha256', sorted.join()).slice(0, 32)];
 }
 
+/** A row with its time in epoch milliseconds, with the microseconds as their fraction. Infinity: it has none. */
+type TimedRow<Row> = { row: Row; time: number };
+
 /** Picks 50 rows: the most severe, then the earliest. The result does not depend on the order of the rows. */
-function* chooseRows(rows: readonly GroupedRow[], window: AnalysisWindow, timeField: string | null): Steps<QueryRow[]> {
-  if (rows.length <= rowsMax) return rows.map(({ row }) => row);
-  const rated = yield* mapInSteps(rows, ({ row }) => ({
+function* chooseRows(
+  rows: readonly GroupedRow[],
+  window: AnalysisWindow,
+  timeField: string | null,
+): Steps<TimedRow<QueryRow>[]> {
+  const timed = yield* mapInSteps(rows, ({ row }) => ({ row, time: findRowTime(row, timeField) ?? Infinity }));
+  if (rows.length <= rowsMax) return timed;
+  const rated = yield* mapInSteps(timed, ({ row, time }) => ({
     row,
+    time,
     severity: readAuthorSeverity(row),
-    time: findRowTime(row, timeField) ?? '~',
     id: computeRowId(row, window),
   }));
   return rated
-    .toSorted(
-      (a, b) =>
-        compareSeverity(a.severity, b.severity) || compareCodeUnits(a.time, b.time) || compareCodeUnits(a.id, b.id),
-    )
-    .slice(0, rowsMax)
-    .map(({ row }) => row);
+    .toSorted((a, b) => compareSeverity(a.severity, b.severity) || compareTimes(a, b) || compareCodeUnits(a.id, b.id))
+    .slice(0, rowsMax);
 }
+
+// The difference of two rows without a time is not a number.
+const compareTimes = (a: { time: number }, b: { time: number }): number => (a.time === b.time ? 0 : a.time - b.time);
 
 function compareSeverity(a: Severity | undefined, b: Severity | undefined): number {
   return a === b ? 0 : findMaxSeverity([a, b]) === a ? -1 : 1;
 }
 
-/** Removes duplicate rows. Rows with one ID and different contents get a hash of the content appended to the ID. */
-export function makeRowIdsUnique(rows: readonly RenderedRow[]): RenderedRow[] {
-  const byId = new Map<string, Map<string, RenderedRow>>();
-  for (const row of rows) {
-    const byContent = byId.get(row.rowId) ?? new Map<string, RenderedRow>();
-    byId.set(row.rowId, byContent.set(canonicalJson([row.time, row.fields]), row));
+/**
+ * Orders rows by time, then ID, without duplicates. Rows without a time come last. Rows with one ID and different contents get a hash of the content
+ * appended to the ID.
+ */
+export function orderRows(rows: readonly TimedRow<RenderedRow>[]): RenderedRow[] {
+  const byId = new Map<string, Map<string, TimedRow<RenderedRow>>>();
+  for (const timed of rows) {
+    const { row } = timed;
+    const byContent = byId.get(row.rowId) ?? new Map<string, TimedRow<RenderedRow>>();
+    const text = canonicalJson([row.time, row.fields]);
+    if (compareTimes(timed, byContent.get(text) ?? timed) <= 0) byContent.set(text, timed);
+    byId.set(row.rowId, byContent);
   }
-  return [...byId.values()].flatMap((byContent) => {
+  const unique = [...byId.values()].flatMap((byContent) => {
     if (byContent.size === 1) return [...byContent.values()];
-    return [...byContent].map(([text, row]) => ({ ...row, rowId: `${row.rowId}~${hash('sha256', text).slice(0, 8)}` }));
+    return [...byContent].map(([text, { row, time }]) => ({
+      row: { ...row, rowId: `${row.rowId}~${hash('sha256', text).slice(0, 8)}` },
+      time,
+    }));
   });
+  return unique
+    .toSorted((a, b) => compareTimes(a, b) || compareCodeUnits(a.row.rowId, b.row.rowId))
+    .map(({ row }) => row);
 }

@@ -1,6 +1,6 @@
 import { runAtOnce } from '../../platform/lib/concurrency/slices.ts';
 import { describe, expect, test } from 'vitest';
-import type { QueryRow } from '../siem/connector.ts';
+import { exactTimes, type QueryRow } from '../siem/connector.ts';
 import { categories } from './registry.ts';
 import { detectionCategories } from './candidate.ts';
 import { prepareWindow } from './analyze-window.ts';
@@ -242,6 +242,17 @@ test('shows the most severe of many rows', () => {
   expect(candidate!.rows).toHaveLength(50);
   expect(candidate!.rows.some(({ rowId }) => rowId === 'r150')).toBe(true);
   expect(candidate!.facts['rows']).toBe(200);
+});
+
+test.each([3, 60])('shows %i rows of one millisecond in the order of their microseconds', (count) => {
+  const rows = Array.from({ length: count }, (_, n) => ({
+    user: 'a',
+    _id: `r${900 - n}`,
+    _time: '2024-01-01T00:10:00.000Z',
+    [exactTimes]: { _time: Date.UTC(2024, 0, 1, 0, 10) * 1000 + n },
+  }));
+  const [candidate] = candidatesOf(rows.toReversed(), definitionOf('custom'));
+  expect(candidate!.rows.map(({ rowId }) => rowId)).toEqual(rows.slice(0, 50).map((row) => row._id));
 });
 
 const hostile: QueryRow[] = [

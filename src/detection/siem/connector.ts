@@ -1,7 +1,10 @@
 import type { z } from 'zod';
 
-/** A row that a query returns. Values are JSON values, times are ISO text. */
-export type QueryRow = Record<string, unknown>;
+/** The key of the times of a row that have microseconds, in microseconds since 1970 by column. A symbol, so that it is part of no JSON. */
+export const exactTimes = Symbol('exactTimes');
+
+/** A row that a query returns. Values are JSON values, times are ISO text with milliseconds. */
+export type QueryRow = Record<string, unknown> & { [exactTimes]?: Record<string, number> };
 
 export type TimeBounds = { from: Date; to: Date };
 

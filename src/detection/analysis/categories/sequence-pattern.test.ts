@@ -1,6 +1,6 @@
 import { runAtOnce } from '../../../platform/lib/concurrency/slices.ts';
 import { describe, expect, test } from 'vitest';
-import type { QueryRow } from '../../siem/connector.ts';
+import { exactTimes, type QueryRow } from '../../siem/connector.ts';
 import { prepareWindow } from '../analyze-window.ts';
 import {
   analyzeInTurn,
@@ -61,6 +61,29 @@ describe('sequence_pattern', () => {
     expect(
       analyzeInTurn([[step(1, 0)], ...repeat<QueryRow[]>(24, []), [step(2, 25), step(3, 25.1)]], definition).candidates,
     ).toEqual([]);
+  });
+
+  test('orders steps and their rows by the microsecond, however they are written, across windows', () => {
+    const ms = Date.UTC(2024, 0, 1, 0, 30);
+    const exact = (micros: number): QueryRow => ({ [exactTimes]: { _time: ms * 1000 + micros } });
+    const text = (micros: number): QueryRow => ({
+      _time: `2024-01-01T00:30:00.000${String(micros).padStart(3, '0')}Z`,
+    });
+    const times = [exact, text, (micros: number): QueryRow => ({ _time: ms * 1000 + micros })];
+    // The IDs are in the opposite order.
+    const rows = (at: (micros: number) => QueryRow, micros: number[]): QueryRow[] =>
+      micros.map((after, n) => step(n + 1, 0.5, { _id: `id-${9 - n}`, ...at(after) }));
+    for (const at of times) {
+      const { candidates } = analyzeInTurn([rows(at, [1, 2, 3]).toReversed()], definition);
+      expect(candidates.map((candidate) => candidate.rows.map(({ rowId, time }) => [rowId, time]))).toEqual([
+        ['id-9', 'id-8', 'id-7'].map((id) => [id, '2024-01-01T00:30:00.000Z']),
+      ]);
+      expect(analyzeInTurn([rows(at, [1, 3, 2])], definition).candidates).toEqual([]);
+      const [first, second, third] = rows(at, [1, 2, 3]);
+      expect(analyzeInTurn([[first!, third!], [second!]], definition).candidates).toHaveLength(1);
+      const [early, late, last] = rows(at, [1, 3, 2]);
+      expect(analyzeInTurn([[early!, last!], [late!]], definition).candidates).toEqual([]);
+    }
   });
 
   test('does not mix entities', () => {

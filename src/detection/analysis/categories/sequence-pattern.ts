@@ -1,12 +1,11 @@
 import type { Candidate } from '../candidate.ts';
-import { buildCandidate, makeRowIdsUnique } from '../build-candidate.ts';
+import { buildCandidate, orderRows } from '../build-candidate.ts';
 import type { AnalysisInput, CategoryAnalysis, Finding } from '../category.ts';
 import type { AnalysisDefinition } from '../analysis-definition.ts';
 import { habitMs, limitByHabit, measureHabit, rememberSteps, stepsKey, type SequenceHabit } from './rate-sequence.ts';
 import { sequenceMs } from '../tuning/tuning-defaults.ts';
 import type { GroupedRow, EntityGroup } from '../rows/group-rows.ts';
 import { computeLookbackStart, type MemoryEntry, type RecalledMemory, type RecalledValue } from '../memory/memory.ts';
-import { compareRenderedRows } from '../rows/render-row.ts';
 import { findSequences, type SequenceShape } from '../sequences/find-sequences.ts';
 import { rateSequence } from '../severity.ts';
 import {
@@ -148,10 +147,11 @@ function* toCandidate(
       keptSteps: steps.filter(({ source }) => 'fields' in source).length,
     },
   });
-  const rows = makeRowIdsUnique(
-    yield* mapInSteps(steps.slice(0, rowsMax), (row) => renderStep(row, window, definition)),
-  );
-  return { ...candidate, rows: rows.toSorted(compareRenderedRows) };
+  const rows = yield* mapInSteps(steps.slice(0, rowsMax), (step) => ({
+    row: renderStep(step, window, definition),
+    time: step.time,
+  }));
+  return { ...candidate, rows: orderRows(rows) };
 }
 
 /** Converts a remembered row to a grouped row, from which the facts are read. */

@@ -9,7 +9,6 @@ import {
   shortenText,
   canonicalJson,
   canonicalText,
-  compareCodeUnits,
   truncateText,
   escapeInvisible,
 } from '../../../platform/lib/text/canonical-text.ts';
@@ -29,9 +28,10 @@ const readMax = 4_000;
  */
 export function renderRow(row: QueryRow, window: AnalysisWindow, definition: AnalysisDefinition): RenderedRow {
   const eventIds = listEventIds(row);
+  const time = findRowTime(row, definition.timeField);
   return {
     rowId: computeRowId(row, window),
-    time: findRowTime(row, definition.timeField),
+    time: time === undefined ? null : new Date(Math.floor(time)).toISOString(),
     fields: renderFields(row),
     ...(eventIds.length > 0 ? { eventIds } : {}),
   };
@@ -49,11 +49,6 @@ export function renderValue(field: string, value: unknown): string | undefined {
   const text = canonicalText(redactNested(field, value));
   if (text === undefined) return undefined;
   return truncateText(escapeInvisible(redactText(truncateText(text, readMax))), fieldMax);
-}
-
-/** Orders rows by time, then ID. Rows without a time come last. */
-export function compareRenderedRows(a: RenderedRow, b: RenderedRow): number {
-  return compareCodeUnits(a.time ?? '~', b.time ?? '~') || compareCodeUnits(a.rowId, b.rowId);
 }
 
 function renderFields(row: QueryRow): Record<string, string> {

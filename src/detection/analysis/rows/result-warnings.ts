@@ -35,7 +35,7 @@ export function* findResultWarnings(result: WindowResult, definition: NeededFiel
   if (
     hasRows(result) &&
     needsTimes(result, category) &&
-    (yield* everyRow(result, (row) => findRowTime(row, timeField) === null))
+    (yield* everyRow(result, (row) => findRowTime(row, timeField) === undefined))
   )
     warnings.push({
       code: 'no_row_times',

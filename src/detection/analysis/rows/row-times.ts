@@ -1,4 +1,4 @@
-import type { QueryRow } from '../../siem/connector.ts';
+import { exactTimes, type QueryRow } from '../../siem/connector.ts';
 import { findField, findFieldAnyCase, parseNumber } from './fields.ts';
 import { flattenRow } from './flatten.ts';
 import { plainFieldName } from '../../../platform/lib/text/field-name.ts';
@@ -60,15 +60,23 @@ const commonTimeFields = [
   'TimeGenerated',
 ];
 
-/** Returns a row's time from `timeField`, else from the first common time field that has one. ISO 8601 UTC, or null. */
-export function findRowTime(row: QueryRow, timeField: string | null): string | null {
-  const configured = timeField === null ? undefined : parseTime(findFieldAnyCase(row, timeField));
+/**
+ * Returns a row's time from `timeField`, else from the first common time field that has one, in epoch milliseconds with the microseconds as
+ * their fraction. Undefined without one.
+ */
+export function findRowTime(row: QueryRow, timeField: string | null): number | undefined {
+  const configured = timeField === null ? undefined : readTime(row, (fields) => findFieldAnyCase(fields, timeField));
   if (configured !== undefined) return configured;
   for (const name of commonTimeFields) {
-    const time = parseTime(findField(row, name));
+    const time = readTime(row, (fields) => findField(fields, name));
     if (time !== undefined) return time;
   }
-  return null;
+  return undefined;
+}
+
+function readTime(row: QueryRow, find: (fields: QueryRow) => unknown): number | undefined {
+  const micros = find(row[exactTimes] ?? {});
+  return typeof micros === 'number' ? micros / 1000 : parseTime(find(row));
 }
 
 /** Returns the first and the last time of all time fields of a row that lie in a window, in epoch milliseconds. Undefined without one. */
@@ -78,16 +86,18 @@ export function findRowTimeRange(
 ): { first: number; last: number } | undefined {
   const own = Object.hasOwn(row, '_time') ? [['_time', row['_time']] as const] : [];
   const times = [...own, ...flattenRow(row)].flatMap(([field, value]) => {
-    const time = isTimeField(field, value) ? parseTime(value) : undefined;
-    const at = time === undefined ? NaN : Date.parse(time);
+    const at = Math.floor((isTimeField(field, value) ? parseTime(value) : undefined) ?? NaN);
     return at >= window.from.getTime() && at < window.to.getTime() ? [at] : [];
   });
   return times.length === 0 ? undefined : { first: Math.min(...times), last: Math.max(...times) };
 }
 
-/** Parses ISO text, `2024-01-02 03:04:05` (as UTC), and epoch times in seconds, milliseconds or microseconds. */
-function parseTime(value: unknown): string | undefined {
-  if (value instanceof Date) return isoOf(value.getTime());
+/**
+ * Parses ISO text, `2024-01-02 03:04:05` (as UTC), and epoch times in seconds, milliseconds or microseconds, into epoch milliseconds with the
+ * microseconds as their fraction.
+ */
+function parseTime(value: unknown): number | undefined {
+  if (value instanceof Date) return within(value.getTime());
   if (typeof value === 'string' && /^\d{4}-\d{2}-\d{2}/.test(value) && value.length <= 40) {
     const text = value
       .replace(' UTC', 'Z')
@@ -95,16 +105,14 @@ function parseTime(value: unknown): string | undefined {
       .replace(',', '.')
       .trim();
     const zoned = /(?:Z|[+-]\d{2}:?\d{2})$/i.test(text.slice(10)) || text.length === 10;
-    return isoOf(Date.parse(zoned ? text.replace(/([+-]\d{2})(\d{2})$/, '$1:$2') : `${text}Z`));
+    const ms = Date.parse(zoned ? text.replace(/([+-]\d{2})(\d{2})$/, '$1:$2') : `${text}Z`);
+    return within(ms + Number(`0.${/\.\d{3}(\d{1,3})/.exec(text)?.[1] ?? 0}`));
   }
   const epoch = parseNumber(value);
   if (epoch === undefined || epoch < 1e8) return undefined;
-  return isoOf(epoch < 1e11 ? epoch * 1000 : epoch < 1e14 ? epoch : epoch / 1000);
+  return within(epoch < 1e11 ? epoch * 1000 : epoch < 1e14 ? epoch : epoch / 1000);
 }
 
-function isoOf(ms: number): string | undefined {
-  const date = new Date(ms);
-  return Number.isNaN(date.getTime()) || date.getUTCFullYear() > 9999 || date.getUTCFullYear() < 1
-    ? undefined
-    : date.toISOString();
-}
+/** Returns a time of the years 1 to 9999, and undefined for others. */
+const within = (ms: number): number | undefined =>
+  ms >= -62_135_596_800_000 && ms < 253_402_300_800_000 ? ms : undefined;

@@ -1,6 +1,6 @@
 import { compareCodeUnits } from '../../../platform/lib/text/canonical-text.ts';
 
-/** One step of a sequence. `time` is in epoch milliseconds, `id` is unique. */
+/** One step of a sequence. `time` is in epoch milliseconds, with the microseconds as their fraction. `id` is unique. */
 export type SequenceStep = { step: number; time: number; id: string };
 
 /** The number of steps, and the longest time from the first to the last of them. */

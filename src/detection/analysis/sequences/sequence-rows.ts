@@ -26,10 +26,9 @@ export const extractSequenceRows = memoizePerGroup(function* (
     yield;
     const step = parseNumber(findField(source.row, 'step'));
     if (step === undefined || !Number.isInteger(step) || step < 1 || step > stepsMax) continue;
-    const iso = findRowTime(source.row, definition.timeField);
     // An event that counts as two steps has two rows with one ID.
     const id = `${computeRowId(source.row, window)}/${step}`;
-    const row = { step, id, time: iso === null ? window.from.getTime() : Date.parse(iso), source };
+    const row = { step, id, time: findRowTime(source.row, definition.timeField) ?? window.from.getTime(), source };
     const same = byId.get(id);
     if (!same || compareSteps(row, same) < 0) byId.set(id, row);
   }

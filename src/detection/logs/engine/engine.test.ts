@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { afterEach, expect, test } from 'vitest';
 import { createTestFolder, failureOf } from '../../../../test/support/detection/log-store.ts';
+import { exactTimes } from '../../siem/connector.ts';
 import { createEngine, type EngineOptions, type LogEngine } from './engine.ts';
 import type { QueryJob } from './protocol.ts';
 import { duck } from './sql/sql-text.ts';
@@ -192,6 +193,7 @@ test('returns values as JSON', async () => {
       safe: 9007199254740991, big: '9007199254740993', huge: '170141183460469231731687303715884105727', dec: 1.5,
       ts: '2024-01-02T03:04:05.678Z', d: '2024-01-02', i: '01:30:00', s: { a: [1, null], b: { c: true } }, m: { k: 1 },
       j: { a: { n: '9007199254740993', t: 'x' } }, nan: 'NaN', none: null, t: 'a\\0b', arr: [1, 2], b: true, x: 1, x_1: 2,
+      [exactTimes]: { ts: Date.UTC(2024, 0, 2, 3, 4, 5, 678) * 1000 + 901 },
     },
   ]); // prettier-ignore
 });

@@ -11,7 +11,9 @@ import {
 import { createTask, type EngineResult, type EngineTaskInput } from './engine-task.ts';
 import { createInspectionCache } from './sql/inspection-cache.ts';
 import { collectWindows, type WindowRows } from './queries/collect-windows.ts';
+import { formatTimes } from './queries/format-times.ts';
 import type { Inspection } from './sql/inspect-tree.ts';
+import type { QueryRow } from '../../siem/connector.ts';
 import type { MaintenanceJob, MatchJob, QueryEnd, QueryJob, WindowsJob } from './protocol.ts';
 
 export type EngineOptions = {
@@ -29,7 +31,7 @@ export type EngineOptions = {
 
 type RunOptions = { timeoutMs: number; signal?: AbortSignal };
 
-type QueryResult = { rows: Record<string, unknown>[] } & QueryEnd;
+type QueryResult = { rows: QueryRow[] } & Omit<QueryEnd, 'times'>;
 
 /** The embedded engine: DuckDB, in one child process per organization and never in this process. All calls throw a SiemError. */
 export type LogEngine = {
@@ -90,15 +92,17 @@ export function createEngine(options: EngineOptions): LogEngine {
     },
     async query(organization, job, run) {
       const { rows, end } = await submit(organization, { ...run, message: (id) => ({ kind: 'query', id, job }) });
-      return { rows, ...end };
+      return formatTimes({ rows, ...end });
     },
     async match(organization, job, run) {
       const { rows, end } = await submit(organization, { ...run, message: (id) => ({ kind: 'match', id, job }) });
+      for (const matched of rows as { rows: QueryRow[] | null }[])
+        if (matched.rows) formatTimes({ rows: matched.rows, times: end.times });
       return { rows, ...end };
     },
     async windows(organization, job, run) {
       const { rows } = await submit(organization, { ...run, message: (id) => ({ kind: 'windows', id, job }) });
-      return collectWindows(rows as WindowRows[]);
+      return collectWindows(rows as WindowRows[]).map(formatTimes);
     },
     async maintain(organization, job, run) {
       return (await submit(organization, { ...run, message: (id) => ({ kind: 'maintain', id, job }) })).rows;

@@ -69,8 +69,17 @@ export type ToChild =
   | { kind: 'maintain'; id: number; job: MaintenanceJob }
   | { kind: 'cancel'; id: number };
 
-/** `failedValues` describes the first expression that failed on a row and was taken as NULL. */
-export type QueryEnd = { total: number; truncated: boolean; columns: string[]; failedValues?: string };
+/**
+ * `times` are the columns whose times an engine process sends in microseconds since 1970. `failedValues` describes the first expression that
+ * failed on a row and was taken as NULL.
+ */
+export type QueryEnd = {
+  total: number;
+  truncated: boolean;
+  columns: string[];
+  times?: string[] | undefined;
+  failedValues?: string;
+};
 
 /** Messages from an engine process to the service. */
 export type FromChild =

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { failureOf, startLogStore } from '../../../../test/support/detection/log-store.ts';
-import { checkLogsQuery } from './search-logs.ts';
+import { exactTimes } from '../../siem/connector.ts';
+import { checkLogsQuery, searchLogs } from './search-logs.ts';
 
 const store = await startLogStore();
 const { send, search } = store;
@@ -149,6 +150,43 @@ test('checkLogsQuery binds a query to the columns without running it', async () 
   expect(await failureOf(checkLogsQuery(store.deps, org, `SELECT '${'x'.repeat(100_001)}'`))).toMatchObject({
     kind: 'query_not_allowed',
   });
+});
+
+test('events of one millisecond are in the order of their microseconds', async () => {
+  const org = await store.newOrg();
+  store.at('2024-06-01T00:30:00Z');
+  const ms = Date.UTC(2024, 5, 1, 0, 20);
+  const times = [
+    '2024-06-01T00:20:00Z',
+    `${ms}001000`,
+    '2024-06-01T00:20:00.000002999Z',
+    // A double is 128 ns too early.
+    ms * 1e6 + 3_000,
+    ms / 1000 + 0.000004,
+    ms * 1000 + 5,
+    String(BigInt(ms + 11_644_473_600_000) * 10_000n + 60n),
+    '2024-06-01T00:20:00.001Z',
+  ];
+  // IDs and arrival are in the opposite order.
+  const events = times.map((timestamp, n) => ({ n, timestamp, eventID: `one-millisecond-${9 - n}` }));
+  await store.send(org, 'd', events.toReversed());
+  const query = 'SELECT _id, _time, n FROM d';
+  const { rows } = await store.search(org, query);
+  const inOrder = times.map((_, n) => n);
+  expect(rows.map((row) => row['n'])).toEqual(inOrder);
+  expect(JSON.parse(JSON.stringify(rows.slice(0, 2)))).toEqual([
+    { _id: 'one-millisecond-9', _time: '2024-06-01T00:20:00.000Z', n: 0 },
+    { _id: 'one-millisecond-8', _time: '2024-06-01T00:20:00.000Z', n: 1 },
+  ]);
+  expect(rows.map((row) => row[exactTimes]?.['_time'])).toEqual(
+    inOrder.map((n) => (n % 7 === 0 ? undefined : ms * 1000 + n)),
+  );
+  const window = { from: new Date(ms), to: new Date(ms + 1), clock: 'event' as const };
+  const limits = { rowsMax: 3, groupsMax: 3, timeoutMs: 30_000 };
+  const cut = await searchLogs(store.deps, org, { query, window, limits });
+  expect([cut.truncated, cut.total, cut.rows.map((row) => row['n'])]).toEqual([true, 7, [0, 1, 2]]);
+  const sorted = await store.search(org, 'SELECT n FROM d ORDER BY _time DESC LIMIT 1');
+  expect(sorted.rows).toEqual([{ n: 7 }]);
 });
 
 test('a column that no event has is null even if its expression has the same name', async () => {

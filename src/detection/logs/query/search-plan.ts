@@ -123,7 +123,7 @@ export const resultRowsMax = (
   { rowsMax, groupsMax }: Pick<SearchLimits, 'rowsMax' | 'groupsMax'>,
 ): number => (inspection.aggregate ? groupsMax : rowsMax);
 
-type EngineOutcome = { result: { rows: QueryRow[] } & QueryEnd; unknown: Warnings; began: number };
+type EngineOutcome = { result: { rows: QueryRow[] } & Omit<QueryEnd, 'times'>; unknown: Warnings; began: number };
 
 /** Returns the result of a search with the warnings about its query and its data. */
 export function toSearchResult(

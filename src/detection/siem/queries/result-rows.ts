@@ -4,7 +4,8 @@ import type { DatasetFields, QueryRow } from '../connector.ts';
 export function sortRows(rows: QueryRow[], timeField: string): QueryRow[] {
   const keyed = rows.map((row) => ({
     row,
-    key: [text(row['_time'] ?? row[timeField]), text(row['_id']), JSON.stringify(row)],
+    // Without the zone, a time comes before those of the same second with a fraction, or with a longer one.
+    key: [text(row['_time'] ?? row[timeField]).replace(/Z$/, ''), text(row['_id']), JSON.stringify(row)],
   }));
   return keyed.toSorted((a, b) => compare(a.key, b.key)).map(({ row }) => row);
 }

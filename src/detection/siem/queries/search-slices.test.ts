@@ -24,6 +24,15 @@ test('returns the first part of a window that cannot be read in time', async () 
   expect(found.rows.length).toBeLessThan(100);
 });
 
+test('sorts times of one second with and without a fraction', async () => {
+  const times = ['00Z', '00.001Z', '00.0010001Z', '00.12Z', '00.1234567Z', '01Z'].map(
+    (end) => `2024-06-01T00:00:${end}`,
+  );
+  const rows = times.toReversed().map((t) => ({ t }));
+  const found = await searchSlices(window, optionsWith(500), () => Promise.resolve({ rows, isCut: false }));
+  expect(found.rows.map(({ t }) => t)).toEqual(times);
+});
+
 test('blames the author if no part of the window can be read in time', async () => {
   const result = searchSlices(window, optionsWith(60), async () => {
     vi.advanceTimersByTime(25);

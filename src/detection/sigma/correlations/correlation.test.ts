@@ -13,6 +13,8 @@ const events = [
   ...[0, 400, 800].map((second) => logon(second, 'bob', 'failed', { host: 'h', bytes: 1000 })),
   logon(5, 'eva', 'success'),
   logon(6, 'eva', 'failed', { bytes: 'many' }),
+  logon(0, 'kim', 'failed', { '@timestamp': '2024-06-02T00:00:00.000002Z' }),
+  logon(0, 'kim', 'success', { '@timestamp': '2024-06-02T00:00:00.000001Z' }),
 ];
 const engine = await openEvents(createTestFolder(), { acme_auth: events });
 afterAll(() => engine.close());
@@ -42,10 +44,10 @@ test.each([
   ['{type: value_avg, rules: [failed], group-by: [user], timespan: 1m, condition: {field: bytes, eq: 10}}', [['ana', 20]]],
   ['{type: value_percentile, rules: [failed], group-by: [user], timespan: 1m, condition: {field: bytes, percentile: 50, eq: 10}}', [['ana', 20]]],
   ['{type: value_median, rules: [failed], group-by: [user], timespan: 1m, condition: {field: bytes, eq: 5}}', [['ana', 10]]],
-  ['{type: temporal, rules: [failed, success], group-by: [user], timespan: 10s}', [['ana', 25], ['eva', 6]]],
+  ['{type: temporal, rules: [failed, success], group-by: [user], timespan: 10s}', [['ana', 25], ['eva', 6], ['kim', 86400]]],
   ['{type: temporal_ordered, rules: [failed, success], group-by: [user], timespan: 10s}', [['ana', 25]]],
-  ['{type: temporal_ordered, rules: [success, failed], group-by: [user], timespan: 10s}', [['eva', 6]]],
-  ['{type: temporal, rules: [failed, success], group-by: [who], aliases: {who: {failed: user, success: account}}, timespan: 10s}', [['ana', 25], ['eva', 6]]],
+  ['{type: temporal_ordered, rules: [success, failed], group-by: [user], timespan: 10s}', [['eva', 6], ['kim', 86400]]],
+  ['{type: temporal, rules: [failed, success], group-by: [who], aliases: {who: {failed: user, success: account}}, timespan: 10s}', [['ana', 25], ['eva', 6], ['kim', 86400]]],
 ] as const)('%s', async (correlation, expected) => {
   expect((await run(correlation)).toSorted()).toEqual([...expected].toSorted());
 }); // prettier-ignore

@@ -61,7 +61,7 @@ export const clickhouse = createSqlDialect({
     };
     return `${name[part]}(parseDateTime64BestEffortOrNull(${field}, 3, 'UTC'))`;
   },
-  secondsOf: (column) => `toFloat64(toUnixTimestamp64Milli(toDateTime64(${column}, 3))) / 1000`,
+  secondsOf: (column) => `toFloat64(toUnixTimestamp64Micro(toDateTime64(${column}, 6))) / 1000000`,
   distinctOver: (value) => `uniqExact(${value}) OVER span`,
   percentileOver: (value, share) => `quantileExactInclusive(${share})(${value}) OVER span`,
 });

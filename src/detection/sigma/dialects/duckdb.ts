@@ -65,7 +65,7 @@ export const duckdb = createSqlDialect({
     `len(list_filter([${networks.map((one) => literal(one)).join(', ')}], lambda n: cidr_match(${field}, n))) > 0`,
   toNumber: (field) => `TRY_CAST(${field} AS DOUBLE)`,
   timePart: (field, part) => `${part}(TRY_CAST(${field} AS TIMESTAMP))`,
-  secondsOf: (time) => `epoch_ms(${time}) / 1000.0`,
+  secondsOf: (time) => `epoch_us(${time}) / 1000000.0`,
   distinctOver: (value) => `count(DISTINCT ${value}) OVER span`,
   percentileOver: (value, share) => `quantile_cont(${value}, ${share}) OVER span`,
 });

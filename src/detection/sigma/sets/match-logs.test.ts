@@ -144,6 +144,19 @@ test('rules on a dataset that never had an event have no rows and say so', async
   expect(result).toMatchObject({ total: 0, noData: true, warnings: [{ code: 'no_data' }] });
 });
 
+test('the rows of a rule are in the order of their microseconds', async () => {
+  const org = await store.newOrg();
+  store.at('2024-06-01T00:30:00Z');
+  const times = [0, 1, 2, 10, 100].map((micros) => `2024-06-01T00:20:00.000${String(micros).padStart(3, '0')}Z`);
+  await store.send(
+    org,
+    'd',
+    times.map((time, n) => ({ f: `${n}`, time, eventID: `one-millisecond-${9 - n}` })),
+  );
+  const [result] = await expectSame(org, [ruleQuery({ kind: 'not', of: { kind: 'any', of: [] } })]);
+  expect(result!.rows.map((row) => row['f'])).toEqual(['0', '1', '2', '3', '4']);
+});
+
 test('a rule with too many rows has no result, and the others keep theirs', async () => {
   const org = await store.newOrg();
   store.at('2024-06-01T00:30:00Z');

@@ -12,6 +12,8 @@ import {
   DuckDBTimestampMillisecondsValue,
   DuckDBTimestampNanosecondsValue,
   DuckDBTimestampSecondsValue,
+  DuckDBTimestampType,
+  DuckDBTimestampTZType,
   DuckDBTimestampTZValue,
   DuckDBTimestampValue,
   DuckDBUnionValue,
@@ -31,6 +33,16 @@ export function toJson(value: DuckDBValue, type?: DuckDBType): unknown {
   if (typeof value === 'bigint') return toSafeInteger(value);
   return toIsoTime(value) ?? toNested(value, type) ?? value.toString();
 }
+
+/** Like `toJson`, but a time of the types in `isTimeType` is its microseconds since 1970 unless they are beyond 2^53. */
+export function toCell(value: DuckDBValue, type?: DuckDBType): unknown {
+  if (!(value instanceof DuckDBTimestampValue || value instanceof DuckDBTimestampTZValue)) return toJson(value, type);
+  const micros = toSafeInteger(value.micros);
+  return typeof micros === 'number' ? micros : toJson(value, type);
+}
+
+export const isTimeType = (type: DuckDBType | undefined): boolean =>
+  type instanceof DuckDBTimestampType || type instanceof DuckDBTimestampTZType;
 
 function toSafeInteger(value: bigint): number | string {
   return value >= Number.MIN_SAFE_INTEGER && value <= Number.MAX_SAFE_INTEGER ? Number(value) : String(value);

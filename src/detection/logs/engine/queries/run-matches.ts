@@ -1,7 +1,7 @@
 import type { DuckDBConnection, DuckDBDataChunk, DuckDBResult } from '@duckdb/node-api';
 import { createFieldRow, type FieldRow } from '../../../matching/field-row.ts';
 import { compileRuleSet } from '../../../matching/rule-set.ts';
-import { toJson } from './result-values.ts';
+import { toCell } from './result-values.ts';
 import { estimateBytes, prepareQuery, sortByKey, type SendRows } from './run-query.ts';
 import { serializeTree } from '../sql/serialize-tree.ts';
 import { duck } from '../sql/sql-text.ts';
@@ -43,7 +43,7 @@ export async function runMatches(connection: DuckDBConnection, job: MatchJob, se
       const row = readRow(index);
       const rules = set.match(row);
       if (rules.length === 0) continue;
-      const [id, time] = [idColumn, timeColumn].map((column) => toJson(chunk.getColumnVector(column).getItem(index)));
+      const [id, time] = [idColumn, timeColumn].map((column) => toCell(chunk.getColumnVector(column).getItem(index)));
       for (const rule of rules) {
         const { columns, constants } = job.rules[rule]!;
         const fields = columns.map(({ name, field }) => [name, row.text(field)] as const);
@@ -55,7 +55,7 @@ export async function runMatches(connection: DuckDBConnection, job: MatchJob, se
     if (rows) sortByKey(rows);
     await send([{ rule, rows }]);
   }
-  return { total, truncated: false, columns: [] };
+  return { total, truncated: false, columns: [], times: ['_time'] };
 }
 
 /** Returns the chunks of a result. The engine's thread reads the next chunk while this one evaluates the rules. */

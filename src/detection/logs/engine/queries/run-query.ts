@@ -5,7 +5,7 @@ import { matchSpellings } from '../key-spellings/match-spellings.ts';
 import { changeQuery } from './change-query.ts';
 import { nameKey, replaceColumns } from '../nested-paths/replace-columns.ts';
 import { makeLenient } from '../lenient/lenient-tree.ts';
-import { toJson } from './result-values.ts';
+import { isTimeType, toCell } from './result-values.ts';
 import { serializeTree } from '../sql/serialize-tree.ts';
 import { duck, joinSql, quoteIdentifier, type SqlText } from '../sql/sql-text.ts';
 import type { QueryEnd, QueryJob } from '../protocol.ts';
@@ -37,13 +37,13 @@ export async function runQuery(
   if (!first.isCut) {
     if (!job.aggregate) sortByKey(first.rows);
     await sendAll(first.rows, send);
-    return { total: first.rows.length, truncated: false, columns: first.columns };
+    return { total: first.rows.length, truncated: false, columns: first.columns, times: first.times };
   }
   const ordered = wrap(duck`*`, duck`${orderByClause(first.columns)} LIMIT ${job.rowsMax + 1}`);
   const cut = await blameValues(async () => readRows(await connection.stream(ordered, values), job));
   const counted = await blameValues(() => connection.runAndReadAll(wrap(duck`count(*)`, duck``), values));
   await sendAll(cut.rows.slice(0, job.rowsMax), send);
-  return { total: Number(counted.getRows()[0]?.[0]), truncated: true, columns: first.columns };
+  return { total: Number(counted.getRows()[0]?.[0]), truncated: true, columns: first.columns, times: first.times };
 }
 
 type Lenient = { withOperands: boolean };
@@ -120,23 +120,24 @@ function toTimestamp(iso: string): DuckDBTimestampValue {
   return new DuckDBTimestampValue(BigInt(Date.parse(iso)) * 1000n);
 }
 
-/** `isCut`: there are more rows than the job's limits allow. */
-type RowsRead = { rows: Row[]; columns: string[]; isCut: boolean };
+/** `times` are the columns with times. `isCut`: there are more rows than the job's limits allow. */
+type RowsRead = { rows: Row[]; columns: string[]; times: string[]; isCut: boolean };
 
 async function readRows(result: DuckDBResult, job: QueryJob): Promise<RowsRead> {
   const columns = result.deduplicatedColumnNames();
   const types = result.columnTypes();
+  const times = columns.filter((_, index) => isTimeType(types[index]));
   const rows: Row[] = [];
   let bytes = 0;
   for (let chunk = await result.fetchChunk(); chunk && chunk.rowCount > 0; chunk = await result.fetchChunk()) {
     for (const values of chunk.getRows()) {
-      const row = Object.fromEntries(columns.map((name, index) => [name, toJson(values[index] ?? null, types[index])]));
+      const row = Object.fromEntries(columns.map((name, index) => [name, toCell(values[index] ?? null, types[index])]));
       bytes += estimateBytes(row);
-      if (rows.length >= job.rowsMax || bytes > job.bytesMax) return { rows, columns, isCut: true };
+      if (rows.length >= job.rowsMax || bytes > job.bytesMax) return { rows, columns, times, isCut: true };
       rows.push(row);
     }
   }
-  return { rows, columns, isCut: false };
+  return { rows, columns, times, isCut: false };
 }
 
 /** Estimates the size of a row as JSON. */
@@ -158,6 +159,7 @@ export function sortByKey(rows: Row[]): void {
 }
 
 function compare(a: unknown, b: unknown): number {
+  if (typeof a === 'number' && typeof b === 'number') return a - b;
   const [x, y] = [String(a ?? ''), String(b ?? '')];
   return x < y ? -1 : x > y ? 1 : 0;
 }

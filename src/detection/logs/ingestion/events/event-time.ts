@@ -102,9 +102,17 @@ function fromNumber(value: number): number | undefined {
   if (value < 1e11) return within(Math.round(value * 1e6));
   if (value < 1e14) return within(Math.round(value * 1e3));
   if (value < 1e17) return within(value);
-  // FILETIME: units of 100 ns since 1601.
-  if (value < 3e17) return within(value / 10 - 11_644_473_600_000_000);
-  return within(value / 1000);
+  if (value < 3e17) return within((value - fileTimeEpoch) / 10);
+  // A number of this size is up to 128 ns off.
+  return within(Math.round(value / 1000));
+}
+
+/** 1970 as FILETIME: units of 100 ns since 1601. */
+const fileTimeEpoch = 116_444_736_000_000_000;
+
+/** Reads a FILETIME or nanoseconds that a number would round. */
+function fromLongInteger(value: bigint): number | undefined {
+  return within(value < 3e17 ? Number(value - BigInt(fileTimeEpoch)) / 10 : Number(value / 1000n));
 }
 
 const iso =
@@ -117,6 +125,7 @@ const microsoft = /^\/Date\((-?\d{1,15})(?:[+-]\d{4})?\)\/$/;
 const months = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
 
 function fromText(text: string, allowsDate: boolean): number | undefined {
+  if (/^\d{18,20}$/.test(text)) return fromLongInteger(BigInt(text));
   if (/^\d{9,20}(?:\.\d{1,9})?$/.test(text)) return fromNumber(Number(text));
   const standard = iso.exec(text);
   if (standard && standard[5] === undefined && !allowsDate) return undefined;

@@ -9,6 +9,7 @@ import { acrossOrgs } from '../../../../platform/db/db.ts';
 import { createLogger } from '../../../../platform/lib/logging/logger.ts';
 import { parseLogsUrl, type BucketAddress } from '../../../../platform/lib/storage/logs-url.ts';
 import type { OrgId } from '../../../../platform/lib/org-id.ts';
+import { exactTimes } from '../../../siem/connector.ts';
 import { removeOrphanedFiles, removeReplacedFiles } from '../clean-segments.ts';
 import { compactSegments } from '../compact-segments.ts';
 import { eraseFromLogs } from '../erase-from-logs.ts';
@@ -139,6 +140,7 @@ test.each(['folder', 'bucket'])('another engine reads the events of a %s with th
     date: 'today',
     hour: 7,
     empty: [],
+    [exactTimes]: { at: Date.UTC(2024, 5, 1, 4, 59, 59, 123) * 1000 + 456 },
   });
 });
 
