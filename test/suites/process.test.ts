@@ -5,6 +5,7 @@ import { delimiter, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { testDatabase } from '../support/database.ts';
+import { runCommand } from '../support/run-command.ts';
 import {
   descendantsOf,
   listProcesses,
@@ -109,15 +110,15 @@ describe('with its own data directory', () => {
   test('tocsin source pull lists skipped records and fails if the source cannot be read', async () => {
     const list = join(dataDir, 'list.txt');
     writeFileSync(list, 'bad-cdn.top\nnothing of the kind\n');
-    const create = ['source', 'create', '--kind', 'csv', '--name', 'List', '--url', `file://${list}`, '--json'];
-    const { id } = JSON.parse((await runProgram(create, dataDir)).stdout) as { id: string };
-    const pulled = await runProgram(['source', 'pull', id], dataDir);
-    expect([pulled.code, pulled.stdout]).toEqual([0, expect.stringMatching(/^1 added, .*1 skipped\n {2}.*: .+\n$/)]);
+    const source = (...args: string[]) => runCommand(['source', ...args], { TOCSIN_DATA_DIR: dataDir });
+    const created = await source('create', '--kind', 'csv', '--name', 'List', '--url', `file://${list}`, '--json');
+    const { id } = JSON.parse(created.out) as { id: string };
+    const pulled = await source('pull', id);
+    expect([pulled.code, pulled.out]).toEqual([0, expect.stringMatching(/^1 added, .*1 skipped\n {2}.*: .+\n$/)]);
     rmSync(list);
-    const failed = await runProgram(['source', 'pull', id], dataDir);
-    expect([failed.code, failed.stderr]).toEqual([1, 'the file does not exist\n']);
-    const unknown = await runProgram(['source', 'pull', 'nope'], dataDir);
-    expect([unknown.code, unknown.stderr]).toEqual([1, 'Source nope not found.\n']);
+    const failed = await source('pull', id);
+    expect([failed.code, failed.out]).toEqual([1, expect.stringMatching(/\nthe file does not exist\n$/)]);
+    expect(await source('pull', 'nope')).toEqual({ code: 1, out: 'Source nope not found.\n' });
   });
 
   test('exits with 0 on SIGTERM, also a repeated one, and leaves no process', async () => {
@@ -164,11 +165,10 @@ test.each([
   [{ TOCSIN_API_KEY: 'too-short' }, /TOCSIN_API_KEY.*20 characters/],
   [{ PORT: 'eighty' }, /PORT: must be a whole number from 0 to 65535/],
   [{ DATABASE_URL: 'mysql://localhost/x' }, /DATABASE_URL/],
-])('rejects the settings %o with a message', async (env, message) => {
+])('rejects the settings %o with a message', async (settings, message) => {
   const dataDir = dataDirectory();
-  const { code, stderr } = await runProgram(['all'], dataDir, env);
-  expect(code).toBe(1);
-  expect(stderr).toMatch(message);
+  const { code, out } = await runCommand(['all'], { TOCSIN_DATA_DIR: dataDir, ...settings });
+  expect([code, out]).toEqual([1, expect.stringMatching(message)]);
   removeProgramDir(dataDir);
 });
 

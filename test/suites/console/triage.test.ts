@@ -77,8 +77,9 @@ test('marks a whole wave by keyboard, and undoes it', async () => {
   const users = ['ada', 'grace', 'alan', 'edsger', 'barbara'];
   const { org, page } = await openHits(users);
   await page.goto(`${started.origin}/console/hits?by=wave`);
+  const wave = page.waitForResponse(/\/api\/hits\?.*group=/);
   await page.getByRole('button', { name: /5 open/ }).click();
-  await page.waitForURL(/group=/);
+  await wave;
   await page.getByRole('option').nth(4).waitFor();
   for (const key of ['a', '3']) await page.keyboard.press(key);
   await page.getByLabel('Why? (optional)').fill('a planned test');

@@ -2,10 +2,14 @@ import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll } from 'vitest';
 import { launchBrowser } from './launch-browser.ts';
 
-/** Starts headless Chromium for a test file. */
+const shared: { browser?: Promise<Browser> } = ((globalThis as { tocsinBrowser?: typeof shared }).tocsinBrowser ??= {});
+
+/** Starts headless Chromium, once per worker: it ends with the worker. What a test file opened in it is closed after the file. */
 export async function openBrowser(): Promise<Browser> {
-  const browser = await launchBrowser();
-  afterAll(() => browser.close());
+  const browser = await (shared.browser ??= launchBrowser());
+  afterAll(async () => {
+    await Promise.all(browser.contexts().map((context) => context.close()));
+  });
   return browser;
 }
 
