@@ -31,7 +31,7 @@ import { indicatorRoutes } from '../feed/indicators/indicators.routes.ts';
 import { hitGroupRoutes } from '../detection/hits/groups/groups.routes.ts';
 import { entityNoteRoutes } from '../detection/entities/entity-notes.routes.ts';
 import { valueListRoutes } from '../detection/value-lists/value-lists.routes.ts';
-import { eraseFromValueLists } from '../detection/value-lists/value-lists.store.ts';
+import { eraseFromValueLists } from '../detection/value-lists/value-lists.ts';
 import { eraseFromEntityNotes } from '../detection/entities/entity-notes.store.ts';
 import { hitRoutes } from '../detection/hits/hits.routes.ts';
 import { curationRoutes } from '../feed/curation/curation.routes.ts';

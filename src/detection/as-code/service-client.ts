@@ -104,9 +104,8 @@ export function createServiceClient(target: { url: string; key: string; validate
     update: async (id, { changes, fields, known }) => {
       const { record, etag, tests } = await getUnchanged(id, known);
       const body = toUpdateBody(changes, fields);
-      const ifMatch = etag === null ? {} : { ifMatch: etag };
       if (Object.keys(body).length === 0) return toServiceDetection(record, tests);
-      const updated = await call<Detection>('PUT', `/api/detections/${id}${query}`, { body, ...ifMatch });
+      const updated = await call<Detection>('PUT', `/api/detections/${id}${query}`, { body, ...toIfMatch(etag) });
       return toServiceDetection(updated.body, tests);
     },
     putTests: async ({ id, fields: current }, fields) => {
@@ -114,11 +113,13 @@ export function createServiceClient(target: { url: string; key: string; validate
       return { id, fields: withTests(current, (await call<TestSet>('PUT', path, { body: toTestSet(fields) })).body) };
     },
     remove: async (id, known) => {
-      await getUnchanged(id, known);
-      await call('DELETE', `/api/detections/${id}`);
+      const { etag } = await getUnchanged(id, known);
+      await call('DELETE', `/api/detections/${id}`, toIfMatch(etag));
     },
   };
 }
+
+const toIfMatch = (etag: string | null): CallOptions => (etag === null ? {} : { ifMatch: etag });
 
 const toServiceDetection = (record: Detection, tests: TestSet): ServiceDetection => ({
   id: record.id,

@@ -85,8 +85,9 @@ export function detectionRoutes(app: App, deps: UpdateDetectionDeps): void {
       params: IdPath,
       returns: Detection,
       hasEtag: true,
+      acceptsIfMatch: true,
     },
-    ({ caller, params }) => deleteDetection(deps, caller, params.id),
+    ({ caller, params, request }) => deleteDetection(deps, caller, params.id, request.headers['if-match']),
   );
   route(
     'POST /api/detections/:id/restore',
@@ -98,7 +99,8 @@ export function detectionRoutes(app: App, deps: UpdateDetectionDeps): void {
       params: IdPath,
       returns: Detection,
       hasEtag: true,
+      acceptsIfMatch: true,
     },
-    ({ caller, params }) => restoreDetection(deps, caller, params.id),
+    ({ caller, params, request }) => restoreDetection(deps, caller, params.id, request.headers['if-match']),
   );
 }

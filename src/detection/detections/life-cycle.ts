@@ -3,6 +3,7 @@ import type { Clock } from '../../platform/lib/time/clock.ts';
 import { appError } from '../../platform/lib/errors.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import type { Caller } from '../../platform/orgs/caller.ts';
+import { requireMatch } from '../../platform/orgs/record-version.ts';
 import { storeChange } from './updates/change-detection.ts';
 import { lockAgent } from './detection-views.store.ts';
 import { mergeUpdate } from './updates/merge-update.ts';
@@ -14,29 +15,33 @@ import type { Detection } from './record/detection.schema.ts';
 import { requireDetection } from './require-detection.ts';
 
 type LifeCycleDeps = { db: Db; clock: Clock };
-type Transition = { action: string; after: AgentView };
+/** `ifMatch` is the version that the caller saw. */
+type Subject = { id: string; ifMatch?: string | undefined };
+/** `gapReason` says why windows end with the transition. */
+type Transition = { action: string; after: AgentView; gapReason?: 'deleted' | 'disabled' };
 
-/** Applies a transition to the locked agent. `plan` returns null if the agent is already in the target state. */
+/** Applies a transition to the locked agent. `plan` returns null if the agent is already in the target state. Throws 412 for another version. */
 async function applyTransition(
   { db, clock }: LifeCycleDeps,
   caller: Caller,
-  id: string,
+  { id, ifMatch }: Subject,
   plan: (agent: AgentView, now: Date) => Transition | null,
 ): Promise<Detection> {
   const now = clock();
   return inOrg(db, caller.orgId, async (tx) => {
     const before = await lockAgent(tx, { orgId: caller.orgId, now }, id);
     if (!before) throw appError('not_found', `Detection ${id} not found.`);
+    await requireMatch(tx, ifMatch, toRecord(before), { resourceType: 'detection', resourceId: id });
     const transition = plan(before, now);
     if (!transition) return toRecord(before);
-    const { action, after } = transition;
-    return storeChange(tx, before, after, { caller, action, now, gapReason: 'deleted' });
+    const { action, after, gapReason = 'deleted' } = transition;
+    return storeChange(tx, before, after, { caller, action, now, gapReason });
   });
 }
 
 /** Deletes a detection, which ends its schedule and cancels its queued runs, or dismisses an open suggestion. Throws 409 for a built-in agent. */
-export function deleteDetection(deps: LifeCycleDeps, caller: Caller, id: string): Promise<Detection> {
-  return applyTransition(deps, caller, id, (agent, now) => {
+export function deleteDetection(deps: LifeCycleDeps, caller: Caller, id: string, ifMatch?: string): Promise<Detection> {
+  return applyTransition(deps, caller, { id, ifMatch }, (agent, now) => {
     if (agent.is_built_in) throw appError('conflict', `Agent ${id} is built in and cannot be deleted.`);
     if (agent.deleted_at) return null;
     if (agent.is_suggestion) return dismiss(agent, now, {});
@@ -49,30 +54,37 @@ export function deleteDetection(deps: LifeCycleDeps, caller: Caller, id: string)
 export function dismissSuggestion(
   deps: LifeCycleDeps,
   caller: Caller,
-  id: string,
+  subject: Subject,
   input: DismissSuggestion,
 ): Promise<Detection> {
-  return applyTransition(deps, caller, id, (agent, now) => {
+  const { id } = subject;
+  return applyTransition(deps, caller, subject, (agent, now) => {
     requireDetection(agent, id);
     if (!agent.is_suggestion) throw appError('conflict', `${id} is a detection, not a suggestion. Delete it instead.`);
     return agent.deleted_at ? null : dismiss(agent, now, input);
   });
 }
 
-/** Turns an open suggestion into a detection and applies the overrides. Throws 409 if it is deleted or dismissed. */
+/**
+ * Turns an open suggestion into a detection and applies the overrides. If somebody else accepted it already, they apply only with `ifMatch`, because
+ * the caller has seen the detection. Throws 409 if it is deleted or dismissed.
+ */
 export function acceptSuggestion(
   deps: LifeCycleDeps & { models?: ModelAliases },
   caller: Caller,
-  id: string,
+  subject: Subject,
   overrides: UpdateDetection,
 ): Promise<Detection> {
-  return applyTransition(deps, caller, id, (agent, now) => {
+  const { id } = subject;
+  return applyTransition(deps, caller, subject, (agent, now) => {
     requireDetection(agent, id);
     if (agent.deleted_at)
       throw appError('conflict', `${id} is ${agent.is_suggestion ? 'dismissed' : 'deleted'}. Restore it first.`);
-    if (!agent.is_suggestion) return null;
+    if (!agent.is_suggestion && subject.ifMatch === undefined) return null;
     checkModelAlias(deps.models, overrides.modelAlias);
-    return { action: 'suggestion.accepted', after: { ...mergeUpdate(agent, overrides, now), is_suggestion: false } };
+    const after = mergeUpdate(agent, overrides, now);
+    if (!agent.is_suggestion) return { action: 'detection.updated', after, gapReason: 'disabled' };
+    return { action: 'suggestion.accepted', after: { ...after, is_suggestion: false } };
   });
 }
 
@@ -93,8 +105,13 @@ export async function disableDetection(
 }
 
 /** Restores a deleted detection or a dismissed suggestion to its previous state. */
-export function restoreDetection(deps: LifeCycleDeps, caller: Caller, id: string): Promise<Detection> {
-  return applyTransition(deps, caller, id, (agent) => {
+export function restoreDetection(
+  deps: LifeCycleDeps,
+  caller: Caller,
+  id: string,
+  ifMatch?: string,
+): Promise<Detection> {
+  return applyTransition(deps, caller, { id, ifMatch }, (agent) => {
     requireDetection(agent, id);
     if (!agent.deleted_at) return null;
     const after = {

@@ -22,6 +22,10 @@ function requireEditable(agent: AgentView | undefined, id: string): AgentView {
 export const readDetection = async (tx: Tx, scope: ViewScope, id: string): Promise<AgentView> =>
   requireDetection(await findAgent(tx, scope, id), id);
 
+/** Like `readDetection`, and locks it until the transaction ends. What belongs to a detection changes with the detection locked. */
+export const lockDetection = async (tx: Tx, scope: ViewScope, id: string): Promise<AgentView> =>
+  requireDetection(await lockAgent(tx, scope, id), id);
+
 /** Like `readDetection`, but throws 409 if the detection is deleted. */
 export const readEditable = async (tx: Tx, scope: ViewScope, id: string): Promise<AgentView> =>
   requireEditable(await findAgent(tx, scope, id), id);

@@ -89,10 +89,16 @@ export function findNotes(
 }
 
 /** Replaces a value in notes. Returns the number of notes. */
-export async function eraseFromEntityNotes(tx: Tx, orgId: OrgId, value: string): Promise<{ notes: number }> {
+export async function eraseFromEntityNotes(
+  tx: Tx,
+  orgId: OrgId,
+  value: string,
+  author: Author,
+): Promise<{ notes: number }> {
+  await lockNotes(tx, orgId);
   // A note about an erased entity says something about a person who asked to be forgotten.
   const { numAffectedRows } = await sql`
     delete from entity_notes where organization_id = ${orgId} and strpos(entity, ${value}) > 0`.execute(tx);
-  const replaced = await replaceValue(tx, { orgId, table: 'entity_notes', columns: ['note'] }, value);
+  const replaced = await replaceValue(tx, { orgId, table: 'entity_notes', columns: ['note'], author }, value);
   return { notes: Number(numAffectedRows ?? 0) + replaced };
 }

@@ -76,7 +76,7 @@ async function updateOne(
     const next: FileFields = { ...fields, ...Object.fromEntries(changes.map(({ field, after }) => [field, after])) };
     const input = toUpdateBody(changes, next) as UpdateDetection;
     if (Object.keys(input).length > 0) await updateDetection(deps, caller, { id: detectionId, input });
-    if (hasTestChanges(changes)) await putTests(deps, caller, detectionId, toTestSet(next));
+    if (hasTestChanges(changes)) await putTests(deps, caller, { id: detectionId }, toTestSet(next));
     const updated = { ...install, version: versionOf(entry), fields: shipped };
     await inOrg(deps.db, caller.orgId, (tx) => storeInstall(tx, caller.orgId, updated, deps.clock()));
     return { ...common, outcome: 'updated', changes, kept };

@@ -3,7 +3,7 @@ import { apiRoutes } from '../../platform/http/api-routes.ts';
 import type { DiskGuard } from '../../platform/lib/storage/disk-guard.ts';
 import { appError } from '../../platform/lib/errors.ts';
 import { requireBytes, requireKnownEncoding } from './ingestion/body/check-body.ts';
-import { declareColumns, type DeclareColumnsDeps } from './catalog/declare-columns.ts';
+import { declareColumns, readColumns, versionOfColumns, type DeclareColumnsDeps } from './catalog/declare-columns.ts';
 import { listDatasets, type ListDatasetsDeps } from './catalog/list-datasets.ts';
 import { receivedBytesMax } from './ingestion/body/inflate.ts';
 import type { RecordReceipt } from './ingestion/ingest-metrics.ts';
@@ -58,6 +58,18 @@ export function logRoutes(app: App, deps: LogRoutesDeps): void {
     () => ({ sources: [...shipperSources] }),
   );
   route(
+    'GET /api/logs/:dataset/columns',
+    {
+      operationId: 'getColumns',
+      summary: 'Get the columns of a dataset',
+      description: 'The `ETag` is the version of the declared types.',
+      params: DatasetPath,
+      returns: DatasetColumns,
+      versionOf: versionOfColumns,
+    },
+    ({ caller, params }) => readColumns(deps, caller, params.dataset),
+  );
+  route(
     'PUT /api/logs/:dataset/columns',
     {
       operationId: 'declareColumns',
@@ -66,10 +78,13 @@ export function logRoutes(app: App, deps: LogRoutesDeps): void {
         'Replaces the declared types of a dataset, which may be new. Applies to all events, stored ones included. A value that does not fit is null in the column and readable as text under `_text`.',
       scope: 'detections:write',
       params: DatasetPath,
+      acceptsIfMatch: true,
       body: ColumnDeclarations,
       returns: DatasetColumns,
+      versionOf: versionOfColumns,
     },
-    ({ caller, params, body }) => declareColumns(deps, caller, { dataset: params.dataset, columns: body.columns }),
+    ({ caller, params, body, request }) =>
+      declareColumns(deps, caller, { ...params, ...body, ifMatch: request.headers['if-match'] }),
   );
   // A scope of its own, because the parser that accepts any body must not apply to other routes.
   void app.register(async (scope) => {

@@ -154,7 +154,7 @@ async function update(
   for (const { field, after } of changes) next[field] = after;
   const input = toUpdateBody(changes, next) as UpdateDetection;
   if (Object.keys(input).length > 0) await updateDetection(deps, caller, { id: detectionId, input });
-  if (hasTestChanges(changes)) await putTests(deps, caller, detectionId, toTestSet(next));
+  if (hasTestChanges(changes)) await putTests(deps, caller, { id: detectionId }, toTestSet(next));
   await inOrg(deps.db, orgId, (tx) =>
     storePackInstall(tx, { orgId, pack }, { file, detectionId, version, fields: target! }, deps.clock()),
   );

@@ -5,7 +5,7 @@ import { PageQuery } from '../../platform/lib/page-request.ts';
 import { Agreement, Replay, ReplayRequest, Shadow, ShadowInput, StepList } from './run-details.schema.ts';
 import { getAgreement } from './reviews/agreement.ts';
 import { replayRun, type ReplayDeps } from './reviews/replay-run.ts';
-import { endShadow, getShadow, setShadow } from './reviews/shadow.ts';
+import { endShadow, getShadow, setShadow, versionOfShadow } from './reviews/shadow.ts';
 import { getSteps } from './read-steps.ts';
 
 export function runDetailRoutes(app: App, deps: ReplayDeps): void {
@@ -44,7 +44,7 @@ export function runDetailRoutes(app: App, deps: ReplayDeps): void {
     },
     ({ caller, params }) => getAgreement(deps, caller, params.id),
   );
-  const shadow = { params: IdPath, returns: Shadow };
+  const shadow = { params: IdPath, returns: Shadow, versionOf: versionOfShadow };
   route(
     'GET /api/detections/:id/shadow',
     { operationId: 'getShadow', ...shadow, summary: 'Get the shadow of a detection and where its verdicts differ' },
@@ -57,9 +57,11 @@ export function runDetailRoutes(app: App, deps: ReplayDeps): void {
       ...shadow,
       summary: 'Set the shadow of a detection: another prompt version or model that judges its runs too',
       scope: 'detections:write',
+      acceptsIfMatch: true,
       body: ShadowInput,
     },
-    ({ caller, params, body }) => setShadow(deps, caller, params.id, body),
+    ({ caller, params, body, request }) =>
+      setShadow(deps, caller, { id: params.id, ifMatch: request.headers['if-match'] }, body),
   );
   route(
     'DELETE /api/detections/:id/shadow',
@@ -69,7 +71,8 @@ export function runDetailRoutes(app: App, deps: ReplayDeps): void {
       summary: 'Remove the shadow of a detection. Its comparisons stay',
       scope: 'detections:write',
       ignoresBody: true,
+      acceptsIfMatch: true,
     },
-    ({ caller, params }) => endShadow(deps, caller, params.id),
+    ({ caller, params, request }) => endShadow(deps, caller, { id: params.id, ifMatch: request.headers['if-match'] }),
   );
 }

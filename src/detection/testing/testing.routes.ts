@@ -1,6 +1,6 @@
 import { IdPath } from '../detections/record/detection-input.schema.ts';
 import { TestSet } from '../detections/test-cases/test-cases.schema.ts';
-import { getTests, putTests } from '../detections/test-cases/test-cases.ts';
+import { getTests, putTests, versionOfTests } from '../detections/test-cases/test-cases.ts';
 import type { App } from '../../platform/http/app-type.ts';
 import { apiRoutes } from '../../platform/http/api-routes.ts';
 import { disconnectSignal } from '../../platform/http/disconnect-signal.ts';
@@ -61,6 +61,7 @@ export function testingRoutes(app: App, deps: TrialDeps & RunTestsDeps): void {
       scope: 'detections:read',
       params: IdPath,
       returns: TestSet,
+      versionOf: versionOfTests,
     },
     ({ caller, params }) => getTests(deps, caller, params.id),
   );
@@ -71,10 +72,13 @@ export function testingRoutes(app: App, deps: TrialDeps & RunTestsDeps): void {
       summary: 'Replace the test cases of a detection',
       scope: 'detections:write',
       params: IdPath,
+      acceptsIfMatch: true,
       body: TestSet,
       returns: TestSet,
+      versionOf: versionOfTests,
     },
-    ({ caller, params, body }) => putTests(deps, caller, params.id, body),
+    ({ caller, params, body, request }) =>
+      putTests(deps, caller, { id: params.id, ifMatch: request.headers['if-match'] }, body),
   );
   route(
     'POST /api/detections/:id/tests/run',

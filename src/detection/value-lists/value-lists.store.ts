@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import { queryRow, queryRows, type Tx } from '../../platform/db/db.ts';
 import { lockName } from '../../platform/db/lock-name.store.ts';
 import { replaceValue } from '../../platform/db/erasure.store.ts';
+import type { Author } from '../../platform/orgs/caller.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 
 type ValueListSummaryRow = {
@@ -67,7 +68,7 @@ export async function readValueLists(tx: Tx, orgId: OrgId, names: readonly strin
 }
 
 /** Replaces a value in lists. Returns the number of lists. */
-export async function eraseFromValueLists(tx: Tx, orgId: OrgId, value: string): Promise<{ valueLists: number }> {
+export function replaceInValueLists(tx: Tx, author: Author, value: string): Promise<number> {
   const columns = ['description', 'list_values'];
-  return { valueLists: await replaceValue(tx, { orgId, table: 'value_lists', columns }, value) };
+  return replaceValue(tx, { orgId: author.orgId, table: 'value_lists', columns, author }, value);
 }

@@ -4,7 +4,7 @@ import { appError, staleError } from '../../platform/lib/errors.ts';
 import { uuidv7 } from '../../platform/lib/ids.ts';
 import { insertAudit } from '../../platform/orgs/audit.store.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
-import type { Caller } from '../../platform/orgs/caller.ts';
+import type { Author, Caller } from '../../platform/orgs/caller.ts';
 import { listChangesSince, requireMatch } from '../../platform/orgs/record-version.ts';
 import type { ValueList, ValueListInput, ValueLists } from './value-lists.schema.ts';
 import {
@@ -12,6 +12,7 @@ import {
   findValueList,
   listValueLists,
   lockValueLists,
+  replaceInValueLists,
   upsertValueList,
   type ValueListRow,
 } from './value-lists.store.ts';
@@ -89,6 +90,26 @@ export function removeValueList(
   });
 }
 
+/** Replaces a value in lists. Returns the number of lists. The audit log has no descriptions, which may have contained the value. */
+export async function eraseFromValueLists(
+  tx: Tx,
+  orgId: OrgId,
+  value: string,
+  author: Author,
+): Promise<{ valueLists: number }> {
+  await lockValueLists(tx, orgId);
+  const before = new Map((await listValueLists(tx, orgId)).map((row) => [row.name, row]));
+  const valueLists = await replaceInValueLists(tx, author, value);
+  for (const row of valueLists === 0 ? [] : await listValueLists(tx, orgId)) {
+    const earlier = before.get(row.name)!;
+    if (earlier.updatedAt.getTime() === row.updatedAt.getTime()) continue;
+    const [from, to] = [earlier, row].map((one) => ({ ...summarize(one), description: undefined }));
+    const change = { action: 'value_list.erased', resourceType: 'value_list', resourceId: orgId };
+    await insertAudit(tx, author, { ...change, before: from, after: to });
+  }
+  return { valueLists };
+}
+
 const toNotFound = (name: string) => appError('not_found', `Value list ${name} not found.`);
 
 const toRevised = <R extends { updatedAt: Date }>(row: R) => ({
@@ -100,7 +121,7 @@ const toRevised = <R extends { updatedAt: Date }>(row: R) => ({
 const toValueList = (row: ValueListRow): ValueList => toRevised(row);
 
 /** The audit log does not repeat the values, which may name people. */
-const summarize = ({ name, description, valuesTotal, updatedAt }: ValueListRow) => ({
+const summarize = ({ name, description, valuesTotal, updatedAt }: Omit<ValueListRow, 'values'>) => ({
   name,
   description,
   valuesTotal,
@@ -116,7 +137,7 @@ async function checkVersion(
   { name, before }: { name: string; before: ValueListRow | undefined },
   { ifMatch, expectedRevision }: ExpectedVersion,
 ): Promise<void> {
-  const resource = { resourceType: 'value_list', resourceId: orgId, name };
+  const resource = { resourceType: 'value_list', resourceId: orgId, fields: { name } };
   await requireMatch(tx, ifMatch, { updatedAt: before?.updatedAt.toISOString() ?? null }, resource);
   const current = before?.updatedAt.getTime() ?? 0;
   if (expectedRevision === undefined || expectedRevision === current) return;

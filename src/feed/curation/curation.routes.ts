@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { apiRoutes } from '../../platform/http/api-routes.ts';
 import type { App } from '../../platform/http/app-type.ts';
 import { uuidPattern } from '../../platform/lib/org-id.ts';
+import { versionOfOverride } from '../items/overrides/override-documents.ts';
 import { FeedItemDetail } from '../model/item.schema.ts';
 import { type DecideItemDeps, mergeItem, restoreItem, retractItem, splitItem } from './decide-items.ts';
 import { putOverride } from './put-override.ts';
@@ -10,6 +11,7 @@ import { MergeItem, OverrideItem, RetractItem } from './curation.schema.ts';
 const common = {
   params: z.object({ id: z.string().regex(uuidPattern, 'must be a UUID') }),
   returns: FeedItemDetail,
+  versionOf: versionOfOverride,
 };
 
 /** Routes for decisions about items. On an item of another organization, a decision applies to the caller's organization alone. */
@@ -46,8 +48,10 @@ export function curationRoutes(app: App, deps: DecideItemDeps): void {
       operationId: 'overrideItem',
       ...common,
       summary: "Override an item for the caller's organization",
+      acceptsIfMatch: true,
       body: OverrideItem,
     },
-    ({ caller, params, body }) => putOverride(deps, caller, params.id.toLowerCase(), body),
+    ({ caller, params, body, request }) =>
+      putOverride(deps, caller, { id: params.id.toLowerCase(), ifMatch: request.headers['if-match'] }, body),
   );
 }

@@ -6,8 +6,10 @@ import { insertAudit } from '../../platform/orgs/audit.store.ts';
 import type { Caller } from '../../platform/orgs/caller.ts';
 import { scopeOfPool } from '../deduplication/recompute-pools.ts';
 import { getItem } from '../items/get-item.ts';
+import { versionOfOverrideFields } from '../items/overrides/override-documents.ts';
 import type { SnapshotCache } from '../items/snapshot/snapshot.ts';
 import { advancePools, ensurePrivatePool, lockPool, nextCommitTime } from '../items/writing/feed-pools.store.ts';
+import { readOverrideFields } from '../items/writing/overrides.store.ts';
 import type { FeedItemDetail } from '../model/item.schema.ts';
 import { lockSourceById } from '../sources/sources.store.ts';
 import { findVisibleItem, readCuratedItem, type CuratedItem, type DecisionContext } from './curation.store.ts';
@@ -101,6 +103,10 @@ async function decideItem(
     const at = nextCommitTime([pool], clock());
     const context = { caller, poolId, at, seq: pool.seq + 1 };
     const item = await readCuratedItem(tx, id);
+    // A decision for one organization is part of its override.
+    const readVersion = async () =>
+      isForEveryone ? {} : versionOfOverrideFields(await readOverrideFields(tx, caller.orgId, id));
+    const seen = await readVersion();
     if (isForEveryone) await applyForEveryone(tx, item, context);
     else await overrideGroup(tx, context, item, decision);
     await advancePools(tx, [poolId], at);
@@ -108,8 +114,8 @@ async function decideItem(
       action,
       resourceType: 'item',
       resourceId: id,
-      before: { status: item.status, duplicateOf: item.duplicate_of },
-      after: { forAll: isForEveryone, title: item.title },
+      before: { status: item.status, duplicateOf: item.duplicate_of, ...seen },
+      after: { forAll: isForEveryone, title: item.title, ...(await readVersion()) },
     });
   };
   await (isForEveryone && visible.pool_kind !== 'private' ? acrossOrgs(db, decide) : inOrg(db, caller.orgId, decide));

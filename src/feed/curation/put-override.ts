@@ -3,7 +3,9 @@ import { fieldError } from '../../platform/lib/errors.ts';
 import { uuidv7 } from '../../platform/lib/ids.ts';
 import { insertAudit } from '../../platform/orgs/audit.store.ts';
 import type { Caller } from '../../platform/orgs/caller.ts';
+import { requireMatch } from '../../platform/orgs/record-version.ts';
 import { recomputeOverrides } from '../deduplication/recompute-overrides.ts';
+import { versionOfOverrideFields } from '../items/overrides/override-documents.ts';
 import { getItem } from '../items/get-item.ts';
 import { advancePools, ensurePrivatePool, lockPool, nextCommitTime } from '../items/writing/feed-pools.store.ts';
 import { readOverrideFields, upsertOverrideFields, type OverrideFields } from '../items/writing/overrides.store.ts';
@@ -16,11 +18,14 @@ import { bucketByType, type IndicatorType } from '../model/vocabulary.ts';
 import type { OverrideItem } from './curation.schema.ts';
 import { getVisibleItem, type DecideItemDeps } from './decide-items.ts';
 
-/** Changes how the caller's organization sees an item, no matter who owns the item. An equal override changes nothing. */
+/**
+ * Changes how the caller's organization sees an item, no matter who owns the item. An equal override changes nothing. Throws 412 if `ifMatch` is not
+ * the ETag of the override.
+ */
 export async function putOverride(
   deps: DecideItemDeps,
   caller: Caller,
-  id: string,
+  { id, ifMatch }: { id: string; ifMatch: string | undefined },
   input: OverrideItem,
 ): Promise<FeedItemDetail> {
   const { db, clock } = deps;
@@ -31,13 +36,19 @@ export async function putOverride(
     const pool = await lockPool(tx, poolId);
     const at = nextCommitTime([pool], clock());
     const before = await readOverrideFields(tx, caller.orgId, id);
+    const resource = { resourceType: 'item', resourceId: id };
+    await requireMatch(tx, ifMatch, versionOfOverrideFields(before), { ...resource, action: 'item.' });
     const after = mergeFields(before, { ...input, indicators }, at);
     if (hasSameFields(before, after)) return;
     await upsertOverrideFields(tx, { itemId: id, fields: after, at, author: caller });
     if ((before.status === 'retracted') !== (after.status === 'retracted'))
       await recomputeOverrides(tx, caller.orgId, at);
     await advancePools(tx, [poolId], at);
-    await insertAudit(tx, caller, { action: 'item.overridden', resourceType: 'item', resourceId: id, before, after });
+    const states = {
+      before: { ...before, ...versionOfOverrideFields(before) },
+      after: { ...after, ...versionOfOverrideFields(after) },
+    };
+    await insertAudit(tx, caller, { ...resource, action: 'item.overridden', ...states });
   });
   deps.snapshots.invalidate();
   return getItem(deps, caller, id);

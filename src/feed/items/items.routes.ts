@@ -12,6 +12,7 @@ import { getStats, StatsQuery } from './get-stats.ts';
 import { ItemsQuery } from './items-query.ts';
 import { listItems, type ListItemsDeps } from './list-items.ts';
 import { chooseEncoding, matchesEtag } from './page-cache/http-caching.ts';
+import { versionOfOverride } from './overrides/override-documents.ts';
 import type { CachedPage } from './page-cache/page-cache.ts';
 
 const ItemPath = z.object({ id: z.string().regex(uuidPattern, 'must be a UUID') });
@@ -89,7 +90,14 @@ function itemDetailRoutes(app: App, deps: ListItemsDeps, { base, get, getText }:
   const route = apiRoutes(app, { tag: 'feed', scope: 'feed:read' });
   route(
     `GET ${base}/items/:id`,
-    { operationId: get, summary: 'Get a feed item with its versions', params: ItemPath, returns: FeedItemDetail },
+    {
+      operationId: get,
+      summary: 'Get a feed item with its versions',
+      description: "The `ETag` is the version of the organization's override.",
+      params: ItemPath,
+      returns: FeedItemDetail,
+      versionOf: versionOfOverride,
+    },
     ({ caller, params }) => getItem(deps, caller, params.id.toLowerCase()),
   );
   route(

@@ -5,14 +5,22 @@ import type { OrgId } from '../lib/org-id.ts';
 /** Replaces an erased value. */
 export const erasedMark = '[erased]';
 
+type ChangeAuthor = { keyId: string | null; subject?: string | null | undefined };
 type ErasureColumns = { orgId: OrgId; table: string; columns: readonly string[] };
 
-/** Replaces a value in columns of an organization's rows. Returns the number of changed rows. */
-export async function replaceValue(tx: Tx, { orgId, table, columns }: ErasureColumns, value: string): Promise<number> {
+/**
+ * Replaces a value in columns of an organization's rows. Returns the number of changed rows. With an author, the rows carry the author and the time of
+ * their last change, which moves strictly forward.
+ */
+export async function replaceValue(
+  tx: Tx,
+  { orgId, table, columns, author }: ErasureColumns & { author?: ChangeAuthor },
+  value: string,
+): Promise<number> {
   const spellings = listSpellings(value);
   const assignments = columns.map((column) => sql`${sql.ref(column)} = ${replaceSql(column, spellings)}`);
   const { numAffectedRows } = await sql`
-    update ${sql.table(table)} set ${sql.join(assignments)}
+    update ${sql.table(table)} set ${sql.join([...assignments, ...(author ? [authorshipSql(author)] : [])])}
     where organization_id = ${orgId} and ${containsSql(columns, spellings)}`.execute(tx);
   return Number(numAffectedRows ?? 0);
 }
@@ -46,6 +54,10 @@ function listSpellings(value: string): string[] {
   const inJson = JSON.stringify(value).slice(1, -1);
   return [...new Set([JSON.stringify(inJson).slice(1, -1), inJson, value])];
 }
+
+const authorshipSql = ({ keyId, subject = null }: ChangeAuthor): RawBuilder<unknown> => sql`
+  key_id = ${keyId}, actor = ${subject},
+  updated_at = greatest(date_trunc('milliseconds', clock_timestamp()), updated_at + interval '1 millisecond')`;
 
 function containsSql(columns: readonly string[], spellings: readonly string[]): RawBuilder<boolean> {
   const conditions = columns.flatMap((column) =>

@@ -2,10 +2,11 @@ import type { z } from 'zod';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { registerRoute } from './api-routes.ts';
 import type { App } from './app-type.ts';
+import type { RecordVersion } from './responses/etag.ts';
 
 type Line = `${'GET' | 'POST' | 'PUT' | 'DELETE'} /api/admin/${string}`;
 type Schema = z.ZodType;
-type Options<Params, Query, Body, Result> = {
+type Options<Params, Query, Body, Result extends Schema> = {
   operationId: string;
   summary: string;
   description?: string;
@@ -14,6 +15,8 @@ type Options<Params, Query, Body, Result> = {
   acceptsIfMatch?: boolean;
   /** The response is a record: send its version in the ETag header. */
   hasEtag?: boolean;
+  /** Like `hasEtag`, for a response without `updatedAt`. */
+  versionOf?: (result: z.output<Result>) => RecordVersion;
   bodyBytesMax?: number;
   params?: Params;
   query?: Query;

@@ -2,11 +2,11 @@ import type { FastifyContextConfig, FastifyReply, FastifyRequest } from 'fastify
 import type { z } from 'zod';
 import type { Caller, Scope } from '../orgs/caller.ts';
 import { requireCaller, type App } from './app-type.ts';
-import { recordEtag } from './responses/etag.ts';
+import { recordEtag, type RecordVersion } from './responses/etag.ts';
 
 type Line = `${'GET' | 'POST' | 'PUT' | 'DELETE'} /${string}`;
 type Schema = z.ZodType;
-type Options<Params, Query, Body, Result> = Omit<FastifyContextConfig, 'isPublic'> & {
+type Options<Params, Query, Body, Result extends Schema> = Omit<FastifyContextConfig, 'isPublic'> & {
   /** The name of the operation in generated clients: a verb and its object. */
   operationId: string;
   summary: string;
@@ -18,6 +18,8 @@ type Options<Params, Query, Body, Result> = Omit<FastifyContextConfig, 'isPublic
   returns: Result;
   /** The response is a record: send its version in the ETag header. */
   hasEtag?: boolean;
+  /** Like `hasEtag`, for a response without `updatedAt`. */
+  versionOf?: (result: z.output<Result>) => RecordVersion;
   /** Default: the limit of the server. */
   bodyBytesMax?: number;
 };
@@ -55,6 +57,7 @@ const describeRoute = (tag: string, route: RouteDescription): object => ({
 
 type RouteOptions = RouteDescription & {
   hasEtag?: boolean | undefined;
+  versionOf?: ((result: never) => RecordVersion) | undefined;
   bodyBytesMax?: number | undefined;
 } & FastifyContextConfig;
 
@@ -65,7 +68,8 @@ export function registerRoute(
   options: RouteOptions,
   handle: (request: FastifyRequest, reply: FastifyReply) => unknown,
 ): void {
-  const { operationId, summary, description, params, query, body, returns, hasEtag, bodyBytesMax, ...config } = options;
+  const { operationId, summary, description, params, query, body, returns, hasEtag, bodyBytesMax, ...rest } = options;
+  const { versionOf = hasEtag ? (record: never) => record as RecordVersion : undefined, ...config } = rest;
   const [method, url] = line.split(' ') as [string, string];
   app.route({
     method,
@@ -75,7 +79,7 @@ export function registerRoute(
     schema: describeRoute(tag, { operationId, summary, description, params, query, body, returns }),
     handler: (async (request: FastifyRequest, reply: FastifyReply) => {
       const result = await handle(request, reply);
-      if (hasEtag) void reply.header('etag', recordEtag(result as { updatedAt: string | null }));
+      if (versionOf) void reply.header('etag', recordEtag(versionOf(result as never)));
       return result;
     }) as never,
   });

@@ -1,6 +1,7 @@
 import { sql, type RawBuilder } from 'kysely';
 import { queryRows, type Tx } from '../db/db.ts';
 import { uuidv7 } from '../lib/ids.ts';
+import type { OrgId } from '../lib/org-id.ts';
 import type { PageCursor } from '../lib/page-request.ts';
 import type { Author } from './caller.ts';
 
@@ -52,6 +53,8 @@ const toJson = (value: unknown): string | null =>
   value === null || value === undefined ? null : JSON.stringify(value);
 
 export type AuditFilter = {
+  /** Default: the organization of the transaction. */
+  orgId?: OrgId | undefined;
   /** The ID of a key, or the name of who signed in. */
   actor?: string | undefined;
   /** The beginning of the action. */
@@ -67,12 +70,12 @@ export type AuditPage = { limit: number; after: PageCursor | null; isOldestFirst
 /** Returns up to `limit` + 1 rows, newest first by default. The extra row shows that another page follows. */
 export function listAuditRows(
   tx: Tx,
-  { actor, action, resourceType, resourceId, from, to }: AuditFilter,
+  { orgId, actor, action, resourceType, resourceId, from, to }: AuditFilter,
   { limit, after, isOldestFirst }: AuditPage,
 ): Promise<AuditRow[]> {
   const [beyond, order] = isOldestFirst ? [sql`>`, sql`at, id`] : [sql`<`, sql`at desc, id desc`];
   const conditions = [
-    sql`organization_id = tocsin_org()`,
+    sql`organization_id = ${orgId ?? sql`tocsin_org()`}`,
     ...(after ? [sql`(at, id) ${beyond} (${after.at}, ${after.id}::uuid)`] : []),
     ...(actor ? [sql`(actor = ${actor} or key_id = ${actor})`] : []),
     ...(action ? [sql`starts_with(action, ${action})`] : []),

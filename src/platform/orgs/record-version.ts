@@ -1,61 +1,84 @@
 import type { Tx } from '../db/db.ts';
-import { matchesRecord, recordEtag } from '../http/responses/etag.ts';
+import { listTags, matchesRecord, recordEtag, type RecordVersion } from '../http/responses/etag.ts';
 import { appError, type RecordChange } from '../lib/errors.ts';
+import type { OrgId } from '../lib/org-id.ts';
 import { truncateText } from '../lib/text/canonical-text.ts';
 import { listAuditRows, type AuditRow } from './audit.store.ts';
 
 const rowsMax = 50;
 const textMax = 500;
 
-/** A record as the audit log knows it. `action` and `name` tell records apart that share a resource ID. */
-export type AuditedResource = { resourceType: string; resourceId: string; action?: string; name?: string };
-type VersionedRecord = { updatedAt: string | null };
+/**
+ * A record as the audit log knows it. `action` is the beginning of its actions. `fields` tells it from other records with the same resource ID.
+ * Without both, the audited record has the ID of the resource.
+ */
+export type AuditedResource = {
+  /** Needed in a transaction across organizations. */
+  orgId?: OrgId;
+  resourceType: string;
+  resourceId: string;
+  action?: string;
+  fields?: Record<string, unknown>;
+};
 
 /** Throws 412 with what changed unless If-Match matches a record. Call it with the record locked, so that it cannot change before the write. */
 export async function requireMatch(
   tx: Tx,
   header: string | undefined,
-  record: VersionedRecord,
+  version: RecordVersion,
   resource: AuditedResource,
 ): Promise<void> {
-  if (matchesRecord(header, record)) return;
-  const current = recordEtag(record);
-  const changes = await listChangesSince(tx, readSeenAt(header!), resource);
+  if (header === undefined || matchesRecord(header, version)) return;
+  const current = recordEtag(version);
+  const changes = await listChangesSince(tx, 'etag' in version ? listTags(header) : readSeenAt(header), resource);
   const detail = `If-Match does not match: the record changed and its ETag is now ${current}. \`stale\` lists what changed.`;
   throw appError('precondition_failed', detail, { stale: { current, changes } });
 }
 
 /** Returns the `updatedAt` that an If-Match header stands for, in milliseconds. NaN if it is of another form. */
 function readSeenAt(header: string): number {
-  const tag = header.trim().replace(/^W\//, '').replaceAll('"', '');
+  const tag = (listTags(header)[0] ?? '').replaceAll('"', '');
   return tag.includes('T') ? Date.parse(tag) : Number.parseInt(tag, 36);
 }
 
-/** Lists the changes of a record whose former state was not older than `seenAt`, from the audit log, latest first. */
+/**
+ * Lists the changes of a record since a version, from the audit log, latest first. `seen` is the time of the version, or possible ETags of its
+ * content.
+ */
 export async function listChangesSince(
   tx: Tx,
-  seenAt: number,
-  { name, ...resource }: AuditedResource,
+  seen: number | readonly string[],
+  { fields, ...resource }: AuditedResource,
 ): Promise<RecordChange[]> {
+  const wanted = Object.entries(fields ?? (resource.action === undefined ? { id: resource.resourceId } : {}));
   const rows = (await listAuditRows(tx, resource, { limit: rowsMax, after: null }))
     .map((row) => ({ row, before: parse(row.before), after: parse(row.after) }))
-    // Other rows are about parts of the record that have no version of their own, or about its use.
-    .filter(({ before, after }) => isVersioned(before ?? after))
-    .filter(({ before, after }) => name === undefined || (after ?? before)?.['name'] === name);
-  const first = rows.findIndex(({ before }) => (before === null ? 0 : versionOf(before)) < seenAt);
+    // Other rows are about parts of the record that have a version of their own or none, or about its use.
+    .filter(({ before, after }) => isVersioned(after ?? before))
+    .filter(({ before, after }) => wanted.every(([name, value]) => (after ?? before)?.[name] === value));
+  const first = rows.findIndex(({ before, after }) =>
+    typeof seen === 'number' ? timeOf(before) < seen : seen.includes(String(after?.['etag'])),
+  );
   const since = first === -1 ? rows : rows.slice(0, first);
   return since.map(({ row, before, after }) => toChange(row, before, after));
 }
 
 type Json = Record<string, unknown> | null;
-const versionOf = (record: Json): number => Date.parse(String(record?.['updatedAt']));
-const isVersioned = (record: Json): boolean => !Number.isNaN(versionOf(record));
 const parse = (text: string | null): Json => (text === null ? null : (JSON.parse(text) as Json));
+
+/** The fields of an audited record that are its version. */
+const versionFields = ['updatedAt', 'etag'];
+const isVersioned = (record: Json): boolean => record !== null && versionFields.some((name) => name in record);
+const timeOf = (record: Json): number => new Date((record?.['updatedAt'] as string | null | undefined) ?? 0).getTime();
 
 function toChange({ at, key_id: keyId, actor, action }: AuditRow, before: Json, after: Json): RecordChange {
   const names = [...new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])];
   const fields = names
-    .filter((name) => name !== 'updatedAt' && JSON.stringify(before?.[name]) !== JSON.stringify(after?.[name]))
+    .filter(
+      (name) =>
+        ![...versionFields, 'revision'].includes(name) &&
+        JSON.stringify(before?.[name]) !== JSON.stringify(after?.[name]),
+    )
     .map((field) => ({ field, before: shorten(before?.[field]), after: shorten(after?.[field]) }));
   return { at: at.toISOString(), keyId, actor, action, subject: null, fields };
 }

@@ -2,11 +2,16 @@ import { createHash } from 'node:crypto';
 import { inOrg, type Db, type Tx } from '../db/db.ts';
 import type { OrgId } from '../lib/org-id.ts';
 import { insertAudit } from '../orgs/audit.store.ts';
-import type { Caller } from '../orgs/caller.ts';
+import type { Author, Caller } from '../orgs/caller.ts';
 import type { EraseRequest, Erasure } from './retention.schema.ts';
 
 /** Removes a value from the tables of one slice. Returns the counts that belong to the response. */
-export type ValueEraser = (tx: Tx, orgId: OrgId, value: string) => Promise<Partial<Omit<Erasure, 'logs'>>>;
+export type ValueEraser = (
+  tx: Tx,
+  orgId: OrgId,
+  value: string,
+  author: Author,
+) => Promise<Partial<Omit<Erasure, 'logs'>>>;
 
 export type EraseValueDeps = {
   db: Db;
@@ -40,7 +45,7 @@ export async function eraseValue(
       valueLists: 0,
     };
     const erasure: Erasure = { logs, ...none };
-    for (const erase of erasers) Object.assign(erasure, await erase(tx, orgId, value));
+    for (const erase of erasers) Object.assign(erasure, await erase(tx, orgId, value, caller));
     const valueSha256 = createHash('sha256').update(value).digest('hex');
     await insertAudit(tx, caller, {
       action: 'privacy.erased',

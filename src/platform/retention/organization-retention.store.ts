@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { queryRow, queryRows, type Tx } from '../db/db.ts';
+import { lockName } from '../db/lock-name.store.ts';
 import type { OrgId } from '../lib/org-id.ts';
 import type { Expiry } from './expiry.sql.ts';
 import { retentionKinds, type RetentionChoice, type RetentionKind } from './retention.schema.ts';
@@ -21,6 +22,9 @@ export async function readRetention(tx: Tx, orgId: OrgId): Promise<RetentionRow>
     Object.fromEntries(retentionKinds.map((kind) => [kind, row?.[`${kind}${suffix}`] ?? null])) as RetentionChoice;
   return { maximum: pick('Max'), own: pick(''), updatedAt: row?.updatedAt ?? null };
 }
+
+/** Serializes changes of an organization's retention until the transaction ends, also of one that does not exist yet. */
+export const lockRetention = (tx: Tx, orgId: OrgId): Promise<void> => lockName(tx, `retention ${orgId}`);
 
 /** Stores the maxima or the choice of an organization. Moves `updated_at` strictly forward. */
 export async function storeRetention(

@@ -1,12 +1,12 @@
 import { acrossOrgs, inOrg, type Db, type Tx } from '../db/db.ts';
-import { checkIfMatch } from '../http/responses/etag.ts';
 import { fieldError } from '../lib/errors.ts';
 import type { OrgId } from '../lib/org-id.ts';
 import { insertAudit } from '../orgs/audit.store.ts';
 import type { Author, Caller } from '../orgs/caller.ts';
 import { unknownOrganization } from '../orgs/organization.ts';
 import { lockOrgAcrossOrgs, type OrgReference } from '../orgs/orgs.store.ts';
-import { readRetention, storeRetention, type RetentionRow } from './organization-retention.store.ts';
+import { requireMatch } from '../orgs/record-version.ts';
+import { lockRetention, readRetention, storeRetention, type RetentionRow } from './organization-retention.store.ts';
 import {
   retentionKinds,
   type ChangeRetention,
@@ -38,6 +38,7 @@ export async function chooseRetention(
   change: RetentionChange,
 ): Promise<OrganizationRetention> {
   return inOrg(db, caller.orgId, async (tx) => {
+    await lockRetention(tx, caller.orgId);
     const { allowed } = toRetention(await readRetention(tx, caller.orgId), keep);
     for (const kind of retentionKinds) {
       const days = change.changes[kind];
@@ -64,6 +65,7 @@ export function limitRetention(
   return acrossOrgs(db, async (tx) => {
     const org = await lockOrgAcrossOrgs(tx, reference);
     if (!org) throw unknownOrganization(reference);
+    await lockRetention(tx, org.id);
     return changePart(tx, { orgId: org.id, keyId: null, subject: operator }, { ...change, part: 'maximum', keep });
   });
 }
@@ -77,14 +79,18 @@ async function changePart(
 ): Promise<OrganizationRetention> {
   const { orgId } = author;
   const row = await readRetention(tx, orgId);
-  checkIfMatch(ifMatch, toRetention(row, keep));
+  const version = toVersion(row);
+  const resource = { resourceType: 'organization', resourceId: orgId };
+  await requireMatch(tx, ifMatch, version, { ...resource, orgId, action: 'organization.retention_' });
   const before = row[part];
   const after = mergeDays(before, changes);
   if (retentionKinds.every((kind) => before[kind] === after[kind])) return toRetention(row, keep);
   await storeRetention(tx, orgId, { part, days: after });
   const action = part === 'own' ? 'organization.retention_changed' : 'organization.retention_limited';
-  await insertAudit(tx, author, { action, resourceType: 'organization', resourceId: orgId, before, after });
-  return toRetention(await readRetention(tx, orgId), keep);
+  const stored = await readRetention(tx, orgId);
+  const states = { before: { ...before, ...version }, after: { ...after, ...toVersion(stored) } };
+  await insertAudit(tx, author, { action, ...resource, ...states });
+  return toRetention(stored, keep);
 }
 
 const mergeDays = (before: RetentionChoice, changes: ChangeRetention): RetentionChoice =>
@@ -92,10 +98,12 @@ const mergeDays = (before: RetentionChoice, changes: ChangeRetention): Retention
     retentionKinds.map((kind) => [kind, changes[kind] === undefined ? before[kind] : changes[kind]]),
   ) as RetentionChoice;
 
-function toRetention({ maximum, own, updatedAt }: RetentionRow, keep: RetentionPeriods): OrganizationRetention {
+const toVersion = ({ updatedAt }: Pick<RetentionRow, 'updatedAt'>) => ({ updatedAt: updatedAt?.toISOString() ?? null });
+
+function toRetention({ maximum, own, ...row }: RetentionRow, keep: RetentionPeriods): OrganizationRetention {
   const allowed = { ...keep };
   for (const kind of retentionKinds) allowed[kind] = maximum[kind] ?? keep[kind];
   const effective = { ...allowed };
   for (const kind of retentionKinds) effective[kind] = Math.min(own[kind] ?? allowed[kind], allowed[kind]);
-  return { ...effective, allowed, own, updatedAt: updatedAt?.toISOString() ?? null };
+  return { ...effective, allowed, own, ...toVersion(row) };
 }

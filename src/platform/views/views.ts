@@ -1,11 +1,12 @@
 import { inOrg, type Db, type Tx } from '../db/db.ts';
-import { checkIfMatch } from '../http/responses/etag.ts';
 import type { Clock } from '../lib/time/clock.ts';
 import { appError, fieldError } from '../lib/errors.ts';
 import { uuidv7 } from '../lib/ids.ts';
 import type { OrgId } from '../lib/org-id.ts';
 import { readPageRequest, toPage } from '../lib/page-request.ts';
+import { auditRecord } from '../orgs/audit.store.ts';
 import type { Caller } from '../orgs/caller.ts';
+import { requireMatch } from '../orgs/record-version.ts';
 import type { View, ViewInput, ViewList, ViewQuery } from './views.schema.ts';
 import { countViews, deleteView, findView, listViewRows, lockViews, upsertView, type ViewRow } from './views.store.ts';
 
@@ -27,7 +28,9 @@ export function createView(deps: ViewDeps, caller: Caller, input: ViewInput): Pr
     await lockViews(tx, caller.orgId);
     if ((await countViews(tx, caller.orgId)) >= viewsMax)
       throw appError('conflict', `An organization can have at most ${viewsMax} views. Delete some first.`);
-    return storeView(tx, deps, caller, { id: uuidv7(deps.clock()), ...input });
+    const view = await storeView(tx, deps, caller, { id: uuidv7(deps.clock()), ...input });
+    await auditView(tx, caller, 'view.created', { before: null, after: view });
+    return view;
   });
 }
 
@@ -40,15 +43,20 @@ export function changeView(
 ): Promise<View> {
   return inOrg(deps.db, caller.orgId, async (tx) => {
     await lockViews(tx, caller.orgId);
-    checkIfMatch(ifMatch, await requireView(tx, caller.orgId, id));
-    return storeView(tx, deps, caller, { id, ...input });
+    const before = await requireView(tx, caller.orgId, id);
+    await requireMatch(tx, ifMatch, before, { resourceType: 'view', resourceId: id });
+    const after = await storeView(tx, deps, caller, { id, ...input });
+    await auditView(tx, caller, 'view.changed', { before, after });
+    return after;
   });
 }
 
-export function removeView({ db }: ViewDeps, { orgId }: Caller, id: string): Promise<View> {
+export function removeView({ db }: ViewDeps, caller: Caller, id: string): Promise<View> {
+  const { orgId } = caller;
   return inOrg(db, orgId, async (tx) => {
     const view = await requireView(tx, orgId, id);
     await deleteView(tx, orgId, id);
+    await auditView(tx, caller, 'view.deleted', { before: view, after: null });
     return view;
   });
 }
@@ -58,6 +66,16 @@ async function requireView(tx: Tx, orgId: OrgId, id: string): Promise<View> {
   if (!row) throw appError('not_found', `View ${id} not found.`);
   return toView(row);
 }
+
+/** The audit log does not repeat the filter, which may name people. */
+const toAudited = (view: View | null) => view && { ...view, query: undefined };
+
+const auditView = (
+  tx: Tx,
+  caller: Caller,
+  action: `view.${string}`,
+  { before, after }: { before: View | null; after: View | null },
+): Promise<void> => auditRecord(tx, caller, action, { before: toAudited(before), after: toAudited(after) });
 
 async function storeView(tx: Tx, { clock }: ViewDeps, caller: Caller, view: ViewInput & { id: string }): Promise<View> {
   const row = await upsertView(tx, caller.orgId, view, { author: caller, now: clock() });

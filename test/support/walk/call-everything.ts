@@ -158,6 +158,7 @@ async function useGenerate(deps: Deps, org: TestOrg): Promise<void> {
   const search = { query: 'select Hostname from process', from: timestamp, to: deps.clock().toISOString() };
   await readOk(org.call('POST', '/api/logs/search', search));
   await readOk(org.call('PUT', '/api/logs/process/columns', { columns: [{ name: 'Hostname', type: 'VARCHAR' }] }));
+  await readOk(org.call('GET', '/api/logs/process/columns'));
 }
 
 async function useHistory(url: string, { get, post }: ApiCalls): Promise<void> {

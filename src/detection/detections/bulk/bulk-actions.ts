@@ -1,8 +1,10 @@
 import { asDryRun } from '../../../platform/db/db.ts';
+import { recordEtag } from '../../../platform/http/responses/etag.ts';
 import { AppError } from '../../../platform/lib/errors.ts';
 import type { Caller } from '../../../platform/orgs/caller.ts';
 import { deleteDetection, restoreDetection } from '../life-cycle.ts';
 import { getDetection, getDetections } from '../read-detections.ts';
+import type { UpdateDetection } from '../record/detection-input.schema.ts';
 import type { Detection } from '../record/detection.schema.ts';
 import { updateDetection, type UpdateDetectionDeps } from '../updates/update-detection.ts';
 import type { BulkRequest, BulkResult } from './bulk.schema.ts';
@@ -40,7 +42,8 @@ async function changeDetection(
     const isSame = after.updatedAt === before.updatedAt;
     return { id, name, outcome: isSame ? 'unchanged' : 'changed', code: null, detail: null };
   } catch (error) {
-    return { id, name, outcome: 'failed', ...toFailureReason(error) };
+    const stale = error instanceof AppError && error.stale ? { stale: error.stale } : {};
+    return { id, name, outcome: 'failed', ...toFailureReason(error), ...stale };
   }
 }
 
@@ -48,21 +51,26 @@ function applyAction(
   deps: UpdateDetectionDeps,
   caller: Caller,
   before: Detection,
-  { action, tags = [] }: BulkRequest,
+  { action, tags = [], ifMatch: versions }: BulkRequest,
 ): Promise<Detection> {
   const { id } = before;
+  const ifMatch = versions?.[id];
+  const change = (input: UpdateDetection, options = { ifMatch }): Promise<Detection> =>
+    updateDetection(deps, caller, { id, input }, options);
+  // The new tags are those of `before` and others.
+  const tagged = { ifMatch: ifMatch ?? recordEtag(before) };
   switch (action) {
     case 'enable':
     case 'disable':
-      return updateDetection(deps, caller, { id, input: { enabled: action === 'enable' } });
+      return change({ enabled: action === 'enable' });
     case 'delete':
-      return deleteDetection(deps, caller, id);
+      return deleteDetection(deps, caller, id, ifMatch);
     case 'restore':
-      return restoreDetection(deps, caller, id);
+      return restoreDetection(deps, caller, id, ifMatch);
     case 'tag':
-      return updateDetection(deps, caller, { id, input: { tags: [...new Set([...before.tags, ...tags])] } });
+      return change({ tags: [...new Set([...before.tags, ...tags])] }, tagged);
     case 'untag':
-      return updateDetection(deps, caller, { id, input: { tags: before.tags.filter((tag) => !tags.includes(tag)) } });
+      return change({ tags: before.tags.filter((tag) => !tags.includes(tag)) }, tagged);
   }
 }
 

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { isObject } from '../../../platform/lib/json/json-values.ts';
+import { Stale } from '../../../platform/http/responses/problem.ts';
 import type { Caller } from '../../../platform/orgs/caller.ts';
 import { boundedString } from '../../../platform/lib/text/bounded-text.ts';
 import { Tags } from '../record/field-schemas.ts';
@@ -11,6 +12,13 @@ export const BulkRequest = z
   .strictObject({
     action: z.enum(['enable', 'disable', 'delete', 'restore', 'tag', 'untag']),
     ids: z.array(z.guid('must be a UUID').toLowerCase()).min(1).max(idsMax).optional(),
+    ifMatch: z
+      .record(z.guid('must be a UUID').toLowerCase(), boundedString({ min: 1, max: 500 }))
+      .refine((versions) => Object.keys(versions).length <= idsMax, `must have at most ${idsMax} entries`)
+      .optional()
+      .describe(
+        'What `If-Match` would be for single detections, by ID. One of another version fails with `precondition_failed` and `stale`. The others are changed.',
+      ),
     filter: z
       .strictObject(DetectionFilter.omit({ limit: true, cursor: true }).shape)
       .optional()
@@ -40,7 +48,7 @@ const itemResult = <const Names extends readonly [string, ...string[]]>(names: N
 export const BulkResult = z.object({
   dryRun: z.boolean(),
   results: z
-    .array(itemResult(['changed', 'unchanged', 'failed']))
+    .array(itemResult(['changed', 'unchanged', 'failed']).extend({ stale: Stale.optional() }))
     .describe('In the order of the request. For a filter, at most the first 1000 matches.'),
   more: z.boolean().describe('The filter selects more detections than were processed. Repeat the request.'),
 });

@@ -103,7 +103,7 @@ async function storeTestsIfChanged(
   const before = await getTests(deps, caller, id);
   if (JSON.stringify([before.tests, before.localQuery]) === JSON.stringify([testSet.tests, testSet.localQuery ?? null]))
     return false;
-  await putTests(deps, caller, id, testSet);
+  await putTests(deps, caller, { id }, testSet);
   return true;
 }
 

@@ -63,8 +63,10 @@ export function suggestionRoutes(app: App, deps: CreateDetectionDeps): void {
       body: UpdateDetection,
       returns: Detection,
       hasEtag: true,
+      acceptsIfMatch: true,
     },
-    ({ caller, params, body }) => acceptSuggestion(deps, caller, params.id, body),
+    ({ caller, params, body, request }) =>
+      acceptSuggestion(deps, caller, { id: params.id, ifMatch: request.headers['if-match'] }, body),
   );
   route(
     'POST /api/detections/:id/dismiss',
@@ -76,7 +78,9 @@ export function suggestionRoutes(app: App, deps: CreateDetectionDeps): void {
       body: DismissSuggestion,
       returns: Detection,
       hasEtag: true,
+      acceptsIfMatch: true,
     },
-    ({ caller, params, body }) => dismissSuggestion(deps, caller, params.id, body),
+    ({ caller, params, body, request }) =>
+      dismissSuggestion(deps, caller, { id: params.id, ifMatch: request.headers['if-match'] }, body),
   );
 }

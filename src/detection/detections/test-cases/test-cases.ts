@@ -1,9 +1,11 @@
 import { inOrg, type Db } from '../../../platform/db/db.ts';
 import type { Clock } from '../../../platform/lib/time/clock.ts';
+import { contentVersion, type RecordVersion } from '../../../platform/http/responses/etag.ts';
 import type { Caller } from '../../../platform/orgs/caller.ts';
+import { requireMatch } from '../../../platform/orgs/record-version.ts';
 import type { TestSet } from './test-cases.schema.ts';
 import { findTests, storeTests } from './test-cases.store.ts';
-import { auditDetection, readDetection } from '../require-detection.ts';
+import { auditDetection, lockDetection, readDetection } from '../require-detection.ts';
 
 type TestCaseDeps = { db: Db; clock: Clock };
 
@@ -15,16 +17,31 @@ export async function getTests({ db, clock }: TestCaseDeps, caller: Caller, id: 
   });
 }
 
-/** Replaces a detection's test cases. */
-export async function putTests(deps: TestCaseDeps, caller: Caller, id: string, set: TestSet): Promise<TestSet> {
+/** The version of test cases is their content. */
+export const versionOfTests = ({ tests, localQuery = null }: TestSet): RecordVersion =>
+  contentVersion([tests, localQuery]);
+
+/** Replaces a detection's test cases. Throws 412 if `ifMatch` is not their ETag. */
+export async function putTests(
+  deps: TestCaseDeps,
+  caller: Caller,
+  { id, ifMatch }: { id: string; ifMatch?: string | undefined },
+  set: TestSet,
+): Promise<TestSet> {
   const now = deps.clock();
   const key = { orgId: caller.orgId, detectionId: id };
   await inOrg(deps.db, caller.orgId, async (tx) => {
-    const { name } = await readDetection(tx, { orgId: caller.orgId, now }, id);
-    const names = ({ tests }: TestSet) => ({ name, tests: tests.map((test) => test.name) });
-    const before = names(await findTests(tx, key));
+    const { name } = await lockDetection(tx, { orgId: caller.orgId, now }, id);
+    const summarize = (one: TestSet) => ({ name, tests: one.tests.map((test) => test.name), ...versionOfTests(one) });
+    const stored = await findTests(tx, key);
+    const action = 'detection.tests_changed';
+    await requireMatch(tx, ifMatch, versionOfTests(stored), { resourceType: 'detection', resourceId: id, action });
     await storeTests(tx, key, set, now);
-    await auditDetection(tx, caller, id, { action: 'detection.tests_changed', before, after: names(set) });
+    await auditDetection(tx, caller, id, {
+      action,
+      before: summarize(stored),
+      after: summarize(await findTests(tx, key)),
+    });
   });
   return getTests(deps, caller, id);
 }

@@ -1,7 +1,7 @@
 import type { App } from '../../../platform/http/app-type.ts';
 import { apiRoutes } from '../../../platform/http/api-routes.ts';
 import { IdPath } from '../record/detection-input.schema.ts';
-import { grantTool, revokeTool, getGrants, getTools, type ToolDeps } from './tool-grants.ts';
+import { grantTool, revokeTool, getGrants, getTools, versionOfGrant, type ToolDeps } from './tool-grants.ts';
 import { GrantToolInput, ToolGrant, ToolGrantList, ToolList, ToolPath } from './tool-grants.schema.ts';
 
 export function toolRoutes(app: App, deps: ToolDeps): void {
@@ -26,13 +26,17 @@ export function toolRoutes(app: App, deps: ToolDeps): void {
     {
       operationId: 'grantTool',
       summary: 'Grant a detection a tool that sends data',
+      description: 'The version for `If-Match` is `allowedAt`, and 0 for a tool that is not granted.',
       scope: 'connections:admin',
       isBodyOptional: true,
       params: ToolPath,
+      acceptsIfMatch: true,
       body: GrantToolInput,
       returns: ToolGrant,
+      versionOf: versionOfGrant,
     },
-    ({ caller, params, body }) => grantTool(deps, caller, params, body),
+    ({ caller, params, body, request }) =>
+      grantTool(deps, caller, { ...params, ifMatch: request.headers['if-match'] }, body),
   );
   route(
     'DELETE /api/detections/:id/tools/:tool',
@@ -41,9 +45,10 @@ export function toolRoutes(app: App, deps: ToolDeps): void {
       summary: 'Revoke a tool',
       scope: 'connections:admin',
       ignoresBody: true,
+      acceptsIfMatch: true,
       params: ToolPath,
       returns: ToolGrantList,
     },
-    ({ caller, params }) => revokeTool(deps, caller, params),
+    ({ caller, params, request }) => revokeTool(deps, caller, { ...params, ifMatch: request.headers['if-match'] }),
   );
 }

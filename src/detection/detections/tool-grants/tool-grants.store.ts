@@ -19,13 +19,14 @@ export async function listGrants(tx: Tx, orgId: OrgId, detectionId: string): Pro
   return found.map((grant) => ({ ...grant, settings: JSON.parse(grant.settings) as Record<string, unknown> }));
 }
 
+/** Stores a grant. Its time moves strictly forward. */
 export async function upsertGrant(tx: Tx, key: DetectionKey, grant: GrantRow): Promise<void> {
   await sql`
     insert into tool_grants (organization_id, detection_id, tool, settings, key_id, actor, created_at)
     values (${key.orgId}, ${key.detectionId}, ${grant.tool}, ${JSON.stringify(grant.settings)}, ${grant.keyId}, ${grant.actor},
       ${grant.createdAt})
     on conflict (organization_id, detection_id, tool) do update set settings = excluded.settings, key_id = excluded.key_id, actor = excluded.actor,
-      created_at = excluded.created_at`.execute(tx);
+      created_at = greatest(excluded.created_at, tool_grants.created_at + interval '1 millisecond')`.execute(tx);
 }
 
 export async function deleteGrant(tx: Tx, key: DetectionKey, tool: string): Promise<void> {

@@ -1,21 +1,23 @@
-import { inOrg, type Db } from '../../../platform/db/db.ts';
+import { inOrg, type Db, type Tx } from '../../../platform/db/db.ts';
 import type { Clock } from '../../../platform/lib/time/clock.ts';
 import type { OrgId } from '../../../platform/lib/org-id.ts';
 import { fieldError } from '../../../platform/lib/errors.ts';
 import { requireScopes } from '../../../platform/orgs/bound-credential.ts';
 import type { Caller } from '../../../platform/orgs/caller.ts';
+import { requireMatch } from '../../../platform/orgs/record-version.ts';
 import { findTemplateProblem } from '../../tools/http-get.ts';
 import { isMcpToolName } from '../../../platform/mcp/mcp-settings.ts';
 import { listTools } from '../../tools/tool-registry.ts';
 import { deleteGrant, listGrants, upsertGrant, type GrantRow } from './tool-grants.store.ts';
 import type { GrantToolInput, ToolGrant, ToolGrantList, ToolList } from './tool-grants.schema.ts';
-import { auditDetection, readDetection } from '../require-detection.ts';
+import { auditDetection, lockDetection, readDetection } from '../require-detection.ts';
 
 type GrantDeps = { db: Db; clock: Clock };
 /** Lists the tools of the MCP servers that an organization may use. */
 type McpToolLister = { list: (orgId: OrgId) => Promise<{ name: string; description: string }[]> };
 export type ToolDeps = GrantDeps & { mcp?: McpToolLister };
-type GrantKey = { id: string; tool: string };
+/** `ifMatch` is the version that the caller saw. */
+type GrantKey = { id: string; tool: string; ifMatch?: string | undefined };
 
 /** Returns every tool that a detection can use: the built-in tools and those of the organization's MCP servers. */
 export async function getTools({ mcp }: Pick<ToolDeps, 'mcp'>, caller: Caller): Promise<ToolList> {
@@ -42,36 +44,67 @@ export async function getGrants(deps: GrantDeps, caller: Caller, id: string): Pr
 }
 
 /**
- * Grants a detection a tool that sends data. Throws 400 for a tool that needs no grant and for a URL whose host is not fixed, and 403 if the caller
- * may not read what the detection sends.
+ * Grants a detection a tool that sends data. Throws 400 for a tool that needs no grant and for a URL whose host is not fixed, 403 if the caller
+ * may not read what the detection sends, and 412 if the grant is another version than `ifMatch`.
  */
 export async function grantTool(
   deps: GrantDeps,
   caller: Caller,
-  { id, tool }: GrantKey,
+  { id, tool, ifMatch }: GrantKey,
   input: GrantToolInput,
 ): Promise<ToolGrant> {
   requireScopes(caller, ['detections:read']);
   return inOrg(deps.db, caller.orgId, async (tx) => {
-    await readDetection(tx, { orgId: caller.orgId, now: deps.clock() }, id);
+    const before = await lockGrant(tx, deps, caller, { id, tool, ifMatch });
     const { keyId, subject: actor = null } = caller;
     const grant: GrantRow = { tool, settings: toSettings(tool, input), keyId, actor, createdAt: deps.clock() };
     await upsertGrant(tx, { orgId: caller.orgId, detectionId: id }, grant);
-    const after = toRecord(grant);
-    await auditDetection(tx, caller, id, { action: 'tool.allowed', before: null, after });
-    return after;
+    const after = await findGrant(tx, caller.orgId, { id, tool });
+    await auditDetection(tx, caller, id, {
+      action: 'tool.allowed',
+      before: toAudited(before),
+      after: toAudited(after),
+    });
+    return after!;
   });
 }
 
 /** Revokes a grant. Does nothing if the tool was not granted. */
-export async function revokeTool(deps: GrantDeps, caller: Caller, { id, tool }: GrantKey): Promise<ToolGrantList> {
+export async function revokeTool(deps: GrantDeps, caller: Caller, key: GrantKey): Promise<ToolGrantList> {
+  const { id, tool } = key;
   await inOrg(deps.db, caller.orgId, async (tx) => {
-    await readDetection(tx, { orgId: caller.orgId, now: deps.clock() }, id);
+    const before = await lockGrant(tx, deps, caller, key);
     await deleteGrant(tx, { orgId: caller.orgId, detectionId: id }, tool);
-    await auditDetection(tx, caller, id, { action: 'tool.forbidden', before: { tool }, after: null });
+    await auditDetection(tx, caller, id, {
+      action: 'tool.forbidden',
+      before: toAudited(before) ?? { tool },
+      after: null,
+    });
   });
   return getGrants(deps, caller, id);
 }
+
+const findGrant = async (tx: Tx, orgId: OrgId, { id, tool }: GrantKey): Promise<ToolGrant | undefined> =>
+  (await listGrants(tx, orgId, id)).map(toRecord).find((grant) => grant.tool === tool);
+
+/** Returns a grant with its detection locked. Throws 412 if it is another version than `ifMatch`. */
+async function lockGrant(
+  tx: Tx,
+  { clock }: GrantDeps,
+  { orgId }: Caller,
+  { id, tool, ifMatch }: GrantKey,
+): Promise<ToolGrant | undefined> {
+  await lockDetection(tx, { orgId, now: clock() }, id);
+  const grant = await findGrant(tx, orgId, { id, tool });
+  const resource = { resourceType: 'detection', resourceId: id, action: 'tool.', fields: { tool } };
+  await requireMatch(tx, ifMatch, versionOfGrant(grant), resource);
+  return grant;
+}
+
+/** The version of a grant is its time. */
+export const versionOfGrant = (grant: ToolGrant | undefined) => ({ updatedAt: grant?.allowedAt ?? null });
+
+const toAudited = (grant: ToolGrant | undefined) => grant && { ...grant, ...versionOfGrant(grant) };
 
 function toSettings(tool: string, { url }: GrantToolInput): Record<string, unknown> {
   if (tool !== 'http_get') {

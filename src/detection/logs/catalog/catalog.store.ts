@@ -33,6 +33,13 @@ const pathsCachedMax = 200_000;
 export const createCatalogCache = (): CatalogCache =>
   new LRUCache({ maxSize: pathsCachedMax, sizeCalculation: (fields) => 1 + countPaths(fields) });
 
+/** Returns the current version of a dataset's catalog, or undefined if the dataset does not exist. */
+export function findCatalogVersion(tx: Tx, orgId: OrgId, dataset: string): Promise<CatalogVersion | undefined> {
+  return queryRow<CatalogVersion>(tx)`
+    select organization_id as "orgId", name as dataset, catalogue_version as version from datasets
+    where organization_id = ${orgId} and name = ${dataset}`;
+}
+
 /** Returns the columns of a dataset in the order of their positions. */
 export async function loadCatalog(
   tx: Tx,

@@ -1,13 +1,15 @@
 import { inOrg, type Db, type Tx } from '../../../platform/db/db.ts';
 import type { Clock } from '../../../platform/lib/time/clock.ts';
 import { appError, type FieldError } from '../../../platform/lib/errors.ts';
+import { contentVersion, type RecordVersion } from '../../../platform/http/responses/etag.ts';
 import { didYouMean } from '../../../platform/lib/text/nearest-names.ts';
 import { insertAudit } from '../../../platform/orgs/audit.store.ts';
 import type { Caller } from '../../../platform/orgs/caller.ts';
+import { requireMatch } from '../../../platform/orgs/record-version.ts';
 import { lockDataset } from '../ingestion/publish-batch.ts';
 import type { ColumnDeclaration, DatasetColumns } from '../logs.schema.ts';
 import { catalogLimits, findField, isReservedName, type CatalogField } from './catalog.ts';
-import { loadCatalog, loadStatistics, saveCatalog, type CatalogCache } from './catalog.store.ts';
+import { findCatalogVersion, loadCatalog, loadStatistics, saveCatalog, type CatalogCache } from './catalog.store.ts';
 import type { ColumnType } from './column-types.ts';
 import { listCatalogColumns } from './columns.ts';
 import { checkDatasetName } from './dataset-name.ts';
@@ -17,15 +19,33 @@ import type { ColumnStats } from './merge-catalog.ts';
 /** `clock` is slot time. */
 export type DeclareColumnsDeps = { db: Db; clock: Clock; logCatalogs: CatalogCache };
 
+/** Returns the columns of a dataset, which may have no events yet. Throws 404. */
+export function readColumns(
+  { db, logCatalogs }: DeclareColumnsDeps,
+  { orgId }: Caller,
+  dataset: string,
+): Promise<DatasetColumns> {
+  return inOrg(db, orgId, async (tx) => {
+    const current = await findCatalogVersion(tx, orgId, dataset);
+    if (!current) throw appError('not_found', `Dataset ${dataset} not found.`);
+    const fields = await loadCatalog(tx, logCatalogs, current);
+    return { name: dataset, columns: listCatalogColumns(fields, await loadStatistics(tx, orgId, dataset)) };
+  });
+}
+
+/** The version of a dataset's declarations is their content. */
+export const versionOfColumns = ({ columns }: Pick<DatasetColumns, 'columns'>): RecordVersion =>
+  contentVersion(columns.flatMap(({ name, type, declared }) => (declared ? [`${name} ${type}`] : [])).toSorted());
+
 /**
  * Declares the types of columns of a dataset, which may be new. The list replaces the earlier one: a column that is not in it follows its data
  * again. A dotted name is a key inside objects, which events must have had. Applies to all events, stored ones included. Throws a 400 that
- * names the entry.
+ * names the entry, and 412 if `ifMatch` is not the ETag of the declarations.
  */
 export async function declareColumns(
   { db, clock, logCatalogs }: DeclareColumnsDeps,
   caller: Caller,
-  { dataset, columns }: { dataset: string; columns: ColumnDeclaration[] },
+  { dataset, columns, ifMatch }: { dataset: string; columns: ColumnDeclaration[]; ifMatch?: string | undefined },
 ): Promise<DatasetColumns> {
   checkDatasetName(dataset);
   const { orgId } = caller;
@@ -34,6 +54,8 @@ export async function declareColumns(
     const current = { orgId, dataset, version };
     const before = await loadCatalog(tx, logCatalogs, current);
     const stats = await loadStatistics(tx, orgId, dataset);
+    const seen = versionOfColumns({ columns: listCatalogColumns(before, stats) });
+    await requireMatch(tx, ifMatch, seen, { resourceType: 'dataset', resourceId: dataset, action: declareAction });
     const fields = applyDeclarations(before, stats, columns);
     if (fields.some((field, index) => field !== before[index])) {
       await saveCatalog(tx, current, { before, fields });
@@ -43,19 +65,26 @@ export async function declareColumns(
   });
 }
 
+const declareAction = 'dataset.columns_declared';
+
 async function auditDeclarations(
   tx: Tx,
   caller: Caller,
   { dataset, before, fields }: { dataset: string; before: CatalogField[]; fields: CatalogField[] },
 ): Promise<void> {
   await insertAudit(tx, caller, {
-    action: 'dataset.columns_declared',
+    action: declareAction,
     resourceType: 'dataset',
     resourceId: dataset,
-    before: { columns: listDeclared(before, '') },
-    after: { columns: listDeclared(fields, '') },
+    before: toAudited(before),
+    after: toAudited(fields),
   });
 }
+
+const toAudited = (fields: CatalogField[]) => ({
+  columns: listDeclared(fields, ''),
+  ...versionOfColumns({ columns: listCatalogColumns(fields) }),
+});
 
 const listDeclared = (fields: CatalogField[], prefix: string): ColumnDeclaration[] =>
   fields.flatMap(({ name, declared, nested }) => [

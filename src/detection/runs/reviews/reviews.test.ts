@@ -110,9 +110,9 @@ test('lets a shadow judge without delivering hits and lists the differences', as
   );
   await t.select`insert into agent_prompts (organization_id, id, agent_id, version, prompt, created_at)
     select organization_id, gen_random_uuid(), agent_id, 2, 'Be strict.', now() from agent_prompts where version = 1`;
-  await expect(setShadow(t.deps, t.caller, id, {})).rejects.toMatchObject({ status: 400 });
-  await expect(setShadow(t.deps, t.caller, id, { promptVersion: 9 })).rejects.toMatchObject({ status: 400 });
-  await setShadow(t.deps, t.caller, id, { promptVersion: 2 });
+  await expect(setShadow(t.deps, t.caller, { id }, {})).rejects.toMatchObject({ status: 400 });
+  await expect(setShadow(t.deps, t.caller, { id }, { promptVersion: 9 })).rejects.toMatchObject({ status: 400 });
+  await setShadow(t.deps, t.caller, { id }, { promptVersion: 2 });
   await t.runAt(hour(1));
   expect(await getShadow(t.deps, t.caller, id)).toMatchObject({
     shadow: { promptVersion: 2, modelAlias: null },
@@ -125,7 +125,7 @@ test('lets a shadow judge without delivering hits and lists the differences', as
     differences: [{ entity: 'bob', differs: ['triggered'], before: { triggered: true }, after: { triggered: false } }],
   });
   expect(await t.select`select count(*) as n from hits`).toEqual([{ n: 2 }]);
-  expect((await endShadow(t.deps, t.caller, id)).shadow).toBeNull();
+  expect((await endShadow(t.deps, t.caller, { id })).shadow).toBeNull();
   await t.runAt(hour(2));
   expect(await reviewNext(t.deps, signal)).toBe(false);
 });

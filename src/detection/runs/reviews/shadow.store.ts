@@ -11,7 +11,7 @@ export function findShadow(tx: Tx, { orgId, detectionId }: DetectionKey): Promis
       where organization_id = ${orgId} and detection_id = ${detectionId}`;
 }
 
-/** Sets the shadow of a detection and deletes the comparisons with the previous one. */
+/** Sets the shadow of a detection and deletes the comparisons with the previous one. Its time moves strictly forward. */
 export async function upsertShadow(
   tx: Tx,
   { orgId, detectionId }: DetectionKey,
@@ -22,7 +22,9 @@ export async function upsertShadow(
     insert into shadows (organization_id, detection_id, prompt_version, model_alias, created_at)
     values (${orgId}, ${detectionId}, ${promptVersion}, ${modelAlias}, ${since})
     on conflict (organization_id, detection_id) do update set prompt_version = excluded.prompt_version,
-      model_alias = excluded.model_alias, created_at = excluded.created_at`.execute(tx);
+      model_alias = excluded.model_alias, created_at = greatest(excluded.created_at, shadows.created_at + interval '1 millisecond')`.execute(
+    tx,
+  );
 }
 
 export async function deleteShadow(tx: Tx, { orgId, detectionId }: DetectionKey): Promise<void> {

@@ -2,16 +2,21 @@ import { inOrg, type Db, type Tx } from '../../../platform/db/db.ts';
 import type { Clock } from '../../../platform/lib/time/clock.ts';
 import { fieldError } from '../../../platform/lib/errors.ts';
 import type { Models } from '../../../platform/models/models.ts';
-import { insertAudit } from '../../../platform/orgs/audit.store.ts';
 import type { Caller } from '../../../platform/orgs/caller.ts';
+import { requireMatch } from '../../../platform/orgs/record-version.ts';
 import { findPromptText } from '../../detections/history/prompts.store.ts';
 import { checkModelAlias } from '../../detections/record/check-model-alias.ts';
+import { auditDetection, lockDetection } from '../../detections/require-detection.ts';
 import type { DetectionKey } from '../../scheduling/detection-key.ts';
 import { getDetectionState } from '../detection-state.store.ts';
 import type { Shadow, ShadowInput, VerdictComparison } from '../run-details.schema.ts';
-import { deleteShadow, findShadow, readShadowDifferences, upsertShadow } from './shadow.store.ts';
+import { deleteShadow, findShadow, readShadowDifferences, upsertShadow, type ShadowRow } from './shadow.store.ts';
 
 const differencesMax = 50;
+
+type ShadowDeps = { db: Db; clock: Clock };
+/** A detection, and the version of its shadow that the caller saw. */
+type ShadowSubject = { id: string; ifMatch?: string | undefined };
 
 /** Returns the shadow of a detection and where its verdicts differ. */
 export async function getShadow({ db }: { db: Db }, { orgId }: Caller, detectionId: string): Promise<Shadow> {
@@ -23,47 +28,64 @@ export async function getShadow({ db }: { db: Db }, { orgId }: Caller, detection
 
 /**
  * Sets the shadow of a detection: another prompt version or model that judges the candidates of finished runs and delivers no
- * hits. Throws a field error if the input has neither.
+ * hits. Throws a field error if the input has neither, and 412 if the shadow is another version than `ifMatch`.
  */
 export async function setShadow(
-  deps: { db: Db; clock: Clock; models?: Models },
+  deps: ShadowDeps & { models?: Models },
   caller: Caller,
-  detectionId: string,
+  subject: ShadowSubject,
   input: ShadowInput,
 ): Promise<Shadow> {
   const { promptVersion = null, modelAlias = null } = input;
   checkModelAlias(deps.models, input.modelAlias);
   return inOrg(deps.db, caller.orgId, async (tx) => {
-    await getDetectionState(tx, caller.orgId, detectionId);
+    const before = await lockShadow(tx, deps, caller, subject);
     if (promptVersion === null && modelAlias === null)
       throw fieldError('/promptVersion', 'required', '`promptVersion` or `modelAlias` is required.');
-    const detection = { orgId: caller.orgId, detectionId };
+    const detection = { orgId: caller.orgId, detectionId: subject.id };
     if (promptVersion !== null && !(await findPromptText(tx, { ...detection, version: promptVersion })))
       throw fieldError('/promptVersion', 'unknown_prompt', `The prompt has no version ${promptVersion}.`);
     await upsertShadow(tx, detection, { promptVersion, modelAlias, since: deps.clock() });
-    await auditShadow(tx, caller, { action: 'shadow.set', detectionId, after: { promptVersion, modelAlias } });
+    const after = toAudited(await findShadow(tx, detection));
+    await auditDetection(tx, caller, subject.id, { action: 'shadow.set', before: toAudited(before), after });
     return readShadow(tx, detection);
   });
 }
 
-/** Removes the shadow of a detection, if there is one. */
-export async function endShadow({ db }: { db: Db }, caller: Caller, detectionId: string): Promise<Shadow> {
-  return inOrg(db, caller.orgId, async (tx) => {
-    await getDetectionState(tx, caller.orgId, detectionId);
-    const detection = { orgId: caller.orgId, detectionId };
+/** Removes the shadow of a detection, if there is one. Throws 412 if it is another version than `ifMatch`. */
+export async function endShadow(deps: ShadowDeps, caller: Caller, subject: ShadowSubject): Promise<Shadow> {
+  return inOrg(deps.db, caller.orgId, async (tx) => {
+    const before = await lockShadow(tx, deps, caller, subject);
+    const detection = { orgId: caller.orgId, detectionId: subject.id };
     await deleteShadow(tx, detection);
-    await auditShadow(tx, caller, { action: 'shadow.ended', detectionId, after: null });
+    await auditDetection(tx, caller, subject.id, { action: 'shadow.ended', before: toAudited(before), after: null });
     return readShadow(tx, detection);
   });
 }
 
-function auditShadow(
+/** Returns the shadow of a detection with the detection locked. */
+async function lockShadow(
   tx: Tx,
-  caller: Caller,
-  { action, detectionId, after }: { action: string; detectionId: string; after: object | null },
-): Promise<void> {
-  return insertAudit(tx, caller, { action, resourceType: 'detection', resourceId: detectionId, before: null, after });
+  { clock }: ShadowDeps,
+  { orgId }: Caller,
+  { id, ifMatch }: ShadowSubject,
+): Promise<ShadowRow | undefined> {
+  await lockDetection(tx, { orgId, now: clock() }, id);
+  const shadow = await findShadow(tx, { orgId, detectionId: id });
+  const version = { updatedAt: shadow?.since.toISOString() ?? null };
+  await requireMatch(tx, ifMatch, version, { resourceType: 'detection', resourceId: id, action: 'shadow.' });
+  return shadow;
 }
+
+/** The version of a shadow is its time. */
+export const versionOfShadow = ({ shadow }: Shadow) => ({ updatedAt: shadow?.since ?? null });
+
+const toAudited = (shadow: ShadowRow | undefined) =>
+  shadow && {
+    promptVersion: shadow.promptVersion,
+    modelAlias: shadow.modelAlias,
+    updatedAt: shadow.since.toISOString(),
+  };
 
 async function readShadow(tx: Tx, detection: DetectionKey): Promise<Shadow> {
   const shadow = await findShadow(tx, detection);

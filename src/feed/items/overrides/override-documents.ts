@@ -1,8 +1,10 @@
 import type { Tx } from '../../../platform/db/db.ts';
+import { contentVersion, type RecordVersion } from '../../../platform/http/responses/etag.ts';
 import type { FeedItem } from '../../model/item.schema.ts';
 import type { OverriddenIndicator, RelevanceReason, TenantOverrides } from '../../model/overrides.schema.ts';
 import type { OrgState } from '../snapshot/org-state.store.ts';
-import { listOwnRows, type OwnRows } from './override-rows.store.ts';
+import type { OverrideFields } from '../writing/overrides.store.ts';
+import { listOwnRows, type ItemOverrideRow, type OwnRows } from './override-rows.store.ts';
 
 /** Returns the documents of a page as the organization sees them. Documents without an override or a score stay unparsed. */
 export async function overrideDocuments(tx: Tx, docs: string[], state: OrgState): Promise<string[]> {
@@ -24,6 +26,26 @@ export function withTenantOverrides({ duplicateOf, ...rest }: FeedItem, ownRows:
   const root = ownRows.override?.moved ? ownRows.override.duplicate_of : duplicateOf;
   return { ...rest, ...(root ? { duplicateOf: root } : {}), tenantOverrides: toTenantOverrides(ownRows) };
 }
+
+/**
+ * The version of an organization's override is what its people decided. Verdicts of the service do not count, so that they never refuse a person's
+ * change.
+ */
+export function versionOfOverride({ tenantOverrides }: Pick<FeedItem, 'tenantOverrides'>): RecordVersion {
+  const { severity, status, indicators, tags, note, relevance } = tenantOverrides ?? {};
+  const isPersons = relevance?.judgedBy === 'person';
+  const verdict = isPersons && [relevance.verdict !== 'irrelevant', relevance.reasons.filter(isByPerson)];
+  return contentVersion([severity, status, indicators, tags, note, verdict]);
+}
+
+/** Like `versionOfOverride`, of a row. */
+export const versionOfOverrideFields = (fields: OverrideFields): RecordVersion => {
+  const others = { exposed_at: null, moved: false, duplicate_of: null, updated_at: new Date(0), updated_by: null };
+  const override = { ...fields, ...others, actor: null } as ItemOverrideRow;
+  return versionOfOverride({ tenantOverrides: toTenantOverrides({ override, score: undefined }) });
+};
+
+const isByPerson = ({ kind }: RelevanceReason): boolean => kind === 'person';
 
 function toTenantOverrides({ override, score }: OwnRows): TenantOverrides | null {
   const relevance = toRelevance({ override, score });

@@ -7,6 +7,28 @@ import { securityHeaders } from './security-headers.ts';
 
 export const problemType = 'application/problem+json';
 
+export const Stale = z
+  .object({
+    current: z
+      .union([z.string(), z.number()])
+      .nullable()
+      .describe('The `If-Match` or `expectedRevision` of the record as it is now. Null if it no longer exists.'),
+    changes: z
+      .array(
+        z.object({
+          at: z.string().nullable(),
+          keyId: z.string().nullable(),
+          actor: z.string().nullable().describe('Who signed in. Null for a change with a key or by the service.'),
+          action: z.string(),
+          subject: z.string().nullable().describe('Which of several records changed, such as an entity.'),
+          fields: z.array(z.object({ field: z.string(), before: z.unknown(), after: z.unknown() })),
+        }),
+      )
+      .describe('Changes since the version that the request is based on, latest first, at most 20.'),
+  })
+  .describe('What changed since the version that the request is based on.')
+  .meta({ id: 'Stale' });
+
 /** The body of every error response (RFC 9457). */
 export const Problem = z
   .object({
@@ -25,27 +47,7 @@ export const Problem = z
       .object({ name: z.string(), limit: z.number(), used: z.number(), resetsAt: z.string().nullable() })
       .optional()
       .describe('The quota of the organization that is used up. `resetsAt` is null for what is counted as of now.'),
-    stale: z
-      .object({
-        current: z
-          .union([z.string(), z.number()])
-          .nullable()
-          .describe('The `If-Match` or `expectedRevision` of the record as it is now. Null if it no longer exists.'),
-        changes: z
-          .array(
-            z.object({
-              at: z.string().nullable(),
-              keyId: z.string().nullable(),
-              actor: z.string().nullable().describe('Who signed in. Null for a change with a key or by the service.'),
-              action: z.string(),
-              subject: z.string().nullable().describe('Which of several records changed, such as an entity.'),
-              fields: z.array(z.object({ field: z.string(), before: z.unknown(), after: z.unknown() })),
-            }),
-          )
-          .describe('Changes since the version that the request is based on, latest first, at most 20.'),
-      })
-      .optional()
-      .describe('What changed since the version that the request is based on.'),
+    stale: Stale.optional(),
   })
   .meta({ id: 'Problem' });
 

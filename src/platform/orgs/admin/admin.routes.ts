@@ -13,7 +13,7 @@ import {
   OrganizationWithKey,
   ReplaceTags,
 } from './admin.schema.ts';
-import { changeOrganizationTags } from '../organization-tags.ts';
+import { changeOrganizationTags, versionOfTags } from '../organization-tags.ts';
 import { resumeOrganization, suspendOrganization } from '../suspend-organization.ts';
 import { createOrganizationWithKey, listOrganizations, readOrganization, type AdminDeps } from './organizations.ts';
 
@@ -50,6 +50,7 @@ export function organizationRoutes(app: App, deps: AdminDeps): void {
       summary: 'Get an organization with what it uses',
       params: Path,
       returns: OrganizationDetails,
+      versionOf: versionOfTags,
     },
     ({ params }) => readOrganization(deps, params.id),
   );
@@ -59,11 +60,17 @@ export function organizationRoutes(app: App, deps: AdminDeps): void {
       operationId: 'replaceOrganizationTags',
       summary: 'Replace the tags of an organization',
       description: 'Detection packs select organizations by their tags, from the next time that a pack is applied.',
+      acceptsIfMatch: true,
       params: Path,
       body: ReplaceTags,
       returns: Organization,
+      versionOf: versionOfTags,
     },
-    ({ params, body }) => changeOrganizationTags(deps.db, params, { change: () => body.tags, operator: deps.operator }),
+    ({ params, body, request }) => {
+      const { operator } = deps;
+      const ifMatch = request.headers['if-match'];
+      return changeOrganizationTags(deps.db, params, { change: () => body.tags, operator, ifMatch });
+    },
   );
   route(
     'POST /api/admin/organizations/:id/suspend',

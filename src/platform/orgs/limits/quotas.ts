@@ -1,9 +1,9 @@
 import { acrossOrgs, inOrg, type Db } from '../../db/db.ts';
-import { checkIfMatch } from '../../http/responses/etag.ts';
 import type { Clock } from '../../lib/time/clock.ts';
 import type { OrgId } from '../../lib/org-id.ts';
 import { insertAudit } from '../audit.store.ts';
 import { unknownOrganization } from '../organization.ts';
+import { requireMatch } from '../record-version.ts';
 import { findOrgAcrossOrgs, lockOrgAcrossOrgs, type OrgReference } from '../orgs.store.ts';
 import { quotaNames, type ChangeQuotas, type OrganizationQuotas, type Quotas } from './limits.schema.ts';
 import { readQuotas, storeQuotasAcrossOrgs } from './limits.store.ts';
@@ -16,7 +16,7 @@ export function readOrganizationQuotas({ db, clock }: QuotaDeps, orgId: OrgId): 
   return inOrg(db, orgId, async (tx) => {
     const { updatedAt, ...quotas } = await readQuotas(tx, orgId);
     const states = await listQuotaStates(tx, orgId, clock());
-    return { quotas, states, updatedAt: updatedAt?.toISOString() ?? null };
+    return { quotas, states, ...toVersion(updatedAt) };
   });
 }
 
@@ -26,6 +26,8 @@ export async function requireOrgId(db: Db, reference: OrgReference): Promise<Org
   if (!org) throw unknownOrganization(reference);
   return org.id;
 }
+
+const toVersion = (updatedAt: Date | null) => ({ updatedAt: updatedAt?.toISOString() ?? null });
 
 const mergeQuotas = (before: Quotas, changes: ChangeQuotas): Quotas =>
   Object.fromEntries(
@@ -45,12 +47,15 @@ export async function changeQuotas(
     const org = await lockOrgAcrossOrgs(tx, reference);
     if (!org) throw unknownOrganization(reference);
     const { updatedAt, ...before } = await readQuotas(tx, org.id);
-    checkIfMatch(ifMatch, { updatedAt: updatedAt?.toISOString() ?? null });
+    const change = { action: 'organization.quotas_changed', resourceType: 'organization', resourceId: org.id };
+    const version = toVersion(updatedAt);
+    await requireMatch(tx, ifMatch, version, { ...change, orgId: org.id });
     const after: Quotas = mergeQuotas(before, changes);
     if (JSON.stringify(after) === JSON.stringify(before)) return org.id;
     await storeQuotasAcrossOrgs(tx, org.id, after);
-    const change = { action: 'organization.quotas_changed', resourceType: 'organization', resourceId: org.id };
-    await insertAudit(tx, { orgId: org.id, keyId: null, subject: operator }, { ...change, before, after });
+    const stored = toVersion((await readQuotas(tx, org.id)).updatedAt);
+    const author = { orgId: org.id, keyId: null, subject: operator };
+    await insertAudit(tx, author, { ...change, before: { ...before, ...version }, after: { ...after, ...stored } });
     return org.id;
   });
   return readOrganizationQuotas(deps, orgId);
