@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
 import { callOk } from '../../../../test/support/detection/detection-factory.ts';
 import { startApp, type TestOrg } from '../../../../test/support/harness.ts';
+import { changeQuotas } from '../../../platform/orgs/limits/quotas.ts';
 
-const { newOrg } = await startApp();
+const { newOrg, deps } = await startApp();
 const rule = (n: number, { title = `Rule ${n}`, modified = '2024-01-01', value = 'x' } = {}) => `title: ${title}
 id: 00000000-0000-4000-8000-00000000000${n}
 status: test
@@ -96,6 +97,15 @@ test('streams the progress of an import, and a problem as a response', async () 
   expect(JSON.parse(events[1]![1]!)).toEqual({ phase: 'storing', rulesDone: 0, rulesTotal: 2 });
   expect(outcomes(JSON.parse(events[2]![1]!))).toEqual(['created', 'created']);
   expect((await send({ rules: 'x', target: 'nowhere' })).status).toBe(400);
+});
+
+test('a rule that is refused leaves the others of its batch', async () => {
+  const org = await newOrg();
+  await changeQuotas(deps, org, { changes: { enabledDetections: 2 }, operator: 'test' });
+  const refused = await load(org, [rule(1), rule(2), rule(3), rule(4)], { enable: true });
+  expect(outcomes(refused)).toEqual(['created', 'created', 'quota_reached', 'quota_reached']);
+  expect((await list(org)).map(({ name }: { name: string }) => name).toSorted()).toEqual(['Rule 1', 'Rule 2']);
+  expect(outcomes(await load(org, [rule(3)]))).toEqual(['created']);
 });
 
 test('imports no rule of an unknown log source, unless that is allowed', async () => {

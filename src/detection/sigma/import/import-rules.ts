@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { asDryRun, inOrg } from '../../../platform/db/db.ts';
+import { asDryRun, inOrg, inOrgWithCachedPlans, type Tx } from '../../../platform/db/db.ts';
 import { AppError } from '../../../platform/lib/errors.ts';
 import { startSlices } from '../../../platform/lib/concurrency/slices.ts';
 import type { Caller } from '../../../platform/orgs/caller.ts';
@@ -18,6 +18,7 @@ import { convertForTarget, type ConvertDeps } from '../requests/convert-request.
 import { toDetectionFields } from './detection-fields.ts';
 import {
   findImportedDetection,
+  inSavepoint,
   listImports,
   lockImports,
   storeImport,
@@ -29,7 +30,7 @@ type Request = Parameters<ImportSigma>[1];
 type Result = ImportResult['results'][number];
 
 /**
- * Makes a detection of each rule that can be converted, in a transaction of its own, and updates those of rules that changed. Fields that
+ * Makes a detection of each rule that can be converted, 25 rules in a transaction, and updates those of rules that changed. Fields that
  * the organization edited keep their value and are reported. Rules that are no longer sent are proposed for deletion if the request has all rules.
  */
 export async function importSigma(
@@ -46,13 +47,16 @@ export async function importSigma(
   const context: Context = { imports, connectionId: toConnectionId(request.target), enable, dryRun };
   const results: Result[] = [];
   const nextSlice = startSlices();
-  for (const [index, rule] of converted.entries()) {
-    if (index % rulesPerReport === 0) report({ phase: 'storing', rulesDone: index, rulesTotal: converted.length });
-    const result = await importOne(importDeps, caller, rule, context);
-    if (result) results.push(result);
-    // A rule that is refused waits for nothing.
-    const pause = nextSlice();
-    if (pause) await pause;
+  for (let from = 0; from < converted.length; from += rulesPerBatch) {
+    report({ phase: 'storing', rulesDone: from, rulesTotal: converted.length });
+    const imported: ImportedRule[] = [];
+    for (const rule of converted.slice(from, from + rulesPerBatch)) {
+      imported.push(...(await importOne(importDeps, caller, rule, context)));
+      // A rule that is refused waits for nothing.
+      const pause = nextSlice();
+      if (pause) await pause;
+    }
+    results.push(...(await storeBatch(importDeps, caller, imported)));
   }
   const sent = new Set(converted.map((rule) => ruleIdOf(rule)));
   const missing = [...imports.values()].filter(({ ruleId }) => !sent.has(ruleId));
@@ -66,7 +70,7 @@ export async function importSigma(
   return { dryRun, results, proposedDeletions };
 }
 
-const rulesPerReport = 25;
+const rulesPerBatch = 25;
 
 type Context = {
   imports: ReadonlyMap<string, SigmaImport>;
@@ -81,13 +85,34 @@ const toConnectionId = (target: string | undefined): string | null =>
 /** A rule without an id is identified by its title. */
 const ruleIdOf = ({ result: { id, title } }: ConvertedRule): string => id ?? `title:${title}`;
 
-/** Filters and the parts of correlation rules are no detections of their own. */
+/** The result of a rule, or the function that stores its new detection and returns the result. */
+type ImportedRule = Result | ((tx: Tx) => Promise<Result>);
+
+/** Stores the new detections of a batch in one transaction, because a commit takes as long as the statements of a rule. */
+async function storeBatch(
+  { db }: ImportSigmaDeps,
+  { orgId }: Caller,
+  imported: readonly ImportedRule[],
+): Promise<Result[]> {
+  const store = async (tx: Tx | null): Promise<Result[]> => {
+    const results: Result[] = [];
+    for (const one of imported) results.push(typeof one === 'function' ? await one(tx!) : one);
+    return results;
+  };
+  if (!imported.some((one) => typeof one === 'function')) return store(null);
+  return inOrgWithCachedPlans(db, orgId, async (tx) => {
+    await lockImports(tx, orgId);
+    return store(tx);
+  });
+}
+
+/** Updates the detection of a known rule. Returns nothing for filters and the parts of correlation rules, which are no detections of their own. */
 async function importOne(
   deps: ImportSigmaDeps,
   caller: Caller,
   rule: ConvertedRule,
   context: Context,
-): Promise<Result | undefined> {
+): Promise<ImportedRule[]> {
   const { document, result, entity, isPart } = rule;
   const ruleId = ruleIdOf(rule);
   const failed = (code: string, detail: string): Result => ({
@@ -101,42 +126,41 @@ async function importOne(
   });
   if (result.status !== 'converted') {
     const detail = result.errors.map(({ line, message }) => `line ${line}: ${message}`).join('; ');
-    return failed(result.status, detail);
+    return [failed(result.status, detail)];
   }
   const ruleQuery = context.connectionId === null ? rule.ruleQuery : null;
-  if (isPart || result.query === null || document.kind === 'filter' || document.kind === 'invalid') return undefined;
+  if (isPart || result.query === null || document.kind === 'filter' || document.kind === 'invalid') return [];
   const known = context.imports.get(ruleId);
+  const toFailed = (error: unknown): Result => {
+    if (!(error instanceof AppError)) throw error;
+    return failed(error.code, error.errors?.[0]?.detail ?? error.message);
+  };
   try {
     const fields = toDetectionFields(
       document,
       { query: result.query, entity, connectionId: context.connectionId },
       known ? known.fields['enabled'] !== false : context.enable,
     );
-    if (known) return await updateOne(deps, caller, { known, fields, document, ruleQuery });
-    return await createOne(deps, caller, {
-      ruleId,
-      fields,
-      document,
-      ruleQuery,
-      dryRun: context.dryRun,
-    });
+    if (known) return [await updateOne(deps, caller, { known, fields, document, ruleQuery })];
+    const { dryRun } = context;
+    const store = await prepareNew(deps, caller, { ruleId, fields, document, ruleQuery, dryRun });
+    return [(tx) => inSavepoint(tx, store).catch(toFailed)];
   } catch (error) {
-    if (!(error instanceof AppError)) throw error;
-    return failed(error.code, error.errors?.[0]?.detail ?? error.message);
+    return [toFailed(error)];
   }
 }
 
 type Rule = { fields: FileFields; document: DetectionRule | CorrelationRule; ruleQuery: RuleQuery | null };
 
-async function createOne(
+/** Returns the function that stores the detection of a new rule. */
+async function prepareNew(
   deps: ImportSigmaDeps,
   caller: Caller,
   { ruleId, fields, document, ruleQuery, dryRun }: Rule & { ruleId: string; dryRun: boolean },
-): Promise<Result> {
+): Promise<(tx: Tx) => Promise<Result>> {
   const prepared = await prepareDetection(deps, caller, withoutTests(fields) as CreateDetection);
   const { agent } = prepared;
-  return inOrg(deps.db, caller.orgId, async (tx): Promise<Result> => {
-    await lockImports(tx, caller.orgId);
+  return async (tx) => {
     const known = await findImportedDetection(tx, caller.orgId, ruleId);
     const base = { ruleId, name: agent.name, code: null, detail: null, kept: [] };
     if (known !== undefined) return { ...base, id: known, outcome: 'unchanged' };
@@ -149,7 +173,7 @@ async function createOne(
     );
     // A dry run rolls the detection back.
     return { ...base, id: dryRun ? null : agent.id, outcome: 'created' };
-  });
+  };
 }
 
 async function updateOne(

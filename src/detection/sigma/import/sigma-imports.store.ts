@@ -27,6 +27,19 @@ export async function findImportedDetection(tx: Tx, orgId: OrgId, ruleId: string
   return row?.detectionId;
 }
 
+/** Runs a part of a transaction. If it throws, only what the part wrote is rolled back. */
+export async function inSavepoint<T>(tx: Tx, work: (tx: Tx) => Promise<T>): Promise<T> {
+  await sql`savepoint part`.execute(tx);
+  try {
+    const value = await work(tx);
+    await sql`release savepoint part`.execute(tx);
+    return value;
+  } catch (error) {
+    await sql`rollback to savepoint part`.execute(tx);
+    throw error;
+  }
+}
+
 /** Waits for other imports of the organization, until the transaction ends. */
 export const lockImports = (tx: Tx, orgId: OrgId): Promise<void> => lockName(tx, `sigma ${orgId}`);
 
