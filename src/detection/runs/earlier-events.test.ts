@@ -37,7 +37,7 @@ const burst = (hour: number, user: string, more: Partial<Arrival['event']> = {},
   }));
 
 async function run(
-  categories: LateCategory[],
+  detections: (LateCategory | object)[],
   events: Arrival[],
   hours = 10,
 ): Promise<{ org: TestOrg; ids: string[] }> {
@@ -55,8 +55,10 @@ async function run(
     });
   await replay(created - 1, 1);
   const ids: string[] = [];
-  for (const category of categories)
-    ids.push((await org.call('POST', '/api/detections', lateDetection(category))).body.id);
+  for (const detection of detections) {
+    const body = typeof detection === 'string' ? lateDetection(detection as LateCategory) : detection;
+    ids.push((await org.call('POST', '/api/detections', body)).body.id);
+  }
   await replay(created, hours);
   return { org, ids };
 }
@@ -139,6 +141,45 @@ test('new values and sequences of the backlog are found in their slots, and know
     { entity: 'user-05', window: at(created - 5).toISOString() },
     { entity: 'user-06', window: at(created + 3).toISOString() },
   ]);
+});
+
+test.each<[name: string, more: object]>([
+  ['groups events', { detectionQuery: `${lateQueries.baseline_anomaly} HAVING count(*) > 20` }],
+  [
+    'groups events in a subquery',
+    { detectionQuery: `SELECT * FROM (${lateQueries.baseline_anomaly}) WHERE count > 20` },
+  ],
+  ['has a minimum count', { detectionQuery: lateQueries.first_occurrence, tuning: { minimumCount: 20 } }],
+])('a detection without memory that %s counts a backlog in its own slots', async (_name, more) => {
+  const bursts = [[-40, 'user-01'], [-6, 'user-02'], [4, 'user-03']] as const; // prettier-ignore
+  const events = bursts.flatMap(([hour, user]) => burst(created + hour, user));
+  const { org, ids } = await run([{ ...lateDetection('custom'), ...more }], events);
+  expect(await listFoundHits(deps, org.id, ids[0]!)).toEqual([
+    { entity: 'user-02', window: at(created - 6).toISOString() },
+    { entity: 'user-03', window: at(created + 4).toISOString() },
+  ]);
+});
+
+test('a backlog that arrives days later counts in its own slots, up to the look-back before the detection', async () => {
+  const org = await newOrg();
+  now = at(created);
+  const grouped = {
+    ...lateDetection('custom'),
+    detectionQuery: `${lateQueries.baseline_anomaly} HAVING count(*) > 20`,
+  };
+  const { id } = (await org.call('POST', '/api/detections', grouped)).body;
+  const arrivalHours = created + 100;
+  const late = [burst(created - 40, 'ada'), burst(created - 6, 'eve')].flat().map(({ event }) => ({
+    event,
+    lateMinutes: (at(arrivalHours, 5).getTime() - event.time.getTime()) / minuteMs,
+  }));
+  await replayArrivals(deps, late, {
+    midnight: at(arrivalHours - 1).getTime(),
+    hours: 3,
+    setNow: (time) => void (now = time),
+    send: async (list) => void (await org.call('POST', '/api/logs/app', list)),
+  });
+  expect(await listFoundHits(deps, org.id, id)).toEqual([{ entity: 'eve', window: at(created - 6).toISOString() }]);
 });
 
 test('a single event is matched when it arrives, however old it is', async () => {

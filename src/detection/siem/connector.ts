@@ -117,6 +117,8 @@ export type SiemConnection = {
     lagMsMax: number;
     /** Returns the late events that arrived in a window. `lagMsMin`: only those that were later than that. */
     find: (query: string, window: TimeBounds, signal: AbortSignal, lagMsMin?: number) => Promise<LateEvents[]>;
+    /** Returns whether a query groups the events of its window, so that events of another time would count with them. */
+    groupsEvents: (query: string, signal: AbortSignal) => Promise<boolean>;
   };
   /** Returns the time of the oldest event visible to a query and ingested before `ingestedBefore`, or null. Memory is not backfilled before it. */
   firstEventAt?: (query: string, signal: AbortSignal, ingestedBefore?: Date) => Promise<Date | null>;

@@ -1,6 +1,7 @@
 import type { OrgId } from '../../../platform/lib/org-id.ts';
 import { siemConnectors } from '../../siem/registry.ts';
 import type { SiemConnection } from '../../siem/connector.ts';
+import { inspectQuery } from './inspect-query.ts';
 import { findLateEvents } from './late-events.ts';
 import { lateMsMax } from './slot-time.ts';
 import { searchLogWindows } from './search-windows.ts';
@@ -19,6 +20,7 @@ export function localConnection(deps: SearchLogsDeps, orgId: OrgId): SiemConnect
     lateEvents: {
       lagMsMax: lateMsMax,
       find: (query, window, signal, lagMsMin) => findLateEvents(deps, orgId, { query, window, lagMsMin }, signal),
+      groupsEvents: async (query, signal) => (await inspectQuery(deps, orgId, query, signal)).inspection.aggregate,
     },
   });
 }

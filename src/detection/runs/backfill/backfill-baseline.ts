@@ -71,6 +71,7 @@ export async function rememberEarlierSlots(
   { slots, ingestedBefore }: { slots: TimeRange[]; ingestedBefore: Date },
   signal: AbortSignal,
 ): Promise<void> {
+  if (categories[run.analysis.category].lookbackMs(run.analysis) === 0) return;
   const examined = await inOrgWithCachedPlans(deps.db, run.orgId, (tx) => listExaminedStarts(tx, run.scope, slots));
   const missing = slots.filter(({ from }) => !examined.has(from.getTime())).toReversed();
   if (missing.length === 0) return;

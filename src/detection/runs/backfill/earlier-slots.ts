@@ -1,28 +1,52 @@
 import { lookbackMs } from '../../../platform/lib/cron/cron-intervals.ts';
 import { categories } from '../../analysis/registry.ts';
 import { subtractMs, type TimeRange } from '../../scheduling/slot-windows.ts';
+import { SiemError } from '../../siem/connector.ts';
 import type { ActiveRun } from '../execution/active-run.ts';
+
+const hasMemory = ({ analysis }: Pick<ActiveRun, 'analysis'>): boolean =>
+  categories[analysis.category].lookbackMs(analysis) > 0;
 
 /**
  * Returns whether late events from before the detection's coverage count in the slots of their own time, so that a forwarder that catches up is
- * history and not one large window. Categories without memory examine them when they arrive: what is decisive is so whenever it happened.
+ * history and not one large window. Detections that look at single events examine them when they arrive: what is decisive is so whenever it happened.
  */
-export const keepsEarlierApart = ({ analysis, coverageFrom }: ActiveRun): boolean =>
-  coverageFrom !== null && categories[analysis.category].lookbackMs(analysis) > 0;
+export const keepsEarlierApart = (run: ActiveRun): boolean =>
+  run.coverageFrom !== null && (hasMemory(run) || run.groupsEvents || (run.analysis.tuning?.minimumCount ?? 1) > 1);
+
+/** Returns whether the query groups events, if a window depends on it. The search of the window reports a query that is not valid. */
+export async function findGrouping(
+  run: ActiveRun,
+  windows: readonly TimeRange[],
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { connection, coverageFrom, definition } = run;
+  const { lateEvents } = connection;
+  if (!lateEvents || coverageFrom === null || keepsEarlierApart(run)) return false;
+  const firstWeekEnd = subtractMs(coverageFrom, -lateEvents.lagMsMax);
+  if (!windows.some(({ from }) => from < firstWeekEnd)) return false;
+  return lateEvents.groupsEvents(definition.detectionQuery, signal).catch((error: unknown) => {
+    if (error instanceof SiemError && error.failure.blame === 'author') return false;
+    throw error;
+  });
+}
 
 /** Returns whether a window is one of the slots of `keepsEarlierApart`. */
 export const isBeforeCoverage = (run: ActiveRun, { to }: TimeRange): boolean =>
   run.trigger !== 'manual' && keepsEarlierApart(run) && to <= run.coverageFrom!;
 
-/** Returns the time from which such slots exist: as far before a window as its comparison and the detection's look-back reach. */
-export function findEarliestSlotTime({ analysis, definition }: ActiveRun, window: TimeRange): Date {
-  const reachMs = categories[analysis.category].lookbackMs(analysis);
-  return subtractMs(window.from, Math.max(reachMs, lookbackMs(definition.cronSchedule, definition.lookbackMinutes)));
+/**
+ * Returns the time from which such slots exist: as far before a window as its comparison reaches, and as far before the coverage as the detection
+ * raises.
+ */
+export function findEarliestSlotTime(run: ActiveRun, window: TimeRange): Date {
+  const reachMs = categories[run.analysis.category].lookbackMs(run.analysis);
+  return new Date(Math.min(subtractMs(window.from, reachMs).getTime(), findRaisedSince(run).getTime()));
 }
 
+const findRaisedSince = ({ coverageFrom, definition }: ActiveRun): Date =>
+  subtractMs(coverageFrom!, lookbackMs(definition.cronSchedule, definition.lookbackMinutes));
+
 /** Returns whether a slot before the coverage is only remembered, because it is older than the detection's look-back at the start of its coverage. */
-export function isTooOldToRaise(run: ActiveRun, window: TimeRange): boolean {
-  if (!isBeforeCoverage(run, window)) return false;
-  const { cronSchedule, lookbackMinutes } = run.definition;
-  return window.from < subtractMs(run.coverageFrom!, lookbackMs(cronSchedule, lookbackMinutes));
-}
+export const isTooOldToRaise = (run: ActiveRun, window: TimeRange): boolean =>
+  isBeforeCoverage(run, window) && window.from < findRaisedSince(run);

@@ -22,6 +22,8 @@ export type ActiveRun = {
   clock: 'ingest' | 'event';
   /** Start of the detection's coverage. Null without a schedule, and in a trial. */
   coverageFrom: Date | null;
+  /** Whether the query groups events. False if no window of the run depends on it. */
+  groupsEvents: boolean;
   connection: SiemConnection;
   definition: Definition;
   analysis: AnalysisDefinition;

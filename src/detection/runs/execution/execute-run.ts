@@ -4,6 +4,7 @@ import { countReviewedHits } from '../../hits/hit-status.store.ts';
 import type { RunClaim } from '../../scheduling/queue/run-claim.ts';
 import { backfillBaseline, type BaselineDeps } from '../backfill/backfill-baseline.ts';
 import { hasBackfillWindows } from '../backfill/backfill-windows.ts';
+import { findGrouping } from '../backfill/earlier-slots.ts';
 import { finishJudging, judgeCandidates } from '../judging/judge-candidates.ts';
 import { judgeRaisedCandidates } from '../judging/judge-raised.ts';
 import type { Judge } from '../judging/judge.ts';
@@ -83,6 +84,7 @@ async function examineAndJudge(
   { signal, judge }: { signal: AbortSignal; judge: Judge },
 ): Promise<ExecutionResult> {
   const session = startJudging(judge, signal);
+  run.groupsEvents = await findGrouping(run, pending, signal);
   if (hasPendingCandidates) await judgeCandidates(deps, run, session);
   const windows = pending.slice(0, windowsMax);
   const hasMoreWindows = pending.length > windowsMax;

@@ -138,6 +138,7 @@ export function toActiveRun(
     windowTo,
     clock: row.onEventTime ? 'event' : connection.clock,
     coverageFrom: row.coverageFrom,
+    groupsEvents: false,
     connection,
     definition,
     analysis,

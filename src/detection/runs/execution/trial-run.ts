@@ -39,6 +39,7 @@ export function createTrialRun(
     windowTo: null,
     clock,
     coverageFrom: null,
+    groupsEvents: false,
     connection,
     analysis,
     scope: { orgId, detectionId, generation: computeGeneration(analysis) },

@@ -25,6 +25,8 @@ export function withRuleSets(connection: SiemConnection, sets: RuleSets, orgId: 
               const reading = dataset === undefined ? query : duck`SELECT _id FROM ${quoteIdentifier(dataset)}`;
               return lateEvents.find(reading, window, signal, lagMsMin);
             },
+            groupsEvents: async (query, signal) =>
+              (await sets.datasetOf(orgId, query)) === undefined && lateEvents.groupsEvents(query, signal),
           },
         }
       : {}),
