@@ -3,6 +3,8 @@ import { resolve } from 'node:path';
 import { loadLibrary } from '../src/detection/library/load-library.ts';
 import { listWindowsPaths } from '../src/detection/logs/engine/functions/windows-fields.ts';
 import { loadMappings } from '../src/detection/sigma/mappings/load-mappings.ts';
+import { toNames } from '../src/detection/sigma/mappings/map-rule.ts';
+import type { FieldNames } from '../src/detection/sigma/mappings/mapping.schema.ts';
 
 export const shippedFieldsFile = resolve(
   import.meta.dirname,
@@ -47,8 +49,8 @@ const listMappedFields = (): string[] =>
     ]),
   ]);
 
-const listNames = (sources: readonly { fields: Record<string, string | string[]> }[]): string[] =>
-  sources.flatMap(({ fields }) => Object.entries(fields).flatMap(([name, paths]) => [name, ...[paths].flat()]));
+const listNames = (sources: readonly { fields: FieldNames }[]): string[] =>
+  sources.flatMap(({ fields }) => Object.entries(fields).flatMap(([name, entry]) => [name, ...toNames(entry)]));
 
 if (import.meta.main) {
   await writeFile(shippedFieldsFile, renderShippedFields());

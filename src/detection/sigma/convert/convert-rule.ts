@@ -2,6 +2,7 @@ import { allOf, listFields } from '../../matching/expression.ts';
 import type { DetectionRule, DocumentHead, Level } from '../model/rule.ts';
 import type { QueryField, RuleQuery } from '../dialects/dialect.ts';
 import type { RuleMapping } from '../mappings/map-rule.ts';
+import { testNestedKeys } from '../mappings/nested-keys.ts';
 
 const severities: Record<Level, string> = {
   informational: 'low',
@@ -28,7 +29,8 @@ export function constantsOf({ level, tags }: Pick<DocumentHead, 'level' | 'tags'
 
 /** Returns what a rule reads and tests in the logs. */
 export function toRuleQuery(rule: DetectionRule, mapping: RuleMapping, time: string): RuleQuery {
-  const where = mapping.where ? allOf([mapping.where, rule.condition]) : rule.condition;
+  const condition = testNestedKeys(rule.condition, mapping.isNested);
+  const where = mapping.where ? allOf([mapping.where, condition]) : condition;
   const used = listFields(where).filter((field) => field !== null);
   const inRule = listFields(rule.condition).filter((field) => field !== null);
   const columns = distinctNames([...mapping.entity, ...inRule, ...rule.fields]);

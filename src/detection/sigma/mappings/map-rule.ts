@@ -9,13 +9,14 @@ import type { MappedSource, Mapping, Mappings, Shape } from './load-mappings.ts'
 export type KnownDataset = { name: string; columns: ReadonlySet<string> };
 
 /**
- * Where a rule's events are and what their fields are called. `names` returns the names that a Sigma field has in the logs, by priority. `where` selects the
- * log source. `isRecognized`: a dataset with fields of this form exists.
+ * Where a rule's events are and what their fields are called. `names` returns the names that a Sigma field has in the logs, by priority, and
+ * `isNested` whether they are those of JSON in which the field is a key at any depth. `where` selects the log source. `isRecognized`: a dataset with fields of this form exists.
  */
 export type RuleMapping = {
   table: string;
   where: Expression | null;
   names: (field: string) => string[];
+  isNested: (field: string) => boolean;
   entity: readonly string[];
   shape: string;
   isRecognized: boolean;
@@ -48,6 +49,7 @@ export function mapLogSource({ list }: Pick<Mappings, 'list'>, logSource: LogSou
     table,
     where: null,
     names: (field) => [field],
+    isNested: () => false,
     entity: [],
     shape: 'none',
     isRecognized: isDataset,
@@ -111,20 +113,29 @@ function toRuleMapping(
   return {
     ...found,
     where: source.where,
-    names: (field) => findNames(tables, field),
+    names: (field) => toNames(findEntry(tables, field) ?? field),
+    isNested: (field) => {
+      const entry = findEntry(tables, field);
+      return typeof entry === 'object' && 'within' in entry;
+    },
     entity: shape.entity ?? [],
     shape: shape.name,
     isMapped: true,
   };
 }
 
-function findNames(tables: readonly FieldNames[], field: string): string[] {
+type FieldEntry = FieldNames[string];
+
+function findEntry(tables: readonly FieldNames[], field: string): FieldEntry | undefined {
   for (const table of tables)
-    for (const [name, names] of Object.entries(table))
-      if (name.toLowerCase() === field.toLowerCase()) return [names].flat();
-  for (const table of tables) if (table['*']) return [table['*']].flat().map((name) => name.replace('*', field));
-  return [field];
+    for (const [name, entry] of Object.entries(table)) if (name.toLowerCase() === field.toLowerCase()) return entry;
+  for (const table of tables) if (table['*']) return toNames(table['*']).map((name) => name.replace('*', field));
+  return undefined;
 }
+
+/** Returns the names in the logs, or that of the JSON with the field. */
+export const toNames = (entry: FieldEntry): string[] =>
+  typeof entry === 'object' && 'within' in entry ? [entry.within] : [entry].flat();
 
 /** Returns a dataset name made of the parts of a log source. */
 export function defaultTable({ product, service, category }: LogSource): string {

@@ -2,9 +2,9 @@ import { z } from 'zod';
 
 const name = z.string().min(1).max(200);
 const Fields = z
-  .record(name, z.union([name, z.array(name).min(1)]))
+  .record(name, z.union([name, z.array(name).min(1), z.strictObject({ within: name })]))
   .describe(
-    'Names in the logs by Sigma names. Of a list, the first that an event has counts. `*` stands for every other field, with `*` in the name.',
+    'Names in the logs by Sigma names. Of a list, the first that an event has counts. `within` is JSON in which the field is a key at any depth. `*` stands for every other field, with `*` in the name.',
   );
 
 const LogSource = z.strictObject({ category: name.optional(), product: name.optional(), service: name.optional() });
