@@ -19,8 +19,9 @@ const Row = z.strictObject({
   title: z.string(),
   benign: z.boolean().optional(),
   repeat: z.int().optional(),
-  event: z.record(z.string(), z.unknown()),
-  ways: Ways,
+  forms: z.boolean().default(true).describe('Whether the forms of the table apply to the events.'),
+  event: z.union([z.record(z.string(), z.unknown()), z.string()]),
+  ways: Ways.default({}),
 });
 const Texts = z.record(z.string(), z.string());
 const Form = z.strictObject({
@@ -41,6 +42,7 @@ const Table = z.strictObject({
   ways: Ways.optional(),
   forms: z.array(Form).default([]),
   spellings: z.array(Spelling).default([]),
+  none: Texts.default({}).describe('Why a detection has no equivalents, by its ID.'),
   rows: z.array(Row),
 });
 type Row = z.infer<typeof Row>;
@@ -108,30 +110,6 @@ function expand(value: unknown, ways: Row['ways'], choice: Choice = {}): { value
   });
 }
 
-const rows = tables.flatMap(({ dataset, rows }) =>
-  rows.flatMap((row) => row.detections.map((id) => ({ id, dataset, row }))),
-);
-
-test.each(rows.map((one) => [one.id, one.row.title, one] as const))(
-  '%s covers %s',
-  async (id, _title, { dataset, row }) => {
-    const generated = expand(row.event, row.ways).map(({ value }, index) => {
-      const entity = `way-${index + 1}`;
-      const events = Array.from(
-        { length: row.repeat ?? 1 },
-        (_, n) =>
-          JSON.parse(
-            JSON.stringify(value).replaceAll('{{entity}}', entity).replaceAll('{{n}}', String(n)),
-          ) as FixtureEvent,
-      );
-      return { entity, events };
-    });
-    const found = await findEntities(id, { [dataset]: generated.flatMap(({ events }) => events) });
-    const wrong = generated.filter(({ entity }) => found.has(entity) === (row.benign ?? false));
-    expect(wrong.map(({ events }) => JSON.stringify(events[0]))).toEqual([]);
-  },
-);
-
 /** Sets the value at a dotted path. */
 function setPath(event: FixtureEvent, path: string, value: unknown): void {
   const keys = path.split('.');
@@ -140,10 +118,8 @@ function setPath(event: FixtureEvent, path: string, value: unknown): void {
   parent[last] = value;
 }
 
-const isFlat = (event: FixtureEvent): boolean => 'EventID' in event;
-
 function toForm(event: FixtureEvent, { from = {}, set = {}, within, rename }: Form): FixtureEvent {
-  if (!isFlat(event) || Object.entries(from).some(([key, value]) => Number(event[key]) !== value)) return event;
+  if (Object.entries(from).some(([key, value]) => Number(event[key]) !== value)) return event;
   const result: FixtureEvent = {};
   for (const [key, value] of Object.entries({ ...event, ...set })) {
     const isTime = key === '@timestamp';
@@ -162,12 +138,40 @@ function respell(event: FixtureEvent, { find, replace, upper }: Spelling): Fixtu
   return { ...event, CommandLine: spelled };
 }
 
+const rows = tables.flatMap(({ dataset, forms, rows }) =>
+  rows.flatMap((row) => row.detections.map((id) => ({ id, dataset, row, forms: row.forms ? forms : [] }))),
+);
+
+test.each(rows.map((one) => [one.id, one.row.title, one] as const))(
+  '%s covers %s',
+  async (id, _title, { dataset, row, forms }) => {
+    const ways = expand(row.event, row.ways).flatMap(({ value }) => [
+      value,
+      ...forms.map((form) => toForm(value as FixtureEvent, form)),
+    ]);
+    const generated = ways.map((value, index) => {
+      const entity = `way-${index + 1}`;
+      const events = Array.from(
+        { length: row.repeat ?? 1 },
+        (_, n) =>
+          JSON.parse(
+            JSON.stringify(value).replaceAll('{{entity}}', entity).replaceAll('{{n}}', String(n)),
+          ) as FixtureEvent,
+      );
+      return { entity, events };
+    });
+    const found = await findEntities(id, { [dataset]: generated.flatMap(({ events }) => events) });
+    const wrong = generated.filter(({ entity }) => found.has(entity) === (row.benign ?? false));
+    expect(wrong.map(({ events }) => JSON.stringify(events[0]))).toEqual([]);
+  },
+);
+
 const windows = tables.find(({ dataset }) => dataset === 'windows')!;
 const changes = [
   ...windows.forms.map((form) => ({
     title: form.title,
     keepsBenign: true,
-    change: (event: FixtureEvent) => toForm(event, form),
+    change: (event: FixtureEvent) => ('EventID' in event ? toForm(event, form) : event),
   })),
   ...windows.spellings.map((one) => ({
     title: one.title,
@@ -175,6 +179,16 @@ const changes = [
     change: (event: FixtureEvent) => respell(event, one),
   })),
 ];
+test('every shipped detection has a row, the forms and spellings of its table, or a reason for having no equivalents', () => {
+  const inRows = tables.flatMap(({ rows }) => rows.flatMap(({ detections }) => detections));
+  const reasons = tables.flatMap(({ none }) => Object.keys(none));
+  const ids = [...loadLibrary().values()].map(({ id }) => id);
+  const covered = new Set([...inRows, ...reasons, ...windowsIds]);
+  expect(ids.filter((id) => !covered.has(id))).toEqual([]);
+  expect([...covered].filter((id) => !ids.includes(id))).toEqual([]);
+  expect(reasons.filter((id) => inRows.includes(id) || windowsIds.includes(id))).toEqual([]);
+});
+
 const windowsIds = [...loadLibrary().values()].filter(({ datasets }) => 'windows' in datasets).map(({ id }) => id);
 
 /** Returns a value in which the texts that are entities have a suffix. */
