@@ -9,7 +9,7 @@ import { importSigma } from '../src/detection/sigma/import/import-rules.ts';
 import { createRuleSets } from '../src/detection/sigma/sets/rule-sets.ts';
 import type { RuleQuery } from '../src/detection/sigma/dialects/dialect.ts';
 import type { QueryWindow } from '../src/detection/siem/connector.ts';
-import { operatorOf, type Caller } from '../src/platform/orgs/caller.ts';
+import { operatorOf, type Caller } from '../src/platform/http/caller.ts';
 import { dataDir } from '../test/support/data.ts';
 import { createRuleMatcher } from '../test/support/detection/sigma/match-rules.ts';
 import { withClient, withInProcessProgram, type InProcessProgram } from '../test/support/program-environment.ts';

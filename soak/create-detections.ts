@@ -2,7 +2,7 @@ import { createDetection } from '../src/detection/detections/create-detection.ts
 import type { CreateDetection } from '../src/detection/detections/record/detection-input.schema.ts';
 import type { Deps } from '../src/app/deps.ts';
 import type { OrgId } from '../src/platform/lib/org-id.ts';
-import { operatorOf, type Caller } from '../src/platform/orgs/caller.ts';
+import { operatorOf, type Caller } from '../src/platform/http/caller.ts';
 import { createOrganization } from '../src/app/bootstrap.ts';
 import type { SoakPlan } from './plan.ts';
 import { repeatedMinutes, type SoakRuleKind, type SoakRule } from './scripted-events.ts';

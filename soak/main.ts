@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import { parseOptions, toCount } from '../test/support/parse-options.ts';
 import { writeSoakSection } from '../quality/quality-page.ts';
 import { startEmbeddedPostgres } from '../src/platform/embedded-postgres/embedded-postgres.ts';
-import { migrate } from '../src/platform/db/migration/migrate.ts';
+import { migrate } from '../src/platform/db/migrate.ts';
 import type { SoakOptions } from './plan.ts';
 import { renderReport } from './report.ts';
 import { runSoak } from './run-soak.ts';

@@ -4,7 +4,7 @@ import { CreateDetection } from '../../src/detection/detections/record/detection
 import { executeDueRuns } from '../../src/detection/runs/workers/execute-due-runs.ts';
 import { receiveLogs } from '../../src/detection/logs/ingestion/receive-logs.ts';
 import type { OrgId } from '../../src/platform/lib/org-id.ts';
-import { operatorOf } from '../../src/platform/orgs/caller.ts';
+import { operatorOf } from '../../src/platform/http/caller.ts';
 import { createOrganizationWithKey } from '../../test/support/api-client.ts';
 import { withClient, type InProcessProgram } from '../../test/support/program-environment.ts';
 import { measureMs } from '../benchmark.ts';

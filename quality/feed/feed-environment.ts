@@ -7,7 +7,7 @@ import type { PullResult } from '../../src/feed/ingestion/pull-plan.ts';
 import type { SourceKind } from '../../src/feed/formats/registry.ts';
 import { createSource } from '../../src/feed/sources/create-source.ts';
 import { pullSourceNow } from '../../src/feed/sources/pull/threads/start-pulls.ts';
-import { operatorOf } from '../../src/platform/orgs/caller.ts';
+import { operatorOf } from '../../src/platform/http/caller.ts';
 
 export type FeedEnvironment = InProcessProgram & {
   /** Creates a directory source. Each pull first writes the given files to its directory. */

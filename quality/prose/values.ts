@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { extractItem, type ExtractedItem } from '../../src/feed/extraction/extract-item.ts';
-import { extractUrlHost } from '../../src/platform/lib/url-host.ts';
+import { extractUrlHost } from '../../src/platform/lib/outbound-http/addresses.ts';
 import { canonicalize } from '../../src/feed/extraction/indicators/canonicalize.ts';
 import { htmlToText } from '../../src/feed/formats/rss/html-text.ts';
 import { formatPrecisionAndRecall, type QualityFigure } from '../figures.ts';

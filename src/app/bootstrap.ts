@@ -5,10 +5,9 @@ import { appError } from '../platform/lib/errors.ts';
 import { uuidv7 } from '../platform/lib/ids.ts';
 import { toOrgId, type OrgId } from '../platform/lib/org-id.ts';
 import { insertAudit } from '../platform/orgs/audit.store.ts';
-import { boundCredential } from '../platform/orgs/bound-credential.ts';
-import { operatorOf, scopes } from '../platform/orgs/caller.ts';
-import { createSignInLink } from '../platform/orgs/sessions/sign-in.ts';
-import { environmentKeyId, hashKey, generateKey, equalHashes } from '../platform/orgs/key-secret.ts';
+import { boundCredential, environmentKeyId, hashKey, generateKey, equalHashes } from '../platform/orgs/credentials.ts';
+import { operatorOf, scopes } from '../platform/http/caller.ts';
+import { createSignInLink } from '../platform/orgs/sessions/sessions.ts';
 import {
   deleteEnvironmentKeyAcrossOrgs,
   findEnvironmentKeyHashAcrossOrgs,

@@ -13,7 +13,7 @@ import { withFeedItems, withQueryTime } from './usage/count-work.ts';
 import { createUsageCounter } from './usage/usage-counter.ts';
 import { createFeedSteps } from './worker/feed-steps.ts';
 import { createFeedTools } from './feed-tools.ts';
-import { createStoredServerReader } from '../platform/mcp/stored-servers.ts';
+import { createStoredServerReader } from '../platform/mcp/mcp-servers.ts';
 import { createExtractor } from '../feed/ingestion/extractor/extractor.ts';
 import { applyInstalledReferenceData } from '../feed/reference-data/apply-installed.ts';
 import { createFeedPages } from '../feed/items/page-cache/feed-pages.ts';

@@ -1,8 +1,8 @@
-import { explainConnectionFailure } from '../platform/db/failures/connection-failure.ts';
-import { acrossOrgs, openDb, type DatabaseAddress, type Db } from '../platform/db/db.ts';
-import { migrate } from '../platform/db/migration/migrate.ts';
-import type { Config } from '../config.ts';
 import { sql } from 'kysely';
+import { explainConnectionFailure } from '../platform/db/server-address.ts';
+import { acrossOrgs, openDb, type DatabaseAddress, type Db } from '../platform/db/db.ts';
+import { migrate } from '../platform/db/migrate.ts';
+import type { Config } from '../config.ts';
 
 /** `url` is the server itself, for what needs a session of it. `address` may be a pooler in front of it. */
 type Server = { url: string; address: DatabaseAddress; location: string; stop: () => Promise<void> };

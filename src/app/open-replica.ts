@@ -1,6 +1,6 @@
 import type { Config } from '../config.ts';
 import { withReplica, type Db } from '../platform/db/db.ts';
-import { openReadReplica } from '../platform/db/read-replica/read-replica.ts';
+import { openReadReplica } from '../platform/db/read-replica.ts';
 import type { Logger } from '../platform/lib/logging/logger.ts';
 import { runLoop } from '../platform/lib/concurrency/loop.ts';
 

@@ -2,10 +2,9 @@ import { credentialsColumn } from '../detection/connections/seal-credentials.ts'
 import { sourceAuthColumn } from '../feed/sources/source-auth.ts';
 import type { Db } from '../platform/db/db.ts';
 import { resealColumn, type ResealResult } from '../platform/db/reseal.store.ts';
-import type { SealedColumn } from '../platform/lib/secrets/sealed-json.ts';
-import type { Secretbox } from '../platform/lib/secrets/secretbox.ts';
-import { mcpHeadersColumn } from '../platform/mcp/stored-servers.ts';
-import { outputSecretsColumn } from '../platform/notifications/output-secrets.ts';
+import type { SealedColumn, Secretbox } from '../platform/lib/secrets/secretbox.ts';
+import { mcpHeadersColumn } from '../platform/mcp/mcp-servers.ts';
+import { outputSecretsColumn } from '../platform/notifications/delivery/destinations.ts';
 
 export const sealedColumns: readonly SealedColumn[] = [
   credentialsColumn,

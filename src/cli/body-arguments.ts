@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { ServiceError } from '../detection/as-code/service-client.ts';
-import { describeIssue } from '../platform/lib/describe-issue.ts';
+import { describeIssue } from '../platform/lib/schema-parts.ts';
 import { AppError, type FieldError } from '../platform/lib/errors.ts';
 import { UsageError } from './usage-error.ts';
 

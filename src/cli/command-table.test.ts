@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import type { Command } from '@commander-js/extra-typings';
 import { expect, test } from 'vitest';
-import { packageVersion } from '../platform/lib/package-version.ts';
+import { packageVersion } from '../platform/lib/program-files.ts';
 import { createCommandTable } from './command-table.ts';
 import { completionCommand } from './service/completion.ts';
 

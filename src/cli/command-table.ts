@@ -1,6 +1,6 @@
 import { Command } from '@commander-js/extra-typings';
 import { showText } from '../platform/lib/text/show-text.ts';
-import { packageVersion } from '../platform/lib/package-version.ts';
+import { packageVersion } from '../platform/lib/program-files.ts';
 import { addAdministrationCommands, addBackupCommands } from './administration/administration-commands.ts';
 import type { Run } from './declare-command.ts';
 import { addFolderCommands, addLibraryCommands, addSigmaCommands } from './detections/detection-commands.ts';

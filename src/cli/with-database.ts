@@ -2,7 +2,7 @@ import { loadConfig, type Config } from '../config.ts';
 import { openDatabase } from '../app/open-database.ts';
 import { acrossOrgs, type Db } from '../platform/db/db.ts';
 import { appError } from '../platform/lib/errors.ts';
-import { operatorOf, type Caller } from '../platform/orgs/caller.ts';
+import { operatorOf, type Caller } from '../platform/http/caller.ts';
 import { findOrgAcrossOrgs } from '../platform/orgs/orgs.store.ts';
 
 /** Runs a command on the configured database. Joins the running embedded database, or starts it for the duration of the command. */

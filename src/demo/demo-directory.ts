@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { startEmbeddedPostgres } from '../platform/embedded-postgres/embedded-postgres.ts';
-import { removeHome } from '../platform/embedded-postgres/data-dir/location.ts';
+import { removeHome } from '../platform/embedded-postgres/data-dir.ts';
 
 const parent = '.tocsin-demo';
 const ownerFile = 'demo.pid';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { operatorOf, scopes } from '../../src/platform/orgs/caller.ts';
-import { createSignInLink } from '../../src/platform/orgs/sessions/sign-in.ts';
+import { operatorOf, scopes } from '../../src/platform/http/caller.ts';
+import { createSignInLink } from '../../src/platform/orgs/sessions/sessions.ts';
 import { postDetection } from '../support/detection/detection-factory.ts';
 import { startApp } from '../support/harness.ts';
 

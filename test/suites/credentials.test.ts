@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { operatorOf, scopes, type Caller } from '../../src/platform/orgs/caller.ts';
+import { operatorOf, scopes, type Caller } from '../../src/platform/http/caller.ts';
 import { createKey } from '../../src/platform/orgs/keys.ts';
-import { createSignInLink } from '../../src/platform/orgs/sessions/sign-in.ts';
+import { createSignInLink } from '../../src/platform/orgs/sessions/sessions.ts';
 import { adminEnv } from '../support/admin-key.ts';
 import { startApp, type TestOrg } from '../support/harness.ts';
 import { root } from '../support/program.ts';

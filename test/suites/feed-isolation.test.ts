@@ -8,7 +8,7 @@ import { scoreNextBatch } from '../../src/feed/relevance/score-items.ts';
 import { fileSource, kevCatalogue, kevRow, kevRows } from '../support/feed/kev-source.ts';
 import { stixBundle } from '../support/feed/stix-documents.ts';
 import { registeredRoutes } from '../support/registered-routes.ts';
-import { scopes } from '../../src/platform/orgs/caller.ts';
+import { scopes } from '../../src/platform/http/caller.ts';
 import { startApp, type TestApp, type TestOrg } from '../support/harness.ts';
 
 // Two organizations with a shared source: compares everything that one can read before and after a private action of the other.

@@ -9,7 +9,7 @@ import {
   listMigrations,
   migrate,
   withSchemaLock,
-} from '../../src/platform/db/migration/migrate.ts';
+} from '../../src/platform/db/migrate.ts';
 
 const server = new URL(inject('databaseUrl'));
 const made: string[] = [];

@@ -11,7 +11,7 @@ import {
   listMigrations,
   migrate,
   withSchemaLock,
-} from '../../src/platform/db/migration/migrate.ts';
+} from '../../src/platform/db/migrate.ts';
 import { createCaller } from '../support/api-client.ts';
 import { cloneDatabase, newEmptyDatabase, testDatabase } from '../support/database.ts';
 import { startApp } from '../support/harness.ts';

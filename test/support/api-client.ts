@@ -2,7 +2,7 @@ import { createOrganization } from '../../src/app/bootstrap.ts';
 import type { Db } from '../../src/platform/db/db.ts';
 import { systemClock, type Clock } from '../../src/platform/lib/time/clock.ts';
 import type { OrgId } from '../../src/platform/lib/org-id.ts';
-import { operatorOf, scopes } from '../../src/platform/orgs/caller.ts';
+import { operatorOf, scopes } from '../../src/platform/http/caller.ts';
 import { createKey } from '../../src/platform/orgs/keys.ts';
 import { whileServing } from './listen.ts';
 

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
-import { migrate } from '../../src/platform/db/migration/migrate.ts';
+import { migrate } from '../../src/platform/db/migrate.ts';
 import { runStatements } from './run-statements.ts';
 import { createTestDir, getTestDir } from './test-dir.ts';
 

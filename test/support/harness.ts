@@ -10,7 +10,7 @@ import { systemClock, type Clock } from '../../src/platform/lib/time/clock.ts';
 import { createLogger } from '../../src/platform/lib/logging/logger.ts';
 import type { OrgId } from '../../src/platform/lib/org-id.ts';
 import { createKey } from '../../src/platform/orgs/keys.ts';
-import { operatorOf, scopes, type Scope } from '../../src/platform/orgs/caller.ts';
+import { operatorOf, scopes, type Scope } from '../../src/platform/http/caller.ts';
 import { createOrganization } from '../../src/app/bootstrap.ts';
 import { createExtractor } from '../../src/feed/ingestion/extractor/extractor.ts';
 import { createParser } from '../../src/feed/sources/pull/parse/parser.ts';

@@ -5,7 +5,7 @@ import { buildDeps } from '../../src/app/build-deps.ts';
 import { loadConfig } from '../../src/config.ts';
 import { openDb, type Db } from '../../src/platform/db/db.ts';
 import { startEmbeddedPostgres } from '../../src/platform/embedded-postgres/embedded-postgres.ts';
-import { migrate } from '../../src/platform/db/migration/migrate.ts';
+import { migrate } from '../../src/platform/db/migrate.ts';
 import type { Deps } from '../../src/app/deps.ts';
 import { createLogger } from '../../src/platform/lib/logging/logger.ts';
 import type { OrgId } from '../../src/platform/lib/org-id.ts';

@@ -2,8 +2,8 @@ import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_pro
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { readTextFile } from '../../src/platform/embedded-postgres/data-dir/durable-files.ts';
-import { removeHome } from '../../src/platform/embedded-postgres/data-dir/location.ts';
+import { readTextFile } from '../../src/platform/embedded-postgres/durable-files.ts';
+import { removeHome } from '../../src/platform/embedded-postgres/data-dir.ts';
 import { getTestDir } from './test-dir.ts';
 
 export const root = resolve(import.meta.dirname, '../..');

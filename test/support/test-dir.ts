@@ -1,6 +1,6 @@
 import { chmodSync, mkdirSync, readdirSync, rmSync, statfsSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { isRunning } from '../../src/platform/embedded-postgres/os/processes.ts';
+import { isRunning } from '../../src/platform/embedded-postgres/processes.ts';
 import { listSmallDisks, unmountSmallDisk } from './small-disk.ts';
 
 const inMemory = '/dev/shm';

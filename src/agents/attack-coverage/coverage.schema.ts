@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { integerMeta } from '../../platform/lib/integers.ts';
+import { integerMeta } from '../../platform/lib/schema-parts.ts';
 import { detectionHealths } from '../../detection/detections/summaries/summaries.schema.ts';
 
 const time = z.string().meta({ format: 'date-time' });

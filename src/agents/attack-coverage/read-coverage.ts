@@ -1,9 +1,8 @@
 import { readOrgState } from '../../feed/items/snapshot/org-state.store.ts';
 import { findTechnique, getParentTechniqueId, listTactics, listTechniques } from '../../feed/reference-data/attack.ts';
 import { inOrg, type Db } from '../../platform/db/db.ts';
-import type { Clock } from '../../platform/lib/time/clock.ts';
-import { lastUtcDays } from '../../platform/lib/time/utc-days.ts';
-import type { Caller } from '../../platform/orgs/caller.ts';
+import { type Clock, lastUtcDays } from '../../platform/lib/time/clock.ts';
+import type { Caller } from '../../platform/http/caller.ts';
 import type { Coverage, CoveredTechnique } from './coverage.schema.ts';
 import {
   listSuggestedTechniques,

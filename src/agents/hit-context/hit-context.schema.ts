@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ActorField } from '../../platform/orgs/author.schema.ts';
+import { ActorField } from '../../platform/orgs/orgs.schema.ts';
 import { severities } from '../../detection/analysis/candidate.ts';
 import { hitStatuses } from '../../detection/hits/hits.schema.ts';
 

@@ -3,7 +3,7 @@ import { findHit, listOccurrences } from '../../detection/hits/read-hits.store.t
 import { listStatusChanges } from '../../detection/hits/hit-status.store.ts';
 import { inOrg, type Db } from '../../platform/db/db.ts';
 import { appError } from '../../platform/lib/errors.ts';
-import type { Caller } from '../../platform/orgs/caller.ts';
+import type { Caller } from '../../platform/http/caller.ts';
 import type { HitContext } from './hit-context.schema.ts';
 import {
   listDeliveries,

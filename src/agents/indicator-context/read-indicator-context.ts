@@ -1,6 +1,6 @@
 import { lookUpIndicator, type LookupDeps } from '../../feed/indicators/look-up-indicators.ts';
 import { inOrg } from '../../platform/db/db.ts';
-import type { Caller } from '../../platform/orgs/caller.ts';
+import type { Caller } from '../../platform/http/caller.ts';
 import type { IndicatorContext } from './indicator-context.schema.ts';
 import { listMentions, listSightings } from './indicator-context.store.ts';
 

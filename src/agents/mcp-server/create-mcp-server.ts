@@ -1,6 +1,6 @@
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
-import { packageVersion } from '../../platform/lib/package-version.ts';
+import { packageVersion } from '../../platform/lib/program-files.ts';
 import type { CurrentSession } from '../../platform/orgs/sessions/sessions.schema.ts';
 import { boundAnswer } from './bound-answer.ts';
 import type { CallApi, ServerTool } from './tool.ts';

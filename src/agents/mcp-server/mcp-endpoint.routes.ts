@@ -1,8 +1,8 @@
 import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { requireCaller, type App } from '../../platform/http/app-type.ts';
-import { disconnectSignal } from '../../platform/http/disconnect-signal.ts';
-import { requestIdHeader } from '../../platform/http/request-log/request-id.ts';
+import { disconnectSignal } from '../../platform/http/connections.ts';
+import { requestIdHeader } from '../../platform/http/request-log.ts';
 import { appError, fieldError } from '../../platform/lib/errors.ts';
 import type { CurrentSession } from '../../platform/orgs/sessions/sessions.schema.ts';
 import { describeProblem, type ProblemBody } from '../../detection/as-code/service-client.ts';

@@ -3,7 +3,7 @@ import { getDefaultEnvironment, StdioClientTransport } from '@modelcontextprotoc
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { afterAll, describe, expect, test } from 'vitest';
-import { scopes } from '../../platform/orgs/caller.ts';
+import { scopes } from '../../platform/http/caller.ts';
 import { newDataDir, startApp, type TestOrg } from '../../../test/support/harness.ts';
 import { root } from '../../../test/support/program.ts';
 import { fillOrganization } from '../../../test/support/walk/fill-organization.ts';

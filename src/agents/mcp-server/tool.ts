@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { Scope } from '../../platform/orgs/caller.ts';
+import type { Scope } from '../../platform/http/caller.ts';
 
 /** Sends a request to the API with the caller's key. Returns the body. Throws an Error that explains any other status than 200. */
 export type CallApi = <T>(method: 'GET' | 'POST' | 'PUT', path: string, body?: unknown) => Promise<T>;

@@ -5,13 +5,12 @@ import { readOrgState } from '../../feed/items/snapshot/org-state.store.ts';
 import type { Snapshot, SnapshotCache } from '../../feed/items/snapshot/snapshot.ts';
 import { severities } from '../../feed/model/vocabulary.ts';
 import { inOrg, type Db, type Tx } from '../../platform/db/db.ts';
-import type { Clock } from '../../platform/lib/time/clock.ts';
-import { lastUtcDays } from '../../platform/lib/time/utc-days.ts';
+import { type Clock, lastUtcDays } from '../../platform/lib/time/clock.ts';
 import { findModelPauses } from '../../platform/models/model-pauses.store.ts';
 import type { Models } from '../../platform/models/models.ts';
 import { listAliasUsage, type ModelUsage } from '../../platform/models/spending/model-usage.store.ts';
-import { listQuotaStates } from '../../platform/orgs/limits/quota-states.store.ts';
-import type { Caller } from '../../platform/orgs/caller.ts';
+import { listQuotaStates } from '../../platform/orgs/limits/limits.store.ts';
+import type { Caller } from '../../platform/http/caller.ts';
 import type { Overview } from './overview.schema.ts';
 import type { RunDayReader } from './past-days.ts';
 import {

@@ -1,10 +1,10 @@
 import { sql } from 'kysely';
-import { belongsTo, type Expiry } from '../../platform/retention/expiry.sql.ts';
+import { belongsTo, type Expiry } from '../../platform/retention/organization-retention.store.ts';
 import type { Budgets } from '../../platform/models/spending/budgets.ts';
 import { acrossOrgs, queryRow, queryRows, type Db, type Tx } from '../../platform/db/db.ts';
 import type { AgentRow } from '../../detection/detections/record/detection-row.ts';
 import { zonedCron } from '../../detection/detections/record/cron-schedule.ts';
-import { isNotSuspended } from '../../platform/orgs/is-not-suspended.sql.ts';
+import { isNotSuspended } from '../../platform/orgs/orgs.store.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import type { PageRequest } from '../../platform/lib/page-request.ts';
 import type { ModelFailure } from '../../platform/models/model-error.ts';

@@ -1,7 +1,6 @@
 import { inOrg, type Db } from '../../platform/db/db.ts';
 import type { Clock } from '../../platform/lib/time/clock.ts';
-import { parseStoredCron } from '../../platform/lib/cron/cron-intervals.ts';
-import { nextSlot } from '../../platform/lib/cron/cron.ts';
+import { parseStoredCron, nextSlot } from '../../platform/lib/time/cron.ts';
 import { uuidv7 } from '../../platform/lib/ids.ts';
 import type { Logger } from '../../platform/lib/logging/logger.ts';
 import { runLoop } from '../../platform/lib/concurrency/loop.ts';

@@ -1,6 +1,6 @@
 import { inOrg, type Db } from '../../platform/db/db.ts';
 import { appError } from '../../platform/lib/errors.ts';
-import type { Caller } from '../../platform/orgs/caller.ts';
+import type { Caller } from '../../platform/http/caller.ts';
 import type { ItemSightings, SweepList } from './sightings.schema.ts';
 import { isItemVisible, listSightings, listSweeps } from './sightings.store.ts';
 

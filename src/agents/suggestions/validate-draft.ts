@@ -6,7 +6,7 @@ import type { Estimate } from '../../detection/detections/record/detection.schem
 import type { Definition } from '../../detection/detections/record/definition.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import { listDatasetsRead } from '../../detection/logs/query/inspect-query.ts';
-import type { Caller } from '../../platform/orgs/caller.ts';
+import type { Caller } from '../../platform/http/caller.ts';
 import { estimateNoise } from '../../detection/testing/simulation/estimate-noise.ts';
 import type { TrialDeps } from '../../detection/testing/simulation/simulate-time-range.ts';
 import type { CheckDetectionDeps } from '../../detection/detections/check-detection.ts';

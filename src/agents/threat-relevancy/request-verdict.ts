@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { createPromptRepeats } from '../../detection/verdicts/verification/prompt-repeats.ts';
-import { askModel, type ModelQuestion } from '../../platform/models/calls/ask-model.ts';
-import { createDelimiter, type Delimiter } from '../../platform/models/calls/delimiter.ts';
+import { askModel, type ModelQuestion, createDelimiter, type Delimiter } from '../../platform/models/ask-model.ts';
 import type { FeedItem } from '../../feed/model/item.schema.ts';
 import type { RelevanceVerdict } from './judgments.store.ts';
 import type { Profile } from '../../feed/relevance/profile.schema.ts';

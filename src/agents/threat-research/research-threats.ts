@@ -11,7 +11,7 @@ import { markFalsePositives } from '../../feed/indicators/false-positives.store.
 import type { FeedItem } from '../../feed/model/item.schema.ts';
 import { AppError } from '../../platform/lib/errors.ts';
 import { listDatasets, type ListDatasetsDeps } from '../../detection/logs/catalog/list-datasets.ts';
-import type { Caller } from '../../platform/orgs/caller.ts';
+import type { Caller } from '../../platform/http/caller.ts';
 import { draftFromReports } from '../suggestions/drafting/draft-from-reports.ts';
 import { proposeForIndicators } from '../suggestions/drafting/propose-for-indicators.ts';
 import type { LogDataset } from '../suggestions/drafting/log-kinds.ts';

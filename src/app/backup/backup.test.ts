@@ -24,7 +24,7 @@ import { eraseFromLogs } from '../../detection/logs/storage/erase-from-logs.ts';
 import { compactSegments } from '../../detection/logs/storage/compact-segments.ts';
 import { removeReplacedFiles } from '../../detection/logs/storage/clean-segments.ts';
 import type { SegmentStore } from '../../detection/logs/storage/store/segment-store.ts';
-import { isMigrated } from '../../platform/db/migration/migrate.ts';
+import { isMigrated } from '../../platform/db/migrate.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import { keyFilePath } from '../../platform/lib/secrets/secretbox.ts';
 import { openBackupLocation } from './backup-location.ts';

@@ -5,7 +5,7 @@ import type { Config } from '../../config.ts';
 import { keepReplacedFiles } from '../../detection/logs/storage/backup-lock.ts';
 import type { SegmentStore } from '../../detection/logs/storage/store/segment-store.ts';
 import { connectDirectly } from '../../platform/db/connect-directly.ts';
-import { packageVersion } from '../../platform/lib/package-version.ts';
+import { packageVersion } from '../../platform/lib/program-files.ts';
 import { createSecretbox, keyFilePath } from '../../platform/lib/secrets/secretbox.ts';
 import { writeArchive, type ArchiveWriter } from './archive-writer.ts';
 import type { BackupLocation } from './backup-location.ts';

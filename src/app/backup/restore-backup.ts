@@ -13,8 +13,9 @@ import {
   listMigrations,
   migrate,
   withSchemaLock,
-} from '../../platform/db/migration/migrate.ts';
-import { forceRowSecurity, liftRowSecurity } from '../../platform/db/migration/owner-row-security.ts';
+  forceRowSecurity,
+  liftRowSecurity,
+} from '../../platform/db/migrate.ts';
 import { createSecretbox, keyFilePath } from '../../platform/lib/secrets/secretbox.ts';
 import type { BackupLocation } from './backup-location.ts';
 import { hasKey, keyCheckContext, usesKeyFile } from './create-backup.ts';

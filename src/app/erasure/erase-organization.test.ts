@@ -8,7 +8,7 @@ import { selectIn } from '../../../test/support/select-rows.ts';
 import { fillOrganization } from '../../../test/support/walk/fill-organization.ts';
 import { acrossOrgs } from '../../platform/db/db.ts';
 import { lockOrgAcrossOrgs } from '../../platform/orgs/orgs.store.ts';
-import { resumeOrganization, suspendOrganization } from '../../platform/orgs/suspend-organization.ts';
+import { resumeOrganization, suspendOrganization } from '../../platform/orgs/organization.ts';
 import { eraseOrganization, readErasure, requestErasure } from './erase-organization.ts';
 
 const { deps, newOrg, url, dataDir } = await startApp({ env: { TOCSIN_FETCH_ALLOW: '127.0.0.1' } });

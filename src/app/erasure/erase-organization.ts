@@ -5,7 +5,7 @@ import type { Logger } from '../../platform/lib/logging/logger.ts';
 import { runLoop } from '../../platform/lib/concurrency/loop.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import { readPageRequest, toPage, type PageQuery } from '../../platform/lib/page-request.ts';
-import type { Erasure, ErasureList } from '../../platform/orgs/admin/admin.schema.ts';
+import type { Erasure, ErasureList } from '../../platform/orgs/admin.schema.ts';
 import { unknownOrganization } from '../../platform/orgs/organization.ts';
 import { lockOrgAcrossOrgs, type OrgReference } from '../../platform/orgs/orgs.store.ts';
 import { eraseFiles, type EraseFilesDeps } from './erase-files.ts';

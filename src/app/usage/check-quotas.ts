@@ -5,7 +5,7 @@ import { runLoop } from '../../platform/lib/concurrency/loop.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import { emitEvents } from '../../platform/notifications/emit-events.ts';
 import type { QuotaState } from '../../platform/orgs/limits/limits.schema.ts';
-import { listQuotaStates } from '../../platform/orgs/limits/quota-states.store.ts';
+import { listQuotaStates } from '../../platform/orgs/limits/limits.store.ts';
 import { claimUncheckedAcrossOrgs, deleteAlarm, lockAlarms, setAlarm } from './quota-alarms.store.ts';
 
 type CheckQuotasDeps = { db: Db; clock: Clock };

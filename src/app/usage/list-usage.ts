@@ -3,12 +3,7 @@ import type { Clock } from '../../platform/lib/time/clock.ts';
 import { fieldError } from '../../platform/lib/errors.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import type { PageCursor } from '../../platform/lib/page-request.ts';
-import {
-  UsageDay,
-  type UsageDays,
-  type UsageExportQuery,
-  type UsageQuery,
-} from '../../platform/orgs/admin/usage.schema.ts';
+import { UsageDay, type UsageDays, type UsageExportQuery, type UsageQuery } from '../../platform/orgs/admin.schema.ts';
 import { listOrgPageAcrossOrgs, type OrgRow } from '../../platform/orgs/orgs.store.ts';
 import { listUsageDays } from './usage-days.store.ts';
 

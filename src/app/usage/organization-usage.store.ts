@@ -1,5 +1,5 @@
 import { inOrg, queryRow, type Db } from '../../platform/db/db.ts';
-import type { OrganizationUsage } from '../../platform/orgs/admin/admin.schema.ts';
+import type { OrganizationUsage } from '../../platform/orgs/admin.schema.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 
 /** Reads what an organization uses. */

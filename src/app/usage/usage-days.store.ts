@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { queryRow, queryRows, type Tx } from '../../platform/db/db.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
-import type { UsageDay } from '../../platform/orgs/admin/usage.schema.ts';
+import type { UsageDay } from '../../platform/orgs/admin.schema.ts';
 
 /** The usage that processes count in memory. */
 export type UsageCounts = { requests: number; refusedRequests: number; queryMs: number; feedItems: number };

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { isNotSuspended } from '../../platform/orgs/is-not-suspended.sql.ts';
+import { isNotSuspended } from '../../platform/orgs/orgs.store.ts';
 import { acrossOrgs, queryRow, type Db } from '../../platform/db/db.ts';
 
 /** The state of the whole installation in numbers. Ages are in seconds and 0 if nothing waits. */

@@ -8,7 +8,7 @@ import { root } from '../../../test/support/program.ts';
 import { createModels, type Models } from '../../platform/models/models.ts';
 import { measureModels } from '../../platform/models/model-metrics.ts';
 import { buildWorkerServer } from '../worker/worker-server.ts';
-import { openReadReplica } from '../../platform/db/read-replica/read-replica.ts';
+import { openReadReplica } from '../../platform/db/read-replica.ts';
 import { registerReplicaMetrics } from './replica-metrics.ts';
 import { registerRoleMetric } from './role-metric.ts';
 

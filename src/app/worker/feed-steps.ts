@@ -1,5 +1,5 @@
 import { addressOf, type DatabaseAddress, type Db } from '../../platform/db/db.ts';
-import { siblingModule } from '../../platform/lib/sibling-module.ts';
+import { siblingModule } from '../../platform/lib/program-files.ts';
 import { createThreadPool } from '../../platform/lib/threads/thread-pool.ts';
 import { createCallAnswerer } from '../../feed/ingestion/extractor/main-thread-calls.ts';
 import type { Extractor } from '../../feed/ingestion/extractor/extractor.ts';

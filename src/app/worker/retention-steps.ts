@@ -12,8 +12,7 @@ import {
   deleteOldRunsAcrossOrgs,
 } from '../../detection/runs/run-retention.store.ts';
 import { expireGapsAcrossOrgs } from '../../detection/scheduling/coverage/fill-gaps.store.ts';
-import type { Expiry } from '../../platform/retention/expiry.sql.ts';
-import { listExpiriesAcrossOrgs } from '../../platform/retention/organization-retention.store.ts';
+import { type Expiry, listExpiriesAcrossOrgs } from '../../platform/retention/organization-retention.store.ts';
 import type { RetentionKind, RetentionPeriods } from '../../platform/retention/retention.schema.ts';
 import type { Tx } from '../../platform/db/db.ts';
 import { retentionBatchMax, type RetentionStep } from '../../platform/retention/retention.ts';

@@ -1,14 +1,14 @@
 import { LogController, fastify } from 'fastify';
 import { serializerCompiler, validatorCompiler } from 'fastify-type-provider-zod';
 import type { App } from '../../platform/http/app-type.ts';
-import { isMigrated } from '../../platform/db/migration/migrate.ts';
+import { isMigrated } from '../../platform/db/migrate.ts';
 import { appError } from '../../platform/lib/errors.ts';
-import { closeConnectionsOnStop } from '../../platform/http/close-connections.ts';
+import { closeConnectionsOnStop } from '../../platform/http/connections.ts';
 import { healthRoutes } from '../../platform/http/health.routes.ts';
 import { registerMetrics } from '../../platform/http/metrics.ts';
 import { sendProblem } from '../../platform/http/responses/problem.ts';
 import { readFromReplica } from '../../platform/http/read-from-replica.ts';
-import { readRequestId, registerRequestId } from '../../platform/http/request-log/request-id.ts';
+import { readRequestId, registerRequestId } from '../../platform/http/request-log.ts';
 import type { Deps } from '../deps.ts';
 import { listDegradedReasons } from '../degraded-reasons.ts';
 

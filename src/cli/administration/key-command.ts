@@ -6,7 +6,7 @@ import { findKeyAcrossOrgs, listKeyRows } from '../../platform/orgs/orgs.store.t
 import { printResult } from '../output.ts';
 import { parseArguments } from '../body-arguments.ts';
 import { UsageError } from '../usage-error.ts';
-import { operatorOf } from '../../platform/orgs/caller.ts';
+import { operatorOf } from '../../platform/http/caller.ts';
 import { findOperator, withDatabase } from '../with-database.ts';
 
 type JsonOption = { json?: boolean | undefined };

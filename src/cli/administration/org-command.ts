@@ -2,14 +2,17 @@ import { acrossOrgs } from '../../platform/db/db.ts';
 import { systemClock } from '../../platform/lib/time/clock.ts';
 import { createLogger } from '../../platform/lib/logging/logger.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
-import { OrganizationTags, type Erasure } from '../../platform/orgs/admin/admin.schema.ts';
+import { OrganizationTags, type Erasure } from '../../platform/orgs/admin.schema.ts';
 import { createSegmentStore } from '../../detection/logs/storage/store/create-segment-store.ts';
 import { eraseOrganization, listErasures, requestErasure } from '../../app/erasure/erase-organization.ts';
-import { nameCommand } from '../../platform/orgs/admin/operator.ts';
-import { toOrganization } from '../../platform/orgs/organization.ts';
-import { changeOrganizationTags } from '../../platform/orgs/organization-tags.ts';
+import { nameCommand } from '../../platform/orgs/administer-organizations.ts';
+import {
+  toOrganization,
+  changeOrganizationTags,
+  resumeOrganization,
+  suspendOrganization,
+} from '../../platform/orgs/organization.ts';
 import { listOrgsAcrossOrgs } from '../../platform/orgs/orgs.store.ts';
-import { resumeOrganization, suspendOrganization } from '../../platform/orgs/suspend-organization.ts';
 import { createOrganization } from '../../app/bootstrap.ts';
 import { printResult } from '../output.ts';
 import { UsageError } from '../usage-error.ts';

@@ -1,8 +1,7 @@
-import { exportUsage, usageDaysMax } from '../../app/usage/list-usage.ts';
 import type { z } from 'zod';
-import { systemClock } from '../../platform/lib/time/clock.ts';
-import { lastUtcDays } from '../../platform/lib/time/utc-days.ts';
-import { nameCommand } from '../../platform/orgs/admin/operator.ts';
+import { exportUsage, usageDaysMax } from '../../app/usage/list-usage.ts';
+import { systemClock, lastUtcDays } from '../../platform/lib/time/clock.ts';
+import { nameCommand } from '../../platform/orgs/administer-organizations.ts';
 import { ChangeQuotas, quotaNames, type OrganizationQuotas } from '../../platform/orgs/limits/limits.schema.ts';
 import { changeQuotas, readOrganizationQuotas, requireOrgId } from '../../platform/orgs/limits/quotas.ts';
 import { limitRetention, readOrganizationRetention } from '../../platform/retention/organization-retention.ts';

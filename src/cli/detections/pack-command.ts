@@ -5,7 +5,7 @@ import type { ApplyPack, PackResult } from '../../detection/packs/packs.schema.t
 import { isDrift, renderDrift, renderPlanOf, type PackReport } from '../../detection/packs/print-pack.ts';
 import { detectionsFor, readPack, selectOrganizations } from '../../detection/packs/read-pack.ts';
 import { DetectionFileError } from '../../detection/as-code/file-fields.ts';
-import type { OrganizationList } from '../../platform/orgs/admin/admin.schema.ts';
+import type { OrganizationList } from '../../platform/orgs/admin.schema.ts';
 import { describeArguments } from '../body-arguments.ts';
 import { UsageError } from '../usage-error.ts';
 import { printText } from '../output.ts';

@@ -9,9 +9,9 @@ import { findLogStoreFault } from '../../detection/logs/storage/log-store.ts';
 import { createSegmentStore } from '../../detection/logs/storage/store/create-segment-store.ts';
 import { createLogger } from '../../platform/lib/logging/logger.ts';
 import { acrossOrgs, openDb, type Db } from '../../platform/db/db.ts';
-import { openReadReplica } from '../../platform/db/read-replica/read-replica.ts';
+import { openReadReplica } from '../../platform/db/read-replica.ts';
 import { findMigrationObstacle } from '../../platform/db/roles.ts';
-import { findMigrationFault, isMigrated } from '../../platform/db/migration/migrate.ts';
+import { findMigrationFault, isMigrated } from '../../platform/db/migrate.ts';
 import { failed, messageOf, ok, warning, type Check } from './check.ts';
 import { checkDependencies } from './check-dependencies.ts';
 

@@ -9,7 +9,7 @@ import { pullSourceNow } from '../../feed/sources/pull/threads/start-pulls.ts';
 import { appError } from '../../platform/lib/errors.ts';
 import { createLogger } from '../../platform/lib/logging/logger.ts';
 import { uuidPattern } from '../../platform/lib/org-id.ts';
-import type { Caller } from '../../platform/orgs/caller.ts';
+import type { Caller } from '../../platform/http/caller.ts';
 import { printError, printResult } from '../output.ts';
 import { parseArguments, rejectArguments } from '../body-arguments.ts';
 import { findOperator, withDatabase } from '../with-database.ts';

@@ -7,7 +7,7 @@ import { createDatabaseClock } from '../../platform/db/database-clock.ts';
 import type { Deps } from '../../app/deps.ts';
 import type { App } from '../../platform/http/app-type.ts';
 import { createLogger } from '../../platform/lib/logging/logger.ts';
-import { startTracing } from '../../platform/lib/tracing/start-tracing.ts';
+import { startTracing } from '../../platform/lib/logging/start-tracing.ts';
 import { systemClock } from '../../platform/lib/time/clock.ts';
 import { bootstrapDefaultOrganization, createConsoleLink } from '../../app/bootstrap.ts';
 import { buildWorkerServer } from '../../app/worker/worker-server.ts';

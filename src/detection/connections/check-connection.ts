@@ -2,7 +2,7 @@ import { inOrg, type Db } from '../../platform/db/db.ts';
 import type { Clock } from '../../platform/lib/time/clock.ts';
 import { appError, unavailableError } from '../../platform/lib/errors.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
-import type { Caller } from '../../platform/orgs/caller.ts';
+import type { Caller } from '../../platform/http/caller.ts';
 import type { ConnectionSelector } from '../siem/connection-selector.ts';
 import { SiemError, type QueryCheck, type SiemConnection } from '../siem/connector.ts';
 import { upstreamError } from '../siem/siem-errors.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ignoreFields } from '../../platform/lib/ignore-fields.ts';
+import { ignoreFields } from '../../platform/lib/schema-parts.ts';
 import { boundedString } from '../../platform/lib/text/bounded-text.ts';
 import { remoteConnectors, type RemoteSiemType } from '../siem/registry.ts';
 

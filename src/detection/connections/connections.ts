@@ -6,7 +6,7 @@ import { uuidv7 } from '../../platform/lib/ids.ts';
 import { toPage, readPageRequest, type PageQuery } from '../../platform/lib/page-request.ts';
 import type { Secretbox } from '../../platform/lib/secrets/secretbox.ts';
 import { auditRecord } from '../../platform/orgs/audit.store.ts';
-import type { Caller } from '../../platform/orgs/caller.ts';
+import type { Caller } from '../../platform/http/caller.ts';
 import { requireMatch } from '../../platform/orgs/record-version.ts';
 import { applyConnections } from '../scheduling/queue/run-queue.store.ts';
 import { getConnector, chooseClock, validateCredentials, validateSettings } from './validate-settings.ts';

@@ -1,5 +1,10 @@
-import { openJson, sealJson, type SealedColumn, type SealedRecord } from '../../platform/lib/secrets/sealed-json.ts';
-import type { Secretbox } from '../../platform/lib/secrets/secretbox.ts';
+import {
+  openJson,
+  sealJson,
+  type SealedColumn,
+  type SealedRecord,
+  type Secretbox,
+} from '../../platform/lib/secrets/secretbox.ts';
 
 const kind = 'connection';
 export const credentialsColumn: SealedColumn = { table: 'connections', column: 'sealed', kind };

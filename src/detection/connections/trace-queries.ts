@@ -1,4 +1,4 @@
-import { inSpan } from '../../platform/lib/tracing/spans.ts';
+import { inSpan } from '../../platform/lib/logging/spans.ts';
 import type { QueryWindow, SearchResult, SiemConnection } from '../siem/connector.ts';
 
 /** Returns the same connection, whose queries are recorded in traces: without their text, which may contain names of people and hosts. */

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
-import { describeIssue } from '../../platform/lib/describe-issue.ts';
+import { describeIssue } from '../../platform/lib/schema-parts.ts';
 import { appError, fieldError, type FieldError } from '../../platform/lib/errors.ts';
-import { createAllowList } from '../../platform/lib/outbound-http/public-address.ts';
+import { createAllowList } from '../../platform/lib/outbound-http/addresses.ts';
 import type { RemoteConnector } from '../siem/connector.ts';
 import { remoteConnectors, type RemoteSiemType } from '../siem/registry.ts';
 

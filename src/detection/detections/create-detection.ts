@@ -1,6 +1,6 @@
 import { inOrg, inOrgWithCachedPlans, type Db, type Tx } from '../../platform/db/db.ts';
 import type { Clock } from '../../platform/lib/time/clock.ts';
-import type { Caller } from '../../platform/orgs/caller.ts';
+import type { Caller } from '../../platform/http/caller.ts';
 import { applyConnections } from '../scheduling/queue/run-queue.store.ts';
 import { openSchedule } from '../scheduling/schedule-lifecycle.ts';
 import { checkCanRun, type CheckDetectionDeps } from './check-detection.ts';

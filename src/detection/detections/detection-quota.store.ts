@@ -1,6 +1,6 @@
 import { queryRow, type Tx } from '../../platform/db/db.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
-import { requireQuota } from '../../platform/orgs/limits/require-quota.ts';
+import { requireQuota } from '../../platform/orgs/limits/quotas.ts';
 import type { AgentView } from './record/detection-row.ts';
 
 /** Returns whether an agent counts towards the quota of enabled detections. */

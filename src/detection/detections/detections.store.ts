@@ -2,7 +2,7 @@ import { sql, type RawBuilder } from 'kysely';
 import { queryRow, type Tx } from '../../platform/db/db.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import { auditInsertSql, type AuditChange } from '../../platform/orgs/audit.store.ts';
-import type { Author } from '../../platform/orgs/caller.ts';
+import type { Author } from '../../platform/http/caller.ts';
 import { definitionText } from './record/definition.ts';
 import { toRecord } from './record/detection-record.ts';
 import {

@@ -7,7 +7,7 @@ import {
   type PageQuery,
   type PageRequest,
 } from '../../platform/lib/page-request.ts';
-import type { Caller } from '../../platform/orgs/caller.ts';
+import type { Caller } from '../../platform/http/caller.ts';
 import {
   listAgents,
   listDetections,

@@ -1,7 +1,7 @@
 import type { Tx } from '../../platform/db/db.ts';
 import { appError } from '../../platform/lib/errors.ts';
 import { insertAudit } from '../../platform/orgs/audit.store.ts';
-import type { Caller } from '../../platform/orgs/caller.ts';
+import type { Caller } from '../../platform/http/caller.ts';
 import { findAgent, lockAgent, type ViewScope } from './detection-views.store.ts';
 import type { AgentView } from './record/detection-row.ts';
 

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { PageQuery } from '../../platform/lib/page-request.ts';
 import { boundedString } from '../../platform/lib/text/bounded-text.ts';
-import { timeMax, revisionInput } from '../../platform/lib/integers.ts';
-import { ActorField } from '../../platform/orgs/author.schema.ts';
+import { timeMax, revisionInput } from '../../platform/lib/schema-parts.ts';
+import { ActorField } from '../../platform/orgs/orgs.schema.ts';
 
 export const notesPerRequestMax = 1_000;
 

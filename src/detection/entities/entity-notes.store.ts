@@ -5,7 +5,7 @@ import { replaceValue } from '../../platform/db/erasure.store.ts';
 import { uuidv7 } from '../../platform/lib/ids.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import type { PageRequest } from '../../platform/lib/page-request.ts';
-import type { Author } from '../../platform/orgs/caller.ts';
+import type { Author } from '../../platform/http/caller.ts';
 
 type NewNote = { entity: string; entityType: string; note: string };
 export type EntityNoteRow = NewNote & { id: string; keyId: string | null; actor: string | null; updatedAt: Date };

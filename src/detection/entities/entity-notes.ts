@@ -4,7 +4,7 @@ import type { Clock } from '../../platform/lib/time/clock.ts';
 import { appError, fieldError, staleError, type RecordChange } from '../../platform/lib/errors.ts';
 import { readPageRequest, toPage } from '../../platform/lib/page-request.ts';
 import { insertAudit } from '../../platform/orgs/audit.store.ts';
-import type { Caller } from '../../platform/orgs/caller.ts';
+import type { Caller } from '../../platform/http/caller.ts';
 import type { EntityNoteList, EntityNotesFilter, EntityNotesInput, EntityNotesStored } from './entity-notes.schema.ts';
 import { countNotes, deleteNotes, findNotesOn, listNotes, lockNotes, upsertNotes } from './entity-notes.store.ts';
 

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { belongsTo, type Expiry } from '../../platform/retention/expiry.sql.ts';
+import { belongsTo, type Expiry } from '../../platform/retention/organization-retention.store.ts';
 import { queryRows, type Tx } from '../../platform/db/db.ts';
 import type { RenderedRow } from '../analysis/candidate.ts';
 import { replaceHitValues } from './hit-values.store.ts';

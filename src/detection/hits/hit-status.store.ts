@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { queryRow, queryRows, type Tx } from '../../platform/db/db.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
-import type { Author } from '../../platform/orgs/caller.ts';
+import type { Author } from '../../platform/http/caller.ts';
 import { uuidv7 } from '../../platform/lib/ids.ts';
 import type { HitStatus } from './hits.schema.ts';
 

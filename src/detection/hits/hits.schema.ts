@@ -1,9 +1,8 @@
 import { z } from 'zod';
-import { ActorField } from '../../platform/orgs/author.schema.ts';
+import { ActorField } from '../../platform/orgs/orgs.schema.ts';
 import { detectionCategories, severities } from '../analysis/candidate.ts';
-import { integerMax, revisionInput } from '../../platform/lib/integers.ts';
+import { integerMax, revisionInput, Instant } from '../../platform/lib/schema-parts.ts';
 import { PageQuery } from '../../platform/lib/page-request.ts';
-import { Instant } from '../../platform/lib/time/instant.ts';
 import { boundedString } from '../../platform/lib/text/bounded-text.ts';
 
 export const hitStatuses = ['open', 'false_positive', 'benign', 'true_positive', 'outdated'] as const;

@@ -1,8 +1,8 @@
 import { inOrg, type Db } from '../../platform/db/db.ts';
 import { appError } from '../../platform/lib/errors.ts';
-import { toPublicLink } from '../../platform/lib/public-link.ts';
+import { toPublicLink } from '../../platform/lib/outbound-http/addresses.ts';
 import { plainIdPattern, readPageRequest, toPage } from '../../platform/lib/page-request.ts';
-import type { Caller } from '../../platform/orgs/caller.ts';
+import type { Caller } from '../../platform/http/caller.ts';
 import { findHit, listEntities, listHits, listOccurrences, type HitRow } from './read-hits.store.ts';
 import type { EntityFilter, EntityList, Hit, HitDetail, HitFilter, HitList } from './hits.schema.ts';
 import { listStatusChanges } from './hit-status.store.ts';

@@ -2,7 +2,7 @@ import { inOrg, type Db } from '../../platform/db/db.ts';
 import type { Clock } from '../../platform/lib/time/clock.ts';
 import { appError } from '../../platform/lib/errors.ts';
 import { insertAudit } from '../../platform/orgs/audit.store.ts';
-import type { Caller } from '../../platform/orgs/caller.ts';
+import type { Caller } from '../../platform/http/caller.ts';
 import { checkHitRevision } from './check-revision.ts';
 import { emitHitEvents } from './hit-events.ts';
 import { getHit } from './read-hits.ts';

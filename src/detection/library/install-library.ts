@@ -1,7 +1,7 @@
 import { asDryRun, inOrg } from '../../platform/db/db.ts';
 import { AppError, fieldError } from '../../platform/lib/errors.ts';
 import { didYouMean } from '../../platform/lib/text/nearest-names.ts';
-import type { Caller } from '../../platform/orgs/caller.ts';
+import type { Caller } from '../../platform/http/caller.ts';
 import { toTestSet, withoutTests } from '../as-code/file-fields.ts';
 import { prepareDetection, storeNewDetection, type CreateDetectionDeps } from '../detections/create-detection.ts';
 import type { CreateDetection } from '../detections/record/detection-input.schema.ts';

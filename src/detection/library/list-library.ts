@@ -1,6 +1,6 @@
 import { inOrg } from '../../platform/db/db.ts';
 import type { Clock } from '../../platform/lib/time/clock.ts';
-import type { Caller } from '../../platform/orgs/caller.ts';
+import type { Caller } from '../../platform/http/caller.ts';
 import { diffFields, toFileFields, type FileFields } from '../as-code/file-fields.ts';
 import { findAgent } from '../detections/detection-views.store.ts';
 import { toRecord } from '../detections/record/detection-record.ts';

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { asDryRun, inOrg } from '../../platform/db/db.ts';
 import { AppError } from '../../platform/lib/errors.ts';
-import type { Caller } from '../../platform/orgs/caller.ts';
+import type { Caller } from '../../platform/http/caller.ts';
 import {
   diffFields,
   hasTestChanges,

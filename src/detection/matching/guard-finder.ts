@@ -1,6 +1,6 @@
 import { foldCase } from './fold-case.ts';
 import type { Guard } from './guards.ts';
-import { rememberResults } from '../../platform/lib/remember-results.ts';
+import { rememberResults } from '../../platform/lib/concurrency/shared-calls.ts';
 import { createAutomaton } from './literal-automaton.ts';
 
 /** Finds which guards of one field are true of a value. */

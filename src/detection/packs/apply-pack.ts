@@ -1,6 +1,6 @@
 import { asDryRun, inOrg } from '../../platform/db/db.ts';
 import { AppError, appError } from '../../platform/lib/errors.ts';
-import type { Caller } from '../../platform/orgs/caller.ts';
+import type { Caller } from '../../platform/http/caller.ts';
 import {
   findUnresettableFields,
   hasTestChanges,

@@ -1,7 +1,6 @@
-import { adminRoutes } from '../../platform/http/admin-routes.ts';
-import { apiRoutes } from '../../platform/http/api-routes.ts';
+import { adminRoutes, apiRoutes } from '../../platform/http/api-routes.ts';
 import type { App } from '../../platform/http/app-type.ts';
-import { operatorOf } from '../../platform/orgs/caller.ts';
+import { operatorOf } from '../../platform/http/caller.ts';
 import { requireOrgId } from '../../platform/orgs/limits/quotas.ts';
 import { applyPack, type ApplyPackDeps } from './apply-pack.ts';
 import { IdPath } from '../detections/record/detection-input.schema.ts';

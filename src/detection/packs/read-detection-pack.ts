@@ -1,6 +1,6 @@
 import { inOrg, type Db } from '../../platform/db/db.ts';
 import type { Clock } from '../../platform/lib/time/clock.ts';
-import type { Caller } from '../../platform/orgs/caller.ts';
+import type { Caller } from '../../platform/http/caller.ts';
 import { diffFields, toFileFields } from '../as-code/file-fields.ts';
 import { toRecord } from '../detections/record/detection-record.ts';
 import { readDetection } from '../detections/require-detection.ts';

@@ -1,7 +1,7 @@
 import { inOrg, type Db } from '../../platform/db/db.ts';
 import { appError } from '../../platform/lib/errors.ts';
 import { readPageRequest, toPage, type PageQuery } from '../../platform/lib/page-request.ts';
-import type { Caller } from '../../platform/orgs/caller.ts';
+import type { Caller } from '../../platform/http/caller.ts';
 import { listGaps } from '../scheduling/coverage/gaps.store.ts';
 import { getDetectionState } from './detection-state.store.ts';
 import { findRun, listRuns } from './read-runs.store.ts';

@@ -2,7 +2,7 @@ import { inOrg, type Db, type Tx } from '../../platform/db/db.ts';
 import { appError } from '../../platform/lib/errors.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import { invalidCursor, readPageRequest, type PageQuery } from '../../platform/lib/page-request.ts';
-import type { Caller } from '../../platform/orgs/caller.ts';
+import type { Caller } from '../../platform/http/caller.ts';
 import { findRun } from './read-runs.store.ts';
 import type { RunStep, StepList } from './run-details.schema.ts';
 import { listSteps, type StepPosition } from './steps.store.ts';

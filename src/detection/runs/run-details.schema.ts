@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { integerMax } from '../../platform/lib/integers.ts';
+import { integerMax } from '../../platform/lib/schema-parts.ts';
 import { boundedString } from '../../platform/lib/text/bounded-text.ts';
 import { RunVerdict } from './runs.schema.ts';
 

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { severities } from '../analysis/candidate.ts';
 import { runKinds } from '../scheduling/queue/run-claim.ts';
-import { Instant } from '../../platform/lib/time/instant.ts';
-import { ActorField } from '../../platform/orgs/author.schema.ts';
+import { Instant } from '../../platform/lib/schema-parts.ts';
+import { ActorField } from '../../platform/orgs/orgs.schema.ts';
 
 export const runStatuses = ['queued', 'running', 'completed', 'failed', 'cancelled'] as const;
 

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { ModelStep } from '../../platform/models/model-step.ts';
+import type { ModelStep } from '../../platform/models/model-tool.ts';
 import { queryRows, type Tx } from '../../platform/db/db.ts';
 import { timeOfId } from '../../platform/lib/ids.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';

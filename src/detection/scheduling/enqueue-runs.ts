@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { acrossOrgs, queryRow, queryRows, type Db } from '../../platform/db/db.ts';
-import { isNotSuspended } from '../../platform/orgs/is-not-suspended.sql.ts';
+import { isNotSuspended } from '../../platform/orgs/orgs.store.ts';
 import { planSlots, type DueSchedule } from './plan-slots.ts';
 
 /** Slots of one detection that a single pass plans. After a longer downtime the next pass plans the rest. */

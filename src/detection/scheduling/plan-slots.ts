@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { queryRows, type Tx } from '../../platform/db/db.ts';
-import { lookbackMs, minLookbackMs } from '../../platform/lib/cron/cron-intervals.ts';
+import { lookbackMs, minLookbackMs } from '../../platform/lib/time/cron.ts';
 import { uuidv7 } from '../../platform/lib/ids.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import { expireWindows, listDetectionsBehind } from './coverage/expire-windows.store.ts';

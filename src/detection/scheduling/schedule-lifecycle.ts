@@ -1,7 +1,6 @@
 import { sql } from 'kysely';
 import { queryRow, type Tx } from '../../platform/db/db.ts';
-import { parseStoredCron } from '../../platform/lib/cron/cron-intervals.ts';
-import { nextSlot } from '../../platform/lib/cron/cron.ts';
+import { parseStoredCron, nextSlot } from '../../platform/lib/time/cron.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import { reopenGaps } from './coverage/fill-gaps.store.ts';
 import { insertGaps } from './coverage/gaps.store.ts';

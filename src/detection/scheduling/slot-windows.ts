@@ -1,5 +1,4 @@
-import { parseStoredCron } from '../../platform/lib/cron/cron-intervals.ts';
-import { lastSlot, nextSlot } from '../../platform/lib/cron/cron.ts';
+import { parseStoredCron, lastSlot, nextSlot } from '../../platform/lib/time/cron.ts';
 
 /** A half-open range of time, `[from, to)`. */
 export type TimeRange = { from: Date; to: Date };

@@ -4,7 +4,7 @@ import { newAgentId } from '../../../test/support/models/agent-steps.ts';
 import { newOrgId, testDatabase } from '../../../test/support/database.ts';
 import { inOrg } from '../../platform/db/db.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
-import { lastSlot, nextSlot, parseCron } from '../../platform/lib/cron/cron.ts';
+import { lastSlot, nextSlot, parseCron } from '../../platform/lib/time/cron.ts';
 import { enqueueDueRunsAcrossOrgs } from './enqueue-runs.ts';
 import type { DetectionKey } from './detection-key.ts';
 import { changeSchedule, openSchedule } from './schedule-lifecycle.ts';

@@ -1,5 +1,4 @@
-import { parseStoredCron } from '../../platform/lib/cron/cron-intervals.ts';
-import { nextSlot } from '../../platform/lib/cron/cron.ts';
+import { parseStoredCron, nextSlot } from '../../platform/lib/time/cron.ts';
 import { findBoundaryBefore, subtractMs, type TimeRange, type WindowGrid } from './slot-windows.ts';
 
 /** The window that the run of one slot examines. */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { boundedString } from '../../platform/lib/text/bounded-text.ts';
-import { withoutBrackets } from '../../platform/lib/url-host.ts';
+import { withoutBrackets } from '../../platform/lib/outbound-http/addresses.ts';
 
 // Settings that several SIEMs share.
 

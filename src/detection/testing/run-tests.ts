@@ -1,6 +1,6 @@
 import { inOrg } from '../../platform/db/db.ts';
 import { appError, type FieldError } from '../../platform/lib/errors.ts';
-import type { Caller } from '../../platform/orgs/caller.ts';
+import type { Caller } from '../../platform/http/caller.ts';
 import { findDefinition } from '../detections/history/revisions.store.ts';
 import type { TestSet } from '../detections/test-cases/test-cases.schema.ts';
 import { findTests } from '../detections/test-cases/test-cases.store.ts';

@@ -3,7 +3,7 @@ import { TestSet } from '../detections/test-cases/test-cases.schema.ts';
 import { getTests, putTests, versionOfTests } from '../detections/test-cases/test-cases.ts';
 import type { App } from '../../platform/http/app-type.ts';
 import { apiRoutes } from '../../platform/http/api-routes.ts';
-import { disconnectSignal } from '../../platform/http/disconnect-signal.ts';
+import { disconnectSignal } from '../../platform/http/connections.ts';
 import { acceptsEventStream, streamProgress } from '../../platform/http/responses/progress-stream.ts';
 import { backtestDetection } from './simulation/backtest.ts';
 import { previewDetection } from './simulation/preview.ts';

@@ -2,9 +2,8 @@ import { z } from 'zod';
 import { severities } from '../analysis/candidate.ts';
 import { Tuning } from '../analysis/tuning/tuning.schema.ts';
 import { PreviewInput } from '../detections/record/detection-input.schema.ts';
-import { integerMax } from '../../platform/lib/integers.ts';
+import { integerMax, Instant } from '../../platform/lib/schema-parts.ts';
 import { Suppressed } from '../runs/runs.schema.ts';
-import { Instant } from '../../platform/lib/time/instant.ts';
 
 const Time = z.string().meta({ format: 'date-time' });
 

@@ -5,7 +5,7 @@ import { callOk } from '../../../test/support/detection/detection-factory.ts';
 import { createScriptedSiem } from '../../../test/support/detection/scripted-runs.ts';
 import { acrossOrgs, inOrg, queryRows } from '../../platform/db/db.ts';
 import { CreateDetection } from '../detections/record/detection-input.schema.ts';
-import { operatorOf } from '../../platform/orgs/caller.ts';
+import { operatorOf } from '../../platform/http/caller.ts';
 import { executeDueRuns } from '../runs/workers/execute-due-runs.ts';
 import { describeMismatch } from './run-test-set.ts';
 import { previewDetection } from './simulation/preview.ts';

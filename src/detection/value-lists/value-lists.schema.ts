@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { boundedString } from '../../platform/lib/text/bounded-text.ts';
-import { ActorField } from '../../platform/orgs/author.schema.ts';
-import { timeMax, revisionInput } from '../../platform/lib/integers.ts';
+import { ActorField } from '../../platform/orgs/orgs.schema.ts';
+import { timeMax, revisionInput } from '../../platform/lib/schema-parts.ts';
 import { ValueListName } from '../analysis/tuning/value-list-name.ts';
 
 const valuesMax = 10_000;

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { queryRow, queryRows, type Tx } from '../../platform/db/db.ts';
 import { lockName } from '../../platform/db/lock-name.store.ts';
 import { replaceValue } from '../../platform/db/erasure.store.ts';
-import type { Author } from '../../platform/orgs/caller.ts';
+import type { Author } from '../../platform/http/caller.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 
 type ValueListSummaryRow = {

@@ -4,7 +4,7 @@ import { appError, staleError } from '../../platform/lib/errors.ts';
 import { uuidv7 } from '../../platform/lib/ids.ts';
 import { insertAudit } from '../../platform/orgs/audit.store.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
-import type { Author, Caller } from '../../platform/orgs/caller.ts';
+import type { Author, Caller } from '../../platform/http/caller.ts';
 import { listChangesSince, requireMatch } from '../../platform/orgs/record-version.ts';
 import type { ValueList, ValueListInput, ValueLists } from './value-lists.schema.ts';
 import {

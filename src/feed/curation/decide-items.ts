@@ -3,7 +3,7 @@ import type { Clock } from '../../platform/lib/time/clock.ts';
 import { appError, fieldError } from '../../platform/lib/errors.ts';
 import { uuidv7 } from '../../platform/lib/ids.ts';
 import { insertAudit } from '../../platform/orgs/audit.store.ts';
-import type { Caller } from '../../platform/orgs/caller.ts';
+import type { Caller } from '../../platform/http/caller.ts';
 import { scopeOfPool } from '../deduplication/recompute-pools.ts';
 import { getItem } from '../items/get-item.ts';
 import { versionOfOverrideFields } from '../items/overrides/override-documents.ts';

@@ -2,7 +2,7 @@ import { inOrg } from '../../platform/db/db.ts';
 import { fieldError } from '../../platform/lib/errors.ts';
 import { uuidv7 } from '../../platform/lib/ids.ts';
 import { insertAudit } from '../../platform/orgs/audit.store.ts';
-import type { Caller } from '../../platform/orgs/caller.ts';
+import type { Caller } from '../../platform/http/caller.ts';
 import { requireMatch } from '../../platform/orgs/record-version.ts';
 import { recomputeOverrides } from '../deduplication/recompute-overrides.ts';
 import { versionOfOverrideFields } from '../items/overrides/override-documents.ts';

@@ -1,7 +1,7 @@
 import { inOrg, type Db, type Tx } from '../../platform/db/db.ts';
 import type { Clock } from '../../platform/lib/time/clock.ts';
 import { invalidCursor, readPageRequest } from '../../platform/lib/page-request.ts';
-import type { Caller } from '../../platform/orgs/caller.ts';
+import type { Caller } from '../../platform/http/caller.ts';
 import { getShippedNames } from '../extraction/names/dictionary/name-dictionary.ts';
 import { findAttackId } from '../extraction/names/dictionary/attack-id.ts';
 import { resolveName } from '../extraction/names/dictionary/resolve-name.ts';

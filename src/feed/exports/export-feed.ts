@@ -1,6 +1,6 @@
 import { inOrg } from '../../platform/db/db.ts';
 import { mapInSlices, stringifyInSlices } from '../../platform/lib/concurrency/slices.ts';
-import type { Caller } from '../../platform/orgs/caller.ts';
+import type { Caller } from '../../platform/http/caller.ts';
 import { getItem } from '../items/get-item.ts';
 import { toWeakEtag } from '../items/page-cache/http-caching.ts';
 import type { DatedSnapshot } from '../items/snapshot/snapshot-token.ts';

@@ -3,7 +3,7 @@ import type { Clock } from '../../platform/lib/time/clock.ts';
 import { fieldError } from '../../platform/lib/errors.ts';
 import { decodeCursor, encodeCursor, type PageCursor } from '../../platform/lib/page-request.ts';
 import { mapInSlices } from '../../platform/lib/concurrency/slices.ts';
-import type { Caller } from '../../platform/orgs/caller.ts';
+import type { Caller } from '../../platform/http/caller.ts';
 import { filteredSnapshot, hasSearch, readFilters, toItemFilters, type FeedFilters } from '../items/feed-filters.ts';
 import type { Condition, Sql } from '../items/list-query/query.sql.ts';
 import { isRelevant } from '../items/list-query/relevance.sql.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { integerMeta } from '../../platform/lib/integers.ts';
+import { integerMeta } from '../../platform/lib/schema-parts.ts';
 import { filterFields } from '../items/feed-filters.ts';
 import { bucketByType, tlps } from '../model/vocabulary.ts';
 import { boundedString } from '../../platform/lib/text/bounded-text.ts';

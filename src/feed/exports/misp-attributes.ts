@@ -1,5 +1,5 @@
 import { softwareKind } from './relationships/entity-forms.ts';
-import { ownValue } from '../../platform/lib/own-value.ts';
+import { ownValue } from '../../platform/lib/json/json-values.ts';
 import { indicatorExpiresAt } from '../model/expiry.ts';
 import type { FeedItem, Indicator } from '../model/item.schema.ts';
 import type { ObservableIndicator } from '../model/values/observables.ts';

@@ -11,7 +11,7 @@ import { uuidv5 } from './stix/stix-object.ts';
 import { sumUnsupported, type UnsupportedFields } from './stix/unsupported-fields.ts';
 import type { FeedItem } from '../model/item.schema.ts';
 import { listObservables } from '../model/values/observables.ts';
-import { ownValue } from '../../platform/lib/own-value.ts';
+import { ownValue } from '../../platform/lib/json/json-values.ts';
 import { mispSummaryComment, targetRegion, targetSector } from '../model/vocabulary.ts';
 
 const threatLevels: Record<string, string> = { critical: '1', high: '1', medium: '2', low: '3', none: '4' };

@@ -1,6 +1,6 @@
-import { asScalarText } from '../../platform/lib/json/json-values.ts';
-import { rememberResults } from '../../platform/lib/remember-results.ts';
 import calculator from 'ae-cvss-calculator';
+import { asScalarText } from '../../platform/lib/json/json-values.ts';
+import { rememberResults } from '../../platform/lib/concurrency/shared-calls.ts';
 import type { Severity } from '../model/vocabulary.ts';
 
 export type CvssScore = { version: '4.0' | '3.1' | '3.0' | '2.0'; score: number };

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { parseCron } from '../../platform/lib/cron/cron.ts';
+import { parseCron } from '../../platform/lib/time/cron.ts';
 import { tlps } from '../model/vocabulary.ts';
 import { readEntryText } from './rss/read-entry-text.ts';
 import type { ParseResult, SourceFormat } from './source-format.ts';

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { extractBareHost } from '../../platform/lib/url-host.ts';
+import { extractBareHost } from '../../platform/lib/outbound-http/addresses.ts';
 import { listEnclosingNetworks } from '../model/values/networks.ts';
 import { isIndicatorNetwork } from '../model/values/observables.ts';
 import type { LookupMatch } from '../model/vocabulary.ts';

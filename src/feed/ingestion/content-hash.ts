@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { foldWhitespace } from '../../platform/lib/text/fold-whitespace.ts';
+import { foldWhitespace } from '../../platform/lib/text/canonical-text.ts';
 import type { FeedItem } from '../model/item.schema.ts';
 import type { SourceRecord } from '../model/source-record.ts';
 import { buckets } from '../model/vocabulary.ts';

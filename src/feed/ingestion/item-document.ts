@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import { rememberResults } from '../../platform/lib/remember-results.ts';
+import { rememberResults } from '../../platform/lib/concurrency/shared-calls.ts';
 import { toSearchText, type SearchText } from '../items/search/text/search-text.ts';
 import { updateExpiry, startOfHour } from '../model/expiry.ts';
 import type { FeedItem } from '../model/item.schema.ts';

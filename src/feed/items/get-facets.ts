@@ -1,6 +1,6 @@
 import { inOrg, type Db } from '../../platform/db/db.ts';
 import type { Clock } from '../../platform/lib/time/clock.ts';
-import type { Caller } from '../../platform/orgs/caller.ts';
+import type { Caller } from '../../platform/http/caller.ts';
 import { toCountOutputs } from '../model/item.schema.ts';
 import { platforms } from '../model/platforms.ts';
 import { itemStatuses, severities } from '../model/vocabulary.ts';

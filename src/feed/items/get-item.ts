@@ -1,7 +1,7 @@
 import { inOrg, type Db } from '../../platform/db/db.ts';
 import type { Clock } from '../../platform/lib/time/clock.ts';
 import { appError } from '../../platform/lib/errors.ts';
-import type { Caller } from '../../platform/orgs/caller.ts';
+import type { Caller } from '../../platform/http/caller.ts';
 import { startOfHour, updateDocumentExpiry } from '../model/expiry.ts';
 import type { FeedItem, FeedItemDetail, ItemText } from '../model/item.schema.ts';
 import { readSeverityBasis } from '../model/severity-basis.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { inOrg } from '../../platform/db/db.ts';
-import type { Caller } from '../../platform/orgs/caller.ts';
+import type { Caller } from '../../platform/http/caller.ts';
 import { toCountOutputs, type FeedItem, type FeedStats } from '../model/item.schema.ts';
 import { platforms } from '../model/platforms.ts';
 import { severities } from '../model/vocabulary.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { integerMeta } from '../../platform/lib/integers.ts';
+import { integerMeta } from '../../platform/lib/schema-parts.ts';
 import { boundedString } from '../../platform/lib/text/bounded-text.ts';
 import { filterFields, readFilters, type FeedFilters } from './feed-filters.ts';
 import { searchOrderFields } from './search/search-query.ts';

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { integerMeta } from '../../platform/lib/integers.ts';
+import { integerMeta } from '../../platform/lib/schema-parts.ts';
 import { requireCaller, type App } from '../../platform/http/app-type.ts';
 import { apiRoutes } from '../../platform/http/api-routes.ts';
 import { uuidPattern } from '../../platform/lib/org-id.ts';

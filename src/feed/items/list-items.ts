@@ -1,6 +1,6 @@
 import { inOrg, type Db, type Tx } from '../../platform/db/db.ts';
 import type { Clock } from '../../platform/lib/time/clock.ts';
-import type { Caller } from '../../platform/orgs/caller.ts';
+import type { Caller } from '../../platform/http/caller.ts';
 import { updateDocumentExpiry } from '../model/expiry.ts';
 import type { FeedList } from '../model/item.schema.ts';
 import { filteredSnapshot, hasSearch, isTextOnly, toItemFilters } from './feed-filters.ts';

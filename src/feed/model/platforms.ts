@@ -1,4 +1,4 @@
-import { ownValue } from '../../platform/lib/own-value.ts';
+import { ownValue } from '../../platform/lib/json/json-values.ts';
 
 /** The platforms of items, which are also the keys of `platformBreakdown`. */
 export const platforms = [

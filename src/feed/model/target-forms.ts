@@ -1,4 +1,4 @@
-import { ownValue } from '../../platform/lib/own-value.ts';
+import { ownValue } from '../../platform/lib/json/json-values.ts';
 
 /** A sector of STIX or the code of a country, with the words that texts use for it. */
 type TargetForms<Kind> = { kind: Kind; name: string; forms: string[] };

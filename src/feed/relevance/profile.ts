@@ -1,6 +1,6 @@
 import { inOrg, type Db } from '../../platform/db/db.ts';
 import { insertAudit } from '../../platform/orgs/audit.store.ts';
-import type { Caller } from '../../platform/orgs/caller.ts';
+import type { Caller } from '../../platform/http/caller.ts';
 import { requireMatch } from '../../platform/orgs/record-version.ts';
 import type { Clock } from '../../platform/lib/time/clock.ts';
 import type { SnapshotCache } from '../items/snapshot/snapshot.ts';

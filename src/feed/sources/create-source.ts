@@ -1,11 +1,11 @@
 import type { Db, Tx } from '../../platform/db/db.ts';
 import type { Clock } from '../../platform/lib/time/clock.ts';
-import { nextSlot, parseCron } from '../../platform/lib/cron/cron.ts';
+import { nextSlot, parseCron } from '../../platform/lib/time/cron.ts';
 import { appError, fieldError } from '../../platform/lib/errors.ts';
 import { uuidv7 } from '../../platform/lib/ids.ts';
 import type { Secretbox } from '../../platform/lib/secrets/secretbox.ts';
-import type { Caller } from '../../platform/orgs/caller.ts';
-import { requireQuota } from '../../platform/orgs/limits/require-quota.ts';
+import type { Caller } from '../../platform/http/caller.ts';
+import { requireQuota } from '../../platform/orgs/limits/quotas.ts';
 import { sourceFormats, type SourceKind } from '../formats/registry.ts';
 import { toStoredTlp } from '../ingestion/tlp-input.ts';
 import { ensurePrivatePool, insertAssignedPool, publicPoolId } from '../items/writing/feed-pools.store.ts';

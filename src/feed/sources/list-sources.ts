@@ -1,7 +1,7 @@
 import { inOrg, type Db } from '../../platform/db/db.ts';
 import type { Clock } from '../../platform/lib/time/clock.ts';
 import { readPageRequest, toPage, type PageQuery } from '../../platform/lib/page-request.ts';
-import type { Caller } from '../../platform/orgs/caller.ts';
+import type { Caller } from '../../platform/http/caller.ts';
 import { getVisibleSource } from './source-access.ts';
 import { toSource } from './source-view.ts';
 import type { Source, SourceList } from './sources.schema.ts';

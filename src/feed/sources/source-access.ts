@@ -1,7 +1,7 @@
 import { inOrg, type Db, type Tx } from '../../platform/db/db.ts';
 import { appError } from '../../platform/lib/errors.ts';
 import { insertAudit } from '../../platform/orgs/audit.store.ts';
-import type { Caller } from '../../platform/orgs/caller.ts';
+import type { Caller } from '../../platform/http/caller.ts';
 import type { SourceRow } from '../ingestion/source-row.ts';
 import type { SnapshotCache } from '../items/snapshot/snapshot.ts';
 import type { Source } from './sources.schema.ts';

@@ -1,7 +1,12 @@
 import { z } from 'zod';
 import { fieldError } from '../../platform/lib/errors.ts';
-import { openJson, sealJson, type SealedColumn, type SealedRecord } from '../../platform/lib/secrets/sealed-json.ts';
-import type { Secretbox } from '../../platform/lib/secrets/secretbox.ts';
+import {
+  openJson,
+  sealJson,
+  type SealedColumn,
+  type SealedRecord,
+  type Secretbox,
+} from '../../platform/lib/secrets/secretbox.ts';
 import { boundedString } from '../../platform/lib/text/bounded-text.ts';
 
 const kind = 'source';

@@ -1,4 +1,4 @@
-import { nextSlot, parseCron } from '../../platform/lib/cron/cron.ts';
+import { nextSlot, parseCron } from '../../platform/lib/time/cron.ts';
 import type { SourceRow } from '../ingestion/source-row.ts';
 import { sourceFormats } from '../formats/registry.ts';
 

@@ -1,4 +1,4 @@
-import type { Caller } from '../../platform/orgs/caller.ts';
+import type { Caller } from '../../platform/http/caller.ts';
 import { redactFileUrl } from '../ingestion/item-document.ts';
 import { effectiveSchedule } from './source-schedule.ts';
 import type { Source } from './sources.schema.ts';

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { acrossOrgs, inOrg, queryRow, queryRows, type Db, type Tx } from '../../platform/db/db.ts';
-import { isNotSuspended } from '../../platform/orgs/is-not-suspended.sql.ts';
+import { isNotSuspended } from '../../platform/orgs/orgs.store.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import type { PageCursor } from '../../platform/lib/page-request.ts';
 import type { SourceKey, SourceRow } from '../ingestion/source-row.ts';

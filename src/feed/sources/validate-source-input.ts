@@ -1,7 +1,7 @@
 import { realpath } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { fieldError } from '../../platform/lib/errors.ts';
-import { normalizeCron, parseCron } from '../../platform/lib/cron/cron.ts';
+import { normalizeCron, parseCron } from '../../platform/lib/time/cron.ts';
 import { isBelowAny } from './pull/fetch-documents.ts';
 
 /** Validates an address. A trusted caller (the command line) may use any file. Returns whether the source may read files in any directory. */

@@ -1,7 +1,6 @@
 import { z } from 'zod';
-import { integerMeta } from '../../platform/lib/integers.ts';
+import { integerMeta, isInstant } from '../../platform/lib/schema-parts.ts';
 import { fieldError } from '../../platform/lib/errors.ts';
-import { isInstant } from '../../platform/lib/time/instant.ts';
 import { boundedString } from '../../platform/lib/text/bounded-text.ts';
 
 const List = boundedString({ min: 1, max: 5_000 }).optional();

@@ -3,7 +3,7 @@ import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
 import { requireCaller, type App } from '../../platform/http/app-type.ts';
 import { appError } from '../../platform/lib/errors.ts';
-import type { Caller } from '../../platform/orgs/caller.ts';
+import type { Caller } from '../../platform/http/caller.ts';
 import { checkAccept, taxiiType } from './accept-header.ts';
 import { collections, findCollection, type TaxiiCollection } from './collections.ts';
 import { ObjectsQuery, readObjectsQuery, type ObjectsFilter } from './objects-query.ts';

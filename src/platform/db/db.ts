@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream';
 import { Kysely, PostgresDialect, sql, type RawBuilder } from 'kysely';
 import pg from 'pg';
 import type { OrgId } from '../lib/org-id.ts';
-import { retryOnConflict } from './failures/retry-on-conflict.ts';
+import { retryOnConflict } from './retry-on-conflict.ts';
 import { traceStatement } from './trace-statement.ts';
 
 /** Empty: statements are SQL text through Kysely's `sql` tag, with row types declared beside them (ADR 0003). */

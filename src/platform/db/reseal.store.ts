@@ -1,6 +1,11 @@
 import { sql } from 'kysely';
-import { resealJson, type SealedColumn, type SealedRecord } from '../lib/secrets/sealed-json.ts';
-import { UnreadableSecretError, type Secretbox } from '../lib/secrets/secretbox.ts';
+import {
+  resealJson,
+  type SealedColumn,
+  type SealedRecord,
+  UnreadableSecretError,
+  type Secretbox,
+} from '../lib/secrets/secretbox.ts';
 import { acrossOrgs, queryRows, type Db } from './db.ts';
 
 const pageRows = 200;

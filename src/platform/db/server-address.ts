@@ -2,7 +2,7 @@ import { userInfo } from 'node:os';
 import pg from 'pg';
 
 /** The parts of a PostgreSQL URL. `host` is a name, an address, or the folder of a socket. `name` is how messages call the server. */
-export type DatabaseServer = { name: string; host: string; port: number; user: string; database: string };
+type DatabaseServer = { name: string; host: string; port: number; user: string; database: string };
 
 /**
  * Reads a PostgreSQL URL as the driver does: `postgresql:///tocsin?host=/var/run/postgresql` is a socket, and what is missing comes from the
@@ -17,4 +17,37 @@ export function readDatabaseUrl(url: string): DatabaseServer {
 export function withDefaultUser(url: string): string {
   if (readDatabaseUrl(url).user !== '') return url;
   return `${url}${url.includes('?') ? '&' : '?'}user=${encodeURIComponent(userInfo().username)}`;
+}
+
+/** Returns an error that says why the server at the URL of a setting cannot be used and what to do. Returns other errors unchanged. */
+export function explainConnectionFailure(url: string, error: unknown, setting = 'DATABASE_URL'): unknown {
+  const { code, syscall } = error as NodeJS.ErrnoException;
+  const advice = code === undefined ? undefined : describe(code, syscall, readDatabaseUrl(url));
+  return advice === undefined ? error : new Error(`${setting}: ${advice}`, { cause: error });
+}
+
+function describe(code: string, syscall: string | undefined, { name, host, port, user, database }: DatabaseServer) {
+  switch (code) {
+    case 'ECONNREFUSED':
+      return `${name} refused the connection. Check that PostgreSQL runs there and accepts TCP connections (listen_addresses).`;
+    case 'ENOTFOUND':
+    case 'EAI_AGAIN':
+      return `the host ${host} cannot be resolved. Check its name and the DNS of this machine.`;
+    case 'ETIMEDOUT':
+    case 'EHOSTUNREACH':
+    case 'ENETUNREACH':
+      return `${name} does not respond. Check the address, the network and the firewall.`;
+    case 'ENOENT':
+      return syscall === 'connect' ? 'the socket of the server does not exist. Check that PostgreSQL runs.' : undefined;
+    case '28P01':
+      return `${name} rejects the password of the user ${user}.`;
+    case '28000':
+      return `${name} does not let the user ${user} in. Check that the role exists and may log in, and pg_hba.conf.`;
+    case '3D000':
+      return `the database ${database} does not exist on ${name}. Create it with: createdb -h ${host} -p ${port} -U ${user} ${database}`;
+    case '53300':
+      return `${name} has no free connection. Raise max_connections or use a pooler.`;
+    default:
+      return undefined;
+  }
 }

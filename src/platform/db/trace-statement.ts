@@ -1,6 +1,6 @@
 import type { LogEvent } from 'kysely';
 import { SpanKind } from '@opentelemetry/api';
-import { activeTraceId, failSpan, startSpan } from '../lib/tracing/spans.ts';
+import { activeTraceId, failSpan, startSpan } from '../lib/logging/spans.ts';
 
 /**
  * Records a statement that has ended as a span of the active trace. Statements outside of a trace, such as those of idle loops, are not

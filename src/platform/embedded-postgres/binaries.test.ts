@@ -3,7 +3,7 @@ import { chmodSync, cpSync, existsSync, lstatSync, mkdirSync, readFileSync, read
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { findBinaries, findPackage } from './binaries.ts';
-import { canEnter, spawnCredentials, findServerUser } from './os/server-user.ts';
+import { canEnter, spawnCredentials, findServerUser } from './run-program.ts';
 import { newDataDir, removeDataDirs } from '../../../test/support/platform/postgres-holder.ts';
 
 const user = findServerUser();

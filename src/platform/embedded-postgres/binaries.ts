@@ -11,9 +11,8 @@ import {
 } from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename, dirname, join } from 'node:path';
-import { chownTree, removeTree } from './data-dir/durable-files.ts';
-import { lastLines, serverEnv } from './os/run-program.ts';
-import { type ServerUser, spawnCredentials } from './os/server-user.ts';
+import { chownTree, removeTree } from './durable-files.ts';
+import { lastLines, serverEnv, type ServerUser, spawnCredentials } from './run-program.ts';
 
 export type Binaries = { postgres: string; initdb: string; major: string };
 type BinariesPackage = { native: string; version: string };

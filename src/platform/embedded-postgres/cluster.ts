@@ -3,10 +3,9 @@ import { chownSync, mkdtempSync, readdirSync, statSync, writeFileSync } from 'no
 import { basename, dirname, join } from 'node:path';
 import { loopback } from './address.ts';
 import { type Binaries, findBinaries, findPackage } from './binaries.ts';
-import { readTextFile, removeTree, renameDurably, writeDurably } from './data-dir/durable-files.ts';
-import { chooseLocation, findLocation, recordLocation, removeHome } from './data-dir/location.ts';
-import { runProgram } from './os/run-program.ts';
-import { type ServerUser, canEnter, findAccount, findServerUser } from './os/server-user.ts';
+import { readTextFile, removeTree, renameDurably, writeDurably } from './durable-files.ts';
+import { chooseLocation, findLocation, recordLocation, removeHome } from './data-dir.ts';
+import { runProgram, type ServerUser, canEnter, findAccount, findServerUser } from './run-program.ts';
 
 /** A database folder. `name` appears in the command line of each of its processes and identifies them. */
 export type Cluster = { dataDir: string; location: string; name: string; user: ServerUser | undefined };

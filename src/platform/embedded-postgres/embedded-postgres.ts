@@ -1,13 +1,11 @@
 import { isSocket } from './address.ts';
 import type { FileLock } from '../lib/storage/file-lock.ts';
-import { prepareDataDir } from './data-dir/location.ts';
-import { takeOwnership } from './data-dir/owner.ts';
-import { type Server, ensureServer } from './server/server.ts';
-import type { ServerSettings } from './server/launch-postmaster.ts';
-import { findPostmaster, haltPostmaster } from './server/postmaster.ts';
-import { superviseServer } from './server/supervisor.ts';
-import { openServerUsage, type ServerUsage } from './data-dir/server-usage.ts';
-import { sendSignal } from './os/processes.ts';
+import { prepareDataDir, takeOwnership } from './data-dir.ts';
+import { type Server, ensureServer, superviseServer } from './server.ts';
+import type { ServerSettings } from './launch-postmaster.ts';
+import { findPostmaster, haltPostmaster } from './postmaster.ts';
+import { openServerUsage, type ServerUsage } from './server-usage.ts';
+import { sendSignal } from './processes.ts';
 
 const lockWaitMaxMs = 10_000;
 

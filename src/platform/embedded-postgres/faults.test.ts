@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, expect, test } from 'vitest';
 import { startEmbeddedPostgres } from './embedded-postgres.ts';
-import { readTextFile } from './data-dir/durable-files.ts';
-import { listProcesses, waitUntil } from './os/processes.ts';
-import { spawnCredentials, findServerUser } from './os/server-user.ts';
+import { readTextFile } from './durable-files.ts';
+import { listProcesses, waitUntil } from './processes.ts';
+import { spawnCredentials, findServerUser } from './run-program.ts';
 import {
   killAllHolders,
   killHard,

@@ -2,8 +2,8 @@ import { chmodSync, chownSync, existsSync, mkdirSync, readFileSync, rmSync, stat
 import { join } from 'node:path';
 import { afterAll, afterEach, expect, test } from 'vitest';
 import { startEmbeddedPostgres } from './embedded-postgres.ts';
-import { removeTree } from './data-dir/durable-files.ts';
-import { canEnter, findServerUser } from './os/server-user.ts';
+import { removeTree } from './durable-files.ts';
+import { canEnter, findServerUser } from './run-program.ts';
 import {
   killAllHolders,
   holdOrThrow,

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { afterAll, afterEach, expect, test } from 'vitest';
 import { startEmbeddedPostgres } from './embedded-postgres.ts';
-import { waitUntil } from './os/processes.ts';
+import { waitUntil } from './processes.ts';
 import {
   type Holder,
   killAllHolders,

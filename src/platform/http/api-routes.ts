@@ -1,6 +1,6 @@
 import type { FastifyContextConfig, FastifyReply, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
-import type { Caller, Scope } from '../orgs/caller.ts';
+import type { Caller, Scope } from './caller.ts';
 import { requireCaller, type App } from './app-type.ts';
 import { recordEtag, type RecordVersion } from './responses/etag.ts';
 
@@ -62,7 +62,7 @@ type RouteOptions = RouteDescription & {
 } & FastifyContextConfig;
 
 /** Registers a JSON route with the response of `handle`. `access` says who may call it, unless the options do. */
-export function registerRoute(
+function registerRoute(
   app: App,
   { tag, line, access }: { tag: string; line: string; access: FastifyContextConfig },
   options: RouteOptions,
@@ -100,5 +100,19 @@ export function apiRoutes(app: App, { tag, scope }: { tag: string; scope: Scope 
       const { params, query, body } = request;
       // The schemas have validated all three.
       return handle({ caller: requireCaller(request), params, query, body, request, reply } as Input<P, Q, B>);
+    });
+}
+
+/** Like `apiRoutes`, for routes that need the key of the installation and belong to no organization. */
+export function adminRoutes(app: App, tag: string) {
+  return <P extends Schema, Q extends Schema, B extends Schema, R extends Schema>(
+    line: `${'GET' | 'POST' | 'PUT' | 'DELETE'} /api/admin/${string}`,
+    options: Options<P, Q, B, R>,
+    handle: Handle<Omit<Input<P, Q, B>, 'caller'>, R>,
+  ): void =>
+    registerRoute(app, { tag, line, access: { isAdmin: true } }, options, (request, reply) => {
+      const { params, query, body } = request;
+      // The schemas have validated all three.
+      return handle({ params, query, body, request, reply } as Input<P, Q, B>);
     });
 }

@@ -2,7 +2,7 @@ import type { FastifyBaseLogger, FastifyInstance, FastifyRequest, RawServerDefau
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { appError } from '../lib/errors.ts';
-import type { Caller, Scope } from '../orgs/caller.ts';
+import type { Caller, Scope } from './caller.ts';
 import type { MediaType } from './openapi/openapi-document.ts';
 
 declare module 'fastify' {

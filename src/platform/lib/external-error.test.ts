@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { ModelError } from '../models/model-error.ts';
-import { toModelError } from '../models/calls/provider-errors.ts';
+import { toModelError } from '../models/model-call.ts';
 import { ExternalError, internalReason, isProgramFault, reasonOf, withinLimits } from './external-error.ts';
 import { fromOutcomeError, toOutcomeError } from './threads/thread-protocol.ts';
 

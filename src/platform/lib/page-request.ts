@@ -1,7 +1,6 @@
 import { z } from 'zod';
-import { integerMeta } from './integers.ts';
+import { integerMeta, isInstant } from './schema-parts.ts';
 import { fieldError, type AppError } from './errors.ts';
-import { isInstant } from './time/instant.ts';
 import { boundedString } from './text/bounded-text.ts';
 
 /** The query of every paged list: `limit` 1-200 and an opaque `cursor`. Lists with `page` and `perPage` do not use it. */
@@ -63,4 +62,41 @@ export function toPage<T>(
   const last = page.at(-1);
   if (rows.length <= limit || last === undefined) return { page, nextCursor: null };
   return { page, nextCursor: encodeCursor(cursorOf(last)) };
+}
+
+/** The end of a page in a list with several sort orders: the sort value of its last row as text, and the row's id. */
+type SortCursor = { sort: string; value: string; id: string };
+
+const CursorText = z.tuple([z.string(), z.string(), z.guid()]);
+
+export const encodeSortCursor = ({ sort, value, id }: SortCursor): string =>
+  Buffer.from(JSON.stringify([sort, value, id])).toString('base64url');
+
+/** Decodes a cursor. Returns undefined if the text is no cursor of this sort order. */
+export function decodeSortCursor(text: string, sort: string): SortCursor | undefined {
+  try {
+    const [cursorSort, value, id] = CursorText.parse(JSON.parse(Buffer.from(text, 'base64url').toString()));
+    // PostgreSQL rejects this character in text.
+    return cursorSort === sort && !value.includes('\u0000') ? { sort, value, id } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+type RangeQuery = { from?: string | undefined; to?: string | undefined };
+type RangeOptions = { now: Date; defaultDays: number; maxDays: number };
+
+const dayMs = 86_400_000;
+
+/** Returns the range of a query with `from` and `to`: by default the last days before now. Throws a 400 if it is empty or too long. */
+export function readTimeRange(
+  { from: fromText, to: toText }: RangeQuery,
+  { now, defaultDays, maxDays }: RangeOptions,
+): { from: Date; to: Date } {
+  const to = toText === undefined ? now : new Date(toText);
+  const from = fromText === undefined ? new Date(to.getTime() - defaultDays * dayMs) : new Date(fromText);
+  if (from >= to) throw fieldError('query/from', 'invalid_range', '`from` must be before `to`.');
+  if (to.getTime() - from.getTime() > maxDays * dayMs)
+    throw fieldError('query/from', 'range_too_long', `The range must be at most ${maxDays} days.`);
+  return { from, to };
 }

@@ -2,15 +2,14 @@ import { inOrg, type Db, type Tx } from '../db/db.ts';
 import { appError, fieldError } from '../lib/errors.ts';
 import { uuidv7 } from '../lib/ids.ts';
 import { toPage, readPageRequest, type PageQuery } from '../lib/page-request.ts';
-import { validateOutboundUrl } from '../lib/outbound-http/validate-url.ts';
+import { validateOutboundUrl } from '../lib/outbound-http/addresses.ts';
 import { auditRecord } from '../orgs/audit.store.ts';
-import type { Caller } from '../orgs/caller.ts';
+import type { Caller } from '../http/caller.ts';
 import { requireMatch } from '../orgs/record-version.ts';
-import type { Secretbox } from '../lib/secrets/secretbox.ts';
+import { type Secretbox, openJson, sealJson, type SealedColumn, type SealedRecord } from '../lib/secrets/secretbox.ts';
 import type { McpSettings } from './mcp-settings.ts';
-import { listMcpServerTools } from './mcp-tools.ts';
+import { listMcpServerTools, type StoredMcpServer } from './mcp-tools.ts';
 import type { CreateMcpServer, McpServerCheck, McpServerList, McpServerRecord, UpdateMcpServer } from './mcp.schema.ts';
-import { openHeaders, toStoredServer, sealHeaders } from './stored-servers.ts';
 import {
   deleteMcpServer,
   findMcpServer,
@@ -20,6 +19,7 @@ import {
   updateMcpServer,
   type McpServerRow,
 } from './mcp.store.ts';
+import type { OrgId } from '../lib/org-id.ts';
 
 export type McpServerDeps = {
   db: Db;
@@ -147,5 +147,30 @@ function toRecord({ secrets }: Pick<McpServerDeps, 'secrets'>, row: McpServerRow
     tools: row.tools,
     createdAt: row.created_at.toISOString(),
     updatedAt: row.updated_at.toISOString(),
+  };
+}
+
+const kind = 'mcp-server';
+export const mcpHeadersColumn: SealedColumn = { table: 'mcp_servers', column: 'sealed', kind };
+
+const sealHeaders = (secrets: Secretbox, server: SealedRecord, headers: Record<string, string>): Buffer =>
+  sealJson(secrets, kind, server, headers);
+
+const openHeaders = (secrets: Secretbox, row: McpServerRow): Record<string, string> =>
+  openJson(secrets, kind, row, row.sealed);
+
+function toStoredServer(row: McpServerRow, headers: Record<string, string>, allow: readonly string[]): StoredMcpServer {
+  const { name, url, tools } = row;
+  const server = { url, headers, ...(tools ? { tools } : {}) };
+  return { name, version: `${row.id} ${row.updated_at.toISOString()}`, server, allow };
+}
+
+type ReaderDeps = { db: Db; secrets: Secretbox; fetchAllow: readonly string[] };
+
+/** Returns a function that reads the servers an organization added. */
+export function createStoredServerReader({ db, secrets, fetchAllow }: ReaderDeps) {
+  return async (orgId: OrgId): Promise<StoredMcpServer[]> => {
+    const rows = await inOrg(db, orgId, (tx) => findMcpServers(tx, orgId, { limit: serversMax, after: null }));
+    return rows.map((row) => toStoredServer(row, openHeaders(secrets, row), fetchAllow));
   };
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { parseJsonSetting } from '../lib/json/json-setting.ts';
+import { parseJsonSetting } from '../lib/settings-input.ts';
 
 const common = {
   /** Organizations that may use the server. All if absent. */

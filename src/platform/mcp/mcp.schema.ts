@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { boundedString } from '../lib/text/bounded-text.ts';
-import { ignoreFields } from '../lib/ignore-fields.ts';
+import { ignoreFields } from '../lib/schema-parts.ts';
 import { mcpServerName } from './mcp-settings.ts';
 
 const time = z.string().describe('ISO 8601, UTC, with milliseconds.');

@@ -1,8 +1,8 @@
+import { z } from 'zod';
 import { inOrg, type Db } from '../db/db.ts';
-import type { Caller } from '../orgs/caller.ts';
+import type { Caller } from '../http/caller.ts';
 import { findModelPauses } from './model-pauses.store.ts';
 import { builtInAliases, type Models } from './models.ts';
-import type { ModelList } from './models.schema.ts';
 
 export type ListModelsDeps = { db: Db; models?: Models };
 
@@ -26,3 +26,21 @@ export async function listModels({ db, models }: ListModelsDeps, { orgId }: Call
     }),
   };
 }
+
+export const ModelList = z.object({
+  models: z.array(
+    z.object({
+      alias: z.string(),
+      model: z.string().describe('Provider and model, or `analyst`.'),
+      local: z.boolean(),
+      price: z.object({
+        inputPerMillion: z.number(),
+        outputPerMillion: z.number(),
+        cachedInputPerMillion: z.number().optional(),
+        cacheWritePerMillion: z.number().optional(),
+      }),
+      paused: z.object({ since: z.string(), kind: z.string(), message: z.string() }).nullable(),
+    }),
+  ),
+});
+export type ModelList = z.infer<typeof ModelList>;

@@ -1,8 +1,8 @@
 import { SpanKind } from '@opentelemetry/api';
 import { Counter, Histogram, type Registry } from 'prom-client';
 import { ModelError } from './model-error.ts';
-import { inSpan } from '../lib/tracing/spans.ts';
-import type { ModelCall } from './calls/model-call.ts';
+import { inSpan } from '../lib/logging/spans.ts';
+import type { ModelCall } from './model-call.ts';
 import { callCostUsd, type ConfiguredModel, type Models } from './models.ts';
 
 /** Returns the same models, whose calls are measured by alias and recorded in traces. Call it once per registry. */

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { findSetting, type Environment } from '../lib/secret-files.ts';
-import { parseJsonSetting } from '../lib/json/json-setting.ts';
+import { findSetting, type Environment, parseJsonSetting } from '../lib/settings-input.ts';
 import { Budgets } from './spending/budgets.ts';
 
 const name = z.string().min(1).max(500);

@@ -1,4 +1,4 @@
-import type { ToolDeclaration } from './calls/model-call.ts';
+import type { ToolDeclaration, TokenUsage } from './model-call.ts';
 
 /**
  * `send` means that data chosen by the model leaves this machine: an administrator must grant the tool, and a sandbox only
@@ -20,4 +20,20 @@ export type ModelTool = ToolDeclaration & {
   isForeign?: boolean;
   parse: (input: Record<string, unknown>) => { input: unknown } | { problem: string };
   run: (input: unknown, signal: AbortSignal) => Promise<unknown>;
+};
+
+/** One call of a model or a tool, as it is stored. `entity` is what the call is about. `sent` holds the messages added since the previous step. */
+export type ModelStep = {
+  kind: 'plan' | 'call' | 'tool';
+  entity: string;
+  at: string;
+  ms: number;
+  model: string;
+  tokens: TokenUsage;
+  costUsd: number;
+  sent?: unknown;
+  text?: string;
+  toolCalls?: unknown;
+  tool?: { name: string; input: unknown; output: string; simulated: boolean; failed: boolean };
+  error?: string;
 };

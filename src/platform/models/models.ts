@@ -1,4 +1,4 @@
-import type { ModelCall, TokenUsage } from './calls/model-call.ts';
+import type { ModelCall, TokenUsage } from './model-call.ts';
 import type { ModelEntry, ModelSettings } from './model-settings.ts';
 
 /** A model behind an alias. `name` is `provider/model`, as runs store it. */
@@ -36,8 +36,8 @@ function createModel(alias: string, entry: ModelEntry): ConfiguredModel {
 
 async function loadClient(name: string, entry: ModelEntry): Promise<ModelCall> {
   const [{ createModelCall }, { createLanguageModel }] = await Promise.all([
-    import('./calls/model-call.ts'),
-    import('./calls/providers.ts'),
+    import('./model-call.ts'),
+    import('./providers.ts'),
   ]);
   return createModelCall(name, entry, await createLanguageModel(entry));
 }

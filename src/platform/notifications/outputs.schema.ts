@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ignoreFields } from '../lib/ignore-fields.ts';
+import { ignoreFields } from '../lib/schema-parts.ts';
 import { PageQuery } from '../lib/page-request.ts';
 import { boundedString } from '../lib/text/bounded-text.ts';
 import { eventSeverities, eventTypes } from './event-types.ts';

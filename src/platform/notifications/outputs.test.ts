@@ -3,9 +3,13 @@ import { expect, test } from 'vitest';
 import { inOrg, queryRows } from '../db/db.ts';
 import type { TestOrg } from '../../../test/support/harness.ts';
 import { startOutputTests } from '../../../test/support/platform/output-tests.ts';
-import { cleanOutboxAcrossOrgs } from './delivery/outbox-retention.store.ts';
+import {
+  cleanOutboxAcrossOrgs,
+  claimDeliveriesAcrossOrgs,
+  finishAttempt,
+  type AttemptResult,
+} from './delivery/deliveries.store.ts';
 import { deliverDue } from './delivery/deliver.ts';
-import { claimDeliveriesAcrossOrgs, finishAttempt, type AttemptResult } from './delivery/deliveries.store.ts';
 import { isSigned } from '../../../test/support/platform/webhook-receiver.ts';
 
 const { deps, newOrg, newOutput, receiver } = await startOutputTests();

@@ -1,13 +1,13 @@
+import { isIP } from 'node:net';
 import { inOrg, type Db, type Tx } from '../db/db.ts';
 import { appError, fieldError } from '../lib/errors.ts';
 import { uuidv7 } from '../lib/ids.ts';
 import { toPage, readPageRequest, type PageQuery } from '../lib/page-request.ts';
 import type { Secretbox } from '../lib/secrets/secretbox.ts';
 import { auditRecord } from '../orgs/audit.store.ts';
-import type { Caller } from '../orgs/caller.ts';
+import type { Caller } from '../http/caller.ts';
 import { requireMatch } from '../orgs/record-version.ts';
-import { destinationOf } from './delivery/destinations.ts';
-import { validateDestinationUrl } from './destination-address.ts';
+import { destinationOf, openOutputSecrets, sealOutputSecrets } from './delivery/destinations.ts';
 import type {
   CreateOutput,
   Output,
@@ -16,8 +16,7 @@ import type {
   RotateSecret,
   UpdateOutput,
 } from './outputs.schema.ts';
-import { sealOutputSecrets, openOutputSecrets } from './output-secrets.ts';
-import { requireReadable } from './stream/visible-types.ts';
+import { requireReadable } from './event-types.ts';
 import {
   deleteOutput,
   findOutput,
@@ -27,6 +26,7 @@ import {
   updateOutput,
   type OutputRow,
 } from './outputs.store.ts';
+import { isPublicAddress, validateOutboundUrl, withoutBrackets } from '../lib/outbound-http/addresses.ts';
 
 export type OutputDeps = { db: Db; secrets: Secretbox; config: { fetchAllow: readonly string[] } };
 
@@ -167,7 +167,7 @@ async function requireDetections(tx: Tx, caller: Caller, ids: string[] | null): 
     throw fieldError('/detectionIds', 'unknown_detection', `detectionIds contains an unknown detection: ${unknown}.`);
 }
 
-export function toOutput(output: OutputRow): Output {
+function toOutput(output: OutputRow): Output {
   return {
     id: output.id,
     kind: output.kind,
@@ -181,4 +181,17 @@ export function toOutput(output: OutputRow): Output {
     createdAt: output.created_at.toISOString(),
     updatedAt: output.updated_at.toISOString(),
   };
+}
+
+/**
+ * Validates a destination URL and returns it in canonical form. 400 unless it is https to a public host. Hosts listed in
+ * TOCSIN_FETCH_ALLOW may be private and use http. Host names are resolved and checked at each delivery.
+ */
+function validateDestinationUrl(text: string, allow: readonly string[]): string {
+  const { url, isAllowed } = validateOutboundUrl(text, allow);
+  const host = withoutBrackets(url.hostname);
+  if (isIP(host) && !isPublicAddress(host) && !isAllowed)
+    throw fieldError('/url', 'private_address', `${host} is not a public address. TOCSIN_FETCH_ALLOW can permit it.`);
+  url.hash = '';
+  return url.href;
 }

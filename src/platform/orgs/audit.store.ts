@@ -3,7 +3,7 @@ import { queryRows, type Tx } from '../db/db.ts';
 import { uuidv7 } from '../lib/ids.ts';
 import type { OrgId } from '../lib/org-id.ts';
 import type { PageCursor } from '../lib/page-request.ts';
-import type { Author } from './caller.ts';
+import type { Author } from '../http/caller.ts';
 
 /** One change. `before` and `after` are JSON values or null and must not contain secrets. */
 export type AuditChange = { action: string; resourceType: string; resourceId: string; before: unknown; after: unknown };

@@ -3,7 +3,7 @@ import { expect, test, vi } from 'vitest';
 import { newOrgId, testDatabase } from '../../../test/support/database.ts';
 import { acrossOrgs } from '../db/db.ts';
 import { createKeyAuthenticator } from './authenticate.ts';
-import { operatorOf } from './caller.ts';
+import { operatorOf } from '../http/caller.ts';
 import { createKey } from './keys.ts';
 
 const { db } = await testDatabase();

@@ -1,9 +1,8 @@
-import { LRUCache } from 'lru-cache';
 import { hash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
 import type { Db } from '../db/db.ts';
-import { earlierEnd } from './bound-credential.ts';
-import type { Caller } from './caller.ts';
-import { hashKey, parseKeyId, equalHashes } from './key-secret.ts';
+import { earlierEnd, hashKey, parseKeyId, equalHashes } from './credentials.ts';
+import type { Caller } from '../http/caller.ts';
 import { findKeyAcrossOrgs, type KeyRow } from './orgs.store.ts';
 
 /** How long a verified key is trusted without querying the database again. */

@@ -2,12 +2,11 @@ import { inOrg, type Db } from '../db/db.ts';
 import { appError } from '../lib/errors.ts';
 import { toPage, readPageRequest, plainIdPattern, type PageQuery } from '../lib/page-request.ts';
 import { auditRecord } from './audit.store.ts';
-import { requireQuota } from './limits/require-quota.ts';
+import { requireQuota } from './limits/quotas.ts';
 import { limitSessionsOfKey } from './sessions/sessions.store.ts';
-import { boundCredential } from './bound-credential.ts';
-import type { Caller } from './caller.ts';
+import { boundCredential, generateKey } from './credentials.ts';
+import type { Caller } from '../http/caller.ts';
 import type { CreateKeyInput, Key, KeyList, KeyWithSecret, RotateKeyInput } from './orgs.schema.ts';
-import { generateKey } from './key-secret.ts';
 import {
   countActiveKeys,
   findKey,

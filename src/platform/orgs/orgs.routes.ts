@@ -4,9 +4,8 @@ import { requireCaller, type App } from '../http/app-type.ts';
 import { apiRoutes } from '../http/api-routes.ts';
 import { PageQuery } from '../lib/page-request.ts';
 import { boundedString } from '../lib/text/bounded-text.ts';
-import { exportAudit } from './audit/export-audit.ts';
+import { exportAudit, listAuditEntries } from './audit/read-audit.ts';
 import { createKey, listKeys, revokeKey, rotateKey, type ChangeKeyDeps } from './keys.ts';
-import { listAuditEntries } from './list-audit.ts';
 import {
   AuditFilter,
   AuditList,

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { PageQuery } from '../lib/page-request.ts';
 import { boundedString } from '../lib/text/bounded-text.ts';
-import { scopes } from './caller.ts';
-import { Instant } from '../lib/time/instant.ts';
+import { scopes } from '../http/caller.ts';
+import { Instant } from '../lib/schema-parts.ts';
 
 const Name = boundedString({ min: 1, max: 255 });
 
@@ -91,3 +91,9 @@ export const AuditEntry = z
 export type AuditEntry = z.infer<typeof AuditEntry>;
 export const AuditList = z.object({ entries: z.array(AuditEntry), nextCursor: z.string().nullable() });
 export type AuditList = z.infer<typeof AuditList>;
+
+/** The person or key that signed in to the console. Records have it beside the `keyId` of the API key. */
+export const ActorField = z
+  .string()
+  .nullable()
+  .describe('The person or key that signed in, if the change was made with a session of the console.');

@@ -1,10 +1,8 @@
-import { sql } from 'kysely';
+import { sql, type RawBuilder } from 'kysely';
 import { acrossOrgs, queryRow, queryRows, type Db, type Tx } from '../db/db.ts';
 import type { OrgId } from '../lib/org-id.ts';
 import type { PageCursor } from '../lib/page-request.ts';
-import type { BoundedWorth } from './bound-credential.ts';
-import { isNotSuspended } from './is-not-suspended.sql.ts';
-import { environmentKeyId } from './key-secret.ts';
+import { type BoundedWorth, environmentKeyId } from './credentials.ts';
 
 export type KeyRow = {
   id: string;
@@ -185,3 +183,7 @@ export function listOrgPageAcrossOrgs(
 export function listOrgsAcrossOrgs(tx: Tx): Promise<OrgRow[]> {
   return queryRows<OrgRow>(tx)`select * from organizations order by created_at, id`;
 }
+
+/** Condition that an organization is not suspended. The list of suspended organizations is read once per statement. */
+export const isNotSuspended = (orgId: RawBuilder<unknown>): RawBuilder<boolean> =>
+  sql<boolean>`${orgId} <> all (array(select id from organizations where suspended_at is not null))`;

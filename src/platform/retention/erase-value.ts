@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { inOrg, type Db, type Tx } from '../db/db.ts';
 import type { OrgId } from '../lib/org-id.ts';
 import { insertAudit } from '../orgs/audit.store.ts';
-import type { Author, Caller } from '../orgs/caller.ts';
+import type { Author, Caller } from '../http/caller.ts';
 import type { EraseRequest, Erasure } from './retention.schema.ts';
 
 /** Removes a value from the tables of one slice. Returns the counts that belong to the response. */

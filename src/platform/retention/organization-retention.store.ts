@@ -1,8 +1,7 @@
-import { sql } from 'kysely';
+import { sql, type RawBuilder } from 'kysely';
 import { queryRow, queryRows, type Tx } from '../db/db.ts';
 import { lockName } from '../db/lock-name.store.ts';
 import type { OrgId } from '../lib/org-id.ts';
-import type { Expiry } from './expiry.sql.ts';
 import { retentionKinds, type RetentionChoice, type RetentionKind } from './retention.schema.ts';
 
 /** The operator's maximum and the organization's choice (`own`), in days. */
@@ -59,3 +58,10 @@ export async function listExpiriesAcrossOrgs(
     ...groups.map((group): Expiry => ({ before: before(group.days), only: group.ids, except: [] })),
   ];
 }
+
+/** The expired rows: those before a time, of the organizations `only`, or of all but `except`. */
+export type Expiry = { before: Date; only: readonly string[] | null; except: readonly string[] };
+
+/** Condition that a row belongs to an organization of an expiry. */
+export const belongsTo = ({ only, except }: Expiry): RawBuilder<boolean> =>
+  only ? sql`organization_id = any(${only}::uuid[])` : sql`organization_id <> all(${except}::uuid[])`;

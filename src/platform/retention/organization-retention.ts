@@ -2,7 +2,7 @@ import { acrossOrgs, inOrg, type Db, type Tx } from '../db/db.ts';
 import { fieldError } from '../lib/errors.ts';
 import type { OrgId } from '../lib/org-id.ts';
 import { insertAudit } from '../orgs/audit.store.ts';
-import type { Author, Caller } from '../orgs/caller.ts';
+import type { Author, Caller } from '../http/caller.ts';
 import { unknownOrganization } from '../orgs/organization.ts';
 import { lockOrgAcrossOrgs, type OrgReference } from '../orgs/orgs.store.ts';
 import { requireMatch } from '../orgs/record-version.ts';

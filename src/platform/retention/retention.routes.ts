@@ -1,7 +1,6 @@
 import type { App } from '../http/app-type.ts';
-import { adminRoutes } from '../http/admin-routes.ts';
-import { apiRoutes } from '../http/api-routes.ts';
-import { OrganizationPath } from '../orgs/admin/admin.schema.ts';
+import { adminRoutes, apiRoutes } from '../http/api-routes.ts';
+import { OrganizationPath } from '../orgs/admin.schema.ts';
 import { requireOrgId } from '../orgs/limits/quotas.ts';
 import { eraseValue, type EraseValueDeps } from './erase-value.ts';
 import {

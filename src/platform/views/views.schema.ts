@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { PageQuery } from '../lib/page-request.ts';
 import { boundedString } from '../lib/text/bounded-text.ts';
-import { ActorField } from '../orgs/author.schema.ts';
+import { ActorField } from '../orgs/orgs.schema.ts';
 
 const fields = {
   name: boundedString({ min: 1, max: 100 }, z.string().trim()),

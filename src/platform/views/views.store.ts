@@ -3,7 +3,7 @@ import { queryRow, queryRows, type Tx } from '../db/db.ts';
 import { lockName } from '../db/lock-name.store.ts';
 import type { OrgId } from '../lib/org-id.ts';
 import type { PageRequest } from '../lib/page-request.ts';
-import type { Author } from '../orgs/caller.ts';
+import type { Author } from '../http/caller.ts';
 import type { View, ViewInput } from './views.schema.ts';
 
 export type ViewRow = Omit<View, 'createdAt' | 'updatedAt'> & { createdAt: Date; updatedAt: Date };

@@ -5,7 +5,7 @@ import { uuidv7 } from '../lib/ids.ts';
 import type { OrgId } from '../lib/org-id.ts';
 import { readPageRequest, toPage } from '../lib/page-request.ts';
 import { auditRecord } from '../orgs/audit.store.ts';
-import type { Caller } from '../orgs/caller.ts';
+import type { Caller } from '../http/caller.ts';
 import { requireMatch } from '../orgs/record-version.ts';
 import type { View, ViewInput, ViewList, ViewQuery } from './views.schema.ts';
 import { countViews, deleteView, findView, listViewRows, lockViews, upsertView, type ViewRow } from './views.store.ts';

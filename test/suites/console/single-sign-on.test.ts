@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { afterEach, expect, test } from 'vitest';
 import { createOrganization } from '../../../src/app/bootstrap.ts';
-import { scopes } from '../../../src/platform/orgs/caller.ts';
+import { scopes } from '../../../src/platform/http/caller.ts';
 import { findViolations } from '../../support/browser/axe.ts';
 import { newPage, openBrowser, type Complaints } from '../../support/browser/browser.ts';
 import { startConsole } from '../../support/browser/console.ts';

@@ -6,7 +6,7 @@ import type { ToolSources } from '../../../src/detection/tools/tool-sources.ts';
 import type { JudgeTask } from '../../../src/detection/verdicts/model/judge-task.ts';
 import { readModelSettings } from '../../../src/platform/models/model-settings.ts';
 import { createModels } from '../../../src/platform/models/models.ts';
-import type { ModelStep } from '../../../src/platform/models/model-step.ts';
+import type { ModelStep } from '../../../src/platform/models/model-tool.ts';
 import { createVerdictOutput } from '../../../src/detection/verdicts/model/verdict-output.ts';
 
 const candidate: Candidate = {

@@ -5,7 +5,7 @@ import { createDetection } from '../../../src/detection/detections/create-detect
 import { updateDetection } from '../../../src/detection/detections/updates/update-detection.ts';
 import type { CreateDetection } from '../../../src/detection/detections/record/detection-input.schema.ts';
 import type { OrgId } from '../../../src/platform/lib/org-id.ts';
-import { operatorOf, type Caller } from '../../../src/platform/orgs/caller.ts';
+import { operatorOf, type Caller } from '../../../src/platform/http/caller.ts';
 import type { Judge } from '../../../src/detection/runs/judging/judge.ts';
 import type { ExecuteRunDeps } from '../../../src/detection/runs/execution/execute-run.ts';
 import { executeDueRuns } from '../../../src/detection/runs/workers/execute-due-runs.ts';

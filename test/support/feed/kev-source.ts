@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { TestApp, TestOrg } from '../harness.ts';
-import { operatorOf, type Caller } from '../../../src/platform/orgs/caller.ts';
+import { operatorOf, type Caller } from '../../../src/platform/http/caller.ts';
 import type { PullResult } from '../../../src/feed/ingestion/pull-plan.ts';
 import type { CreateSource, Source } from '../../../src/feed/sources/sources.schema.ts';
 import type { SourceKind } from '../../../src/feed/formats/registry.ts';

@@ -5,7 +5,7 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { findFreeLoopbackPort } from '../../../src/platform/embedded-postgres/address.ts';
-import { findServerUser, spawnCredentials } from '../../../src/platform/embedded-postgres/os/server-user.ts';
+import { findServerUser, spawnCredentials } from '../../../src/platform/embedded-postgres/run-program.ts';
 import { until } from '../program.ts';
 
 /** Whether the command `pgbouncer` can be run. */

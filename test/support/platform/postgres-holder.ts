@@ -4,10 +4,10 @@ import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, 
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { EmbeddedPostgres } from '../../../src/platform/embedded-postgres/embedded-postgres.ts';
-import { readTextFile, removeTree } from '../../../src/platform/embedded-postgres/data-dir/durable-files.ts';
-import { isRunning, listProcesses, waitUntil } from '../../../src/platform/embedded-postgres/os/processes.ts';
+import { readTextFile, removeTree } from '../../../src/platform/embedded-postgres/durable-files.ts';
+import { isRunning, listProcesses, waitUntil } from '../../../src/platform/embedded-postgres/processes.ts';
 import { getTestDir } from '../test-dir.ts';
-import { type ServerUser, spawnCredentials } from '../../../src/platform/embedded-postgres/os/server-user.ts';
+import { type ServerUser, spawnCredentials } from '../../../src/platform/embedded-postgres/run-program.ts';
 
 const cache = getTestDir();
 const module = new URL('../../../src/platform/embedded-postgres/embedded-postgres.ts', import.meta.url).href;

@@ -2,13 +2,13 @@ import { appendFileSync, cpSync, rmSync, statSync, writeFileSync } from 'node:fs
 import { dirname, join } from 'node:path';
 import pg from 'pg';
 import { binariesFor, type Cluster } from '../../../src/platform/embedded-postgres/cluster.ts';
-import { chownTree } from '../../../src/platform/embedded-postgres/data-dir/durable-files.ts';
+import { chownTree } from '../../../src/platform/embedded-postgres/durable-files.ts';
 import { socketAddress } from '../../../src/platform/embedded-postgres/address.ts';
 import { startEmbeddedPostgres } from '../../../src/platform/embedded-postgres/embedded-postgres.ts';
-import { findAccount } from '../../../src/platform/embedded-postgres/os/server-user.ts';
-import { launchPostmaster } from '../../../src/platform/embedded-postgres/server/launch-postmaster.ts';
-import { haltPostmaster } from '../../../src/platform/embedded-postgres/server/postmaster.ts';
-import { migrate } from '../../../src/platform/db/migration/migrate.ts';
+import { findAccount } from '../../../src/platform/embedded-postgres/run-program.ts';
+import { launchPostmaster } from '../../../src/platform/embedded-postgres/launch-postmaster.ts';
+import { haltPostmaster } from '../../../src/platform/embedded-postgres/postmaster.ts';
+import { migrate } from '../../../src/platform/db/migrate.ts';
 import { runStatements } from '../run-statements.ts';
 
 export type ReplicatedServers = {

@@ -1,7 +1,7 @@
 import type { Deps } from '../../../src/app/deps.ts';
 import { eraseOrganization } from '../../../src/app/erasure/erase-organization.ts';
-import { operatorOf } from '../../../src/platform/orgs/caller.ts';
-import { createSignInLink } from '../../../src/platform/orgs/sessions/sign-in.ts';
+import { operatorOf } from '../../../src/platform/http/caller.ts';
+import { createSignInLink } from '../../../src/platform/orgs/sessions/sessions.ts';
 import { adminHeadersFor } from '../admin-key.ts';
 import { useConnections } from './use-connections.ts';
 import { callsOf, readOk, type ApiCalls } from './api-calls.ts';

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { extractBareHost, withoutBrackets } from '../../../platform/lib/url-host.ts';
+import { extractBareHost, withoutBrackets } from '../../../platform/lib/outbound-http/addresses.ts';
 import { listParents, ownsSubdomains } from '../../../feed/reference-data/shared-suffixes.ts';
 import { createNetworkLookup } from '../../../feed/model/values/networks.ts';
 import type { SightingMatch } from '../../../feed/model/vocabulary.ts';

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { extractBareHost } from '../../../platform/lib/url-host.ts';
+import { extractBareHost } from '../../../platform/lib/outbound-http/addresses.ts';
 import { findShippedBenignReason } from '../../../feed/extraction/indicators/assessment/benign-values.ts';
 import type { FeedItem, Indicator } from '../../../feed/model/item.schema.ts';
 import { listNetworks } from '../../../feed/model/values/observables.ts';

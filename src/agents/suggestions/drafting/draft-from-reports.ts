@@ -1,14 +1,13 @@
-import type { Delimiter } from '../../../platform/models/calls/delimiter.ts';
+import type { Delimiter } from '../../../platform/models/ask-model.ts';
 import { ModelError } from '../../../platform/models/model-error.ts';
 import type { ConfiguredModel } from '../../../platform/models/models.ts';
 import type { AgentTask } from '../../built-in-agent.ts';
 import { inOrg } from '../../../platform/db/db.ts';
-
 import type { Estimate } from '../../../detection/detections/record/detection.schema.ts';
 import { findTechnique } from '../../../feed/reference-data/attack.ts';
 import type { FeedItem } from '../../../feed/model/item.schema.ts';
 import { AppError } from '../../../platform/lib/errors.ts';
-import type { Caller } from '../../../platform/orgs/caller.ts';
+import type { Caller } from '../../../platform/http/caller.ts';
 import type { DetectionDraft } from '../draft.ts';
 import type { LogDataset } from './log-kinds.ts';
 import { canModelRead } from '../model-access.ts';

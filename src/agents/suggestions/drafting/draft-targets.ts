@@ -4,7 +4,7 @@ import { listConnections } from '../../../detection/connections/connections.ts';
 import type { Db } from '../../../platform/db/db.ts';
 import type { Clock } from '../../../platform/lib/time/clock.ts';
 import { AppError } from '../../../platform/lib/errors.ts';
-import type { Caller } from '../../../platform/orgs/caller.ts';
+import type { Caller } from '../../../platform/http/caller.ts';
 import type { DatasetFields } from '../../../detection/siem/connector.ts';
 import { remoteConnectors, type RemoteSiemType } from '../../../detection/siem/registry.ts';
 import type { LogDataset } from './log-kinds.ts';

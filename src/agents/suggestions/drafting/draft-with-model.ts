@@ -1,15 +1,13 @@
 import { z } from 'zod';
-import { askModel } from '../../../platform/models/calls/ask-model.ts';
-import { createDelimiter, type Delimiter } from '../../../platform/models/calls/delimiter.ts';
+import { askModel, createDelimiter, type Delimiter } from '../../../platform/models/ask-model.ts';
 import type { ConfiguredModel } from '../../../platform/models/models.ts';
 import { detectionCategories } from '../../../detection/analysis/candidate.ts';
-
 import type { Estimate } from '../../../detection/detections/record/detection.schema.ts';
 import { createPromptRepeats } from '../../../detection/verdicts/verification/prompt-repeats.ts';
 import { splitSentences } from '../../../detection/verdicts/verification/sentences.ts';
 import { findTechnique } from '../../../feed/reference-data/attack.ts';
 import { listDatasetsRead } from '../../../detection/logs/query/inspect-query.ts';
-import type { Caller } from '../../../platform/orgs/caller.ts';
+import type { Caller } from '../../../platform/http/caller.ts';
 import type { DetectionDraft } from '../draft.ts';
 import type { LogDataset } from './log-kinds.ts';
 import { validateDraft, type ValidateDraftDeps } from '../validate-draft.ts';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { QueryRow } from '../../siem/connector.ts';
-import { plainFieldName } from '../../../platform/lib/text/field-name.ts';
+import { plainFieldName } from '../../../platform/lib/text/canonical-text.ts';
 import { parseNumber } from '../rows/fields.ts';
 import { flattenRow } from '../rows/flatten.ts';
 

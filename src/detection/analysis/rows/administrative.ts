@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { plainFieldName } from '../../../platform/lib/text/field-name.ts';
+import { plainFieldName } from '../../../platform/lib/text/canonical-text.ts';
 
 /** Fields that state an operation, by their last name. */
 export const operationField =

@@ -1,4 +1,4 @@
-import { plainFieldName } from '../../../platform/lib/text/field-name.ts';
+import { plainFieldName } from '../../../platform/lib/text/canonical-text.ts';
 
 /** Fields in which logs usually contain a row's entity, by priority. */
 export const commonEntityFields: readonly string[] = [

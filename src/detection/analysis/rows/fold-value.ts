@@ -1,5 +1,5 @@
 import { inferEntityType } from './entity-fields.ts';
-import { plainFieldName } from '../../../platform/lib/text/field-name.ts';
+import { plainFieldName } from '../../../platform/lib/text/canonical-text.ts';
 
 /** Kinds of values in which upper and lower case mean the same. */
 const caseless = new Set(['user', 'account', 'role', 'host', 'domain', 'hash', 'country', 'ip', 'bucket']);

@@ -1,7 +1,7 @@
 import { exactTimes, type QueryRow } from '../../siem/connector.ts';
 import { findField, findFieldAnyCase, parseNumber } from './fields.ts';
 import { flattenRow } from './flatten.ts';
-import { plainFieldName } from '../../../platform/lib/text/field-name.ts';
+import { plainFieldName } from '../../../platform/lib/text/canonical-text.ts';
 
 const timeNames = new Set(
   (

@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import type { Caller } from '../../../platform/orgs/caller.ts';
+import type { Caller } from '../../../platform/http/caller.ts';
 import { SiemError, type SiemConnection } from '../../siem/connector.ts';
 import { searchWindow } from './search-window.ts';
 

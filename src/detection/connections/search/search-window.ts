@@ -1,5 +1,5 @@
 import { fieldError } from '../../../platform/lib/errors.ts';
-import type { Caller } from '../../../platform/orgs/caller.ts';
+import type { Caller } from '../../../platform/http/caller.ts';
 import { SiemError, type QueryRow } from '../../siem/connector.ts';
 import { toQueryProblem } from '../../siem/query-problem.ts';
 import type { ConnectionFor } from '../open-connection.ts';

@@ -1,6 +1,6 @@
 import type { App } from '../../../platform/http/app-type.ts';
 import { apiRoutes } from '../../../platform/http/api-routes.ts';
-import { disconnectSignal } from '../../../platform/http/disconnect-signal.ts';
+import { disconnectSignal } from '../../../platform/http/connections.ts';
 import { searchWindow, type SearchWindowDeps } from './search-window.ts';
 import { SearchInput, SearchRows } from './search.schema.ts';
 

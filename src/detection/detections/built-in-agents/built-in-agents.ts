@@ -3,7 +3,7 @@ import type { Clock } from '../../../platform/lib/time/clock.ts';
 import { appError } from '../../../platform/lib/errors.ts';
 import { uuidv7 } from '../../../platform/lib/ids.ts';
 import type { OrgId } from '../../../platform/lib/org-id.ts';
-import type { Caller } from '../../../platform/orgs/caller.ts';
+import type { Caller } from '../../../platform/http/caller.ts';
 import { emptyAgent, emptyStats, type AgentView, type AgentWithPrompt } from '../record/detection-row.ts';
 import { insertAgent } from '../detections.store.ts';
 import { effectiveCron, isEnabledAfter } from '../record/cron-schedule.ts';

@@ -1,7 +1,7 @@
 import { asDryRun } from '../../../platform/db/db.ts';
 import { recordEtag } from '../../../platform/http/responses/etag.ts';
 import { AppError } from '../../../platform/lib/errors.ts';
-import type { Caller } from '../../../platform/orgs/caller.ts';
+import type { Caller } from '../../../platform/http/caller.ts';
 import { deleteDetection, restoreDetection } from '../life-cycle.ts';
 import { getDetection, getDetections } from '../read-detections.ts';
 import type { UpdateDetection } from '../record/detection-input.schema.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { isObject } from '../../../platform/lib/json/json-values.ts';
 import { Stale } from '../../../platform/http/responses/problem.ts';
-import type { Caller } from '../../../platform/orgs/caller.ts';
+import type { Caller } from '../../../platform/http/caller.ts';
 import { boundedString } from '../../../platform/lib/text/bounded-text.ts';
 import { Tags } from '../record/field-schemas.ts';
 import { DetectionFilter } from '../record/detection-input.schema.ts';

@@ -2,7 +2,7 @@ import { asDryRun, inOrg, type Db } from '../../../platform/db/db.ts';
 import type { Clock } from '../../../platform/lib/time/clock.ts';
 import { mapInSlices, startSlices } from '../../../platform/lib/concurrency/slices.ts';
 import { uuidPattern } from '../../../platform/lib/org-id.ts';
-import type { Caller } from '../../../platform/orgs/caller.ts';
+import type { Caller } from '../../../platform/http/caller.ts';
 import { createDetection } from '../create-detection.ts';
 import { findAgent, listDetections } from '../detection-views.store.ts';
 import { CreateDetection } from '../record/detection-input.schema.ts';

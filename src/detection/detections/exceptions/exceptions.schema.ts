@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { ActorField } from '../../../platform/orgs/author.schema.ts';
-import { Instant } from '../../../platform/lib/time/instant.ts';
+import { ActorField } from '../../../platform/orgs/orgs.schema.ts';
+import { Instant } from '../../../platform/lib/schema-parts.ts';
 import { severities } from '../../analysis/candidate.ts';
 import { IdPath } from '../record/detection-input.schema.ts';
 import { boundedString } from '../../../platform/lib/text/bounded-text.ts';

@@ -3,7 +3,7 @@ import type { Clock } from '../../../platform/lib/time/clock.ts';
 import { appError, fieldError } from '../../../platform/lib/errors.ts';
 import { uuidv7 } from '../../../platform/lib/ids.ts';
 import { toPage, readPageRequest, type PageQuery } from '../../../platform/lib/page-request.ts';
-import type { Caller } from '../../../platform/orgs/caller.ts';
+import type { Caller } from '../../../platform/http/caller.ts';
 import type { ExceptionSubject } from '../../analysis/exceptions/exceptions.ts';
 import { findExceptionWarnings } from './exception-warnings.ts';
 import type { DetectionException, ExceptionList, NewException, Snooze } from './exceptions.schema.ts';

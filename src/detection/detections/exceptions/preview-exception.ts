@@ -1,5 +1,5 @@
 import { inOrg } from '../../../platform/db/db.ts';
-import type { Caller } from '../../../platform/orgs/caller.ts';
+import type { Caller } from '../../../platform/http/caller.ts';
 import { compileExceptions } from '../../analysis/exceptions/exceptions.ts';
 import { readDetection } from '../require-detection.ts';
 import { listHitsSince } from './exceptions.store.ts';

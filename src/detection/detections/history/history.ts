@@ -7,7 +7,7 @@ import {
   toPage,
   type PageQuery,
 } from '../../../platform/lib/page-request.ts';
-import type { Caller } from '../../../platform/orgs/caller.ts';
+import type { Caller } from '../../../platform/http/caller.ts';
 import type { AgentView } from '../record/detection-row.ts';
 import { readDetection } from '../require-detection.ts';
 import type { DetectionKey } from '../../scheduling/detection-key.ts';

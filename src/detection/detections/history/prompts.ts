@@ -2,7 +2,7 @@ import { inOrg, type Tx } from '../../../platform/db/db.ts';
 import { appError, fieldError } from '../../../platform/lib/errors.ts';
 import { uuidv7 } from '../../../platform/lib/ids.ts';
 import type { PageQuery } from '../../../platform/lib/page-request.ts';
-import type { Caller } from '../../../platform/orgs/caller.ts';
+import type { Caller } from '../../../platform/http/caller.ts';
 import { requireMatch } from '../../../platform/orgs/record-version.ts';
 import { storeChange } from '../updates/change-detection.ts';
 import { toAuthor } from './author.ts';

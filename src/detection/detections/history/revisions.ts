@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { inOrg } from '../../../platform/db/db.ts';
 import { appError, fieldError } from '../../../platform/lib/errors.ts';
 import type { PageQuery } from '../../../platform/lib/page-request.ts';
-import type { Caller } from '../../../platform/orgs/caller.ts';
+import type { Caller } from '../../../platform/http/caller.ts';
 import { requireMatch } from '../../../platform/orgs/record-version.ts';
 import { storeChange } from '../updates/change-detection.ts';
 import { checkModelAlias, type ModelAliases } from '../record/check-model-alias.ts';

@@ -1,7 +1,6 @@
 import { fieldError } from '../../../platform/lib/errors.ts';
-import { nextSlot, normalizeCron, parseCron } from '../../../platform/lib/cron/cron.ts';
-import { isTimeZone } from '../../../platform/lib/cron/time-zone.ts';
-import { slotIntervalMs, toStoredCron } from '../../../platform/lib/cron/cron-intervals.ts';
+import { nextSlot, normalizeCron, parseCron, slotIntervalMs, toStoredCron } from '../../../platform/lib/time/cron.ts';
+import { isTimeZone } from '../../../platform/lib/time/zoned-slots.ts';
 import type { Cadence } from './field-schemas.ts';
 
 const cronByCadence: Record<Cadence, string> = { hourly: '0 * * * *', daily: '0 0 * * *', weekly: '0 0 * * 1' };

@@ -4,8 +4,7 @@ import { PageQuery } from '../../../platform/lib/page-request.ts';
 import { boundedString } from '../../../platform/lib/text/bounded-text.ts';
 import { Detection, dismissReasons } from './detection.schema.ts';
 import { createShape, updateShape } from './field-types.ts';
-import { ignoreFields } from '../../../platform/lib/ignore-fields.ts';
-import { Instant } from '../../../platform/lib/time/instant.ts';
+import { ignoreFields, Instant } from '../../../platform/lib/schema-parts.ts';
 
 /**
  * Returns the schema of a body with exactly these fields. Record fields that the body cannot set are dropped, so that a

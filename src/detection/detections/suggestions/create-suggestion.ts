@@ -1,6 +1,6 @@
 import { inOrg, type Tx } from '../../../platform/db/db.ts';
 import { appError } from '../../../platform/lib/errors.ts';
-import type { Caller } from '../../../platform/orgs/caller.ts';
+import type { Caller } from '../../../platform/http/caller.ts';
 import { checkCanRun } from '../check-detection.ts';
 import { toNewAgentView, type CreateDetectionDeps } from '../create-detection.ts';
 import { emitDetection } from '../detection-events.ts';

@@ -1,10 +1,8 @@
 import { inOrg, type Db } from '../../../platform/db/db.ts';
-import type { Clock } from '../../../platform/lib/time/clock.ts';
+import { type Clock, lastUtcDays } from '../../../platform/lib/time/clock.ts';
 import { fieldError } from '../../../platform/lib/errors.ts';
-import { readPageRequest } from '../../../platform/lib/page-request.ts';
-import { decodeSortCursor, encodeSortCursor } from '../../../platform/lib/sort-cursor.ts';
-import { lastUtcDays } from '../../../platform/lib/time/utc-days.ts';
-import type { Caller } from '../../../platform/orgs/caller.ts';
+import { readPageRequest, decodeSortCursor, encodeSortCursor } from '../../../platform/lib/page-request.ts';
+import type { Caller } from '../../../platform/http/caller.ts';
 import { readDetection } from '../require-detection.ts';
 import { countHitsByDay, listDays, listSummaries, type SummaryRow } from './summaries.store.ts';
 import type { DetectionDays, DetectionSummary, SummaryList, SummaryQuery, SummarySort } from './summaries.schema.ts';

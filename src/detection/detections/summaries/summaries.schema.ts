@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { integerMeta } from '../../../platform/lib/integers.ts';
+import { integerMeta } from '../../../platform/lib/schema-parts.ts';
 import { detectionCategories, severities } from '../../analysis/candidate.ts';
 import { PageQuery } from '../../../platform/lib/page-request.ts';
 import { boundedString } from '../../../platform/lib/text/bounded-text.ts';

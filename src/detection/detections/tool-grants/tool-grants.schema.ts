@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ActorField } from '../../../platform/orgs/author.schema.ts';
+import { ActorField } from '../../../platform/orgs/orgs.schema.ts';
 import { boundedString } from '../../../platform/lib/text/bounded-text.ts';
 import { IdPath } from '../record/detection-input.schema.ts';
 

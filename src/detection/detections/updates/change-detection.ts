@@ -1,5 +1,5 @@
 import type { Tx } from '../../../platform/db/db.ts';
-import type { Author } from '../../../platform/orgs/caller.ts';
+import type { Author } from '../../../platform/http/caller.ts';
 import { applyConnections } from '../../scheduling/queue/run-queue.store.ts';
 import { changeSchedule } from '../../scheduling/schedule-lifecycle.ts';
 import { changesConnection, findConnected } from '../detection-connections.store.ts';

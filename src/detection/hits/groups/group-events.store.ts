@@ -1,5 +1,5 @@
-import { belongsTo, type Expiry } from '../../../platform/retention/expiry.sql.ts';
 import { sql } from 'kysely';
+import { belongsTo, type Expiry } from '../../../platform/retention/organization-retention.store.ts';
 import { queryRow, queryRows, type Tx } from '../../../platform/db/db.ts';
 import type { OrgId } from '../../../platform/lib/org-id.ts';
 

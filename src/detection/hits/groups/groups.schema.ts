@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { PageQuery } from '../../../platform/lib/page-request.ts';
-import { Instant } from '../../../platform/lib/time/instant.ts';
+import { Instant } from '../../../platform/lib/schema-parts.ts';
 import { severities } from '../../analysis/candidate.ts';
 import { hitStatuses } from '../hits.schema.ts';
 

@@ -1,7 +1,7 @@
 import { inOrg, type Db } from '../../../platform/db/db.ts';
 import { appError } from '../../../platform/lib/errors.ts';
 import { readPageRequest, toPage } from '../../../platform/lib/page-request.ts';
-import type { Caller } from '../../../platform/orgs/caller.ts';
+import type { Caller } from '../../../platform/http/caller.ts';
 import type { HitGroup, HitGroupFilter, HitGroupList } from './groups.schema.ts';
 import { findGroup, listGroups, type HitGroupRow } from './read-groups.store.ts';
 

@@ -4,7 +4,7 @@ import { appError } from '../../../platform/lib/errors.ts';
 import { uuidv7 } from '../../../platform/lib/ids.ts';
 import type { OrgId } from '../../../platform/lib/org-id.ts';
 import { insertAudit } from '../../../platform/orgs/audit.store.ts';
-import type { Caller } from '../../../platform/orgs/caller.ts';
+import type { Caller } from '../../../platform/http/caller.ts';
 import { checkGroupRevision } from '../check-revision.ts';
 import { emitGroupEvent } from '../hit-events.ts';
 import { lockBatchHits, lockGroupHits, storeStatuses, type LockedHit } from '../hit-status.store.ts';

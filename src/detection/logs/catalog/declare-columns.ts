@@ -4,7 +4,7 @@ import { appError, type FieldError } from '../../../platform/lib/errors.ts';
 import { contentVersion, type RecordVersion } from '../../../platform/http/responses/etag.ts';
 import { didYouMean } from '../../../platform/lib/text/nearest-names.ts';
 import { insertAudit } from '../../../platform/orgs/audit.store.ts';
-import type { Caller } from '../../../platform/orgs/caller.ts';
+import type { Caller } from '../../../platform/http/caller.ts';
 import { requireMatch } from '../../../platform/orgs/record-version.ts';
 import { lockDataset } from '../ingestion/publish-batch.ts';
 import type { ColumnDeclaration, DatasetColumns } from '../logs.schema.ts';

@@ -1,6 +1,5 @@
 import { fork, type ChildProcess } from 'node:child_process';
-import { findCompileCache } from '../../../platform/lib/compile-cache.ts';
-import { siblingModule } from '../../../platform/lib/sibling-module.ts';
+import { findCompileCache, siblingModule } from '../../../platform/lib/program-files.ts';
 import type { FromChild, OpenOptions, ToChild } from './protocol.ts';
 
 /** Why an engine process ended: `memory` if it exceeded its resident memory limit, `crash` for any other reason. */

@@ -1,6 +1,6 @@
 import { inOrg } from '../../../platform/db/db.ts';
 import { appError } from '../../../platform/lib/errors.ts';
-import { readTimeRange } from '../../../platform/lib/time/time-range.ts';
+import { readTimeRange } from '../../../platform/lib/page-request.ts';
 import type { OrgId } from '../../../platform/lib/org-id.ts';
 import type { QueryRow } from '../../siem/connector.ts';
 import { toQueryProblem } from '../../siem/query-problem.ts';

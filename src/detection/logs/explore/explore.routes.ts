@@ -1,6 +1,6 @@
 import type { App } from '../../../platform/http/app-type.ts';
 import { apiRoutes } from '../../../platform/http/api-routes.ts';
-import { disconnectSignal } from '../../../platform/http/disconnect-signal.ts';
+import { disconnectSignal } from '../../../platform/http/connections.ts';
 import { DatasetPath } from '../logs.schema.ts';
 import type { SearchLogsDeps } from '../query/search-logs.ts';
 import { ExploreQuery, FieldStatistics, Histogram, HistogramQuery } from './explore.schema.ts';

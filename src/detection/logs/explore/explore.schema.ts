@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { integerMeta } from '../../../platform/lib/integers.ts';
-import { Instant } from '../../../platform/lib/time/instant.ts';
+import { integerMeta, Instant } from '../../../platform/lib/schema-parts.ts';
 import { boundedString } from '../../../platform/lib/text/bounded-text.ts';
 
 export const ExploreQuery = z.object({

@@ -1,4 +1,4 @@
-import type { Caller } from '../../../platform/orgs/caller.ts';
+import type { Caller } from '../../../platform/http/caller.ts';
 import { listCatalogColumns, type Column } from '../catalog/columns.ts';
 import type { SearchLogsDeps } from '../query/search-logs.ts';
 import { openDataset, queryDataset } from './explore-dataset.ts';

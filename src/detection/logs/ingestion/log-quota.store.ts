@@ -3,7 +3,7 @@ import { queryRow, type Tx } from '../../../platform/db/db.ts';
 import type { AppError } from '../../../platform/lib/errors.ts';
 import type { OrgId } from '../../../platform/lib/org-id.ts';
 import type { QuotaName } from '../../../platform/orgs/limits/limits.schema.ts';
-import { quotaExceeded } from '../../../platform/orgs/limits/require-quota.ts';
+import { quotaExceeded } from '../../../platform/orgs/limits/quotas.ts';
 
 const dayMs = 86_400_000;
 /** Retention frees space at any hour. */

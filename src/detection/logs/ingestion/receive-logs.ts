@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
-import { mayHaveCommitted } from '../../../platform/db/failures/commit-failure.ts';
+import { mayHaveCommitted } from '../../../platform/db/retry-on-conflict.ts';
 import { inOrg, type Db, type Tx } from '../../../platform/db/db.ts';
 import type { Clock } from '../../../platform/lib/time/clock.ts';
 import { uuidv7 } from '../../../platform/lib/ids.ts';

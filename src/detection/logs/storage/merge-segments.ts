@@ -1,7 +1,7 @@
 import { unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { inOrg, type Db } from '../../../platform/db/db.ts';
-import { mayHaveCommitted } from '../../../platform/db/failures/commit-failure.ts';
+import { mayHaveCommitted } from '../../../platform/db/retry-on-conflict.ts';
 import { uuidv7 } from '../../../platform/lib/ids.ts';
 import type { OrgId } from '../../../platform/lib/org-id.ts';
 import { loadCatalog, saveStoredColumns, type CatalogCache } from '../catalog/catalog.store.ts';

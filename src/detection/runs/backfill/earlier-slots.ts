@@ -1,4 +1,4 @@
-import { lookbackMs } from '../../../platform/lib/cron/cron-intervals.ts';
+import { lookbackMs } from '../../../platform/lib/time/cron.ts';
 import { categories } from '../../analysis/registry.ts';
 import { subtractMs, type TimeRange } from '../../scheduling/slot-windows.ts';
 import { SiemError } from '../../siem/connector.ts';

@@ -1,5 +1,5 @@
 import type { Spend } from '../../../platform/models/spending/budgets.ts';
-import { slotIntervalMs } from '../../../platform/lib/cron/cron-intervals.ts';
+import { slotIntervalMs } from '../../../platform/lib/time/cron.ts';
 import type { OrgId } from '../../../platform/lib/org-id.ts';
 import type { AnalysisDefinition } from '../../analysis/analysis-definition.ts';
 import type { MemoryScope } from '../../analysis/memory/memory.ts';

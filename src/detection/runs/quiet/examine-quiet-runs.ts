@@ -1,6 +1,6 @@
 import type { Db } from '../../../platform/db/db.ts';
 import type { Clock } from '../../../platform/lib/time/clock.ts';
-import { minLookbackMs } from '../../../platform/lib/cron/cron-intervals.ts';
+import { minLookbackMs } from '../../../platform/lib/time/cron.ts';
 import type { Models } from '../../../platform/models/models.ts';
 import { categories } from '../../analysis/registry.ts';
 import type { Definition } from '../../detections/record/definition.ts';

@@ -3,7 +3,7 @@ import { inOrg, type Db, type Tx } from '../../../platform/db/db.ts';
 import type { Clock } from '../../../platform/lib/time/clock.ts';
 import { appError } from '../../../platform/lib/errors.ts';
 import { insertAudit } from '../../../platform/orgs/audit.store.ts';
-import type { Caller } from '../../../platform/orgs/caller.ts';
+import type { Caller } from '../../../platform/http/caller.ts';
 import { reopenGaps } from '../../scheduling/coverage/fill-gaps.store.ts';
 import { deleteQueueEntry, lockQueueEntry, requestCancellation } from '../../scheduling/queue/run-queue.store.ts';
 import { findRun, type RunRow } from '../read-runs.store.ts';

@@ -2,9 +2,9 @@ import { inOrg, queryRow, type Db, type Tx } from '../../../platform/db/db.ts';
 import type { Clock } from '../../../platform/lib/time/clock.ts';
 import { appError, fieldError } from '../../../platform/lib/errors.ts';
 import { uuidv7 } from '../../../platform/lib/ids.ts';
-import { annotateSpan } from '../../../platform/lib/tracing/spans.ts';
+import { annotateSpan } from '../../../platform/lib/logging/spans.ts';
 import { insertAudit } from '../../../platform/orgs/audit.store.ts';
-import type { Caller } from '../../../platform/orgs/caller.ts';
+import type { Caller } from '../../../platform/http/caller.ts';
 import {
   findBoundaryBefore,
   listWindowsBefore,

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { queryRow, type Tx } from '../../../platform/db/db.ts';
-import type { Author } from '../../../platform/orgs/caller.ts';
+import type { Author } from '../../../platform/http/caller.ts';
 import { insertQueueEntries } from '../../scheduling/queue/run-queue.store.ts';
 import type { TimeRange } from '../../scheduling/slot-windows.ts';
 

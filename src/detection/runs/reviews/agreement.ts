@@ -1,5 +1,5 @@
 import { inOrg, queryRow, type Db } from '../../../platform/db/db.ts';
-import type { Caller } from '../../../platform/orgs/caller.ts';
+import type { Caller } from '../../../platform/http/caller.ts';
 import { getDetectionState } from '../detection-state.store.ts';
 import type { Agreement } from '../run-details.schema.ts';
 

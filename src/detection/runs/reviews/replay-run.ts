@@ -2,7 +2,7 @@ import { inOrg, queryRow, type Tx } from '../../../platform/db/db.ts';
 import { appError, fieldError } from '../../../platform/lib/errors.ts';
 import type { OrgId } from '../../../platform/lib/org-id.ts';
 import { ModelError } from '../../../platform/models/model-error.ts';
-import type { Caller } from '../../../platform/orgs/caller.ts';
+import type { Caller } from '../../../platform/http/caller.ts';
 import type { ConnectionFor } from '../../connections/open-connection.ts';
 import { findPromptText } from '../../detections/history/prompts.store.ts';
 import { checkModelAlias } from '../../detections/record/check-model-alias.ts';

@@ -2,7 +2,7 @@ import { inOrg, type Db, type Tx } from '../../../platform/db/db.ts';
 import type { Clock } from '../../../platform/lib/time/clock.ts';
 import { fieldError } from '../../../platform/lib/errors.ts';
 import type { Models } from '../../../platform/models/models.ts';
-import type { Caller } from '../../../platform/orgs/caller.ts';
+import type { Caller } from '../../../platform/http/caller.ts';
 import { requireMatch } from '../../../platform/orgs/record-version.ts';
 import { findPromptText } from '../../detections/history/prompts.store.ts';
 import { checkModelAlias } from '../../detections/record/check-model-alias.ts';

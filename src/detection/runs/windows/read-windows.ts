@@ -1,7 +1,7 @@
 import { inOrg, type Db } from '../../../platform/db/db.ts';
 import type { Clock } from '../../../platform/lib/time/clock.ts';
-import { readTimeRange } from '../../../platform/lib/time/time-range.ts';
-import type { Caller } from '../../../platform/orgs/caller.ts';
+import { readTimeRange } from '../../../platform/lib/page-request.ts';
+import type { Caller } from '../../../platform/http/caller.ts';
 import { getDetectionState } from '../detection-state.store.ts';
 import type { WindowList, WindowsQuery } from './windows.schema.ts';
 import { findTimeLine, listWindows } from './windows.store.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Instant } from '../../../platform/lib/time/instant.ts';
+import { Instant } from '../../../platform/lib/schema-parts.ts';
 
 const time = z.string().meta({ format: 'date-time' });
 

@@ -1,5 +1,5 @@
 import { runLoop } from '../../../platform/lib/concurrency/loop.ts';
-import { inSpan } from '../../../platform/lib/tracing/spans.ts';
+import { inSpan } from '../../../platform/lib/logging/spans.ts';
 import type { ClockGuard } from '../../scheduling/clock-guard.ts';
 import { enqueueDueRunsAcrossOrgs } from '../../scheduling/enqueue-runs.ts';
 import { claimRunsAcrossOrgs } from '../../scheduling/queue/claim-runs.store.ts';

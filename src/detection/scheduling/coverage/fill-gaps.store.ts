@@ -1,5 +1,5 @@
 import { sql, type RawBuilder } from 'kysely';
-import { belongsTo, type Expiry } from '../../../platform/retention/expiry.sql.ts';
+import { belongsTo, type Expiry } from '../../../platform/retention/organization-retention.store.ts';
 import { queryRows, type Tx } from '../../../platform/db/db.ts';
 import { uuidv7 } from '../../../platform/lib/ids.ts';
 import type { DetectionKey } from '../detection-key.ts';

@@ -1,7 +1,7 @@
 import { sql, type RawBuilder } from 'kysely';
 import { acrossOrgsPipelined, type Db } from '../../../platform/db/db.ts';
 import { uuidv7 } from '../../../platform/lib/ids.ts';
-import { isNotSuspended } from '../../../platform/orgs/is-not-suspended.sql.ts';
+import { isNotSuspended } from '../../../platform/orgs/orgs.store.ts';
 import { createConcurrencyRules, type ConcurrencyLimits, type ConcurrencyRules } from './concurrency-limits.ts';
 import { claimColumns, leaseEnd, type RunClaim } from './run-claim.ts';
 

@@ -1,6 +1,6 @@
 import { Socket } from 'node:net';
 import pg from 'pg';
-import { parseExactJson } from '../../../platform/lib/json/exact-json.ts';
+import { parseExactJson } from '../../../platform/lib/json/json-values.ts';
 import {
   pinnedLookup,
   resolvePublicHost,

@@ -1,4 +1,4 @@
-import { parseExactJson } from '../../../platform/lib/json/exact-json.ts';
+import { parseExactJson } from '../../../platform/lib/json/json-values.ts';
 import { ExternalError } from '../../../platform/lib/external-error.ts';
 import { readChunks, sendRequest } from '../../../platform/lib/outbound-http/send-request.ts';
 import { SiemError } from '../connector.ts';

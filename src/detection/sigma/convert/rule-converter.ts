@@ -1,7 +1,7 @@
 import { appError, fieldError } from '../../../platform/lib/errors.ts';
 import type { OrgId } from '../../../platform/lib/org-id.ts';
-import { siblingModule } from '../../../platform/lib/sibling-module.ts';
-import { isPoolBusy, ThreadError } from '../../../platform/lib/threads/thread-error.ts';
+import { siblingModule } from '../../../platform/lib/program-files.ts';
+import { isPoolBusy, ThreadError } from '../../../platform/lib/threads/thread-protocol.ts';
 import { createThreadPool } from '../../../platform/lib/threads/thread-pool.ts';
 import type { ConvertedRule } from './convert-rules.ts';
 import type { ConvertTask } from './convert-task.ts';

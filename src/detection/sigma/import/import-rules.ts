@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { asDryRun, inOrg, inOrgWithCachedPlans, type Tx } from '../../../platform/db/db.ts';
 import { AppError } from '../../../platform/lib/errors.ts';
 import { startSlices } from '../../../platform/lib/concurrency/slices.ts';
-import type { Caller } from '../../../platform/orgs/caller.ts';
+import type { Caller } from '../../../platform/http/caller.ts';
 import { toFileFields, toUpdateBody, withoutTests, type FileFields } from '../../as-code/file-fields.ts';
 import { prepareDetection, storeNewDetection } from '../../detections/create-detection.ts';
 import type { ImportProgress, ImportResult, ImportSigma } from '../../detections/bulk/bulk.schema.ts';

@@ -2,7 +2,7 @@ import { inOrg, type Db } from '../../../platform/db/db.ts';
 import { fieldError } from '../../../platform/lib/errors.ts';
 import type { OrgId } from '../../../platform/lib/org-id.ts';
 import { uuidPattern } from '../../../platform/lib/org-id.ts';
-import type { Caller } from '../../../platform/orgs/caller.ts';
+import type { Caller } from '../../../platform/http/caller.ts';
 import { findConnection } from '../../connections/connections.store.ts';
 import { listDatasets, type ListDatasetsDeps } from '../../logs/catalog/list-datasets.ts';
 import type { ConvertedRule } from '../convert/convert-rules.ts';

@@ -1,6 +1,6 @@
 import { inOrg, type Db, type Tx } from '../../../platform/db/db.ts';
 import { appError, fieldError } from '../../../platform/lib/errors.ts';
-import type { Caller } from '../../../platform/orgs/caller.ts';
+import type { Caller } from '../../../platform/http/caller.ts';
 import { findPromptText } from '../../detections/history/prompts.store.ts';
 import { findDefinition } from '../../detections/history/revisions.store.ts';
 import { checkModelAlias } from '../../detections/record/check-model-alias.ts';

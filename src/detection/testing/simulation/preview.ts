@@ -1,7 +1,7 @@
 import { splitIntoBatches } from '../../../platform/lib/concurrency/batches.ts';
 import { uuidv7 } from '../../../platform/lib/ids.ts';
 import { mapInSlices } from '../../../platform/lib/concurrency/slices.ts';
-import type { Caller } from '../../../platform/orgs/caller.ts';
+import type { Caller } from '../../../platform/http/caller.ts';
 import { checkModelAlias } from '../../detections/record/check-model-alias.ts';
 import { buildDefinition } from '../../detections/record/new-detection.ts';
 import type { ActiveRun } from '../../runs/execution/active-run.ts';

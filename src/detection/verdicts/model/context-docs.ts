@@ -1,5 +1,5 @@
 import { redactText } from '../../../platform/lib/text/redact.ts';
-import { createStableDelimiter } from '../../../platform/models/calls/delimiter.ts';
+import { createStableDelimiter } from '../../../platform/models/ask-model.ts';
 
 /** A document that the author attached to a detection. Without `content`, the model does not learn of it. */
 export type ContextDoc = { name: string; content?: string | undefined };

@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import type { Spend } from '../../../platform/models/spending/budgets.ts';
-import { createDelimiter } from '../../../platform/models/calls/delimiter.ts';
+import { createDelimiter } from '../../../platform/models/ask-model.ts';
 import { invalidVerdictError } from '../../../platform/models/model-error.ts';
 import { callCostUsd, type ConfiguredModel } from '../../../platform/models/models.ts';
 import type { JudgeGrade } from './model-score.ts';
 import { redactDeep } from '../../../platform/lib/text/redact.ts';
-import { findPlantedCue } from '../../../platform/lib/text/planted-text/planted-text.ts';
+import { findPlantedCue } from '../planted-text/phrases/planted-text.ts';
 import { holdsFreeText } from '../planted-text/free-text.ts';
 import { holdsPlantedOrder } from '../planted-text/screen-output.ts';
 import type { Verdict } from '../verdict.ts';

@@ -1,14 +1,13 @@
 import type { ModelMessage } from 'ai';
-import { createDelimiter, type Delimiter } from '../../../platform/models/calls/delimiter.ts';
-import { extractJson, toolResult } from '../../../platform/models/calls/ask-model.ts';
-import type { ModelResponse } from '../../../platform/models/calls/model-call.ts';
+import { createDelimiter, type Delimiter, extractJson, toolResult } from '../../../platform/models/ask-model.ts';
+import type { ModelResponse } from '../../../platform/models/model-call.ts';
 import { redactDeep } from '../../../platform/lib/text/redact.ts';
 import {
   invalidVerdictError,
   tooManyStepsError,
   unsupportedEvidenceError,
 } from '../../../platform/models/model-error.ts';
-import type { ModelStep } from '../../../platform/models/model-step.ts';
+import type { ModelStep } from '../../../platform/models/model-tool.ts';
 import { callCostUsd } from '../../../platform/models/models.ts';
 import { holdsPlantedOrder } from '../planted-text/screen-output.ts';
 import { screenCandidate } from '../planted-text/screen-candidate.ts';

@@ -1,5 +1,5 @@
 import { redactDeep } from '../../../platform/lib/text/redact.ts';
-import { createStableDelimiter, type Delimiter } from '../../../platform/models/calls/delimiter.ts';
+import { createStableDelimiter, type Delimiter } from '../../../platform/models/ask-model.ts';
 import { withoutRepeatedMessages } from '../planted-text/repeated-message.ts';
 import type { Candidate, RenderedRow } from '../../analysis/candidate.ts';
 import { renderContextDocs } from './context-docs.ts';

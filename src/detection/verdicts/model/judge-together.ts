@@ -1,4 +1,4 @@
-import { createDelimiter } from '../../../platform/models/calls/delimiter.ts';
+import { createDelimiter } from '../../../platform/models/ask-model.ts';
 import { invalidVerdictError } from '../../../platform/models/model-error.ts';
 import { callCostUsd } from '../../../platform/models/models.ts';
 import { redactDeep } from '../../../platform/lib/text/redact.ts';

@@ -1,6 +1,6 @@
-import { decodeViews, splitNames } from '../../../platform/lib/text/planted-text/decoded-views.ts';
-import { functionWords } from '../../../platform/lib/text/planted-text/english.ts';
-import { foldText } from '../../../platform/lib/text/planted-text/fold-text.ts';
+import { decodeViews, splitNames } from './phrases/decoded-views.ts';
+import { functionWords } from './phrases/english.ts';
+import { foldText } from './phrases/fold-text.ts';
 
 const textMax = 8_000;
 /** Three words in a row. A user agent has at most two between its versions, and so has the name of a person or a product. */

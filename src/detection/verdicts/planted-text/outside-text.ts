@@ -1,4 +1,4 @@
-import { plainFieldName } from '../../../platform/lib/text/field-name.ts';
+import { plainFieldName } from '../../../platform/lib/text/canonical-text.ts';
 import type { Candidate, RenderedRow } from '../../analysis/candidate.ts';
 import { holdsFreeText } from './free-text.ts';
 import { withoutRepeatedMessages } from './repeated-message.ts';

@@ -1,5 +1,5 @@
 import type { Candidate, RenderedRow } from '../../analysis/candidate.ts';
-import { plainFieldName } from '../../../platform/lib/text/field-name.ts';
+import { plainFieldName } from '../../../platform/lib/text/canonical-text.ts';
 
 const labelledLine = /^[^:]{1,60}:\s*(.*)$/;
 const labelledMin = 3;

@@ -1,5 +1,5 @@
-import { inferFieldRole, type FieldRole } from '../../../platform/lib/text/planted-text/field-roles.ts';
-import { findPlantedCue, type PlantedCue } from '../../../platform/lib/text/planted-text/planted-text.ts';
+import { inferFieldRole, type FieldRole } from './phrases/field-roles.ts';
+import { findPlantedCue, type PlantedCue } from './phrases/planted-text.ts';
 import type { Candidate, Facts, RenderedRow } from '../../analysis/candidate.ts';
 
 /** A field of a row whose text is addressed to a model. `rowId` is null for the entity itself. */

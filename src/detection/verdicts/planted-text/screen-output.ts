@@ -1,4 +1,4 @@
-import { findPlantedCue, type PlantedCue } from '../../../platform/lib/text/planted-text/planted-text.ts';
+import { findPlantedCue, type PlantedCue } from './phrases/planted-text.ts';
 
 /** Cues that prose of reports and web pages hardly contains. */
 const orders: ReadonlySet<PlantedCue | undefined> = new Set(['override', 'role', 'verdict', 'markup'] as const);

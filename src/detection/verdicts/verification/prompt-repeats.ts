@@ -1,5 +1,5 @@
-import { decodeViews, splitNames } from '../../../platform/lib/text/planted-text/decoded-views.ts';
-import { foldText } from '../../../platform/lib/text/planted-text/fold-text.ts';
+import { decodeViews, splitNames } from '../planted-text/phrases/decoded-views.ts';
+import { foldText } from '../planted-text/phrases/fold-text.ts';
 
 const runMin = 5;
 const wholeMin = 4;

@@ -1,4 +1,4 @@
-import { ownValue } from '../../../platform/lib/own-value.ts';
+import { ownValue } from '../../../platform/lib/json/json-values.ts';
 import type { Indicator } from '../../model/item.schema.ts';
 import type { IndicatorType } from '../../model/vocabulary.ts';
 

@@ -1,4 +1,4 @@
-import { rememberResults } from '../../../platform/lib/remember-results.ts';
+import { rememberResults } from '../../../platform/lib/concurrency/shared-calls.ts';
 import { platforms, type Platform } from '../../model/platforms.ts';
 
 // Vendor and product as catalogs write them. Cross-platform products have no platform.

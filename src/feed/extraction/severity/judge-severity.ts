@@ -1,4 +1,4 @@
-import { ownValue } from '../../../platform/lib/own-value.ts';
+import { ownValue } from '../../../platform/lib/json/json-values.ts';
 import { severities, type Severity } from '../../model/vocabulary.ts';
 import { rateCvssScore, type CvssScore } from '../cvss.ts';
 

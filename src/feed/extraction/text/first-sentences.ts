@@ -1,4 +1,4 @@
-import { foldWhitespace } from '../../../platform/lib/text/fold-whitespace.ts';
+import { foldWhitespace } from '../../../platform/lib/text/canonical-text.ts';
 
 const segmenter = new Intl.Segmenter('en', { granularity: 'sentence' });
 const readMaxChars = 4_000;

@@ -5,7 +5,7 @@ import {
   type Observable,
 } from '../../extraction/observable.ts';
 import { findTlp } from '../../extraction/tlp.ts';
-import { ownValue } from '../../../platform/lib/own-value.ts';
+import { ownValue } from '../../../platform/lib/json/json-values.ts';
 import { bucketByType, type Tlp } from '../../model/vocabulary.ts';
 import { roundConfidence } from '../../model/source-record.ts';
 import { createDateReader } from './list-dates.ts';

@@ -1,5 +1,5 @@
 import type { IndicatorType } from '../../model/vocabulary.ts';
-import { ownValue } from '../../../platform/lib/own-value.ts';
+import { ownValue } from '../../../platform/lib/json/json-values.ts';
 
 /** Indicator types by object and relation, for attributes whose type alone is ambiguous. */
 const indicators: Record<string, IndicatorType> = {

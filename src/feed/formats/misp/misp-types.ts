@@ -1,4 +1,4 @@
-import { ownValue } from '../../../platform/lib/own-value.ts';
+import { ownValue } from '../../../platform/lib/json/json-values.ts';
 import { bucketByType, type IndicatorType } from '../../model/vocabulary.ts';
 import { findRelationKind } from './misp-relations.ts';
 import {

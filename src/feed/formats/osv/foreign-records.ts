@@ -5,8 +5,8 @@ import {
   asText,
   asTexts,
   type JsonObject,
+  ownValue,
 } from '../../../platform/lib/json/json-values.ts';
-import { ownValue } from '../../../platform/lib/own-value.ts';
 
 /** Ecosystems of OSV by their name at GitHub. Others have the same name. */
 const ecosystems: Record<string, string> = {

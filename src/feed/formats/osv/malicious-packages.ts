@@ -3,8 +3,14 @@ import { createAddressObservable, createObservable, type Observable } from '../.
 import { extractIndicators } from '../../extraction/indicators/extract-indicators.ts';
 import { locateValue } from '../../extraction/text/locate-value.ts';
 import { valueMaxChars, type StoredText } from '../../extraction/text/stored-text.ts';
-import { asObject, asObjects, asText, asTexts, type JsonObject } from '../../../platform/lib/json/json-values.ts';
-import { ownValue } from '../../../platform/lib/own-value.ts';
+import {
+  asObject,
+  asObjects,
+  asText,
+  asTexts,
+  type JsonObject,
+  ownValue,
+} from '../../../platform/lib/json/json-values.ts';
 
 type StatementContext = {
   statements: ReturnType<typeof createStatementCollector>;

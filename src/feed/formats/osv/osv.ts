@@ -8,9 +8,9 @@ import {
   asTexts,
   isObject,
   type JsonObject,
+  ownValue,
 } from '../../../platform/lib/json/json-values.ts';
 import { firstSentences } from '../../extraction/text/first-sentences.ts';
-import { ownValue } from '../../../platform/lib/own-value.ts';
 import { judgeSeverity, type SeverityRating } from '../../extraction/severity/judge-severity.ts';
 import { parseJsonOrYaml } from '../../../platform/lib/json/yaml.ts';
 import { parseInstant, type SourceRecord } from '../../model/source-record.ts';

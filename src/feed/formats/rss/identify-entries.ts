@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { toStorableText } from '../../../platform/lib/text/storable-text.ts';
+import { toStorableText } from '../../../platform/lib/text/bounded-text.ts';
 import type { SkippedEntry } from '../../model/source-record.ts';
 import type { DigestInput } from '../fetch-session.ts';
 import type { FeedEntry } from './feed-entry.ts';

@@ -1,7 +1,7 @@
-import { toPublisherHost } from '../../model/publisher-host.ts';
 import { createHash } from 'node:crypto';
+import { toPublisherHost } from '../../model/publisher-host.ts';
 import { extractItem, type ReferenceLists } from '../../extraction/extract-item.ts';
-import { toStorableText } from '../../../platform/lib/text/storable-text.ts';
+import { toStorableText } from '../../../platform/lib/text/bounded-text.ts';
 import { toTextRecord } from '../../extraction/text/text-record.ts';
 import type { SourceRecord, UnreadText } from '../../model/source-record.ts';
 import { readArticle, type Article } from './article.ts';

@@ -1,5 +1,4 @@
-import { asObject, asTexts, parseJsonBytes } from '../../../platform/lib/json/json-values.ts';
-import { ownValue } from '../../../platform/lib/own-value.ts';
+import { asObject, asTexts, parseJsonBytes, ownValue } from '../../../platform/lib/json/json-values.ts';
 import type { SkippedEntry } from '../../model/source-record.ts';
 import type { DigestInput } from '../fetch-session.ts';
 import { countChars, keptMaxChars, type KeptEntries } from './kept-entries.ts';

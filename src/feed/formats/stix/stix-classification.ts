@@ -2,7 +2,7 @@ import { platforms, findPlatform } from '../../model/platforms.ts';
 import type { Classification, Iocs } from '../../model/item.schema.ts';
 import { targetRegion, targetSector } from '../../model/vocabulary.ts';
 import { countryName } from '../../model/target-forms.ts';
-import { ownValue } from '../../../platform/lib/own-value.ts';
+import { ownValue, asObjects, asScalarText, asText, asTexts } from '../../../platform/lib/json/json-values.ts';
 import {
   createClassificationBuilder,
   inferPlatforms,
@@ -13,7 +13,6 @@ import type { NameDictionary } from '../../extraction/names/dictionary/name-dict
 import { addProseNames } from '../../extraction/names/add-prose-names.ts';
 import { findTaggedName } from '../../extraction/names/dictionary/tagged-name.ts';
 import { findMispActor } from './misp-objects.ts';
-import { asObjects, asScalarText, asText, asTexts } from '../../../platform/lib/json/json-values.ts';
 import { findTactic, findTechnique } from '../../reference-data/attack.ts';
 import { cvePattern, cwePattern } from '../record-fields.ts';
 import { readConfidence, listExternalReferences, readTextField, type StixSourceObject } from './stix-objects.ts';

@@ -1,8 +1,7 @@
-import { asObject, asObjects, asText, asTexts, isObject } from '../../../platform/lib/json/json-values.ts';
+import { asObject, asObjects, asText, asTexts, isObject, ownValue } from '../../../platform/lib/json/json-values.ts';
 import { findTlp } from '../../extraction/tlp.ts';
 import type { Tlp } from '../../model/vocabulary.ts';
 import { strictestTlp } from '../record-fields.ts';
-import { ownValue } from '../../../platform/lib/own-value.ts';
 import { listRefs, type StixBundle, type StixSourceObject } from './stix-objects.ts';
 
 /** The marking definitions of STIX 2.0 and 2.1 for TLP 1.0 and of the OASIS extension for TLP 2.0. */

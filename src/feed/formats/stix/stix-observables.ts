@@ -1,5 +1,5 @@
 import { bucketByType, type IndicatorType } from '../../model/vocabulary.ts';
-import { ownValue } from '../../../platform/lib/own-value.ts';
+import { ownValue } from '../../../platform/lib/json/json-values.ts';
 import { createObservable, createAddressObservable, type Observable } from '../../extraction/observable.ts';
 
 const hashTypes: Record<string, IndicatorType> = {

@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os';
-import { siblingModule } from '../../../platform/lib/sibling-module.ts';
+import { siblingModule } from '../../../platform/lib/program-files.ts';
 import { createThreadPool } from '../../../platform/lib/threads/thread-pool.ts';
 import { getReferenceDataVersion } from '../../reference-data/reference-data-version.ts';
 import type { SourceRecord, UnreadText } from '../../model/source-record.ts';

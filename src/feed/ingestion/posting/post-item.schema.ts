@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Instant } from '../../../platform/lib/time/instant.ts';
+import { Instant } from '../../../platform/lib/schema-parts.ts';
 import { boundedString } from '../../../platform/lib/text/bounded-text.ts';
 import { parseInstant } from '../../model/source-record.ts';
 import { TlpInput } from '../tlp-input.ts';

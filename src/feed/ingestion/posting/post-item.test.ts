@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { startApp, type TestOrg } from '../../../../test/support/harness.ts';
 import { createExtractor } from '../extractor/extractor.ts';
-import { ThreadError } from '../../../platform/lib/threads/thread-error.ts';
+import { ThreadError } from '../../../platform/lib/threads/thread-protocol.ts';
 
 const report = `Acme Bank hit by Emotet
 On Monday the actor TA542 sent spearphishing emails with malicious Word attachments to staff of the bank. Once opened, the document

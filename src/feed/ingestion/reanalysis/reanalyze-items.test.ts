@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import { startApp, type TestApp, type TestOrg } from '../../../../test/support/harness.ts';
 import { acrossOrgs, inOrg, queryRow } from '../../../platform/db/db.ts';
-import { ThreadError } from '../../../platform/lib/threads/thread-error.ts';
+import { ThreadError } from '../../../platform/lib/threads/thread-protocol.ts';
 import { kevCatalogue, kevRow } from '../../../../test/support/feed/kev-source.ts';
 import { pullOnce } from '../../../../test/support/feed/grouped-reports.ts';
 import { reanalyzeBatch } from './reanalyze-items.ts';

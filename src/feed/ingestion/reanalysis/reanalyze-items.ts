@@ -2,7 +2,7 @@ import { acrossOrgs, type Db, type Tx } from '../../../platform/db/db.ts';
 import type { Clock } from '../../../platform/lib/time/clock.ts';
 import type { Logger } from '../../../platform/lib/logging/logger.ts';
 import { runLoop } from '../../../platform/lib/concurrency/loop.ts';
-import { isPoolBusy } from '../../../platform/lib/threads/thread-error.ts';
+import { isPoolBusy } from '../../../platform/lib/threads/thread-protocol.ts';
 import { recomputePools } from '../../deduplication/recompute-pools.ts';
 import { buildComparisonTraits } from '../../deduplication/similarity/comparison-traits.ts';
 import type { ExtractedItem } from '../../extraction/extract-item.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { fieldError } from '../../../platform/lib/errors.ts';
-import { Instant } from '../../../platform/lib/time/instant.ts';
+import { Instant } from '../../../platform/lib/schema-parts.ts';
 import { boundedString } from '../../../platform/lib/text/bounded-text.ts';
 import { findAttackName } from '../../reference-data/attack.ts';
 import { listCanonicalNames, plainName, resolveName } from '../../extraction/names/dictionary/resolve-name.ts';

@@ -1,7 +1,7 @@
 import type { Tx } from '../../../platform/db/db.ts';
 import type { OrgId } from '../../../platform/lib/org-id.ts';
 import { readQuota } from '../../../platform/orgs/limits/limits.store.ts';
-import { requireQuota } from '../../../platform/orgs/limits/require-quota.ts';
+import { requireQuota } from '../../../platform/orgs/limits/quotas.ts';
 import { countPrivateItems } from './counts.store.ts';
 
 /** The quota of private items and how many more it allows. */

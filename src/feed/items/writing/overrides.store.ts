@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { queryRow, queryRows, type Tx } from '../../../platform/db/db.ts';
-import type { Author } from '../../../platform/orgs/caller.ts';
+import type { Author } from '../../../platform/http/caller.ts';
 import type { RelevanceReason } from '../../model/overrides.schema.ts';
 
 // Every write of `feed_overrides`. The organization's private pool must be locked, and advanced afterwards.

@@ -1,6 +1,6 @@
-import { ownValue } from '../../../platform/lib/own-value.ts';
 import { isIPv4, isIPv6 } from 'node:net';
 import { domainToASCII } from 'node:url';
+import { ownValue } from '../../../platform/lib/json/json-values.ts';
 import type { IndicatorType } from '../vocabulary.ts';
 import { refang } from './refang.ts';
 

@@ -1,5 +1,5 @@
 import { ExternalError } from '../../../platform/lib/external-error.ts';
-import { isPoolBusy, ThreadError } from '../../../platform/lib/threads/thread-error.ts';
+import { isPoolBusy, ThreadError } from '../../../platform/lib/threads/thread-protocol.ts';
 
 /** Why a pull is not good. The message is safe to show. Any other error is a fault of the service. */
 export class BadPull extends Error {}

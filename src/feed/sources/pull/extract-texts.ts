@@ -1,4 +1,4 @@
-import { isPoolBusy, ThreadError } from '../../../platform/lib/threads/thread-error.ts';
+import { isPoolBusy, ThreadError } from '../../../platform/lib/threads/thread-protocol.ts';
 import { reasonOf } from '../../../platform/lib/external-error.ts';
 import type { ParseResult } from '../../formats/source-format.ts';
 import { cutReason, isCutText } from '../../formats/rss/read-entry-text.ts';

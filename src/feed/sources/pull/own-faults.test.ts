@@ -4,9 +4,8 @@ import { fileSource, kevCatalogue, kevRows } from '../../../../test/support/feed
 import { startApp } from '../../../../test/support/harness.ts';
 import { selectIn } from '../../../../test/support/select-rows.ts';
 import { ExternalError } from '../../../platform/lib/external-error.ts';
-import { ThreadError } from '../../../platform/lib/threads/thread-error.ts';
-import type { Parser } from './parse/parser.ts';
-import { createParser } from './parse/parser.ts';
+import { ThreadError } from '../../../platform/lib/threads/thread-protocol.ts';
+import { type Parser, createParser } from './parse/parser.ts';
 import { pullNextDue, type RunPull } from './threads/start-pulls.ts';
 import { pullClaimedSource } from './pull-source.ts';
 

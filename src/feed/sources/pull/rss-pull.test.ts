@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { afterAll, describe, expect, test } from 'vitest';
 import { startApp, type TestOrg } from '../../../../test/support/harness.ts';
-import { ThreadError } from '../../../platform/lib/threads/thread-error.ts';
+import { ThreadError } from '../../../platform/lib/threads/thread-protocol.ts';
 import type { FeedItem } from '../../model/item.schema.ts';
 import { emptyResult as clean, type PullResult } from '../../ingestion/pull-plan.ts';
 import { articlePage, rssFeed, sentences, type TestEntry } from '../../../../test/support/feed/rss-documents.ts';

@@ -5,7 +5,7 @@ import { fetchDocuments } from '../pull/fetch-documents.ts';
 import type { Parser } from '../pull/parse/parser.ts';
 import { failedSample, type SourceSample, type TestedSource } from './source-sample.ts';
 import { ExternalError } from '../../../platform/lib/external-error.ts';
-import { isPoolBusy, ThreadError } from '../../../platform/lib/threads/thread-error.ts';
+import { isPoolBusy, ThreadError } from '../../../platform/lib/threads/thread-protocol.ts';
 
 type SampleSourceOptions = {
   parser: Parser;

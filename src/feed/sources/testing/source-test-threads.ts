@@ -1,6 +1,6 @@
 import type { Clock } from '../../../platform/lib/time/clock.ts';
-import { siblingModule } from '../../../platform/lib/sibling-module.ts';
-import { isPoolBusy, toUnavailable } from '../../../platform/lib/threads/thread-error.ts';
+import { siblingModule } from '../../../platform/lib/program-files.ts';
+import { isPoolBusy, toUnavailable } from '../../../platform/lib/threads/thread-protocol.ts';
 import { createThreadPool } from '../../../platform/lib/threads/thread-pool.ts';
 import type { OrgId } from '../../../platform/lib/org-id.ts';
 import { failedSample, type SourceSample, type TestedSource } from './source-sample.ts';

@@ -1,19 +1,16 @@
 import swagger from '@fastify/swagger';
 import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod';
-import { packageVersion } from '../../lib/package-version.ts';
+import { packageVersion } from '../../lib/program-files.ts';
 import type { App } from '../app-type.ts';
 import { Problem } from '../responses/problem.ts';
-import { completeOperations, type DescribedRoute } from './complete-operations.ts';
-import { headerParameters } from './header-parameters.ts';
+import { completeOperations, type DescribedRoute, headerParameters } from './complete-operations.ts';
 import { commonResponses } from './error-responses.ts';
-import type { ApiExamples } from './examples.ts';
-import type { OpenApiDocument } from './openapi-document.ts';
-import { removeUnused, simplifySchemas } from './simplify-schemas.ts';
-import { tags } from './tags.ts';
+import type { ApiExamples, OpenApiDocument, JsonSchema } from './openapi-document.ts';
+import { isObject } from '../../lib/json/json-values.ts';
 
 type RouteDescription = Parameters<typeof jsonSchemaTransform>[0];
 
-export type OpenApiOptions = {
+type OpenApiOptions = {
   /** The requests that the service sends, by event. */
   webhooks: Record<string, unknown>;
   /** Returns a real request and response for each operation. Called when the document is first needed. */
@@ -86,4 +83,79 @@ function withProblem(route: RouteDescription): RouteDescription {
   const problem = { description: 'Error', content: { 'application/problem+json': { schema: Problem } } };
   const response = { ...(route.schema.response as object), default: problem };
   return { ...route, schema: { ...route.schema, response } };
+}
+
+const descriptions = {
+  detections: 'Detections, their prompts, revisions, exceptions, tests, and where they come from',
+  agents: 'Built-in agents, and the runs of all agents',
+  runs: 'Runs of detections, the windows that they examine, and gaps',
+  models: 'Language models and what they may cost',
+  tools: 'Tools that agents may use, and the MCP servers that provide more',
+  hits: 'What detections found, triage, and what is known about entities',
+  connections: 'SIEMs and databases that detections query',
+  outputs: 'Destinations of events, and the deliveries to them',
+  events: 'Events of the organization, as a list or a stream',
+  feed: 'Threat-intelligence items, indicators and relevance',
+  sources: 'Sources of the feed, and items that people add',
+  exports: 'The feed in the formats of other tools',
+  taxii: 'The feed over TAXII 2.1',
+  logs: 'Log events: ingestion, columns and search',
+  keys: 'API keys',
+  sessions: 'Sign-in to the console',
+  audit: 'Who changed what',
+  admin: 'Organizations of the installation, for its operators',
+  service: 'Health of the service, erasure and retention',
+};
+
+const tags = Object.entries(descriptions).map(([name, description]) => ({ name, description }));
+
+/**
+ * Rewrites what tools for OpenAPI read poorly: texts of query and path that stand for numbers and booleans, and objects with a fixed set of
+ * keys. Removes the slash at the end of paths, which the service ignores. Sorts the schemas, whose order depends on which module loads first.
+ */
+function simplifySchemas(document: OpenApiDocument): void {
+  for (const path of Object.values(document.paths))
+    for (const { parameters = [] } of Object.values(path))
+      for (const parameter of parameters) if ('schema' in parameter) parameter.schema = toPlainType(parameter.schema);
+  document.paths = Object.fromEntries(
+    Object.entries(document.paths).map(([path, item]) => [path.replace(/\/$/, ''), item]),
+  );
+  listFixedKeys(document);
+  const { components } = document;
+  const names = Object.keys(components.schemas).toSorted();
+  components.schemas = Object.fromEntries(names.map((name) => [name, components.schemas[name]!]));
+}
+
+/** The parameter is text to the service, which checks its form, but a number or boolean to the caller. */
+function toPlainType(schema: JsonSchema): JsonSchema {
+  const { pattern: _, ...rest } = schema;
+  if (schema['type'] === 'integer') return rest;
+  const { type: _type, enum: values, const: only, ...others } = schema;
+  const texts = Array.isArray(values) ? values : [only];
+  return texts.every((text) => text === 'true' || text === 'false') ? { type: 'boolean', ...others } : schema;
+}
+
+/** Lists the keys of objects whose keys are a set of names: as properties instead of by a schema of their names. */
+function listFixedKeys(node: unknown): void {
+  if (Array.isArray(node)) return node.forEach(listFixedKeys);
+  if (!isObject(node)) return;
+  const names = isObject(node['propertyNames']) ? node['propertyNames']['enum'] : undefined;
+  if (Array.isArray(names) && Array.isArray(node['required'])) {
+    const value = node['additionalProperties'];
+    node['properties'] = Object.fromEntries(names.map((name) => [name, value]));
+    node['additionalProperties'] = false;
+    delete node['propertyNames'];
+  }
+  Object.values(node).forEach(listFixedKeys);
+}
+
+/** Removes components that nothing uses. The registry also lists input variants of schemas that only responses use, and what only these refer to. */
+function removeUnused(document: OpenApiDocument, kind: 'schemas' | 'responses'): void {
+  const components = document.components[kind] ?? {};
+  for (let isDone = false; !isDone;) {
+    const text = JSON.stringify(document);
+    const unused = Object.keys(components).filter((name) => !text.includes(`"#/components/${kind}/${name}"`));
+    for (const name of unused) delete components[name];
+    isDone = unused.length === 0;
+  }
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import fastifyStatic from '@fastify/static';
 import { appError } from '../../lib/errors.ts';
 import type { App } from '../app-type.ts';
-import { createPageSender } from '../responses/send-page.ts';
+import { createPageSender } from '../responses/console-files.ts';
 
 /** The page loads only its own files and calls only this service. Its component writes inline styles. */
 const contentSecurityPolicy = [

@@ -3,7 +3,7 @@ import { STATUS_CODES, type IncomingMessage, type Server, type ServerResponse } 
 import type { Duplex } from 'node:stream';
 import { appError, type AppError } from '../../lib/errors.ts';
 import { problemText, problemType } from './problem.ts';
-import { securityHeaders } from './security-headers.ts';
+import { securityHeaders } from './headers.ts';
 import type { App } from '../app-type.ts';
 
 /** The longest request line and headers that Node accepts, in bytes. */

@@ -1,9 +1,9 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import fastifyStatic from '@fastify/static';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { appError } from '../../lib/errors.ts';
 import type { App } from '../app-type.ts';
-import { createPageSender } from './send-page.ts';
 
 const prefix = '/console/';
 
@@ -63,4 +63,14 @@ export async function registerConsole(app: App, root: string): Promise<void> {
       return reply.sendFile(path, root, { cacheControl: true, maxAge: '365d', immutable: true });
     });
   });
+}
+
+/**
+ * Returns a function that sends the built page `index.html` of a folder that is served. Its addresses begin at the root of the host: with
+ * `basePath`, the path of the service at its public address such as `/tocsin`, they begin there.
+ */
+export function createPageSender(root: string, basePath: string): (reply: FastifyReply) => FastifyReply {
+  if (basePath === '') return (reply) => reply.sendFile('index.html', root);
+  const page = readFileSync(join(root, 'index.html'), 'utf8').replaceAll('="/', `="${basePath}/`);
+  return (reply) => reply.type('text/html; charset=utf-8').send(page);
 }

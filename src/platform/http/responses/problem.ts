@@ -2,8 +2,8 @@ import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { appError, type AppError } from '../../lib/errors.ts';
 import { toAppError } from './request-errors.ts';
-import { requestIdHeader } from '../request-log/request-id.ts';
-import { securityHeaders } from './security-headers.ts';
+import { requestIdHeader } from '../request-log.ts';
+import { securityHeaders } from './headers.ts';
 
 export const problemType = 'application/problem+json';
 

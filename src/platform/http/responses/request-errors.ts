@@ -1,5 +1,5 @@
 import type { FastifyError } from 'fastify';
-import { describeIssue } from '../../lib/describe-issue.ts';
+import { describeIssue } from '../../lib/schema-parts.ts';
 import { AppError, appError, unavailableError, type ErrorCode, type FieldError } from '../../lib/errors.ts';
 import { escapePointer } from '../../lib/json/parse-in-slices.ts';
 

@@ -1,6 +1,6 @@
 import { gunzipSync } from 'node:zlib';
 import { ExternalError } from '../external-error.ts';
-import { toStorableText } from '../text/storable-text.ts';
+import { toStorableText } from '../text/bounded-text.ts';
 
 export type JsonObject = Record<string, unknown>;
 
@@ -64,3 +64,20 @@ export const asObjects = (value: unknown): JsonObject[] => (Array.isArray(value)
 
 export const asTexts = (value: unknown): string[] =>
   Array.isArray(value) ? value.map(asText).filter((text) => text !== undefined) : [];
+
+/** Returns a table's value for an untrusted key. Inherited properties (`constructor`, `__proto__`) count as missing. */
+export const ownValue = <T>(table: Readonly<Record<string, T>>, key: string): T | undefined =>
+  Object.hasOwn(table, key) ? table[key] : undefined;
+
+/** Parses JSON, but returns integers that a double cannot represent as text. Throws a SyntaxError. */
+export function parseExactJson(text: string): unknown {
+  return JSON.parse(longInteger.test(text) ? text.replaceAll(stringOrLongInteger, quoteIfUnsafe) : text);
+}
+
+// A reviver that reads the source of each value does the same but takes five times as long, and responses are large.
+const longInteger = /(?:^|[:,[])\s*-?[1-9]\d{15,}\s*(?:$|[,\]}])/;
+// An unclosed string matches up to the end of the text. Retrying from each quote inside it would take quadratic time.
+const stringOrLongInteger = /"[^"\\]*(?:\\[^][^"\\]*)*(?:"|\\?$)|(?<![\w.+-])-?[1-9]\d{15,}(?![\w.+-])/g;
+
+const quoteIfUnsafe = (token: string): string =>
+  token.startsWith('"') || Number.isSafeInteger(Number(token)) ? token : `"${token}"`;

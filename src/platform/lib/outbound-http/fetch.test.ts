@@ -3,7 +3,7 @@ import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { afterAll, describe, expect, test } from 'vitest';
 import { closeServer, listen } from '../../../../test/support/listen.ts';
 import { fetchBytes, type FetchRequest } from './fetch.ts';
-import { createAllowList, isPublicAddress } from './public-address.ts';
+import { createAllowList, isPublicAddress } from './addresses.ts';
 
 const seen: { url: string; headers: Record<string, unknown> }[] = [];
 

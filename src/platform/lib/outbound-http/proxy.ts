@@ -5,8 +5,7 @@ import { Agent, type AgentConnectOpts } from 'agent-base';
 import { HttpProxyAgent } from 'http-proxy-agent';
 import { HttpsProxyAgent } from 'https-proxy-agent';
 import type { Dispatcher } from 'undici';
-import { withoutBrackets } from '../url-host.ts';
-import { createAllowList } from './public-address.ts';
+import { withoutBrackets, createAllowList } from './addresses.ts';
 
 type Target = Pick<URL, 'protocol' | 'hostname' | 'port'>;
 

@@ -3,9 +3,8 @@ import { request as requestHttp, type Agent, type IncomingMessage } from 'node:h
 import { request as requestHttps } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
 import { getCACertificates } from 'node:tls';
-import { withoutBrackets } from '../url-host.ts';
+import { withoutBrackets, createAllowList, isPublicAddress } from './addresses.ts';
 import { createProxyAgent, findProxy } from './proxy.ts';
-import { createAllowList, isPublicAddress } from './public-address.ts';
 import { ExternalError } from '../external-error.ts';
 
 export type OutboundRequest = {

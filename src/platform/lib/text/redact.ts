@@ -1,4 +1,4 @@
-import { plainFieldName } from './field-name.ts';
+import { plainFieldName } from './canonical-text.ts';
 
 export const redacted = '[redacted]';
 

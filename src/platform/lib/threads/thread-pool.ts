@@ -1,6 +1,6 @@
 import type { TransferListItem } from 'node:worker_threads';
-import { createFairQueue } from './fair-queue.ts';
 import {
+  createFairQueue,
   startWaiting,
   stopJob,
   terminate,
@@ -8,7 +8,7 @@ import {
   type PoolState,
   type ThreadOptions,
 } from './pool-threads.ts';
-import { ThreadError } from './thread-error.ts';
+import { ThreadError } from './thread-protocol.ts';
 
 /** Runs long computations in worker threads, off the event loop. */
 export type ThreadPool<Task, Result> = {

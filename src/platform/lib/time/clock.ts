@@ -5,3 +5,12 @@
 export type Clock = () => Date;
 
 export const systemClock: Clock = () => new Date();
+
+const dayMs = 86_400_000;
+
+/** Returns the last `count` UTC days up to the day of `now` as ISO dates, oldest first. */
+export function lastUtcDays(now: Date, count: number): string[] {
+  return Array.from({ length: count }, (_, n) =>
+    new Date(now.getTime() - (count - 1 - n) * dayMs).toISOString().slice(0, 10),
+  );
+}

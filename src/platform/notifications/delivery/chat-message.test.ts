@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { slackMessage, teamsMessage } from './chat-message.ts';
-import { summarizeEvent } from '../event-summary.ts';
+import { slackMessage, teamsMessage, summarizeEvent } from './chat-message.ts';
 import type { EventBody } from '../event-types.ts';
 
 const hit: EventBody = {

@@ -2,7 +2,7 @@ import { inOrg, type Db } from '../../db/db.ts';
 import { appError } from '../../lib/errors.ts';
 import { uuidv7 } from '../../lib/ids.ts';
 import { toPage, readPageRequest } from '../../lib/page-request.ts';
-import type { Caller } from '../../orgs/caller.ts';
+import type { Caller } from '../../http/caller.ts';
 import { triesMax } from './delivery-attempt.ts';
 import { deliverClaimed, type DeliverDeps } from './deliver.ts';
 import {

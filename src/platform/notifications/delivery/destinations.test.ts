@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createSecretbox } from '../../lib/secrets/secretbox.ts';
-import { sealOutputSecrets } from '../output-secrets.ts';
+import { sealOutputSecrets } from './destinations.ts';
 import type { OutputKind } from '../outputs.schema.ts';
 import { attemptDelivery } from './delivery-attempt.ts';
 import type { ClaimedDelivery } from './deliveries.store.ts';

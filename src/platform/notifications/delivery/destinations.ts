@@ -1,6 +1,12 @@
-import { createHmac } from 'node:crypto';
+import { createHmac, randomBytes } from 'node:crypto';
+import {
+  openJson,
+  sealJson,
+  type SealedColumn,
+  type SealedRecord,
+  type Secretbox,
+} from '../../lib/secrets/secretbox.ts';
 import type { EventBody } from '../event-types.ts';
-import { createWebhookSecret, type OutputSecrets } from '../output-secrets.ts';
 import type { OutputKind } from '../outputs.schema.ts';
 import { slackMessage, teamsMessage } from './chat-message.ts';
 
@@ -9,7 +15,7 @@ type SentEvent = { event: EventBody; at: Date };
 
 /** Everything that depends on the kind of a destination. */
 type Destination = {
-  /** Returns the secret that signs deliveries, or null if nothing is signed. */
+  /** Returns the secret that signs deliveries, or null if nothing is signed. Standard Webhooks 1.0: `whsec_` and 24 to 64 random bytes in base64. */
   createSecret: () => string | null;
   /** Returns the URL as clients may see it. */
   showUrl: (url: string) => string;
@@ -31,7 +37,7 @@ const chat = {
 /** A new kind of destination is a line here, and one in the check of the column `outputs.kind`. */
 const destinations: Record<OutputKind, Destination> = {
   webhook: {
-    createSecret: createWebhookSecret,
+    createSecret: () => `whsec_${randomBytes(32).toString('base64')}`,
     showUrl: (url) => url,
     renderBody: (event) => event,
     sign: signWebhook,
@@ -65,3 +71,15 @@ function signWebhook(output: OutputSecrets, body: string, { event: { id }, at }:
   });
   return { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signatures.join(' ') };
 }
+
+/** The secret part of a destination. Until `previous.until`, deliveries are also signed with the previous secret. */
+export type OutputSecrets = { url: string; secret: string | null; previous?: { secret: string; until: string } };
+
+const kind = 'output';
+export const outputSecretsColumn: SealedColumn = { table: 'outputs', column: 'sealed', kind };
+
+export const sealOutputSecrets = (secrets: Secretbox, output: SealedRecord, value: OutputSecrets): Buffer =>
+  sealJson(secrets, kind, output, value);
+
+export const openOutputSecrets = (secrets: Secretbox, output: SealedRecord & { sealed: Buffer }): OutputSecrets =>
+  openJson(secrets, kind, output, output.sealed);

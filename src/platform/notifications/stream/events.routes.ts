@@ -3,9 +3,7 @@ import { apiRoutes } from '../../http/api-routes.ts';
 import { acceptsEventStream } from '../../http/responses/progress-stream.ts';
 import { createEventHub, type EventHubDeps } from './event-hub.ts';
 import { EventList, EventsQuery } from './events.schema.ts';
-import { createCallerCheck, type CallerCheckDeps } from './is-caller-active.ts';
-import { listEvents } from './list-events.ts';
-import { createEventStreams } from './stream-events.ts';
+import { createCallerCheck, type CallerCheckDeps, listEvents, createEventStreams } from './stream-events.ts';
 
 export function eventRoutes(app: App, deps: EventHubDeps & CallerCheckDeps): void {
   const hub = createEventHub(deps);

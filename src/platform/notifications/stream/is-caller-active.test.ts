@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
 import { startApp } from '../../../../test/support/harness.ts';
-import { boundCredential } from '../../orgs/bound-credential.ts';
+import { boundCredential } from '../../orgs/credentials.ts';
 import { createKey, revokeKey } from '../../orgs/keys.ts';
-import { operatorOf, type Caller } from '../../orgs/caller.ts';
+import { operatorOf, type Caller } from '../../http/caller.ts';
 import { inOrg } from '../../db/db.ts';
 import { uuidv7 } from '../../lib/ids.ts';
 import { insertSession } from '../../orgs/sessions/sessions.store.ts';
-import { createCallerCheck } from './is-caller-active.ts';
+import { createCallerCheck } from './stream-events.ts';
 
 const { deps, newOrg } = await startApp();
 const isActive = createCallerCheck(deps);

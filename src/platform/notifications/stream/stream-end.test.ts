@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { PassThrough } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { expect, test, vi } from 'vitest';
-import type { Caller } from '../../orgs/caller.ts';
+import type { Caller } from '../../http/caller.ts';
 import type { OrgId } from '../../lib/org-id.ts';
 import { createEventStreams } from './stream-events.ts';
 import type { EventRow } from './events.store.ts';

@@ -3,7 +3,7 @@ import { afterAll, expect, test } from 'vitest';
 import { callOk, postDetection } from '../../../../test/support/detection/detection-factory.ts';
 import { startApp, type TestOrg } from '../../../../test/support/harness.ts';
 import { acrossOrgs, queryRows } from '../../db/db.ts';
-import { listEvents } from './list-events.ts';
+import { listEvents } from './stream-events.ts';
 
 const { app, deps, newOrg, newKey } = await startApp();
 const origin = await app.listen({ port: 0, host: '127.0.0.1' });

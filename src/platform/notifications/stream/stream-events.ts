@@ -3,10 +3,14 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { inOrg, type Db } from '../../db/db.ts';
 import { appError, fieldError } from '../../lib/errors.ts';
 import { uuidPattern } from '../../lib/org-id.ts';
-import type { Caller } from '../../orgs/caller.ts';
+import type { Caller } from '../../http/caller.ts';
 import type { EventHub } from './event-hub.ts';
-import { listEventsAfter, type EventRow } from './events.store.ts';
-import { listVisibleTypes } from './visible-types.ts';
+import { listEventsAfter, type EventRow, extendListening, listEventsBefore } from './events.store.ts';
+import { listVisibleTypes } from '../event-types.ts';
+import { isKeyActive } from '../../orgs/orgs.store.ts';
+import type { SessionAuthenticator } from '../../orgs/sessions/session-authenticator.ts';
+import { readPageRequest, toPage } from '../../lib/page-request.ts';
+import type { EventList, EventsQuery } from './events.schema.ts';
 
 const streamsPerOrganizationMax = 20;
 const streamsMax = 500;
@@ -16,14 +20,14 @@ const bufferedBytesMax = 4 * 1024 * 1024;
 const heartbeatMs = 15_000;
 const retryMs = 3_000;
 
-export type StreamEventsDeps = {
+type StreamEventsDeps = {
   db: Db;
   hub: EventHub;
   /** Returns whether the caller's key or session has not ended. */
   isActive: (caller: Caller) => Promise<boolean>;
 };
 
-export type EventStreams = {
+type EventStreams = {
   send: (
     caller: Caller,
     types: string | undefined,
@@ -130,4 +134,24 @@ function readLastEventId({ headers }: FastifyRequest): string | undefined {
   if (id === undefined || id === '') return undefined;
   if (typeof id === 'string' && uuidPattern.test(id)) return id.toLowerCase();
   throw fieldError('header/last-event-id', 'invalid', 'Last-Event-ID must be the id of an event.');
+}
+
+export type CallerCheckDeps = { db: Db; sessions: Pick<SessionAuthenticator, 'isActive'> };
+
+/** Returns a function that reports whether the key or session of a caller has not ended since it was authenticated. */
+export const createCallerCheck =
+  ({ db, sessions }: CallerCheckDeps) =>
+  ({ orgId, keyId, sessionId }: Caller): Promise<boolean> => {
+    if (sessionId !== undefined) return sessions.isActive(orgId, sessionId);
+    return keyId === null ? Promise.resolve(true) : inOrg(db, orgId, (tx) => isKeyActive(tx, orgId, keyId));
+  };
+
+/** Returns a page of the stored events that the caller may read, newest first, and makes later events be stored. */
+export async function listEvents({ db }: { db: Db }, caller: Caller, query: EventsQuery): Promise<EventList> {
+  const request = readPageRequest(query);
+  await extendListening(db, caller.orgId);
+  const types = listVisibleTypes(caller, query.types);
+  const rows = await inOrg(db, caller.orgId, (tx) => listEventsBefore(tx, caller.orgId, types, request));
+  const { page, nextCursor } = toPage(rows, request.limit, (row) => row);
+  return { events: page.map(({ body }) => JSON.parse(body) as EventList['events'][number]), nextCursor };
 }

@@ -1,7 +1,6 @@
 import type { App } from '../../http/app-type.ts';
-import { adminRoutes } from '../../http/admin-routes.ts';
-import { apiRoutes } from '../../http/api-routes.ts';
-import { OrganizationPath } from '../admin/admin.schema.ts';
+import { adminRoutes, apiRoutes } from '../../http/api-routes.ts';
+import { OrganizationPath } from '../admin.schema.ts';
 import { ChangeQuotas, OrganizationQuotas } from './limits.schema.ts';
 import { changeQuotas, readOrganizationQuotas, requireOrgId, type QuotaDeps } from './quotas.ts';
 

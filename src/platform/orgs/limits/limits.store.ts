@@ -1,15 +1,15 @@
-import { sql } from 'kysely';
+import { sql, type RawBuilder } from 'kysely';
 import { queryRow, type Tx } from '../../db/db.ts';
 import { lockName } from '../../db/lock-name.store.ts';
 import type { OrgId } from '../../lib/org-id.ts';
-import { quotaNames, type QuotaName, type Quotas } from './limits.schema.ts';
+import { quotaNames, type QuotaName, type Quotas, type QuotaState } from './limits.schema.ts';
 
 /** The column of a quota. */
 const columnOf = (name: QuotaName) => sql.ref(name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`));
 
 const columns = sql.join(quotaNames.map((name) => sql`l.${columnOf(name)} as ${sql.ref(name)}`));
 
-export type QuotasRow = Quotas & { updatedAt: Date | null };
+type QuotasRow = Quotas & { updatedAt: Date | null };
 
 /** Returns the quotas of an organization, each null if it is not set. */
 export async function readQuotas(tx: Tx, orgId: OrgId): Promise<QuotasRow> {
@@ -41,4 +41,52 @@ export async function storeQuotasAcrossOrgs(tx: Tx, orgId: OrgId, quotas: Quotas
 /** Serializes what counts towards a quota of an organization until the transaction ends. */
 export async function lockQuota(tx: Tx, orgId: OrgId, name: QuotaName): Promise<void> {
   await lockName(tx, `quota ${orgId} ${name}`);
+}
+
+type WatchedQuota = Exclude<QuotaName, 'requestsPerMinute'>;
+
+const nearingShare = 0.8;
+const own = sql`organization_id = tocsin_org()`;
+const sumOfDays = (column: string, table: string, since: RawBuilder<unknown>, day: string) => sql<number>`
+  (select coalesce(sum(${sql.ref(column)}), 0) from ${sql.table(table)} where ${own} and day >= ${since} and day <= ${day}::date)`;
+
+/** The amount that counts towards a quota on a day. */
+const used: Record<WatchedQuota, (day: string) => RawBuilder<number>> = {
+  enabledDetections: () => sql`(select count(*) from agents
+    where ${own} and agent_type = 'detection' and enabled and not is_suggestion and deleted_at is null)`,
+  logEventsPerDay: (day) => sumOfDays('events', 'dataset_days', sql`${day}::date`, day),
+  logBytesPerDay: (day) => sumOfDays('bytes', 'dataset_days', sql`${day}::date`, day),
+  logBytesStored: () => sql`(select coalesce(sum(bytes), 0) from segments where ${own} and replaced_at is null)`,
+  feedSources: () => sql`(select count(*) from feed_sources where ${own} and deleted_at is null)`,
+  feedItems: () => sql`(select coalesce(sum(n), 0) from feed_counts
+    where status <> 'retracted' and pool_id in (select id from feed_pools where ${own} and kind = 'private'))`,
+  apiKeys: () => sql`(select count(*) from api_keys
+    where ${own} and revoked_at is null and (expires_at is null or expires_at > now()))`,
+  modelUsdPerDay: (day) => sumOfDays('cost_usd', 'model_usage', sql`${day}::date`, day),
+  modelUsdPerMonth: (day) => sumOfDays('cost_usd', 'model_usage', sql`date_trunc('month', ${day}::date)`, day),
+};
+
+/** Returns how much is used of each quota that is set. `now` is slot time. The transaction must be that of the organization. */
+export async function listQuotaStates(tx: Tx, orgId: OrgId, now: Date): Promise<QuotaState[]> {
+  const quotas = await readQuotas(tx, orgId);
+  const names = quotaNames.filter(
+    (name): name is WatchedQuota => name !== 'requestsPerMinute' && quotas[name] !== null,
+  );
+  if (names.length === 0) return [];
+  const day = now.toISOString().slice(0, 10);
+  const counts = await queryRow<Record<WatchedQuota, number>>(tx)`
+    select ${sql.join(names.map((name) => sql`${used[name](day)} as ${sql.ref(name)}`))}`;
+  return names.map((name) => toState(name, quotas[name]!, counts![name], now));
+}
+
+function toState(quota: WatchedQuota, limit: number, count: number, now: Date): QuotaState {
+  const share = limit === 0 ? 1 : count / limit;
+  const level = share >= 1 ? 'reached' : share >= nearingShare ? 'nearing' : 'free';
+  return { quota, limit, used: count, share, level, resetsAt: findReset(quota, now)?.toISOString() ?? null };
+}
+
+function findReset(quota: WatchedQuota, now: Date): Date | null {
+  const [year, month, date] = [now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate()];
+  if (quota.endsWith('PerDay')) return new Date(Date.UTC(year, month, date + 1));
+  return quota.endsWith('PerMonth') ? new Date(Date.UTC(year, month + 1, 1)) : null;
 }

@@ -1,8 +1,8 @@
 import { LRUCache } from 'lru-cache';
 import { inOrg, type Db } from '../../db/db.ts';
 import type { OrgId } from '../../lib/org-id.ts';
-import type { Caller } from '../caller.ts';
-import { hashToken } from './session-token.ts';
+import type { Caller } from '../../http/caller.ts';
+import { hashToken } from '../credentials.ts';
 import { findSessionAcrossOrgs, isSessionActive, touchSession } from './sessions.store.ts';
 
 /** How long a session is trusted without querying the database again. */

@@ -2,8 +2,8 @@ import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import { startApp } from '../../../../test/support/harness.ts';
 import { acrossOrgs } from '../../db/db.ts';
-import { operatorOf } from '../caller.ts';
-import { createSignInLink } from './sign-in.ts';
+import { operatorOf } from '../../http/caller.ts';
+import { createSignInLink } from './sessions.ts';
 
 const { app, deps, newOrg, newKey } = await startApp({ env: { TOCSIN_SESSION_IDLE_MINUTES: '10' } });
 const console = { 'x-tocsin-console': '1' };

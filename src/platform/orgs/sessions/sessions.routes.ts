@@ -13,8 +13,16 @@ import {
   SignInInput,
   SignInLinkInput,
 } from './sessions.schema.ts';
-import { endSession, getCurrentSession, listSessions, type SessionsDeps } from './sessions.ts';
-import { signInWithKey, signInWithLink, type SignedIn as NewSession, type SignInDeps } from './sign-in.ts';
+import {
+  endSession,
+  getCurrentSession,
+  listSessions,
+  type SessionsDeps,
+  signInWithKey,
+  signInWithLink,
+  type SignedIn as NewSession,
+  type SignInDeps,
+} from './sessions.ts';
 
 type SessionRoutesDeps = SessionsDeps &
   SignInDeps & {

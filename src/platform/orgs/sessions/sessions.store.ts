@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 import { acrossOrgs, queryRow, queryRows, type Db, type Tx } from '../../db/db.ts';
 import type { OrgId } from '../../lib/org-id.ts';
-import type { BoundedWorth } from '../bound-credential.ts';
-import { isNotSuspended } from '../is-not-suspended.sql.ts';
+import type { BoundedWorth } from '../credentials.ts';
+import { isNotSuspended } from '../orgs.store.ts';
 import type { PageCursor } from '../../lib/page-request.ts';
 
 export type SessionRow = {

@@ -1,12 +1,23 @@
-import { inOrg, type Db } from '../../db/db.ts';
+import { inOrg, type Db, acrossOrgs } from '../../db/db.ts';
 import { appError } from '../../lib/errors.ts';
 import { readPageRequest, toPage, type PageQuery } from '../../lib/page-request.ts';
 import { insertAudit } from '../audit.store.ts';
-import type { Caller } from '../caller.ts';
-import { findOrgName } from '../orgs.store.ts';
+import type { Caller } from '../../http/caller.ts';
+import { findOrgName, findKey, isSuspended } from '../orgs.store.ts';
 import type { SessionAuthenticator } from './session-authenticator.ts';
 import type { CurrentSession, Session, SessionList } from './sessions.schema.ts';
-import { listSessionRows, markSessionEnded, type SessionRow } from './sessions.store.ts';
+import {
+  listSessionRows,
+  markSessionEnded,
+  type SessionRow,
+  insertSession,
+  insertSignInLinkAcrossOrgs,
+  takeSignInLinkAcrossOrgs,
+} from './sessions.store.ts';
+import { uuidv7 } from '../../lib/ids.ts';
+import type { KeyAuthenticator } from '../authenticate.ts';
+import { boundCredential, earlierEnd, generateToken, hashToken } from '../credentials.ts';
+import { suspendedError } from '../organization.ts';
 
 export type SessionsDeps = { db: Db; sessions: SessionAuthenticator; config: { sessionIdleMinutes: number } };
 
@@ -53,3 +64,84 @@ const toSession = (row: SessionRow, { sessionId }: Caller): Session => ({
   expiresAt: row.expires_at.toISOString(),
   isCurrent: row.id === sessionId,
 });
+
+export type SignInDeps = { db: Db; auth: KeyAuthenticator; config: { sessionDays: number } };
+
+/** Who signs in, as shown to people. */
+type Identity = {
+  subject: string;
+  /** The identity provider that vouches for the person, and its ID of the person. */
+  provider?: { issuer: string; subject: string };
+};
+
+/** A new session. `token` goes into the cookie. */
+export type SignedIn = { token: string; expiresAt: Date };
+
+const dayMs = 86_400_000;
+const linkMs = 5 * 60_000;
+
+/** Exchanges an API key for a session. Throws 401 for a key that is not valid. */
+export async function signInWithKey(deps: SignInDeps, key: string): Promise<SignedIn> {
+  const caller = await deps.auth.findCaller(`Bearer ${key}`);
+  if (!caller?.keyId)
+    throw appError('unauthorized', 'This key is not valid. Check that it is complete and not revoked.');
+  const { orgId, keyId } = caller;
+  const stored = await inOrg(deps.db, orgId, (tx) => findKey(tx, orgId, keyId));
+  return createSession(deps, caller, { subject: stored?.name ?? keyId });
+}
+
+/** Exchanges the token of a sign-in link for a session. Throws 401 if it was used before or has expired. */
+export async function signInWithLink(deps: SignInDeps, token: string): Promise<SignedIn> {
+  const hash = hashToken(token);
+  const link = hash && (await acrossOrgs(deps.db, (tx) => takeSignInLinkAcrossOrgs(tx, hash)));
+  if (!link || link.expires_at < new Date())
+    throw appError('unauthorized', 'This link was used before or has expired. Sign in with an API key.');
+  const caller = { orgId: link.organization_id, keyId: null, scopes: new Set(link.scopes), expiresAt: null };
+  return createSession(deps, caller, { subject: 'Sign-in link' });
+}
+
+/**
+ * Creates a session with the powers of the caller whose credential was verified, and records it in the audit log. `scopes` of the session count
+ * only without a key: a session of a key has the key's scopes. Throws 403 if the organization is suspended.
+ */
+export async function createSession(
+  { db, config }: SignInDeps,
+  caller: Caller,
+  { subject, provider }: Identity,
+): Promise<SignedIn> {
+  const { text, hash } = generateToken();
+  const now = new Date();
+  const { orgId, keyId } = caller;
+  const expiresAt = earlierEnd(new Date(now.getTime() + config.sessionDays * dayMs), caller.expiresAt);
+  const worth = boundCredential(caller, { scopes: [...caller.scopes], expiresAt });
+  const id = uuidv7(now);
+  await inOrg(db, orgId, async (tx) => {
+    if (await isSuspended(tx, orgId)) throw suspendedError();
+    await insertSession(tx, worth, {
+      id,
+      token_hash: hash,
+      key_id: keyId,
+      subject,
+      created_at: now,
+      credential_expires_at: caller.expiresAt,
+    });
+    const after = {
+      id,
+      subject,
+      scopes: worth.scopes,
+      ...(provider && { provider }),
+      expiresAt: expiresAt.toISOString(),
+    };
+    const change = { action: 'session.created', resourceType: 'session', resourceId: id, before: null, after };
+    await insertAudit(tx, { orgId, keyId, subject }, change);
+  });
+  return { token: text, expiresAt };
+}
+
+/** Creates a link token that signs in once within five minutes, with scopes that the caller has. */
+export async function createSignInLink(db: Db, caller: Caller, scopes: readonly string[]): Promise<string> {
+  const { text, hash } = generateToken();
+  const worth = boundCredential(caller, { scopes, expiresAt: new Date(Date.now() + linkMs) });
+  await acrossOrgs(db, (tx) => insertSignInLinkAcrossOrgs(tx, hash, worth));
+  return text;
+}

@@ -19,8 +19,7 @@ import {
 } from 'openid-client';
 import { publicFetch } from '../../lib/outbound-http/public-fetch.ts';
 import type { Attempt } from './attempt-cookie.ts';
-import { readGroups } from './map-groups.ts';
-import type { OidcSettings } from './oidc-settings.ts';
+import { readGroups, type OidcSettings } from './oidc-settings.ts';
 import { ExternalError } from '../../lib/external-error.ts';
 
 /** A request to the provider failed: it is down, its address is wrong, or the address is private and not allowed. */

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { loadConfig } from '../../../config.ts';
+import { mapGroups, readGroups, type GroupGrants } from './oidc-settings.ts';
 
 const complete = {
   TOCSIN_PUBLIC_URL: 'https://tocsin.example.com/',
@@ -31,4 +32,35 @@ test.each([
   [{ TOCSIN_OIDC_SCOPES: 'email' }, 'TOCSIN_OIDC_SCOPES: must include openid'],
 ])('rejects %j', (change, message) => {
   expect(() => loadConfig({ ...complete, ...change })).toThrow(message);
+});
+
+const mapped: GroupGrants = {
+  soc: { organization: 'acme', scopes: ['hits:read'] },
+  leads: { organization: 'acme', scopes: ['hits:read', 'keys:admin'] },
+  partner: { organization: 'globex', scopes: ['feed:read'] },
+};
+
+test.each([
+  [['soc'], { organization: 'acme', scopes: ['hits:read'] }],
+  [['leads', 'soc'], { organization: 'acme', scopes: ['hits:read', 'keys:admin'] }],
+  [['partner', 'soc'], { organization: 'acme', scopes: ['hits:read'] }],
+  [['partner', 'everyone'], { organization: 'globex', scopes: ['feed:read'] }],
+  [['SOC'], undefined],
+  [['toString', 'constructor', '__proto__'], undefined],
+  [[], undefined],
+])('grants the groups %j %j', (groups, grant) => {
+  expect(mapGroups(mapped, groups)).toEqual(grant);
+});
+
+test.each([
+  [undefined, undefined],
+  [null, undefined],
+  ['soc', ['soc']],
+  [
+    ['soc', 7, null, 'leads'],
+    ['soc', 'leads'],
+  ],
+  [{ soc: true }, []],
+])('reads the groups of the claim %j', (claim, groups) => {
+  expect(readGroups(claim)).toEqual(groups);
 });

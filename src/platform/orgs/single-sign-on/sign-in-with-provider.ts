@@ -2,11 +2,10 @@ import { AuthorizationResponseError } from 'openid-client';
 import { AppError } from '../../lib/errors.ts';
 import { acrossOrgs } from '../../db/db.ts';
 import { findOrgAcrossOrgs } from '../orgs.store.ts';
-import { createSession, type SignedIn, type SignInDeps } from '../sessions/sign-in.ts';
+import { createSession, type SignedIn, type SignInDeps } from '../sessions/sessions.ts';
 import type { Attempt } from './attempt-cookie.ts';
 import { ProviderUnreachableError, type IdentityProvider } from './identity-provider.ts';
-import { mapGroups } from './map-groups.ts';
-import type { GroupGrants } from './oidc-settings.ts';
+import { mapGroups, type GroupGrants } from './oidc-settings.ts';
 
 /** Why somebody could not sign in. The sign-in page has a sentence for each. */
 const problems = ['denied', 'expired', 'no_group', 'suspended', 'unavailable', 'failed'] as const;

@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { App } from '../../http/app-type.ts';
 import { setSessionCookie } from '../sessions/session-cookie.ts';
-import type { SignInDeps } from '../sessions/sign-in.ts';
+import type { SignInDeps } from '../sessions/sessions.ts';
 import { setAttemptCookie, takeAttemptCookie, type Attempt } from './attempt-cookie.ts';
 import { createIdentityProvider, type IdentityProvider } from './identity-provider.ts';
 import type { OidcSettings } from './oidc-settings.ts';

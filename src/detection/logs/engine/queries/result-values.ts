@@ -18,9 +18,10 @@ import {
   DuckDBTimestampValue,
   DuckDBUnionValue,
   DuckDBVariantValue,
+  type DuckDBType,
+  type DuckDBValue,
 } from '@duckdb/node-api';
-import type { DuckDBType, DuckDBValue } from '@duckdb/node-api';
-import { parseExactJson } from '../../../../platform/lib/json/exact-json.ts';
+import { parseExactJson } from '../../../../platform/lib/json/json-values.ts';
 
 /**
  * Converts a result value to JSON. Integers beyond 2^53 become text, times ISO 8601 UTC with milliseconds, JSON its content, lists and structs

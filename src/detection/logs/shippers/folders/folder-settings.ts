@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { parseJsonSetting } from '../../../../platform/lib/json/json-setting.ts';
+import { parseJsonSetting } from '../../../../platform/lib/settings-input.ts';
 import { parseLogsUrl } from '../../../../platform/lib/storage/logs-url.ts';
 import { isDatasetName } from '../../catalog/dataset-name.ts';
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { parseJsonSetting } from '../../../../platform/lib/json/json-setting.ts';
+import { parseJsonSetting } from '../../../../platform/lib/settings-input.ts';
 import { isDatasetName } from '../../catalog/dataset-name.ts';
 
 const Listener = z.strictObject({

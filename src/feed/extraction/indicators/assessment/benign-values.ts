@@ -1,5 +1,5 @@
 import { isIPv4 } from 'node:net';
-import { extractUrlHost, withoutBrackets } from '../../../../platform/lib/url-host.ts';
+import { extractUrlHost, withoutBrackets } from '../../../../platform/lib/outbound-http/addresses.ts';
 import {
   hashesOfNothing,
   pathHosting,

@@ -1,5 +1,5 @@
 import { isIPv4 } from 'node:net';
-import { extractUrlHost } from '../../../../platform/lib/url-host.ts';
+import { extractUrlHost } from '../../../../platform/lib/outbound-http/addresses.ts';
 import { nameKey } from '../../../reference-data/name-forms.ts';
 import { findOwnDomain } from '../../../reference-data/shared-suffixes.ts';
 import type { Span } from '../../text/stored-text.ts';

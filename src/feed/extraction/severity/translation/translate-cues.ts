@@ -1,4 +1,4 @@
-import { ownValue } from '../../../../platform/lib/own-value.ts';
+import { ownValue } from '../../../../platform/lib/json/json-values.ts';
 import { eastAsianTerms } from './east-asian-terms.ts';
 import { germanicTerms } from './germanic-terms.ts';
 import { romanceTerms } from './romance-terms.ts';

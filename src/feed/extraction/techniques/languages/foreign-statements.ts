@@ -1,4 +1,4 @@
-import { ownValue } from '../../../../platform/lib/own-value.ts';
+import { ownValue } from '../../../../platform/lib/json/json-values.ts';
 import { facingCues } from '../../severity/severity-cues.ts';
 import { eastAsianTechniqueTerms } from './east-asian-terms.ts';
 import { germanicSlavicTechniqueTerms } from './germanic-slavic-terms.ts';

@@ -1,4 +1,4 @@
-import { ownValue } from '../../../../platform/lib/own-value.ts';
+import { ownValue } from '../../../../platform/lib/json/json-values.ts';
 
 /** A known list whose column names do not determine the contents. Column names are normalized. */
 type ListLayout = {

@@ -1,4 +1,4 @@
-import { siblingModule } from '../../../../platform/lib/sibling-module.ts';
+import { siblingModule } from '../../../../platform/lib/program-files.ts';
 import { createThreadPool, type ThreadPool } from '../../../../platform/lib/threads/thread-pool.ts';
 import { getReferenceDataVersion } from '../../../reference-data/reference-data-version.ts';
 import type { DigestInput } from '../../../formats/fetch-session.ts';

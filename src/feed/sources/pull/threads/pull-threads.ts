@@ -1,8 +1,8 @@
 import { addressOf, type DatabaseAddress, type Db } from '../../../../platform/db/db.ts';
 import type { Clock } from '../../../../platform/lib/time/clock.ts';
 import type { Logger } from '../../../../platform/lib/logging/logger.ts';
-import { siblingModule } from '../../../../platform/lib/sibling-module.ts';
-import { isPoolBusy, ThreadError, toUnavailable } from '../../../../platform/lib/threads/thread-error.ts';
+import { siblingModule } from '../../../../platform/lib/program-files.ts';
+import { isPoolBusy, ThreadError, toUnavailable } from '../../../../platform/lib/threads/thread-protocol.ts';
 import { createThreadPool } from '../../../../platform/lib/threads/thread-pool.ts';
 import type { SecretboxSettings } from '../../../../platform/lib/secrets/secretbox.ts';
 import type { Extractor } from '../../../ingestion/extractor/extractor.ts';

@@ -5,7 +5,7 @@ import { uuidv7 } from '../../../../platform/lib/ids.ts';
 import type { DiskGuard } from '../../../../platform/lib/storage/disk-guard.ts';
 import type { Logger } from '../../../../platform/lib/logging/logger.ts';
 import { runLoop } from '../../../../platform/lib/concurrency/loop.ts';
-import type { Caller } from '../../../../platform/orgs/caller.ts';
+import type { Caller } from '../../../../platform/http/caller.ts';
 import type { PullResult } from '../../../ingestion/pull-plan.ts';
 import type { SourceRow } from '../../../ingestion/source-row.ts';
 import type { SnapshotCache } from '../../../items/snapshot/snapshot.ts';

@@ -1,5 +1,5 @@
 import { untilSent, type Db, type TransactionWork } from '../../../../platform/db/db.ts';
-import { retryOnLockTimeout } from '../../../../platform/db/failures/retry-on-conflict.ts';
+import { retryOnLockTimeout } from '../../../../platform/db/retry-on-conflict.ts';
 import type { Clock } from '../../../../platform/lib/time/clock.ts';
 import { prepareAdditions, type PreparedAdditions } from '../../../ingestion/apply-actions.ts';
 import type { Extractor } from '../../../ingestion/extractor/extractor.ts';

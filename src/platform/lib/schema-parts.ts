@@ -1,0 +1,79 @@
+import { z } from 'zod';
+import { isObject } from './json/json-values.ts';
+
+/** The largest number that an `integer` column of PostgreSQL can store. */
+export const integerMax = 2_147_483_647;
+
+/** The largest time that a `Date` can have, in milliseconds since 1970. */
+export const timeMax = 8_640_000_000_000_000;
+
+/** Returns the schema of the revision that a change is based on. */
+export const revisionInput = (max: number, description: string) =>
+  z.int().min(0).max(max).optional().describe(description);
+
+/** Describes text of a query or path that must be a whole number as the integer that it is, for the OpenAPI description. */
+export const integerMeta = (minimum: number, maximum?: number): Record<string, unknown> => ({
+  type: 'integer',
+  minimum,
+  ...(maximum !== undefined && { maximum }),
+});
+
+/** Returns a body schema that drops the named fields first, so that clients can send back read-only fields of a response. */
+export const ignoreFields = <Body extends z.ZodType>(names: readonly string[], body: Body) =>
+  z.preprocess(
+    (value) =>
+      isObject(value) ? Object.fromEntries(Object.entries(value).filter(([name]) => !names.includes(name))) : value,
+    body,
+  );
+
+const [first, last] = [Date.parse('0001-01-01T00:00:00.000Z'), Date.parse('9999-12-31T23:59:59.999Z')];
+
+/** An RFC 3339 time. The database has no year 0, and in UTC the year must have four digits. */
+export const Instant = z.iso
+  .datetime({ offset: true, abort: true, error: 'must be an RFC 3339 time such as 2026-03-02T00:00:00Z' })
+  .refine((text) => Date.parse(text) >= first && Date.parse(text) <= last, 'must be within the years 1 to 9999');
+
+export const isInstant = (text: string): boolean => Instant.safeParse(text).success;
+
+const optionsPattern = /^Invalid option: expected one of (.+)$/s;
+const literalPattern = /^Invalid input: expected ("[^]*"|-?\d+|true|false)$/;
+const typePattern = /^Invalid input: expected (\w+), received/;
+const boundPattern = /^Too (?:small|big): expected (\w+) to (?:have|be) ([<>]=?)(\S+)/;
+
+/** Returns the message of a schema issue in the words of the API instead of zod's. Messages that a schema states itself stay as they are. */
+export function describeIssue(message: string): string {
+  if (message.endsWith('received undefined')) return 'is missing';
+  const [, options] = optionsPattern.exec(message) ?? [];
+  if (options !== undefined) return `must be one of ${options.replaceAll('"', '').split('|').join(', ')}`;
+  const [, literal] = literalPattern.exec(message) ?? [];
+  if (literal !== undefined) return `must be ${literal.replaceAll('"', '')}`;
+  const [, expected = ''] = typePattern.exec(message) ?? [];
+  if (expected in types) return `must be ${types[expected]}`;
+  const [, type, comparison, bound] = boundPattern.exec(message) ?? [];
+  if (bound !== undefined) return describeBound(type!, comparison!, bound);
+  return messages[message] ?? message;
+}
+
+const messages: Record<string, string> = {
+  'Invalid ISO date': 'must be a date such as 2026-03-02',
+  'Invalid ISO datetime': 'must be an RFC 3339 time such as 2026-03-02T00:00:00Z',
+};
+
+/** The types of JSON by zod's names. */
+const types: Record<string, string> = {
+  string: 'a string',
+  number: 'a number',
+  int: 'an integer',
+  boolean: 'true or false',
+  array: 'an array',
+  object: 'an object',
+  record: 'an object',
+};
+
+const units: Record<string, string> = { array: 'item', string: 'character', record: 'field' };
+
+function describeBound(type: string, comparison: string, bound: string): string {
+  const unit = units[type];
+  const limit = { '>=': 'at least', '<=': 'at most', '>': 'more than', '<': 'less than' }[comparison];
+  return unit ? `must have ${limit} ${bound} ${unit}${bound === '1' ? '' : 's'}` : `must be ${limit} ${bound}`;
+}
