@@ -93,7 +93,7 @@ function itemDetailRoutes(app: App, deps: ListItemsDeps, { base, get, getText }:
     {
       operationId: get,
       summary: 'Get a feed item with its versions',
-      description: "The `ETag` is the version of the organization's override.",
+      description: "The `ETag` is the version of the organization's override, `tenantOverrides.revision`.",
       params: ItemPath,
       returns: FeedItemDetail,
       versionOf: versionOfOverride,

@@ -45,6 +45,11 @@ export const TenantOverrides = z
     tags: z.array(z.string()).optional(),
     note: z.string().optional(),
     updatedAt: Instant,
+    revision: z
+      .string()
+      .describe(
+        'Changes with what people of the organization decide: in quotes, the `If-Match` of a change. `0` if they decided nothing.',
+      ),
     updatedBy: z.string().optional().describe('The API key that made the last change.'),
     actor: z
       .string()

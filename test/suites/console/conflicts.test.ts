@@ -1,8 +1,9 @@
+import type { Page } from 'playwright-core';
 import { afterEach, expect, test } from 'vitest';
 import { newPage, openBrowser, type Complaints } from '../../support/browser/browser.ts';
 import { signIn, startConsole } from '../../support/browser/console.ts';
 import { raiseHits } from '../../support/browser/raise-hits.ts';
-import { callOk, postDetection } from '../../support/detection/detection-factory.ts';
+import { callOk, postDetection, postSuggestion } from '../../support/detection/detection-factory.ts';
 import type { TestOrg } from '../../support/harness.ts';
 
 const started = await startConsole();
@@ -84,4 +85,86 @@ test('a form shows what changed since it was opened, and applies its changes aga
   await dialog.getByRole('button', { name: 'Apply my change again' }).click();
   await expect.poll(async () => (await callOk(org, 'GET', `/api/detections/${id}`)).name).toBe('My name');
   expect(sent).toEqual([expect.stringMatching(/^"/), expect.stringMatching(/^"/)]);
+});
+
+const dialogOf = (page: Page) => page.getByRole('dialog', { name: 'Somebody changed this meanwhile' });
+
+test('test cases are saved over those that the user saw, also if the tab has newer ones', async () => {
+  const org = await started.newOrg();
+  const { id } = await postDetection(org);
+  const put = (name: string) =>
+    callOk(org, 'PUT', `/api/detections/${id}/tests`, { tests: [{ name, events: [], expect: [] }] });
+  const names = async () =>
+    (await callOk(org, 'GET', `/api/detections/${id}/tests`)).tests.map(({ name }: { name: string }) => name);
+  await put('first');
+  const page = await openPage(org, `/detections/${id}?tab=tests`);
+  await page.getByRole('button', { name: 'Edit as JSON' }).click();
+  await put('theirs');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await dialogOf(page).getByText('tests: ["first"] → ["theirs"]').waitFor();
+  await dialogOf(page).getByRole('button', { name: 'Keep theirs' }).click();
+  await page.getByText('You kept what others changed.').waitFor();
+  expect(await names()).toEqual(['theirs']);
+  await page.getByRole('button', { name: 'Save' }).click();
+  await dialogOf(page).getByRole('button', { name: 'Apply my change again' }).click();
+  await page.getByText('Test cases saved.').waitFor();
+  expect(await names()).toEqual(['first']);
+});
+
+test('a suggestion is accepted as the user saw it, also if a colleague accepted it meanwhile', async () => {
+  const org = await started.newOrg();
+  const { id } = await postSuggestion(org, { name: 'Suggested' });
+  const page = await openPage(org, '/suggestions');
+  await page.getByRole('option').getByText('Suggested').click();
+  await page.getByLabel('Name').fill('Mine');
+  await callOk(org, 'POST', `/api/detections/${id}/accept`, { description: 'Theirs' });
+  await page.getByRole('button', { name: 'Accept with changes' }).click();
+  await dialogOf(page).getByText('description: nothing → Theirs').waitFor();
+  await dialogOf(page).getByRole('button', { name: 'Apply my change again' }).click();
+  await page.getByText('Accepted “Mine”.').waitFor();
+  expect(await callOk(org, 'GET', `/api/detections/${id}`)).toMatchObject({ name: 'Mine', description: 'Theirs' });
+});
+
+test('of many detections, one question is about those that others changed', async () => {
+  const org = await started.newOrg();
+  const [first] = await Promise.all(
+    ['Alpha', 'Beta', 'Gamma'].map((name) => postDetection(org, { name, detectionCadence: 'hourly' })),
+  );
+  const page = await openPage(org, '/detections?sort=name');
+  await page.getByRole('grid', { name: 'Detections' }).getByRole('link').nth(2).waitFor();
+  await callOk(org, 'PUT', `/api/detections/${first.id}`, { description: 'Keep this on' });
+  for (const key of ['j', 'x', 'j', 'x']) await page.keyboard.press(key);
+  const disable = page.getByRole('button', { name: 'Disable' });
+  const enabled = async () =>
+    (await callOk(org, 'GET', '/api/detections?enabled=true')).detections.map(({ name }: { name: string }) => name);
+  await disable.click();
+  await dialogOf(page).getByText('description: nothing → Keep this on').waitFor();
+  expect(await dialogOf(page).getByRole('listitem').count()).toBe(1);
+  expect((await enabled()).toSorted()).toEqual(['Alpha', 'Gamma']);
+  await dialogOf(page).getByRole('button', { name: 'Apply my change again' }).click();
+  await page.getByText('Disabled 2.').waitFor();
+  expect(await enabled()).toEqual(['Gamma']);
+});
+
+test('the relevance of an item is judged over what the user saw, and own changes are no conflict', async () => {
+  const org = await started.newOrg();
+  const { id } = await callOk(org, 'POST', '/api/feed/items', { title: 'Report', text: 'Emotet used zq7-drop[.]top.' });
+  const page = await openPage(org, '/feed');
+  await page.getByRole('option').getByText('Report').waitFor();
+  await callOk(org, 'PUT', `/api/feed/items/${id}/override`, { note: 'Ask Mia first' });
+  const verdict = async () =>
+    (await callOk(org, 'GET', `/api/feed/items/${id}`)).tenantOverrides?.relevance?.verdict ?? null;
+  const judge = async (key: string) => {
+    await page.keyboard.press(key);
+    await page.keyboard.press('Enter');
+  };
+  await page.keyboard.press('j');
+  await judge('2');
+  await dialogOf(page).getByText('note: nothing → Ask Mia first').waitFor();
+  expect(await verdict()).toBeNull();
+  await dialogOf(page).getByRole('button', { name: 'Apply my change again' }).click();
+  await expect.poll(verdict).toBe('irrelevant');
+  await page.keyboard.press('u');
+  await expect.poll(verdict).toBeNull();
+  expect(await dialogOf(page).count()).toBe(0);
 });

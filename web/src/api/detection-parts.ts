@@ -1,5 +1,5 @@
 import { queryOptions } from '@tanstack/react-query';
-import { api, read, type Schemas } from './client.ts';
+import { api, read, readTagged, type Schemas } from './client.ts';
 import type { paths } from './schema.d.ts';
 import { sendIfMatch, type Versioned } from './versions.ts';
 
@@ -46,10 +46,12 @@ type TestSetInput = NonNullable<
 export const testsQuery = (id: string) =>
   queryOptions({
     queryKey: ['detections', 'tests', id],
-    queryFn: () => read(api.GET('/api/detections/{id}/tests', path(id))),
+    queryFn: () => readTagged(api.GET('/api/detections/{id}/tests', path(id))),
   });
-export const saveTests = (id: string, body: TestSetInput) =>
-  read(api.PUT('/api/detections/{id}/tests', { ...path(id), body }));
+export const saveTests = (id: string, seen: Versioned, body: TestSetInput) =>
+  sendIfMatch(seen, (header) =>
+    read(api.PUT('/api/detections/{id}/tests', { params: { path: { id }, header }, body })),
+  );
 export const runTests = (id: string) => read(api.POST('/api/detections/{id}/tests/run', path(id)));
 
 export type Exception = Schemas['Exception'];

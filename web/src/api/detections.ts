@@ -1,7 +1,7 @@
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query';
 import { api, read, type Schemas } from './client.ts';
 import type { paths } from './schema.d.ts';
-import { sendIfMatch, type Versioned } from './versions.ts';
+import { askAboutConflict, sendIfMatch, type Versioned } from './versions.ts';
 
 export type DetectionSummary = Schemas['DetectionSummary'];
 export type DetectionHealth = DetectionSummary['health'];
@@ -79,9 +79,21 @@ export const deleteDetection = (id: string) => read(api.DELETE('/api/detections/
 export const restoreDetection = (id: string) => read(api.POST('/api/detections/{id}/restore', path(id)));
 export const runDetection = (id: string) => read(api.POST('/api/detections/{id}/run', { ...path(id), body: {} }));
 
-/** Changes many detections at once and returns an outcome for each. */
-export const changeDetections = (action: 'enable' | 'disable' | 'delete', ids: string[]) =>
-  read(api.POST('/api/detections/bulk', { body: { action, ids } }));
+type BulkAction = 'enable' | 'disable' | 'delete';
+
+/**
+ * Changes many detections at once and returns an outcome for each. `ifMatch` has the versions that the user saw, by ID. Asks once about all detections
+ * that others changed since. Those that the user keeps as they are have `stale`.
+ */
+export async function changeDetections(action: BulkAction, ids: string[], ifMatch: Record<string, string>) {
+  const { results } = await read(api.POST('/api/detections/bulk', { body: { action, ids, ifMatch } }));
+  const stale = results.flatMap(({ id, name, stale: problem }) => (id && problem ? [{ id, name, ...problem }] : []));
+  const changes = stale.flatMap((one) => one.changes.map((change) => ({ ...change, subject: one.name })));
+  if (stale.length === 0 || !(await askAboutConflict(changes))) return results;
+  const current = Object.fromEntries(stale.map((one) => [one.id, String(one.current)]));
+  const again: typeof results = await changeDetections(action, Object.keys(current), current);
+  return results.map((result) => again.find(({ id }) => id === result.id) ?? result);
+}
 
 type Range = { from: string; to: string };
 export const estimateBackfill = (id: string, body: Range) =>

@@ -1,6 +1,7 @@
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query';
 import { api, read, type Schemas } from './client.ts';
 import type { paths } from './schema.d.ts';
+import { sendIfMatch } from './versions.ts';
 
 export type FeedItem = Schemas['FeedItem'];
 export type ItemHighlight = Schemas['ItemHighlight'];
@@ -88,7 +89,13 @@ export const facetsQuery = ({ searchOrder: _order, ...filter }: FeedFilter) =>
     staleTime: 60_000,
   });
 
-export const putOverride = (id: string, override: ItemOverride) =>
-  read(api.PUT('/api/feed/items/{id}/override', { params: { path: { id } }, body: override }));
+/** Changes the override of an item. `revision` is the one that the user saw, undefined for an item without an override. */
+export const putOverride = (
+  { id, revision = '0' }: { id: string; revision: string | undefined },
+  override: ItemOverride,
+) =>
+  sendIfMatch({ etag: `"${revision}"` }, (header) =>
+    read(api.PUT('/api/feed/items/{id}/override', { params: { path: { id }, header }, body: override })),
+  );
 
 export const splitItem = (id: string) => read(api.POST('/api/feed/items/{id}/split', { params: { path: { id } } }));

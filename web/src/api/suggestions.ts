@@ -1,6 +1,7 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
 import { api, read, type Schemas } from './client.ts';
 import type { paths } from './schema.d.ts';
+import { sendIfMatch } from './versions.ts';
 
 export type Suggestion = Schemas['Detection'];
 export type DismissReason = NonNullable<Suggestion['dismissReason']>;
@@ -27,14 +28,18 @@ export const dismissedQuery = queryOptions({
   queryFn: () => read(api.GET('/api/detections/suggestions/dismissed')),
 });
 
-export const acceptSuggestion = (id: string, body: SuggestionChange) =>
-  read(api.POST('/api/detections/{id}/accept', { params: { path: { id } }, body }));
-export const dismissSuggestion = (id: string, reason: DismissReason, note: string) =>
-  read(
-    api.POST('/api/detections/{id}/dismiss', {
-      params: { path: { id } },
-      body: { reason, ...(note !== '' && { note }) },
-    }),
+export const acceptSuggestion = (seen: Suggestion, body: SuggestionChange) =>
+  sendIfMatch(seen, (header) =>
+    read(api.POST('/api/detections/{id}/accept', { params: { path: { id: seen.id }, header }, body })),
+  );
+export const dismissSuggestion = (seen: Suggestion, reason: DismissReason, note: string) =>
+  sendIfMatch(seen, (header) =>
+    read(
+      api.POST('/api/detections/{id}/dismiss', {
+        params: { path: { id: seen.id }, header },
+        body: { reason, ...(note !== '' && { note }) },
+      }),
+    ),
   );
 export const restoreSuggestion = (id: string) =>
   read(api.POST('/api/detections/{id}/restore', { params: { path: { id } } }));

@@ -50,16 +50,21 @@ export async function sendVersion<Version extends string | number, Result>(
       return await send(version);
     } catch (error) {
       if (!isStale(error) || error.stale.current === null) throw error;
-      if (!(await askAboutConflict(error.stale.changes))) throw error;
+      if (!(await askAboutConflict(error.stale.changes)))
+        throw new ApiProblem({ ...error, detail: 'You kept what others changed.', cause: error });
       version = error.stale.current as Version;
     }
   }
 }
 
-export type Versioned = { updatedAt: string | null };
+/** A record with its version: when it changed last, or its ETag. */
+export type Versioned = { updatedAt: string | null } | { etag: string };
 
-/** Like `sendVersion`, for a record whose version is its `updatedAt`. `send` gets the header for `params`. */
+/** Returns the `If-Match` of a record. */
+export const toIfMatch = (record: Versioned): string => ('etag' in record ? record.etag : `"${record.updatedAt ?? 0}"`);
+
+/** Like `sendVersion`, for a record whose version is its `updatedAt` or its ETag. `send` gets the header for `params`. */
 export const sendIfMatch = <Result>(
-  { updatedAt }: Versioned,
+  record: Versioned,
   send: (header: { 'If-Match': string }) => Promise<Result>,
-): Promise<Result> => sendVersion(`"${updatedAt ?? 0}"`, (version) => send({ 'If-Match': version }));
+): Promise<Result> => sendVersion(toIfMatch(record), (version) => send({ 'If-Match': version }));

@@ -4,6 +4,7 @@ export const texts = {
   body: 'Your change is not saved yet. It is based on what was here before.',
   changes: 'Changes of others',
   unknown: 'What changed is no longer known.',
+  unrecorded: 'The values are not recorded.',
   keep: 'Keep theirs',
   again: 'Apply my change again',
   service: 'The service',

@@ -161,6 +161,7 @@ test('changes the snapshot of the overriding organization only, and no item vers
   });
   expect([status, body.version, body.event]).toEqual([200, 1, item.event]);
   expect(body.tenantOverrides).toEqual({
+    revision: expect.stringMatching(/^.{22}$/),
     severity: 'critical',
     status: 'corrected',
     tags: ['ours', 'plant'],

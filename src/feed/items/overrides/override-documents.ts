@@ -1,10 +1,10 @@
 import type { Tx } from '../../../platform/db/db.ts';
-import { contentVersion, type RecordVersion } from '../../../platform/http/responses/etag.ts';
+import { hashContent, type RecordVersion } from '../../../platform/http/responses/etag.ts';
 import type { FeedItem } from '../../model/item.schema.ts';
 import type { OverriddenIndicator, RelevanceReason, TenantOverrides } from '../../model/overrides.schema.ts';
 import type { OrgState } from '../snapshot/org-state.store.ts';
 import type { OverrideFields } from '../writing/overrides.store.ts';
-import { listOwnRows, type ItemOverrideRow, type OwnRows } from './override-rows.store.ts';
+import { listOwnRows, type OwnRows } from './override-rows.store.ts';
 
 /** Returns the documents of a page as the organization sees them. Documents without an override or a score stay unparsed. */
 export async function overrideDocuments(tx: Tx, docs: string[], state: OrgState): Promise<string[]> {
@@ -27,25 +27,28 @@ export function withTenantOverrides({ duplicateOf, ...rest }: FeedItem, ownRows:
   return { ...rest, ...(root ? { duplicateOf: root } : {}), tenantOverrides: toTenantOverrides(ownRows) };
 }
 
+type Decisions = Omit<OverrideFields, 'relevance_at'>;
+
 /**
- * The version of an organization's override is what its people decided. Verdicts of the service do not count, so that they never refuse a person's
- * change.
+ * Returns the revision of an override, which is what people of the organization decided: `0` if nothing. Verdicts of the service do not count, so that
+ * they never refuse a person's change.
  */
-export function versionOfOverride({ tenantOverrides }: Pick<FeedItem, 'tenantOverrides'>): RecordVersion {
-  const { severity, status, indicators, tags, note, relevance } = tenantOverrides ?? {};
-  const isPersons = relevance?.judgedBy === 'person';
-  const verdict = isPersons && [relevance.verdict !== 'irrelevant', relevance.reasons.filter(isByPerson)];
-  return contentVersion([severity, status, indicators, tags, note, verdict]);
+function revisionOf(override: Decisions | undefined): string {
+  const { severity, status, note, tags, indicators, relevance } = override ?? {};
+  const isPersons = override?.relevance_by === 'person';
+  const reasons = isPersons ? parseReasons(override.relevance_reasons).filter(({ kind }) => kind === 'person') : [];
+  const decisions = [severity, status, note || null, tags, indicators, isPersons ? relevance : null];
+  return decisions.every((decision) => (decision ?? null) === null) ? '0' : hashContent([...decisions, reasons]);
 }
 
-/** Like `versionOfOverride`, of a row. */
-export const versionOfOverrideFields = (fields: OverrideFields): RecordVersion => {
-  const others = { exposed_at: null, moved: false, duplicate_of: null, updated_at: new Date(0), updated_by: null };
-  const override = { ...fields, ...others, actor: null } as ItemOverrideRow;
-  return versionOfOverride({ tenantOverrides: toTenantOverrides({ override, score: undefined }) });
-};
+/** Returns the version of an item's override for `If-Match`. */
+export const versionOfOverride = ({ tenantOverrides }: Pick<FeedItem, 'tenantOverrides'>): RecordVersion =>
+  toEtag(tenantOverrides?.revision ?? revisionOf(undefined));
 
-const isByPerson = ({ kind }: RelevanceReason): boolean => kind === 'person';
+/** Like `versionOfOverride`, of a row. */
+export const versionOfOverrideFields = (fields: Decisions): RecordVersion => toEtag(revisionOf(fields));
+
+const toEtag = (revision: string): RecordVersion => ({ etag: `"${revision}"` });
 
 function toTenantOverrides({ override, score }: OwnRows): TenantOverrides | null {
   const relevance = toRelevance({ override, score });
@@ -62,6 +65,7 @@ function toTenantOverrides({ override, score }: OwnRows): TenantOverrides | null
   return {
     ...fields,
     updatedAt: new Date(updatedAt).toISOString(),
+    revision: revisionOf(override),
     ...(override?.updated_by ? { updatedBy: override.updated_by } : {}),
     ...(override?.actor ? { actor: override.actor } : {}),
   };

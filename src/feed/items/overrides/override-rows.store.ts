@@ -5,7 +5,7 @@ import type { OrgState } from '../snapshot/org-state.store.ts';
 import type { AppliedOverride } from './apply-overrides.ts';
 
 /** The organization's override of an item. If `moved` is set, `duplicate_of` is the root for the organization, and null makes it a root. */
-export type ItemOverrideRow = {
+type ItemOverrideRow = {
   severity: string | null;
   status: string | null;
   note: string | null;

@@ -10,10 +10,12 @@ export type RecordVersion = { updatedAt: string | null } | { etag: string };
 export const recordEtag = (version: RecordVersion): string =>
   'etag' in version ? version.etag : `"${new Date(version.updatedAt ?? 0).getTime().toString(36)}"`;
 
+/** Returns 22 characters that identify a JSON value. */
+export const hashContent = (content: unknown): string =>
+  createHash('sha256').update(JSON.stringify(content)).digest('base64url').slice(0, 22);
+
 /** Returns the version of a record that is known by its content. */
-export const contentVersion = (content: unknown): { etag: string } => ({
-  etag: `"${createHash('sha256').update(JSON.stringify(content)).digest('base64url').slice(0, 22)}"`,
-});
+export const contentVersion = (content: unknown): { etag: string } => ({ etag: `"${hashContent(content)}"` });
 
 /**
  * Returns whether If-Match contains the ETag of a record, or its `updatedAt` in quotes, which lists contain (RFC 9110, 13.1.1). Weak tags match

@@ -9,12 +9,15 @@ import { toasts } from '../../ui/overlays/toasts.tsx';
 export type Judgment = 'relevant' | 'irrelevant' | null;
 type Change = { item: FeedItem; verdict: Judgment; reason: string };
 type Overrides = FeedItem['tenantOverrides'];
+type Revision = string | undefined;
 type Lists = InfiniteData<{ items: FeedItem[] }>;
 
 /** Changes an item's relevance at once on the screen, then on the server, and undoes the latest change. */
 export function useOverride() {
   const client = useQueryClient();
   const latest = useRef<Change | null>(null);
+  /** The revisions of items that changes from here replaced, which lists and the latest change may still have, and the one after them. */
+  const saved = useRef(new Map<string, { replaced: ReadonlySet<Revision>; revision: Revision }>());
   const show = (id: string, tenantOverrides: Overrides): void => {
     client.setQueriesData<Lists>(
       { queryKey: ['feed', 'items'] },
@@ -30,8 +33,19 @@ export function useOverride() {
     client.setQueryData(itemQuery(id).queryKey, (detail) => detail && { ...detail, tenantOverrides });
   };
   const { mutate } = useMutation({
-    mutationFn: ({ item, verdict, reason }: Change) =>
-      putOverride(item.id, { relevance: verdict && { verdict, ...(reason !== '' && { reason }) } }),
+    mutationFn: async ({ item: { id, tenantOverrides }, verdict, reason }: Change) => {
+      const seen = tenantOverrides?.revision;
+      const known = saved.current.get(id);
+      // A change from here is no conflict with one from here before.
+      const revision = known?.replaced.has(seen) ? known.revision : seen;
+      const relevance = verdict && { verdict, ...(reason !== '' && { reason }) };
+      const stored = await putOverride({ id, revision }, { relevance });
+      const replaced = new Set([...(known?.replaced ?? []), seen, revision]);
+      saved.current.set(id, { replaced, revision: stored.tenantOverrides?.revision });
+      return stored;
+    },
+    // One after the other, so that each knows the revision after the previous one.
+    scope: { id: 'overrides' },
     onMutate: ({ item, verdict, reason }) => show(item.id, withRelevance(item.tenantOverrides, verdict, reason)),
     onSuccess: ({ tenantOverrides }, { item }) => show(item.id, tenantOverrides),
     onError: (error, { item }) => {
@@ -62,7 +76,7 @@ function readJudgment(relevance: Relevance | undefined): Pick<Change, 'verdict' 
 
 function withRelevance(overrides: Overrides, verdict: Judgment, reason: string): Overrides {
   const at = new Date().toISOString();
-  const { relevance: _, ...others } = overrides ?? { updatedAt: at };
+  const { relevance: _, ...others } = overrides ?? { updatedAt: at, revision: '0' };
   if (verdict === null) return others;
   const reasons = reason === '' ? [] : [{ kind: 'person', matched: reason, weight: 1 }];
   const score = verdict === 'relevant' ? 1 : 0;

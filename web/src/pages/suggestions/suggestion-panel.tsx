@@ -38,7 +38,7 @@ export function SuggestionPanel({ suggestion, onDecided, onClose }: Props) {
     failed: texts.restoreFailed,
   });
   const accept = useChange({
-    change: () => acceptSuggestion(id, change),
+    change: () => acceptSuggestion(suggestion, change),
     refresh: stale,
     done: (detection) => {
       onDecided();
@@ -48,7 +48,7 @@ export function SuggestionPanel({ suggestion, onDecided, onClose }: Props) {
     failed: texts.acceptFailed,
   });
   const dismiss = useChange({
-    change: ({ reason, note }: { reason: DismissReason; note: string }) => dismissSuggestion(id, reason, note),
+    change: ({ reason, note }: { reason: DismissReason; note: string }) => dismissSuggestion(suggestion, reason, note),
     refresh: stale,
     done: () => {
       onDecided();

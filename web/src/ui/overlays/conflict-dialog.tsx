@@ -12,7 +12,7 @@ const valueMax = 120;
 export default function ConflictDialog({ changes, onAnswer }: Props) {
   return (
     <Dialog title={texts.title} description={texts.body} onClose={() => onAnswer(false)}>
-      <ul className="flex max-h-80 flex-col gap-3 overflow-y-auto" aria-label={texts.changes}>
+      <ul className="flex max-h-80 flex-col gap-3 overflow-y-auto pb-3" aria-label={texts.changes}>
         {changes.map((change, index) => (
           <li key={index} className="flex min-w-0 flex-col gap-0.5">
             <p className="flex flex-wrap items-baseline gap-x-2">
@@ -22,8 +22,9 @@ export default function ConflictDialog({ changes, onAnswer }: Props) {
                   <RelativeTime time={change.at} />
                 </span>
               )}
-              {change.subject !== null && <span className="min-w-0 break-words text-muted">{change.subject}</span>}
             </p>
+            {change.subject !== null && <p className="break-words">{change.subject}</p>}
+            {change.fields.length === 0 && <p className="text-12 text-muted">{texts.unrecorded}</p>}
             {change.fields.map(({ field, before, after }) => (
               <p key={field} className="text-12 break-words text-muted">
                 {texts.field(field, toText(before), toText(after))}

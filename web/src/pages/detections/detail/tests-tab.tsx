@@ -23,13 +23,15 @@ const example: TestSet['tests'] = [
 export default function TestsTab({ id }: { id: string }) {
   const client = useQueryClient();
   const { data, error, refetch } = useQuery(testsQuery(id));
-  const [draft, setDraft] = useState<string | null>(null);
+  /** The text that the user edits, and the version of the tests that it is based on. */
+  const [draft, setDraft] = useState<{ text: string; etag: string } | null>(null);
   const run = useMutation({
     mutationFn: () => runTests(id),
     onError: ({ message }) => toasts.add({ title: texts.failed, description: message, isError: true }),
   });
   const save = useMutation({
-    mutationFn: (text: string) => saveTests(id, JSON.parse(text) as Parameters<typeof saveTests>[1]),
+    mutationFn: async ({ text, etag }: { text: string; etag: string }) =>
+      saveTests(id, { etag }, JSON.parse(text) as Parameters<typeof saveTests>[2]),
     onSuccess: () => {
       setDraft(null);
       run.reset();
@@ -41,12 +43,17 @@ export default function TestsTab({ id }: { id: string }) {
   if (!data) return <TableSkeleton />;
   const edit = (set: Pick<TestSet, 'tests'>): void => {
     save.reset();
-    setDraft(JSON.stringify(set, null, 2));
+    setDraft({ text: JSON.stringify(set, null, 2), etag: data.etag });
   };
   if (draft !== null)
     return (
       <div className="flex max-w-4xl flex-col gap-3 px-4 py-5">
-        <CodeEditor label={texts.title} language="json" value={draft} onChange={setDraft} />
+        <CodeEditor
+          label={texts.title}
+          language="json"
+          value={draft.text}
+          onChange={(text) => setDraft({ ...draft, text })}
+        />
         {save.error && (
           <Notice kind="error" title={save.error instanceof SyntaxError ? texts.notJson : texts.failed}>
             {save.error.message}
@@ -75,7 +82,7 @@ export default function TestsTab({ id }: { id: string }) {
         title={texts.title}
         actions={
           <>
-            <Button onClick={() => edit(data)}>{texts.edit}</Button>
+            <Button onClick={() => edit(withoutVersion(data))}>{texts.edit}</Button>
             <Button kind="primary" disabled={run.isPending} onClick={() => run.mutate()}>
               {run.isPending ? texts.running : texts.run}
             </Button>
@@ -92,6 +99,8 @@ export default function TestsTab({ id }: { id: string }) {
     </div>
   );
 }
+
+const withoutVersion = ({ etag: _etag, ...set }: TestSet & { etag: string }): TestSet => set;
 
 function TestRow({ test, result }: { test: TestSet['tests'][number]; result: Result | undefined }) {
   const Icon = !result ? CircleDashed : result.passed ? CircleCheck : CircleX;

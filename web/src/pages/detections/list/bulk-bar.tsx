@@ -1,5 +1,6 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { changeDetections } from '../../../api/detections.ts';
+import { toIfMatch, type Versioned } from '../../../api/versions.ts';
 import { texts as common } from '../../../texts/common.ts';
 import { texts } from '../../../texts/detections.ts';
 import { Button } from '../../../ui/button.tsx';
@@ -9,17 +10,19 @@ type Action = 'enable' | 'disable';
 const reports: Record<Action, (count: number) => string> = { enable: texts.bulk.enabled, disable: texts.bulk.disabled };
 const opposite: Record<Action, Action> = { enable: 'disable', disable: 'enable' };
 
-type Props = { ids: ReadonlySet<string>; onDone: () => void };
+/** `seen` has the selected detections as the user sees them, as far as the list has them. */
+type Props = { ids: ReadonlySet<string>; seen: readonly (Versioned & { id: string })[]; onDone: () => void };
+type Change = { action: Action; of: string[]; ifMatch?: Record<string, string> };
 
 /** The actions for the selected detections. */
-export function BulkBar({ ids, onDone }: Props) {
+export function BulkBar({ ids, seen, onDone }: Props) {
   const client = useQueryClient();
   const { mutate, isPending } = useMutation({
-    mutationFn: ({ action, of }: { action: Action; of: string[] }) => changeDetections(action, of),
-    onSuccess: ({ results }, { action }) => {
+    mutationFn: ({ action, of, ifMatch = {} }: Change) => changeDetections(action, of, ifMatch),
+    onSuccess: (results, { action }) => {
       void client.invalidateQueries({ queryKey: ['detections'] });
       const changed = results.flatMap(({ id, outcome }) => (outcome === 'changed' && id !== null ? [id] : []));
-      const failed = results.filter(({ outcome }) => outcome === 'failed');
+      const failed = results.filter(({ outcome, stale }) => outcome === 'failed' && !stale);
       toasts.add({
         title: changed.length === 0 ? texts.bulk.notChanged : reports[action](changed.length),
         ...(failed.length > 0 && {
@@ -34,6 +37,7 @@ export function BulkBar({ ids, onDone }: Props) {
     },
     onError: (error) => toasts.add({ title: texts.bulk.notChanged, description: error.message, isError: true }),
   });
+  const ifMatch = Object.fromEntries(seen.map((detection) => [detection.id, toIfMatch(detection)]));
   return (
     <div
       role="toolbar"
@@ -42,7 +46,7 @@ export function BulkBar({ ids, onDone }: Props) {
     >
       <span className="tabular mr-2 whitespace-nowrap">{texts.bulk.selected(ids.size)}</span>
       {(['enable', 'disable'] as const).map((action) => (
-        <Button key={action} disabled={isPending} onClick={() => mutate({ action, of: [...ids] })}>
+        <Button key={action} disabled={isPending} onClick={() => mutate({ action, of: [...ids], ifMatch })}>
           {texts.bulk[action]}
         </Button>
       ))}

@@ -131,7 +131,13 @@ export function DetectionsPage() {
             }}
           />
         )}
-        {selected.size > 0 && <BulkBar ids={selected} onDone={() => setSelected(new Set())} />}
+        {selected.size > 0 && (
+          <BulkBar
+            ids={selected}
+            seen={rows.filter(({ id }) => selected.has(id))}
+            onDone={() => setSelected(new Set())}
+          />
+        )}
       </div>
     </>
   );
