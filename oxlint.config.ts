@@ -82,9 +82,8 @@ const rooms: Record<Half, Record<string, string[]>> = {
     runs: [],
     overview: [],
     'attack-coverage': [],
-    'hit-context': [],
-    'indicator-context': [],
-    'mcp-server': ['attack-coverage', 'hit-context', 'indicator-context', 'overview', 'sightings', 'suggestions'],
+    context: [],
+    'mcp-server': ['attack-coverage', 'context', 'overview', 'sightings', 'suggestions'],
   },
 };
 type Half = 'platform' | 'detection' | 'feed' | 'agents';

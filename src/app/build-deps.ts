@@ -7,17 +7,13 @@ import type { Config } from '../config.ts';
 import type { Db } from '../platform/db/db.ts';
 import type { Deps } from './deps.ts';
 import { registerInstallationMetrics } from './watch/installation-metrics.ts';
-import { createDataDiskGuard, registerDiskMetrics } from './watch/disk-metrics.ts';
-import { registerReplicaMetrics } from './watch/replica-metrics.ts';
-import { withFeedItems, withQueryTime } from './usage/count-work.ts';
-import { createUsageCounter } from './usage/usage-counter.ts';
+import { createDataDiskGuard, registerDiskMetrics, registerReplicaMetrics } from './watch/process-metrics.ts';
+import { withFeedItems, withQueryTime, createUsageCounter } from './usage/usage-counter.ts';
 import { createFeedSteps } from './worker/feed-steps.ts';
-import { createFeedTools } from './feed-tools.ts';
 import { createStoredServerReader } from '../platform/mcp/mcp-servers.ts';
 import { createExtractor } from '../feed/ingestion/extractor/extractor.ts';
 import { applyInstalledReferenceData } from '../feed/reference-data/apply-installed.ts';
 import { createFeedPages } from '../feed/items/page-cache/feed-pages.ts';
-import { countPublicWords } from './public-words.ts';
 import { createPageAnchors } from '../feed/items/list-query/page-anchors.ts';
 import { createPageCursors } from '../feed/items/page-cache/page-cache.ts';
 import { createSnapshotCache } from '../feed/items/snapshot/snapshot.ts';
@@ -48,6 +44,13 @@ import type { OrgId } from '../platform/lib/org-id.ts';
 import type { Logger } from '../platform/lib/logging/logger.ts';
 import { createKeyAuthenticator } from '../platform/orgs/authenticate.ts';
 import { createSessionAuthenticator } from '../platform/orgs/sessions/session-authenticator.ts';
+import { listItems, type ListItemsDeps } from '../feed/items/list-items.ts';
+import { lookUpIndicator, lookUpIndicators } from '../feed/indicators/look-up-indicators.ts';
+import type { FeedList } from '../feed/model/item.schema.ts';
+import { findTechnique, listTactics, listTechniques } from '../feed/reference-data/attack.ts';
+import type { FeedTools } from '../detection/tools/tool-sources.ts';
+import { getShippedNames } from '../feed/extraction/names/dictionary/name-dictionary.ts';
+import { countWords, type WordCounts } from '../feed/items/search/text/correct-text.ts';
 
 type BuildDepsOptions = { config: Config; db: Db; log: Logger; clock?: Clock };
 
@@ -146,4 +149,46 @@ export function buildDeps({ config, db, log, clock = systemClock }: BuildDepsOpt
       segmentStore.close();
     },
   };
+}
+
+const itemsMax = 3;
+
+/** Creates the feed and ATT&CK lookups that detection tools use, so that the detection half need not import the feed. */
+export function createFeedTools(deps: ListItemsDeps): (orgId: OrgId) => FeedTools {
+  return (orgId) => ({
+    searchFeed: async (text, limit) => {
+      const page = await listItems(deps, { orgId }, { q: text, perPage: String(limit) });
+      const { items, validations } = JSON.parse(String(await page.bytes('identity'))) as FeedList;
+      const warnings = (validations?.warnings ?? []).map(({ message }) => message);
+      return { items: items.map(summarize), ...(warnings.length > 0 && { warnings }) };
+    },
+    lookupIndicator: (value) => lookUpIndicator(deps, { orgId }, value),
+    lookupTechnique: findTechnique,
+    findKnownIndicators: async (values) => {
+      const { indicators } = await lookUpIndicators(deps, { orgId }, { values });
+      return indicators
+        .filter(({ items }) => items.length > 0)
+        .map(({ value, items }) => ({ indicator: value, items: items.slice(0, itemsMax).map(({ title }) => title) }));
+    },
+  });
+}
+
+const summarize = ({ id, event, source, tenantOverrides: own }: FeedList['items'][number]) => ({
+  id,
+  title: event.title,
+  severity: own?.severity ?? event.severity,
+  status: own?.status ?? event.status,
+  publisher: source.publisher,
+  publishTime: source.publishTime,
+});
+
+let counted: WordCounts | undefined;
+
+/** Returns the words of the shipped names of actors, malware, tools, techniques and tactics, which are read once. */
+function countPublicWords(): WordCounts {
+  counted ??= countWords([
+    ...[...getShippedNames().values()].map(({ printed }) => printed),
+    ...[...listTechniques(), ...listTactics()].map(({ name }) => name),
+  ]);
+  return counted;
 }

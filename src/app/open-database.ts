@@ -1,12 +1,15 @@
 import { sql } from 'kysely';
 import { explainConnectionFailure } from '../platform/db/server-address.ts';
-import { acrossOrgs, openDb, type DatabaseAddress, type Db } from '../platform/db/db.ts';
+import { acrossOrgs, openDb, type DatabaseAddress, type Db, withReplica } from '../platform/db/db.ts';
 import { migrate } from '../platform/db/migrate.ts';
 import type { Config } from '../config.ts';
+import { openReadReplica } from '../platform/db/read-replica.ts';
+import type { Logger } from '../platform/lib/logging/logger.ts';
+import { runLoop } from '../platform/lib/concurrency/loop.ts';
 
 /** `url` is the server itself, for what needs a session of it. `address` may be a pooler in front of it. */
 type Server = { url: string; address: DatabaseAddress; location: string; stop: () => Promise<void> };
-export type Database = Server & { db: Db };
+type Database = Server & { db: Db };
 type OpenOptions = { exclusive: boolean; log: (line: string) => void };
 
 /**
@@ -53,4 +56,31 @@ export async function openServer(config: Config, { exclusive, log }: OpenOptions
   const { startEmbeddedPostgres } = await import('../platform/embedded-postgres/embedded-postgres.ts');
   const { url, location, stop } = await startEmbeddedPostgres({ dataDir: config.dataDir, exclusive, log });
   return { url, address: { url, isPooled: false }, location, stop };
+}
+
+const checkMs = 1_000;
+
+/**
+ * Returns the database with its read replica, if DATABASE_REPLICA_URL is set. Checks the replica now and then every second until the signal
+ * aborts, and logs when that changes. The caller closes the replica.
+ */
+export async function openReplica(
+  db: Db,
+  { databaseReplicaUrl: url }: Pick<Config, 'databaseReplicaUrl'>,
+  { log, signal }: { log: Logger; signal: AbortSignal },
+): Promise<Db> {
+  if (url === undefined) return db;
+  const replica = openReadReplica(db, url);
+  let reported: string | null = null;
+  const check = async (): Promise<false> => {
+    await replica.check();
+    const fault = replica.fault();
+    if (fault !== null && reported === null) log.warn(fault);
+    if (fault === null && reported !== null) log.info('The read replica is used again.');
+    reported = fault;
+    return false;
+  };
+  await check();
+  void runLoop({ name: 'replica', idleMs: checkMs, signal, log }, check);
+  return withReplica(db, replica);
 }

@@ -1,18 +1,17 @@
-import { writeFileSync } from 'node:fs';
+import { writeFileSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Deps } from '../app/deps.ts';
-import { sweepDue } from '../agents/sightings/sweep/sweep.ts';
+import { sweepDue } from '../agents/sightings/sweep.ts';
 import { syncSweepsAcrossOrgs } from '../agents/sightings/sightings.store.ts';
 import type { LibraryEntry } from '../detection/library/library-entry.ts';
 import { loadLibrary } from '../detection/library/load-library.ts';
 import { executeDueRuns } from '../detection/runs/workers/execute-due-runs.ts';
 import { findNextSlotAcrossOrgs } from '../detection/scheduling/enqueue-runs.ts';
-import type { DemoClient } from './client.ts';
-import type { StepClock } from './step-clock.ts';
-import { buildDemoFeed } from './demo-feed.ts';
-import { splitByDay, sendEvents } from './send-events.ts';
+import { type DemoClient, splitByDay, sendEvents } from './client.ts';
 import type { LogEvent } from './company/shapes.ts';
 import { readOutcome, type DemoDetection, type DetectionOutcome } from './demo-summary.ts';
+import { dayMs } from './company/people.ts';
+import type { Clock } from '../platform/lib/time/clock.ts';
 
 /** The relevance profile of the demo's company. */
 const profile = {
@@ -127,4 +126,48 @@ export async function loadFeed({ deps, call, dataDir, print }: DemoContext, end:
 /** Returns the shipped detections whose datasets are all in `datasets`. */
 export function selectDetections(datasets: Set<string>): LibraryEntry[] {
   return [...loadLibrary().values()].filter((entry) => Object.keys(entry.datasets).every((name) => datasets.has(name)));
+}
+
+/** A file of the demo's threat feed. `kind` is the source kind that reads it. */
+type FeedFile = { kind: 'kev' | 'stix'; name: string; publisher: string; fileName: string; text: string };
+
+const writtenAtMs = Date.UTC(2026, 1, 1);
+const writtenDates = /\b202[56]([-.])\d\d\1\d\d/g;
+
+/** Shifts the dates of a feed file by whole days to just before `end`. The dates of the standard's TLP markings do not match and stay. */
+function shiftDates(text: string, end: Date): string {
+  const shiftMs = Math.floor((end.getTime() - writtenAtMs) / dayMs) * dayMs;
+  return text.replaceAll(writtenDates, (date, mark: string) => {
+    const moved = new Date(Date.parse(`${date.replaceAll('.', '-')}T00:00:00Z`) + shiftMs);
+    return moved.toISOString().slice(0, 10).replaceAll('-', mark);
+  });
+}
+
+const files: Omit<FeedFile, 'text'>[] = [
+  { kind: 'kev', name: 'Demo exploited vulnerabilities', publisher: 'Demo catalog', fileName: 'exploited.kev.json' },
+  { kind: 'stix', name: 'Fjordwatch reports', publisher: 'Fjordwatch Research', fileName: 'fjordwatch.stix.json' },
+];
+
+/** Builds the fictional feed that matches the intrusion, dated in the weeks before `end`. */
+export function buildDemoFeed(end: Date): FeedFile[] {
+  return files.map((file) => {
+    const text = readFileSync(new URL(`feed/${file.fileName}`, import.meta.url), 'utf8');
+    return { ...file, text: shiftDates(text, end) };
+  });
+}
+
+/** A clock that stands still until `set`. After `release`, it follows the real time. */
+type StepClock = { clock: Clock; set: (at: Date) => void; release: () => void };
+
+export function createStepClock(start: Date): StepClock {
+  let at: Date | undefined = start;
+  return {
+    clock: () => at ?? new Date(),
+    set: (next) => {
+      at = next;
+    },
+    release: () => {
+      at = undefined;
+    },
+  };
 }

@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { expectedHits } from '../../src/demo/expected-hits.ts';
+import { expectedHits } from '../../src/demo/demo-summary.ts';
 import { newProgramDir, removeProgramDir, root } from '../support/program.ts';
 import { demoPages, expectPageRuns, startBlock, startService, type RunningService } from '../support/typed-commands.ts';
 

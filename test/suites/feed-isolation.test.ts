@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { beforeAll, expect, test } from 'vitest';
 import { acrossOrgs } from '../../src/platform/db/db.ts';
 import { syncSweepsAcrossOrgs } from '../../src/agents/sightings/sightings.store.ts';
-import { sweepDue } from '../../src/agents/sightings/sweep/sweep.ts';
+import { sweepDue } from '../../src/agents/sightings/sweep.ts';
 import { domains, stixReport } from '../support/feed/grouped-reports.ts';
 import { scoreNextBatch } from '../../src/feed/relevance/score-items.ts';
 import { fileSource, kevCatalogue, kevRow, kevRows } from '../support/feed/kev-source.ts';

@@ -1,9 +1,9 @@
+import { createServer } from 'node:http';
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
-import { createServer } from 'node:http';
 import { afterAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { createFeedTools } from '../../src/app/feed-tools.ts';
+import { createFeedTools } from '../../src/app/build-deps.ts';
 import { grantTool } from '../../src/detection/detections/tool-grants/tool-grants.ts';
 import { readMcpSettings } from '../../src/platform/mcp/mcp-settings.ts';
 import { createMcpTools, type McpTools } from '../../src/platform/mcp/mcp-tools.ts';

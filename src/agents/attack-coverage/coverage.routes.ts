@@ -1,8 +1,7 @@
 import type { App } from '../../platform/http/app-type.ts';
 import { apiRoutes } from '../../platform/http/api-routes.ts';
 import { Coverage, CoverageQuery, NavigatorLayer } from './coverage.schema.ts';
-import { toNavigatorLayer } from './navigator-layer.ts';
-import { getCoverage, type CoverageDeps } from './read-coverage.ts';
+import { toNavigatorLayer, getCoverage, type CoverageDeps } from './read-coverage.ts';
 
 const daysOf = ({ days }: CoverageQuery): number | undefined => (days === undefined ? undefined : Number(days));
 

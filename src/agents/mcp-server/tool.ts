@@ -1,5 +1,6 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import type { Scope } from '../../platform/http/caller.ts';
+import { boundedString } from '../../platform/lib/text/bounded-text.ts';
 
 /** Sends a request to the API with the caller's key. Returns the body. Throws an Error that explains any other status than 200. */
 export type CallApi = <T>(method: 'GET' | 'POST' | 'PUT', path: string, body?: unknown) => Promise<T>;
@@ -37,3 +38,13 @@ export function withQuery(path: string, parameters: Record<string, string | numb
 /** Returns the fields of a record that are named. */
 export const pick = <T extends object, K extends keyof T>(record: T, names: readonly K[]): Pick<T, K> =>
   Object.fromEntries(names.filter((name) => name in record).map((name) => [name, record[name]])) as Pick<T, K>;
+
+const pageMax = 50;
+
+export const idInput = (of: string) => z.guid('must be a UUID').describe(`ID of the ${of}.`);
+export const timeInput = (description: string) =>
+  z.iso.datetime({ offset: true }).describe(`${description} ISO 8601, such as 2026-11-23T00:00:00Z.`);
+export const textInput = (max: number, description: string) => boundedString({ min: 1, max }).describe(description);
+export const limitInput = (fallback: number) =>
+  z.int().min(1).max(pageMax).default(fallback).describe('How many to return at most.');
+export const cursorInput = textInput(3000, '`nextCursor` of the previous page.').optional();

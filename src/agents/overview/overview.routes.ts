@@ -1,8 +1,7 @@
 import type { App } from '../../platform/http/app-type.ts';
 import { apiRoutes } from '../../platform/http/api-routes.ts';
 import { Overview } from './overview.schema.ts';
-import { createRunDayReader } from './past-days.ts';
-import { getOverview, type OverviewDeps } from './read-overview.ts';
+import { createRunDayReader, getOverview, type OverviewDeps } from './read-overview.ts';
 
 export function overviewRoutes(app: App, deps: Omit<OverviewDeps, 'readRunDays'>): void {
   const readRunDays = createRunDayReader();

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { DetectionHealth } from '../../detection/detections/summaries/summaries.schema.ts';
 import { listShortfalls } from '../../detection/logs/health/log-health.store.ts';
 import { readItemCounts } from '../../feed/items/items.store.ts';
@@ -12,7 +13,6 @@ import { listAliasUsage, type ModelUsage } from '../../platform/models/spending/
 import { listQuotaStates } from '../../platform/orgs/limits/limits.store.ts';
 import type { Caller } from '../../platform/http/caller.ts';
 import type { Overview } from './overview.schema.ts';
-import type { RunDayReader } from './past-days.ts';
 import {
   countNeedsReview,
   countOpenHits,
@@ -22,7 +22,10 @@ import {
   readDetectionHealth,
   readFeedWork,
   type SourceProblemRow,
+  listRunDays,
+  type DayRow,
 } from './overview.store.ts';
+import type { OrgId } from '../../platform/lib/org-id.ts';
 
 const urgent: readonly DetectionHealth[] = ['stopped', 'failing', 'paused', 'gap'];
 const listMax = 20;
@@ -157,3 +160,31 @@ async function readDays(
     };
   });
 }
+
+const keptMs = 5 * 60_000;
+const orgsMax = 1000;
+
+type DayRange = { firstDay: string; today: string };
+type PastDays = { today: string; until: number; rows: DayRow[] };
+
+/**
+ * Returns a function that reads the totals of runs by UTC day. Those of past days need a row per detection and day, change only if a run is
+ * graded late, and are kept for 5 minutes.
+ */
+export function createRunDayReader() {
+  const kept = new LRUCache<OrgId, PastDays>({ max: orgsMax });
+
+  async function readPast(tx: Tx, orgId: OrgId, { firstDay, today }: DayRange, now: Date): Promise<DayRow[]> {
+    const found = kept.get(orgId);
+    if (found && found.today === today && found.until > now.getTime()) return found.rows;
+    const rows = await listRunDays(tx, orgId, { from: firstDay, before: today });
+    kept.set(orgId, { today, until: now.getTime() + keptMs, rows });
+    return rows;
+  }
+
+  return async (tx: Tx, orgId: OrgId, range: DayRange, now: Date): Promise<DayRow[]> => [
+    ...(await readPast(tx, orgId, range, now)),
+    ...(await listRunDays(tx, orgId, { from: range.today })),
+  ];
+}
+type RunDayReader = ReturnType<typeof createRunDayReader>;

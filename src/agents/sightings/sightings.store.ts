@@ -3,8 +3,9 @@ import { acrossOrgs, queryRow, queryRows, type Db, type Tx } from '../../platfor
 import { isPoolVisible } from '../../feed/items/visible-pools.sql.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import type { RemoteSiemType } from '../../detection/siem/registry.ts';
-import type { Sighting } from './sweep/find-sightings.ts';
+import type { Sighting } from './find-sightings.ts';
 import type { ItemSightings, SweepList } from './sightings.schema.ts';
+import { deleteRowsWithValue } from '../../platform/db/erasure.store.ts';
 
 /**
  * The progress of the search in one SIEM. `queries` is the number of queries sent in the hour that starts at `hour`. `isEmpty` is true for an
@@ -53,7 +54,7 @@ export function claimSweepAcrossOrgs(db: Db): Promise<Sweep | undefined> {
   );
 }
 
-export type SweepProgress = {
+type SweepProgress = {
   cursor: string | null;
   waitMs: number;
   hour: Date;
@@ -109,4 +110,10 @@ export async function isItemVisible(tx: Tx, id: string): Promise<boolean> {
     tx,
   )`select 1 from items where id = ${id} and pool_id in (select id from feed_pools where ${isPoolVisible})`;
   return found !== undefined;
+}
+
+/** Deletes sightings whose event or observed value contains a value. */
+export async function eraseFromSightings(tx: Tx, orgId: OrgId, value: string): Promise<Record<string, never>> {
+  await deleteRowsWithValue(tx, { orgId, table: 'feed_exposures', columns: ['event', 'observed'] }, value);
+  return {};
 }

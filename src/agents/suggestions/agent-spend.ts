@@ -6,9 +6,10 @@ import type { ConfiguredModel } from '../../platform/models/models.ts';
 import { mergeBudgets, type Budgets, type Spend } from '../../platform/models/spending/budgets.ts';
 import { createSpendMeter, type SpendMeter } from '../../platform/models/spending/spend-meter.ts';
 import { insertStep } from '../../detection/runs/steps.store.ts';
+import type { FeedItem } from '../../feed/model/item.schema.ts';
 
 /** A run of a built-in agent, or a request made in its name. `budgets` take precedence over those of the model alias. */
-export type AgentSpender = {
+type AgentSpender = {
   orgId: OrgId;
   agentId: string;
   runId: string;
@@ -34,3 +35,10 @@ export function createAgentSpendMeter(
     },
   }).startConversation();
 }
+
+/** TLP 2.0 labels whose recipients may not share a text outside their own organization. */
+const internalOnly: readonly string[] = ['AMBER+STRICT', 'RED'];
+
+/** Returns whether an item's text may be sent to a model: items marked AMBER+STRICT or RED go to local models only. */
+export const canModelRead = ({ entry }: ConfiguredModel, item: FeedItem): boolean =>
+  entry.local || !internalOnly.includes(item.source.tlp);

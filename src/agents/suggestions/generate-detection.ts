@@ -16,7 +16,7 @@ import { toPortableQuery } from '../../detection/siem/queries/portable-query.ts'
 import type { RemoteSiemType } from '../../detection/siem/registry.ts';
 import type { DetectionDraft } from './draft.ts';
 import { matchIntent, listMissingDatasets, findTechniquesInText } from './drafting/match-intent.ts';
-import type { LogDataset } from './drafting/log-kinds.ts';
+import type { LogDataset } from './log-kinds.ts';
 import { draftWithModel } from './drafting/draft-with-model.ts';
 import { validateDraft, type ValidateDraftDeps } from './validate-draft.ts';
 import { createAgentSpendMeter } from './agent-spend.ts';

@@ -2,11 +2,11 @@ import { expect, test } from 'vitest';
 import { callerOf, findAgentId, sendEvents } from '../../../test/support/org-requests.ts';
 import { pullDocument } from '../../../test/support/api-client.ts';
 import { startApp, type TestOrg } from '../../../test/support/harness.ts';
-import { buildDemoFeed } from '../../demo/demo-feed.ts';
+import { buildDemoFeed } from '../../demo/run-demo.ts';
 import { getLibraryEntry } from '../../detection/library/load-library.ts';
 import type { FeedItem } from '../../feed/model/item.schema.ts';
 import { scoreNextBatch } from '../../feed/relevance/score-items.ts';
-import { proposeForIndicators } from '../suggestions/drafting/propose-for-indicators.ts';
+import { proposeForIndicators } from '../suggestions/drafting/propose-detections.ts';
 import { researchThreats } from './research-threats.ts';
 
 // The samples of shipped detections are from this day.

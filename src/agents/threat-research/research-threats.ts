@@ -13,12 +13,11 @@ import { AppError } from '../../platform/lib/errors.ts';
 import { listDatasets, type ListDatasetsDeps } from '../../detection/logs/catalog/list-datasets.ts';
 import type { Caller } from '../../platform/http/caller.ts';
 import { draftFromReports } from '../suggestions/drafting/draft-from-reports.ts';
-import { proposeForIndicators } from '../suggestions/drafting/propose-for-indicators.ts';
-import type { LogDataset } from '../suggestions/drafting/log-kinds.ts';
-import type { Proposal } from '../suggestions/proposal.ts';
+import { proposeForIndicators, proposeForTechniques } from '../suggestions/drafting/propose-detections.ts';
+import type { LogDataset } from '../suggestions/log-kinds.ts';
+import type { Proposal } from '../suggestions/draft.ts';
 import { validateDraft, type ValidateDraftDeps } from '../suggestions/validate-draft.ts';
 import { listKnownDetections, listRecentItems } from './research.store.ts';
-import { proposeForTechniques } from '../suggestions/drafting/propose-for-techniques.ts';
 
 export type ResearchDeps = ListDatasetsDeps & ValidateDraftDeps & CreateDetectionDeps;
 

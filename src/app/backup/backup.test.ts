@@ -28,8 +28,8 @@ import { isMigrated } from '../../platform/db/migrate.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import { keyFilePath } from '../../platform/lib/secrets/secretbox.ts';
 import { openBackupLocation } from './backup-location.ts';
-import { type BackupOptions } from './create-backup.ts';
-import { verifyBackup } from './verify-backup.ts';
+import type { BackupOptions } from './create-backup.ts';
+import { verifyBackup } from './read-archive.ts';
 
 const source = await startApp({ env: { TOCSIN_FETCH_ALLOW: '127.0.0.1,localhost' } });
 const { deps } = source;

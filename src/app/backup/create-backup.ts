@@ -1,16 +1,20 @@
-import { existsSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { existsSync, createReadStream } from 'node:fs';
+import { readFile, stat } from 'node:fs/promises';
+import { pipeline } from 'node:stream/promises';
+import { join } from 'node:path';
 import type pg from 'pg';
+import { pack } from 'tar-stream';
 import type { Config } from '../../config.ts';
 import { keepReplacedFiles } from '../../detection/logs/storage/backup-lock.ts';
-import type { SegmentStore } from '../../detection/logs/storage/store/segment-store.ts';
+import {
+  type SegmentStore,
+  withLocalFiles,
+  type StoredSegment,
+} from '../../detection/logs/storage/store/segment-store.ts';
 import { connectDirectly } from '../../platform/db/connect-directly.ts';
 import { packageVersion } from '../../platform/lib/program-files.ts';
 import { createSecretbox, keyFilePath } from '../../platform/lib/secrets/secretbox.ts';
-import { writeArchive, type ArchiveWriter } from './archive-writer.ts';
-import type { BackupLocation } from './backup-location.ts';
-import { encode } from './encryption.ts';
-import { copyLogs, declareLogList, ErasedMeanwhileError } from './copy-logs.ts';
+import { type BackupLocation, encode } from './backup-location.ts';
 import {
   checksumsEntry,
   createLogTally,
@@ -20,6 +24,7 @@ import {
   tableEntry,
   type Checksums,
   type Header,
+  logEntry,
 } from './manifest.ts';
 import { listTables, prepareCopy, readTable } from './tables.ts';
 
@@ -113,3 +118,110 @@ export const hasKey = (config: BackupOptions['config']): boolean =>
   config.secretKey !== undefined || (usesKeyFile(config) && existsSync(keyFilePath(config.dataDir)));
 
 export const keyCheckContext = 'backup';
+
+type ArchiveWriter = {
+  /** Adds an entry of `size` bytes. Waits while the destination is slower. */
+  add: (name: string, size: number, chunks: Iterable<Uint8Array> | AsyncIterable<Uint8Array>) => Promise<void>;
+};
+
+/** Sends a tar archive to `write` while `fill` adds its entries. The archive ends only if `fill` succeeds. */
+async function writeArchive(
+  write: (bytes: AsyncIterable<Uint8Array>) => Promise<void>,
+  fill: (archive: ArchiveWriter) => Promise<void>,
+): Promise<void> {
+  const tar = pack();
+  const written = write(tar);
+  // Ends the wait of an entry whose bytes can no longer be written.
+  const broken = written.then(() => new Promise<never>(() => undefined));
+  const filled = fill({
+    add: (name, size, chunks) =>
+      Promise.race([
+        broken,
+        pipeline(
+          chunks,
+          tar.entry({ name, size, mode: 0o600 }, () => undefined),
+        ),
+      ]),
+  });
+  try {
+    await filled;
+    tar.finalize();
+  } catch (error) {
+    tar.destroy(error as Error);
+    await written.catch(() => undefined);
+    throw error;
+  }
+  await written;
+}
+
+type ListedFile = StoredSegment & { orgId: string };
+
+/** A log file that the backup lists was erased before it was copied. */
+class ErasedMeanwhileError extends Error {}
+
+/** Keeps the list of the log files of the current snapshot on the server until the connection ends. */
+async function declareLogList(client: pg.Client): Promise<void> {
+  await client.query(`
+    declare log_list cursor with hold for
+    select organization_id as "orgId", path, bytes::float8 as bytes, sha256 from segments where replaced_at is null
+    order by organization_id, id`);
+}
+
+type CopyLogsOptions = { segmentStore: SegmentStore; report: (text: string) => void };
+
+/** Adds the files of `declareLogList` to a backup. */
+async function copyLogs(
+  client: pg.Client,
+  archive: ArchiveWriter,
+  { segmentStore, report }: CopyLogsOptions,
+): Promise<Checksums['logs']> {
+  const tally = createLogTally();
+  for (;;) {
+    const { rows } = await client.query<ListedFile>('fetch 500 from log_list');
+    if (rows.length === 0) return tally.end();
+    for (const file of rows) {
+      tally.start(logEntry(file.orgId, file.path));
+      try {
+        await withLocalFiles(segmentStore, file.orgId, [file], () => copyFile(archive, segmentStore, file, tally.add));
+      } catch (error) {
+        throw (await isListed(client, file)) ? explainFile(file, error) : new ErasedMeanwhileError();
+      }
+    }
+    report(`${tally.count()} log files`);
+  }
+}
+
+async function copyFile(
+  archive: ArchiveWriter,
+  { folderOf }: SegmentStore,
+  { orgId, path, bytes }: ListedFile,
+  observe: (chunk: Uint8Array) => void,
+): Promise<void> {
+  const local = join(folderOf(orgId), path);
+  const { size } = await stat(local);
+  if (size !== bytes) throw new Error(`it has ${size} bytes instead of ${bytes}`);
+  await archive.add(logEntry(orgId, path), bytes, observed(createReadStream(local), observe));
+}
+
+async function* observed(chunks: AsyncIterable<Buffer>, observe: (chunk: Uint8Array) => void): AsyncIterable<Buffer> {
+  for await (const chunk of chunks) {
+    observe(chunk);
+    yield chunk;
+  }
+}
+
+async function isListed(client: pg.Client, { orgId, path }: ListedFile): Promise<boolean> {
+  await client.query('begin; set local role tocsin_system');
+  const { rowCount } = await client.query(
+    'select 1 from segments where organization_id = $1 and path = $2 and replaced_at is null',
+    [orgId, path],
+  );
+  await client.query('commit');
+  return rowCount === 1;
+}
+
+const explainFile = ({ orgId, path }: ListedFile, error: unknown): Error =>
+  new Error(
+    `The log file ${orgId}/${path} cannot be copied: ${(error as Error).message}. To back up everything else, use --logs list.`,
+    { cause: error },
+  );

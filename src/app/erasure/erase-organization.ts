@@ -1,3 +1,4 @@
+import { rm } from 'node:fs/promises';
 import type pg from 'pg';
 import { acrossOrgs, type Db } from '../../platform/db/db.ts';
 import { appError } from '../../platform/lib/errors.ts';
@@ -8,7 +9,6 @@ import { readPageRequest, toPage, type PageQuery } from '../../platform/lib/page
 import type { Erasure, ErasureList } from '../../platform/orgs/admin.schema.ts';
 import { unknownOrganization } from '../../platform/orgs/organization.ts';
 import { lockOrgAcrossOrgs, type OrgReference } from '../../platform/orgs/orgs.store.ts';
-import { eraseFiles, type EraseFilesDeps } from './erase-files.ts';
 import {
   countSharedAcrossOrgs,
   deleteRowsAcrossOrgs,
@@ -20,10 +20,13 @@ import {
   listUnfinishedAcrossOrgs,
   recordFailureAcrossOrgs,
   type ErasureRow,
+  noteErasedFilesAcrossOrgs,
+  type TenantTable,
 } from './erasures.store.ts';
-import { listTenantTables } from './tenant-tables.ts';
+import type { SegmentStore } from '../../detection/logs/storage/store/segment-store.ts';
+import { listTables } from '../backup/tables.ts';
 
-export type EraseDeps = EraseFilesDeps & { db: Db };
+type EraseDeps = EraseFilesDeps & { db: Db };
 
 const rowsMax = 5_000;
 const idleMs = 10_000;
@@ -134,3 +137,24 @@ const toErasure = (row: ErasureRow): Erasure => ({
   auditSequence: row.audit_sequence,
   auditHash: row.audit_hash?.toString('hex') ?? null,
 });
+
+type EraseFilesDeps = { db: Db; segmentStore: Pick<SegmentStore, 'list' | 'remove' | 'folderOf'> };
+
+/** Deletes the log files of an organization from the store and its local folder, listed or not, and records their number. */
+async function eraseFiles({ db, segmentStore }: EraseFilesDeps, orgId: OrgId): Promise<void> {
+  for await (const { orgId: owner, files } of segmentStore.list()) {
+    if (owner !== orgId) continue;
+    const paths = files.map(({ path }) => path);
+    await acrossOrgs(db, (tx) => noteErasedFilesAcrossOrgs(tx, orgId, paths));
+    for (const path of paths) await segmentStore.remove(orgId, path);
+  }
+  await rm(segmentStore.folderOf(orgId), { recursive: true, force: true });
+}
+
+/** Returns the tables with rows of organizations, as the database describes them, each after the tables that it references. */
+async function listTenantTables(client: pg.ClientBase): Promise<TenantTable[]> {
+  return (await listTables(client)).flatMap(({ name, columns }): TenantTable[] => {
+    const owner = (['organization_id', 'pool_id'] as const).find((column) => columns.includes(column));
+    return owner ? [{ name, owner }] : [];
+  });
+}

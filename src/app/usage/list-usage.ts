@@ -7,7 +7,7 @@ import { UsageDay, type UsageDays, type UsageExportQuery, type UsageQuery } from
 import { listOrgPageAcrossOrgs, type OrgRow } from '../../platform/orgs/orgs.store.ts';
 import { listUsageDays } from './usage-days.store.ts';
 
-export type ListUsageDeps = { db: Db; clock: Clock };
+type ListUsageDeps = { db: Db; clock: Clock };
 
 const dayMs = 86_400_000;
 const daysDefault = 30;

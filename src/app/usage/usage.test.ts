@@ -7,9 +7,8 @@ import { inOrg, openDb } from '../../platform/db/db.ts';
 import { createLogger } from '../../platform/lib/logging/logger.ts';
 import { countUsage } from '../../platform/models/spending/model-usage.store.ts';
 import { executeDueRuns } from '../../detection/runs/workers/execute-due-runs.ts';
-import { withFeedItems, withQueryTime } from './count-work.ts';
-import { createUsageCounter } from './usage-counter.ts';
-import { measureStoredLogs } from './measure-stored-logs.ts';
+import { withFeedItems, withQueryTime, createUsageCounter } from './usage-counter.ts';
+import { measureStoredLogs } from './usage-loops.ts';
 
 const time = { now: new Date('2026-03-02T10:00:00Z') };
 const { app, deps, url, dataDir, newOrg } = await startApp({ env: adminEnv, clock: () => time.now });

@@ -6,7 +6,6 @@ import {
   type InstallationFigures,
   type LogStoreFigures,
 } from './installation-figures.store.ts';
-import { limitReads } from './limited-read.ts';
 
 /** How long figures are reused, because several scrapers must not multiply the queries. Ages are used by alerts, so they are never older. */
 const figuresLimits = { minMs: 10_000, maxMs: 10_000 };
@@ -100,4 +99,37 @@ function registerFigures<Figures extends Record<keyof Figures, number>>(
         );
       },
     });
+}
+
+type ReadLimits = { minMs: number; maxMs: number };
+
+/** A read is repeated after this many times its duration. */
+const durationsBetween = 100;
+
+/**
+ * Returns a function that shares one read between its callers. It reads again after `minMs`, but after a slow read only when a hundred times
+ * the duration of that has passed, up to `maxMs`. So reading takes a hundredth of the time of one connection at most, however much there is to
+ * read. Callers of a read that fails get its error until the next one.
+ */
+export function limitReads<T>(
+  read: () => Promise<T>,
+  { minMs, maxMs }: ReadLimits,
+  nowMs: () => number = () => performance.now(),
+): () => Promise<T> {
+  let last: { result: Promise<T>; startedMs: number; tookMs: number | undefined } | undefined;
+  return () => {
+    if (last) {
+      const { result, startedMs, tookMs } = last;
+      // A read that has not finished is shared as well.
+      if (tookMs === undefined) return result;
+      const reusableMs = Math.min(maxMs, Math.max(minMs, tookMs * durationsBetween));
+      if (nowMs() - startedMs <= reusableMs) return result;
+    }
+    const startedMs = nowMs();
+    const current: NonNullable<typeof last> = { result: read(), startedMs, tookMs: undefined };
+    const finish = (): void => void (current.tookMs = nowMs() - startedMs);
+    current.result.then(finish, finish);
+    last = current;
+    return current.result;
+  };
 }

@@ -2,7 +2,7 @@ import { openBackupLocation } from '../../app/backup/backup-location.ts';
 import { createBackup, hasKey } from '../../app/backup/create-backup.ts';
 import type { Checksums } from '../../app/backup/manifest.ts';
 import { restoreBackup } from '../../app/backup/restore-backup.ts';
-import { verifyBackup } from '../../app/backup/verify-backup.ts';
+import { verifyBackup } from '../../app/backup/read-archive.ts';
 import { explainFailure, openServer } from '../../app/open-database.ts';
 import { loadConfig, type Config } from '../../config.ts';
 import { createSegmentStore } from '../../detection/logs/storage/store/create-segment-store.ts';

@@ -5,12 +5,8 @@ import { openDatabase } from '../../app/open-database.ts';
 import type { Deps } from '../../app/deps.ts';
 import { getLibraryEntry } from '../../detection/library/load-library.ts';
 import { createClient } from '../../demo/client.ts';
-import { createStepClock } from '../../demo/step-clock.ts';
-import { generateCompanyLogs } from '../../demo/company/company.ts';
-import { createDemoDir, removeDemoDir } from '../../demo/demo-directory.ts';
-import { expectedHits } from '../../demo/expected-hits.ts';
-import { readRecordedLogs } from '../../demo/recorded-logs.ts';
 import {
+  createStepClock,
   floorToHour,
   loadFeed,
   runDetections,
@@ -19,7 +15,10 @@ import {
   selectDetections,
   type DemoContext,
 } from '../../demo/run-demo.ts';
+import { generateCompanyLogs } from '../../demo/company/company.ts';
+import { createDemoDir, removeDemoDir } from '../../demo/demo-directory.ts';
 import {
+  expectedHits,
   listFailedRuns,
   formatFeed,
   findUnmetExpectations,
@@ -27,6 +26,7 @@ import {
   formatQuietDetections,
   readFeedStats,
 } from '../../demo/demo-summary.ts';
+import { readRecordedLogs } from '../../demo/recorded-logs.ts';
 import type { LogEvent } from '../../demo/company/shapes.ts';
 import { createLogger } from '../../platform/lib/logging/logger.ts';
 import { bootstrapDefaultOrganization, createConsoleLink } from '../../app/bootstrap.ts';

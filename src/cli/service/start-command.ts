@@ -1,8 +1,7 @@
 import { buildApp } from '../../app/http-server.ts';
 import { buildDeps } from '../../app/build-deps.ts';
 import { loadConfig, type Config } from '../../config.ts';
-import { openDatabase } from '../../app/open-database.ts';
-import { openReplica } from '../../app/open-replica.ts';
+import { openDatabase, openReplica } from '../../app/open-database.ts';
 import { createDatabaseClock } from '../../platform/db/database-clock.ts';
 import type { Deps } from '../../app/deps.ts';
 import type { App } from '../../platform/http/app-type.ts';
@@ -13,7 +12,7 @@ import { bootstrapDefaultOrganization, createConsoleLink } from '../../app/boots
 import { buildWorkerServer } from '../../app/worker/worker-server.ts';
 import { runWorkerLoops } from '../../app/worker/worker-loops.ts';
 import { workerRoles, type WorkerRole } from '../../app/worker/worker-roles.ts';
-import { registerRoleMetric } from '../../app/watch/role-metric.ts';
+import { registerRoleMetric } from '../../app/watch/process-metrics.ts';
 import { cleanCopiesLoop } from '../../detection/logs/storage/clean-segments.ts';
 import { startSyslogListener, type SyslogListener } from '../../detection/logs/shippers/syslog/syslog-listener.ts';
 import { claimLogStore } from '../../detection/logs/storage/log-store.ts';

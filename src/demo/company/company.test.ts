@@ -1,7 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-
 import type { SampleEvent } from '../sample-engine.ts';
-import { dayMs, hourMs } from './calendar.ts';
+import { dayMs, hourMs } from './people.ts';
 import { generateCompanyLogs } from './company.ts';
 import { intrusion } from './intrusion.ts';
 import type { LogEvent } from './shapes.ts';

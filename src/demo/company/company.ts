@@ -1,12 +1,7 @@
-import type { Day } from './calendar.ts';
-import { dayMs, hourMs, drawShift } from './calendar.ts';
-import { generateSignIns } from './habits-auth.ts';
-import { generateCloudCalls } from './habits-cloud.ts';
-import { generateProcessStarts } from './habits-process.ts';
-import { generateWebRequests } from './habits-proxy.ts';
+import { type Day, dayMs, hourMs, drawShift, people } from './people.ts';
+import { generateSignIns, generateCloudCalls, generateProcessStarts, generateWebRequests } from './habits.ts';
 import { generateHarmlessIncidents } from './incidents.ts';
 import { generateIntrusion } from './intrusion.ts';
-import { people } from './people.ts';
 import { createRandom } from './random.ts';
 import { generateServiceEvents } from './services.ts';
 import type { LogEvent } from './shapes.ts';

@@ -1,9 +1,14 @@
-import { dayMs, hourMs, minuteMs } from './calendar.ts';
-import { buildCloudtrailEvent } from './cloudtrail-shape.ts';
-import { cast } from './people.ts';
+import { dayMs, hourMs, minuteMs, cast } from './people.ts';
+import {
+  buildCloudtrailEvent,
+  type LogEvent,
+  type SignIn,
+  ACCOUNT,
+  buildAuthEvent,
+  buildProxyEvent,
+  createStamp,
+} from './shapes.ts';
 import type { Random } from './random.ts';
-import type { LogEvent, SignIn } from './shapes.ts';
-import { ACCOUNT, buildAuthEvent, buildProxyEvent, createStamp } from './shapes.ts';
 
 const hotel = { JP: '203.0.113.140', SE: '203.0.113.141', DE: '203.0.113.142' } as const;
 

@@ -1,10 +1,13 @@
-import type { Day } from './calendar.ts';
-import { dayMs, hourMs, isWeekend, minuteMs } from './calendar.ts';
-import type { AwsCaller } from './cloudtrail-shape.ts';
-import { buildCloudtrailEvent } from './cloudtrail-shape.ts';
+import { type Day, dayMs, hourMs, isWeekend, minuteMs } from './people.ts';
+import {
+  type AwsCaller,
+  buildCloudtrailEvent,
+  type LogEvent,
+  buildProcessEvent,
+  buildProxyEvent,
+  createStamp,
+} from './shapes.ts';
 import type { Random } from './random.ts';
-import type { LogEvent } from './shapes.ts';
-import { buildProcessEvent, buildProxyEvent, createStamp } from './shapes.ts';
 
 const CLOUD_IP = '203.0.113.20';
 const servers = ['FS-01', 'FS-02', 'DB-01', 'APP-01', 'APP-02', 'BK-01'].map((name) => `${name}.halden.example`);

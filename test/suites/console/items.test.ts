@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { sql } from 'kysely';
 import { afterEach, expect, test } from 'vitest';
 import { syncSweepsAcrossOrgs } from '../../../src/agents/sightings/sightings.store.ts';
-import { sweepDue } from '../../../src/agents/sightings/sweep/sweep.ts';
+import { sweepDue } from '../../../src/agents/sightings/sweep.ts';
 import { acrossOrgs } from '../../../src/platform/db/db.ts';
 import { newPage, openBrowser, type Complaints } from '../../support/browser/browser.ts';
 import { signIn, startConsole } from '../../support/browser/console.ts';

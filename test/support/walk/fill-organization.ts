@@ -6,7 +6,7 @@ import { pauseConnection } from '../../../src/detection/connections/connection-p
 import { inOrg } from '../../../src/platform/db/db.ts';
 import { listReaders } from '../../../src/detection/detections/readers.store.ts';
 import { checkLogHealth } from '../../../src/detection/logs/health/check-log-health.ts';
-import { checkQuotas } from '../../../src/app/usage/check-quotas.ts';
+import { checkQuotas } from '../../../src/app/usage/usage-loops.ts';
 import type { Deps } from '../../../src/app/deps.ts';
 import { eventTypes } from '../../../src/platform/notifications/event-types.ts';
 import { applyPack } from '../../../src/detection/packs/apply-pack.ts';

@@ -4,8 +4,7 @@ import { detectionHealths, type SummaryList } from '../../../detection/detection
 import { SearchInput, type SearchRows } from '../../../detection/connections/search/search.schema.ts';
 import type { DatasetList } from '../../../detection/logs/logs.schema.ts';
 import { GenerateRequest, type GeneratedDetection } from '../../suggestions/generate-detection.schema.ts';
-import { defineTool, pick, withQuery } from '../tool.ts';
-import { cursorInput, idInput, limitInput, textInput, timeInput } from './inputs.ts';
+import { defineTool, pick, withQuery, cursorInput, idInput, limitInput, textInput, timeInput } from '../tool.ts';
 
 const rowsMax = 200;
 

@@ -1,10 +1,9 @@
 import { z } from 'zod';
-import type { IndicatorContext } from '../../indicator-context/indicator-context.schema.ts';
+import type { IndicatorContext } from '../../context/context.schema.ts';
 import type { ItemSightings } from '../../sightings/sightings.schema.ts';
 import type { FeedItem, FeedItemDetail, FeedList } from '../../../feed/model/item.schema.ts';
 import { itemStatuses, severities } from '../../../feed/model/vocabulary.ts';
-import { defineTool, pick, withQuery } from '../tool.ts';
-import { idInput, limitInput, textInput, timeInput } from './inputs.ts';
+import { defineTool, pick, withQuery, idInput, limitInput, textInput, timeInput } from '../tool.ts';
 
 export const feedTools = [
   defineTool({

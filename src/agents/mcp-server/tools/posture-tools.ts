@@ -3,9 +3,8 @@ import type { Coverage, CoveredTechnique } from '../../attack-coverage/coverage.
 import type { Overview } from '../../overview/overview.schema.ts';
 import type { SummaryList } from '../../../detection/detections/summaries/summaries.schema.ts';
 import type { GapList } from '../../../detection/runs/runs.schema.ts';
-import { defineTool, pick, withQuery } from '../tool.ts';
+import { defineTool, pick, withQuery, cursorInput, idInput, limitInput } from '../tool.ts';
 import { briefDetections } from './detection-tools.ts';
-import { cursorInput, idInput, limitInput } from './inputs.ts';
 
 export const postureTools = [
   defineTool({

@@ -13,7 +13,7 @@ import {
 import { pullDocument } from '../../../../test/support/api-client.ts';
 import { processStart } from '../../../../test/support/detection/windows-events.ts';
 import { inOrg } from '../../../platform/db/db.ts';
-import { buildDemoFeed } from '../../../demo/demo-feed.ts';
+import { buildDemoFeed } from '../../../demo/run-demo.ts';
 import type { FeedItem } from '../../../feed/model/item.schema.ts';
 import { tlps } from '../../../feed/model/vocabulary.ts';
 import { listDatasets } from '../../../detection/logs/catalog/list-datasets.ts';

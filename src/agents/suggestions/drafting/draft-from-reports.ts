@@ -8,13 +8,11 @@ import { findTechnique } from '../../../feed/reference-data/attack.ts';
 import type { FeedItem } from '../../../feed/model/item.schema.ts';
 import { AppError } from '../../../platform/lib/errors.ts';
 import type { Caller } from '../../../platform/http/caller.ts';
-import type { DetectionDraft } from '../draft.ts';
-import type { LogDataset } from './log-kinds.ts';
-import { canModelRead } from '../model-access.ts';
+import { type DetectionDraft, toProposal, type Proposal } from '../draft.ts';
+import type { LogDataset } from '../log-kinds.ts';
+import { canModelRead, createAgentSpendMeter } from '../agent-spend.ts';
 import type { ValidateDraftDeps } from '../validate-draft.ts';
 import { draftWithModel, type ModelDraft } from './draft-with-model.ts';
-import { toProposal, type Proposal } from '../proposal.ts';
-import { createAgentSpendMeter } from '../agent-spend.ts';
 import { listItemsSentToModel } from '../drafting-agent.store.ts';
 import { listDraftTargets, type DraftTarget } from './draft-targets.ts';
 

@@ -9,7 +9,7 @@ import { findTechnique } from '../../../feed/reference-data/attack.ts';
 import { listDatasetsRead } from '../../../detection/logs/query/inspect-query.ts';
 import type { Caller } from '../../../platform/http/caller.ts';
 import type { DetectionDraft } from '../draft.ts';
-import type { LogDataset } from './log-kinds.ts';
+import type { LogDataset } from '../log-kinds.ts';
 import { validateDraft, type ValidateDraftDeps } from '../validate-draft.ts';
 import type { SpendMeter } from '../../../platform/models/spending/spend-meter.ts';
 import type { DraftTarget } from './draft-targets.ts';

@@ -1,13 +1,13 @@
 import { listTechniques, findTechnique } from '../../../feed/reference-data/attack.ts';
 import type { DetectionDraft } from '../draft.ts';
-import type { LogDataset } from './log-kinds.ts';
-import { listTechniqueIds } from '../../../detection/library/library-entry.ts';
-import { draftShippedDetection, listDetectionsFor, listReadableDetections } from './shipped-drafts.ts';
+import type { LogDataset } from '../log-kinds.ts';
+import { listTechniqueIds, type LibraryEntry } from '../../../detection/library/library-entry.ts';
 import { compileTemplate } from '../templates/compile-template.ts';
 import { queryTemplates } from '../templates/registry.ts';
+import { loadLibrary } from '../../../detection/library/load-library.ts';
 
 /** A draft that matches an intent. `matched` lists the matching techniques and words. */
-export type IntentMatch = { draft: DetectionDraft; matched: string[]; score: number };
+type IntentMatch = { draft: DetectionDraft; matched: string[]; score: number };
 
 const techniquePattern = /\bT\d{4}(?:\.\d{3})?\b/gi;
 const stopWords = new Set(
@@ -93,3 +93,23 @@ const splitWords = (text: string): string[] => text.toLowerCase().match(/[\p{L}\
 function toStem(word: string): string {
   return word.length > 4 ? word.replace(/(ies|ing|ed|es|s)$/, '').replace(/(e|y)$/, '') : word;
 }
+
+/** Returns the shipped detections whose datasets all exist. */
+export function listReadableDetections(datasets: readonly LogDataset[]): LibraryEntry[] {
+  const names = new Set(datasets.map(({ name }) => name));
+  return [...loadLibrary().values()].filter((entry) => Object.keys(entry.datasets).every((name) => names.has(name)));
+}
+
+/** Returns the shipped detections for any of some techniques. */
+const listDetectionsFor = (techniques: readonly string[]): LibraryEntry[] =>
+  [...loadLibrary().values()].filter((entry) => listTechniqueIds(entry).some((id) => techniques.includes(id)));
+
+/** Returns a draft of a shipped detection for one of its techniques. */
+export const draftShippedDetection = (entry: LibraryEntry, technique: string | null): DetectionDraft => ({
+  key: `shipped:${entry.id}`,
+  basis: { kind: 'shipped', id: entry.id },
+  technique,
+  reads: Object.keys(entry.datasets)[0]!,
+  body: entry.body,
+  tests: entry.tests.tests,
+});

@@ -8,7 +8,7 @@ import {
   quoteSqlText,
   type LogDataset,
   type LogShape,
-} from '../drafting/log-kinds.ts';
+} from '../log-kinds.ts';
 import { queryTemplates } from './registry.ts';
 import type { EventSample, Grouping, QueryTemplate } from './template.ts';
 

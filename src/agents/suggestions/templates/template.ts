@@ -1,5 +1,5 @@
 import type { DetectionCategory } from '../../../detection/analysis/candidate.ts';
-import type { LogKind } from '../drafting/log-kinds.ts';
+import type { LogKind } from '../log-kinds.ts';
 
 /** The parts of an event by name. A string is short for the main part of the log kind. */
 export type EventSample = string | Record<string, string | number>;

@@ -5,7 +5,7 @@ import { findTechnique } from '../../../feed/reference-data/attack.ts';
 import { uuidv7 } from '../../../platform/lib/ids.ts';
 import { testDefinition } from '../../../detection/testing/run-tests.ts';
 import type { DetectionDraft } from '../draft.ts';
-import { logKinds, type LogDataset } from '../drafting/log-kinds.ts';
+import { logKinds, type LogDataset } from '../log-kinds.ts';
 import { compileTemplate, draftTemplatesFor } from './compile-template.ts';
 import { queryTemplates } from './registry.ts';
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { startApp, type TestOrg } from '../../../../test/support/harness.ts';
-import { createFeedTools } from '../../../app/feed-tools.ts';
+import { createFeedTools } from '../../../app/build-deps.ts';
 import { reportSource } from '../../../../test/support/feed/report-source.ts';
 import { scoreNextBatch } from '../../relevance/score-items.ts';
 import type { FeedItem, FeedList } from '../../model/item.schema.ts';

@@ -4,7 +4,7 @@ import { callOk, detectionBody, postDetection } from '../../../../test/support/d
 import { startApp, type TestOrg } from '../../../../test/support/harness.ts';
 import { runCommand } from '../../../../test/support/run-command.ts';
 import { selectIn } from '../../../../test/support/select-rows.ts';
-import { checkQuotas } from '../../../app/usage/check-quotas.ts';
+import { checkQuotas } from '../../../app/usage/usage-loops.ts';
 
 const start = new Date('2026-03-02T18:00:00Z');
 const time = { now: start };

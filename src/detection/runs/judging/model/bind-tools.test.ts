@@ -5,7 +5,7 @@ import { startApp } from '../../../../../test/support/harness.ts';
 import { startModelStandIn, type ModelBrain } from '../../../../../test/support/models/model-stand-in.ts';
 import { createScriptedModels } from '../../../../../test/support/models/scripted-models.ts';
 import { hour, startRuns } from '../../../../../test/support/detection/scripted-runs.ts';
-import { createFeedTools } from '../../../../app/feed-tools.ts';
+import { createFeedTools } from '../../../../app/build-deps.ts';
 import { findTechnique } from '../../../../feed/reference-data/attack.ts';
 import { getDetection } from '../../../detections/read-detections.ts';
 import { grantTool } from '../../../detections/tool-grants/tool-grants.ts';

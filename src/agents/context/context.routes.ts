@@ -1,0 +1,34 @@
+import { HitPath } from '../../detection/hits/hits.schema.ts';
+import type { App } from '../../platform/http/app-type.ts';
+import { apiRoutes } from '../../platform/http/api-routes.ts';
+import { HitContext, IndicatorContext } from './context.schema.ts';
+import { getHitContext, getIndicatorContext } from './read-context.ts';
+import { IndicatorQuery } from '../../feed/indicators/indicators.schema.ts';
+import type { LookupDeps } from '../../feed/indicators/look-up-indicators.ts';
+
+export function hitContextRoutes(app: App, deps: Parameters<typeof getHitContext>[0]): void {
+  apiRoutes(app, { tag: 'hits', scope: 'hits:read' })(
+    'GET /api/hits/:id/context',
+    {
+      operationId: 'getHitContext',
+      summary:
+        'Get other hits of the entity, similar judged hits, feed items that share an indicator, and the time line',
+      params: HitPath,
+      returns: HitContext,
+    },
+    ({ caller, params }) => getHitContext(deps, caller, params.id),
+  );
+}
+
+export function indicatorContextRoutes(app: App, deps: LookupDeps): void {
+  apiRoutes(app, { tag: 'feed', scope: 'feed:read' })(
+    'GET /api/indicators/context',
+    {
+      operationId: 'getIndicatorContext',
+      summary: 'Get everything that is known of an indicator: feed items, sightings in the logs, and hits',
+      query: IndicatorQuery,
+      returns: IndicatorContext,
+    },
+    ({ caller, query }) => getIndicatorContext(deps, caller, query.value),
+  );
+}

@@ -1,0 +1,103 @@
+import { z } from 'zod';
+import { ActorField } from '../../platform/orgs/orgs.schema.ts';
+import { severities } from '../../detection/analysis/candidate.ts';
+import { hitStatuses } from '../../detection/hits/hits.schema.ts';
+import { sightingMatches } from '../../feed/model/vocabulary.ts';
+import { IndicatorLookup } from '../../feed/indicators/indicators.schema.ts';
+
+const time = z.string().meta({ format: 'date-time' });
+
+const HitReference = z.object({
+  id: z.string(),
+  detectionId: z.string(),
+  detectionName: z.string(),
+  entity: z.string(),
+  headline: z.string(),
+  severity: z.enum(severities),
+  status: z.enum(hitStatuses),
+  createdAt: time,
+});
+
+export const HitContext = z
+  .object({
+    entityHits: z.array(HitReference).describe('Other hits of the entity, of any detection, newest first. At most 20.'),
+    similar: z
+      .array(
+        HitReference.extend({
+          sameEntity: z.boolean(),
+          sharedEvidence: z.array(z.object({ field: z.string(), value: z.string() })),
+          judgedAt: time.nullable(),
+          reason: z.string().nullable().describe('The reason of the latest judgment.'),
+        }),
+      )
+      .describe('Hits of the detection that people judged, the most similar first. At most 10 of the newest 200.'),
+    feedItems: z
+      .array(
+        z.object({
+          id: z.string(),
+          title: z.string(),
+          publisher: z.string(),
+          severity: z.string(),
+          addedToFeedAt: time,
+          values: z.array(z.string()).describe('Indicators of the item that the rows contain.'),
+        }),
+      )
+      .nullable()
+      .describe(
+        'Visible items with an indicator of the rows: an address, domain, URL or hash. At most 20. Null if the key lacks the scope `feed:read`.',
+      ),
+    timeline: z
+      .array(
+        z.object({
+          at: time,
+          kind: z
+            .enum(['event', 'raised', 'seen', 'status', 'delivered', 'delivery_failed'])
+            .describe('`event`: first and last row. `seen`: found in a window.'),
+          detail: z.string().nullable(),
+          runId: z.string().nullable(),
+          keyId: z.string().nullable(),
+          actor: ActorField,
+        }),
+      )
+      .describe('Oldest first, the latest 300.'),
+  })
+  .meta({ id: 'HitContext' });
+export type HitContext = z.infer<typeof HitContext>;
+
+export const IndicatorContext = z
+  .object({
+    feed: IndicatorLookup,
+    sightings: z
+      .array(
+        z.object({
+          itemId: z.string(),
+          connectionId: z.string(),
+          dataset: z.string(),
+          value: z.string(),
+          match: z.enum(sightingMatches),
+          observed: z.string(),
+          event: z.string(),
+          foundAt: time,
+        }),
+      )
+      .describe(
+        'Log rows that contain it, as the search for indicators of the feed found them, newest first. At most 50.',
+      ),
+    hits: z
+      .array(
+        z.object({
+          id: z.string(),
+          headline: z.string(),
+          entity: z.string(),
+          severity: z.enum(severities),
+          status: z.enum(hitStatuses),
+          createdAt: time,
+        }),
+      )
+      .nullable()
+      .describe(
+        'Hits whose entity it is, or whose rows contain it, newest first. At most 20 of the newest 5,000. Null if the key lacks the scope `hits:read`.',
+      ),
+  })
+  .meta({ id: 'IndicatorContext' });
+export type IndicatorContext = z.infer<typeof IndicatorContext>;

@@ -1,0 +1,213 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { kevCatalogWith } from '../../../test/support/feed/kev-document.ts';
+import { callerOf, connectOpenSearch, sendEvents } from '../../../test/support/org-requests.ts';
+import { pullDocument } from '../../../test/support/api-client.ts';
+import { startApp, type TestApp, type TestOrg } from '../../../test/support/harness.ts';
+import { sql } from 'kysely';
+import { acrossOrgs } from '../../platform/db/db.ts';
+import { selectIn } from '../../../test/support/select-rows.ts';
+import { domains, pullOnce, stixReport } from '../../../test/support/feed/grouped-reports.ts';
+import { deliverDue } from '../../platform/notifications/delivery/deliver.ts';
+import { isSigned, startReceiver } from '../../../test/support/platform/webhook-receiver.ts';
+import { syncSweepsAcrossOrgs } from './sightings.store.ts';
+import { sweepDue } from './sweep.ts';
+
+let app: TestApp;
+let now = new Date('2024-02-01T10:20:30.000Z');
+beforeAll(async () => {
+  app = await startApp({ env: { TOCSIN_FETCH_ALLOW: '127.0.0.1' }, clock: () => now });
+});
+
+/** Makes every sweep due and runs sweeps until none is left. */
+async function sweep(): Promise<void> {
+  now = new Date(now.getTime() + 60_000);
+  await syncSweepsAcrossOrgs(app.deps.db);
+  await acrossOrgs(app.deps.db, (tx) => sql`update feed_sweeps set due_at = clock_timestamp()`.execute(tx));
+  for (let step = 0; step < 200 && (await sweepDue(app.deps, new AbortController().signal)); step += 1);
+}
+
+async function log(org: TestOrg, dataset: string, events: object[]): Promise<void> {
+  const timestamp = new Date(app.deps.clock().getTime() - 60_000).toISOString();
+  const timedEvents = events.map((event) => ({ timestamp, ...event }));
+  await sendEvents(org, dataset, timedEvents, { isHistory: false });
+}
+
+const idOf = async (org: TestOrg, title: string): Promise<string> =>
+  (await org.call('GET', '/items?perPage=100')).body.items.find(
+    (item: { event: { title: string } }) => item.event.title === title,
+  ).id;
+const exposures = async (org: TestOrg, id: string) =>
+  (await org.call('GET', `/api/feed/items/${id}/exposures`)).body.exposures;
+
+test('marks an item as exposed once, and only for the organization whose logs contain its indicator', async () => {
+  const [owner, org, other] = [await app.newOrg(), await app.newOrg(), await app.newOrg()];
+  const values = domains(9_100, 6);
+  await log(org, 'dns', [
+    { _id: 'one', dns: { question: { name: values[0]!.toUpperCase() } }, user: 'ada' },
+    { _id: 'two', dns: { question: { name: 'quiet.example.org' } }, user: 'bob' },
+  ]);
+  await log(org, 'notes', [{ note: values[0] }]);
+  await log(other, 'dns', [{ _id: 'three', dns: { question: { name: 'quiet.example.org' } } }]);
+  await sweep();
+  await pullOnce(app, owner, { kind: 'stix', content: stixReport(9_100, values), visibility: 'shared', tlp: 'CLEAR' });
+  const before = (await other.call('GET', '/items')).headers['etag'];
+  await sweep();
+  const id = await idOf(org, 'Report 9100');
+  const found = await exposures(org, id);
+  expect((await org.call('GET', '/api/feed/sweeps')).body.sweeps).toMatchObject([{ failures: 0, lastError: null }]);
+  expect(found).toMatchObject([{ connectionId: org.id, dataset: 'dns', type: 'domain', value: values[0] }]);
+  expect(JSON.parse(found[0].event)).toMatchObject({ user: 'ada' });
+  const { relevance } = (await org.call('GET', `/items/${id}`)).body.tenantOverrides;
+  expect(relevance).toMatchObject({
+    verdict: 'exposed',
+    judgedBy: 'logs',
+    reasons: [{ kind: 'indicator', matched: values[0] }],
+  });
+  expect(await exposures(other, id)).toEqual([]);
+  expect((await other.call('GET', '/items')).headers['etag']).toBe(before);
+  expect((await other.call('GET', `/items/${id}`)).body.tenantOverrides).toBeNull();
+  // A change of the item repeats the search. The row is already stored.
+  await org.call('PUT', `/api/feed/items/${id}/override`, { note: 'known' });
+  await sweep();
+  expect(await exposures(org, id)).toHaveLength(1);
+  await org.call('PUT', `/api/feed/items/${id}/override`, { relevance: { verdict: 'irrelevant' } });
+  expect((await org.call('GET', `/items/${id}`)).body.tenantOverrides.relevance.verdict).toBe('irrelevant');
+});
+
+test('sends one webhook for an exposed item with its sightings, to its organization only', async () => {
+  const receiver = await startReceiver();
+  afterAll(() => receiver.close());
+  const [org, other] = [await app.newOrg(), await app.newOrg()];
+  const webhook = { kind: 'webhook', url: receiver.url, eventTypes: ['feed.item.exposed'] };
+  const { secret } = (await org.call('POST', '/api/outputs', { ...webhook, name: 'SOC' })).body;
+  const criticalOnly = await org.call('POST', '/api/outputs', {
+    ...webhook,
+    name: 'Critical',
+    minSeverity: 'critical',
+  });
+  const others = await other.call('POST', '/api/outputs', { ...webhook, name: 'Elsewhere' });
+  expect([criticalOnly.status, others.status]).toEqual([200, 200]);
+  await log(org, 'dns', [{ _id: 'one', dns: { question: { name: 'exposed-host.top' } } }]);
+  await sweep();
+  const text = 'The implants talk to their command and control server exposed-host[.]top every hour.';
+  const { body: item } = await org.call('POST', '/api/feed/items', { text, title: 'Exposed' });
+  await sweep();
+  await deliverDue(app.deps);
+  await org.call('PUT', `/api/feed/items/${item.id}/override`, { note: 'known' });
+  await sweep();
+  await deliverDue(app.deps);
+  expect(receiver.received).toHaveLength(1);
+  const [delivery] = receiver.received;
+  expect(isSigned(delivery!, secret)).toBe(true);
+  expect(JSON.parse(delivery!.body)).toMatchObject({
+    type: 'feed.item.exposed',
+    organizationId: org.id,
+    revision: item.version,
+    data: {
+      id: item.id,
+      event: { title: 'Exposed' },
+      exposure: {
+        connectionId: org.id,
+        indicators: [{ type: 'domain', value: 'exposed-host.top', dataset: 'dns' }],
+      },
+    },
+  });
+});
+
+test('skips an organization that disabled sweeps, and indicators that are overridden as false positives', async () => {
+  const [org, off] = [await app.newOrg(), await app.newOrg()];
+  expect((await off.call('PUT', '/api/feed/profile', { sweep: false })).body.sweep).toBe(false);
+  for (const each of [org, off]) {
+    await log(each, 'web', [{ dest_ip: '91.92.240.77' }]);
+    await log(each, 'web', [{ dest_ip: '91.92.240.79' }]);
+  }
+  await sweep();
+  const [ids, denied]: [string[], string[]] = [[], []];
+  for (const each of [org, off]) {
+    const text =
+      'The group used the server at 91.92.240[.]77 to control its implants, and also ran a second host for weeks.';
+    const posted = await each.call('POST', '/api/feed/items', { text, title: 'Control server' });
+    expect(posted.body.iocs.ipv4).toMatchObject([{ status: 'active' }]);
+    ids.push(posted.body.id);
+    const other = await each.call('POST', '/api/feed/items', {
+      text: `${text} So it was.`.replace('77', '79'),
+      title: 'Other',
+    });
+    const indicators = [{ type: 'ipv4', value: '91.92.240.79', status: 'false_positive' }];
+    expect((await each.call('PUT', `/api/feed/items/${other.body.id}/override`, { indicators })).status).toBe(200);
+    denied.push(other.body.id);
+  }
+  await sweep();
+  expect(await exposures(org, ids[0]!)).toHaveLength(1);
+  expect(await exposures(off, ids[1]!)).toEqual([]);
+  for (const [index, each] of [org, off].entries()) expect(await exposures(each, denied[index]!)).toEqual([]);
+});
+
+test('does not search for an item that the organization retracted, but searches the logs of others', async () => {
+  const [owner, org, other] = [await app.newOrg(), await app.newOrg(), await app.newOrg()];
+  const values = domains(9_300, 6);
+  for (const each of [org, other]) await log(each, 'dns', [{ dns: { question: { name: values[0] } } }]);
+  await sweep();
+  await pullOnce(app, owner, { kind: 'stix', content: stixReport(9_300, values), visibility: 'shared', tlp: 'CLEAR' });
+  const id = await idOf(org, 'Report 9300');
+  expect((await org.call('PUT', `/api/feed/items/${id}/override`, { status: 'retracted' })).status).toBe(200);
+  await sweep();
+  expect([await exposures(org, id), (await exposures(other, id)).length]).toEqual([[], 1]);
+});
+
+test('does not search for an expired indicator after its item changes', async () => {
+  const org = await app.newOrg();
+  const text = (value: string) => `The implants talk to their command and control server ${value} every hour.`;
+  const before = now;
+  const { body: old } = await org.call('POST', '/api/feed/items', { text: text('gone-host[.]top'), title: 'Old' });
+  await log(org, 'dns', [{ dns: { question: { name: 'quiet.example.org' } } }]);
+  await sweep();
+  now = new Date(now.getTime() + 200 * 86_400_000);
+  await log(
+    org,
+    'dns',
+    ['gone-host.top', 'here-host.top'].map((name) => ({ dns: { question: { name } } })),
+  );
+  const { body: fresh } = await org.call('POST', '/api/feed/items', { text: text('here-host[.]top'), title: 'Fresh' });
+  const merged = await org.call('POST', `/api/feed/items/${old.id}/merge`, { into: fresh.id });
+  expect(merged.body.duplicateOf).toBe(fresh.id);
+  await sweep();
+  expect([await exposures(org, old.id), (await exposures(org, fresh.id)).length]).toEqual([[], 1]);
+  now = before;
+});
+
+test('reports a SIEM that is down and retries it', async () => {
+  const org = await app.newOrg();
+  const { siem, id } = await connectOpenSearch(org);
+  await sweep();
+  siem.answerWith(503);
+  await org.call('POST', '/api/feed/items', {
+    text: 'It was controlled from 91.92.240[.]78 for a long time.',
+    title: 'x',
+  });
+  await sweep();
+  const state = async () =>
+    (await org.call('GET', '/api/feed/sweeps')).body.sweeps.find(
+      ({ connectionId }: { connectionId: string }) => connectionId === id,
+    );
+  const failed = await state();
+  expect(failed.failures).toBe(1);
+  expect(failed.lastError).toEqual(expect.any(String));
+  siem.answerWith(200);
+  await sweep();
+  expect(await state()).toMatchObject({ failures: 0, lastError: null });
+});
+
+test('moves the cursor to the end without reading items if the log store is empty', async () => {
+  const org = await app.newOrg();
+  await sweep();
+  await pullDocument(callerOf(org), { kind: 'kev', name: 'Reports' }, kevCatalogWith('passed by', 60));
+  await acrossOrgs(app.deps.db, (tx) =>
+    sql`update feed_sweeps set due_at = 'epoch' where organization_id = ${org.id}`.execute(tx),
+  );
+  await sweepDue(app.deps, new AbortController().signal);
+  const [found] = await selectIn(app.deps.db)<{ at: [number, string]; seq: number }>`
+        select s.cursor::jsonb -> p.id::text as at, p.seq from feed_sweeps s
+        join feed_pools p on p.organization_id = s.organization_id and p.kind = 'private' where s.organization_id = ${org.id}`;
+  expect(found!.at).toEqual([found!.seq, 'ffffffff-ffff-ffff-ffff-ffffffffffff']);
+});
