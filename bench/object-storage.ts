@@ -1,9 +1,9 @@
 import { startFauxqs } from 'fauxqs';
-import { createCatalogCache } from '../src/detection/logs/catalog/catalog.store.ts';
-import { createEngine } from '../src/detection/logs/engine/engine.ts';
-import { receiveLogs } from '../src/detection/logs/ingestion/receive-logs.ts';
-import { searchLogs } from '../src/detection/logs/query/search-logs.ts';
-import { createS3Store } from '../src/detection/logs/storage/store/s3-store.ts';
+import { createCatalogCache } from '../src/detection/log-store/catalog/catalog.store.ts';
+import { createEngine } from '../src/detection/log-engine/process/engine.ts';
+import { receiveLogs } from '../src/detection/log-ingest/receive-logs.ts';
+import { searchLogs } from '../src/detection/log-query/search/search-logs.ts';
+import { createS3Store } from '../src/detection/log-store/files/s3-store.ts';
 import type { Deps } from '../src/app/deps.ts';
 import { createLogger } from '../src/platform/lib/logging/logger.ts';
 import { parseLogsUrl, type BucketAddress } from '../src/platform/lib/storage/logs-url.ts';

@@ -1,7 +1,7 @@
 import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api';
-import { receiveLogs } from '../src/detection/logs/ingestion/receive-logs.ts';
-import { compactSegments } from '../src/detection/logs/storage/compact-segments.ts';
-import { searchLogs, planSearch } from '../src/detection/logs/query/search-logs.ts';
+import { receiveLogs } from '../src/detection/log-ingest/receive-logs.ts';
+import { compactSegments } from '../src/detection/log-compaction/compact-segments.ts';
+import { searchLogs, planSearch } from '../src/detection/log-query/search/search-logs.ts';
 import { measureInTurn, measureMs, type Benchmark, type BenchmarkRow } from './benchmark.ts';
 import { withInProcessProgram, type InProcessProgram } from '../test/support/program-environment.ts';
 

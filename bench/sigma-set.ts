@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import { receiveLogs } from '../src/detection/logs/ingestion/receive-logs.ts';
-import { searchLogs } from '../src/detection/logs/query/search-logs.ts';
+import { receiveLogs } from '../src/detection/log-ingest/receive-logs.ts';
+import { searchLogs } from '../src/detection/log-query/search/search-logs.ts';
 import { executeDueRuns } from '../src/detection/runs/workers/execute-due-runs.ts';
 import { convertTask } from '../src/detection/sigma/convert/convert-task.ts';
 import { importSigma } from '../src/detection/sigma/import/import-rules.ts';

@@ -2,10 +2,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DuckDBInstance, listValue, type DuckDBConnection } from '@duckdb/node-api';
-import { inspectTree } from '../src/detection/logs/engine/sql/inspect-tree.ts';
-import type { QueryJob } from '../src/detection/logs/engine/protocol.ts';
-import { prepareQuery } from '../src/detection/logs/engine/queries/run-query.ts';
-import { duck } from '../src/detection/logs/engine/sql/sql-text.ts';
+import { inspectTree } from '../src/detection/log-engine/inspection/inspect-tree.ts';
+import type { QueryJob } from '../src/detection/log-engine/queries/protocol.ts';
+import { prepareQuery } from '../src/detection/log-engine/queries/run-query.ts';
+import { duck } from '../src/detection/log-engine/sql/sql-text.ts';
 
 /**
  * The verdict on one statement: refused by the check, bound to the window's tables only, invalid for another reason, unresolved (the engine

@@ -1,12 +1,12 @@
 import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api';
-import type { CatalogField } from '../src/detection/logs/catalog/catalog.ts';
-import { findReplacements } from '../src/detection/logs/engine/nested-paths/find-replacements.ts';
-import type { QueryJob } from '../src/detection/logs/engine/protocol.ts';
-import { toJson } from '../src/detection/logs/engine/queries/result-values.ts';
-import { prepareQuery } from '../src/detection/logs/engine/queries/run-query.ts';
-import { inspectTree } from '../src/detection/logs/engine/sql/inspect-tree.ts';
-import { serializeTree } from '../src/detection/logs/engine/sql/serialize-tree.ts';
-import { duck, type SqlText } from '../src/detection/logs/engine/sql/sql-text.ts';
+import type { CatalogField } from '../src/detection/log-store/catalog/catalog.ts';
+import { findReplacements } from '../src/detection/log-engine/rewriting/find-replacements.ts';
+import type { QueryJob } from '../src/detection/log-engine/queries/protocol.ts';
+import { toJson } from '../src/detection/log-engine/queries/result-values.ts';
+import { prepareQuery } from '../src/detection/log-engine/queries/run-query.ts';
+import { inspectTree } from '../src/detection/log-engine/inspection/inspect-tree.ts';
+import { serializeTree } from '../src/detection/log-engine/parse-tree/serialize-tree.ts';
+import { duck, type SqlText } from '../src/detection/log-engine/sql/sql-text.ts';
 
 /**
  * The verdict on one statement: it returns the same from objects in JSON, read by rewriting the statement, as from structures, which the engine

@@ -1,15 +1,12 @@
 import { writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { loadLibrary } from '../src/detection/library/load-library.ts';
-import { listWindowsPaths } from '../src/detection/logs/engine/functions/windows-fields.ts';
+import { listWindowsPaths } from '../src/detection/log-engine/functions/windows-fields.ts';
 import { loadMappings } from '../src/detection/sigma/mappings/load-mappings.ts';
 import { toNames } from '../src/detection/sigma/mappings/map-rule.ts';
 import type { FieldNames } from '../src/detection/sigma/mappings/mapping.schema.ts';
 
-export const shippedFieldsFile = resolve(
-  import.meta.dirname,
-  '../src/detection/logs/ingestion/events/shipped-fields.ts',
-);
+export const shippedFieldsFile = resolve(import.meta.dirname, '../src/detection/log-ingest/events/shipped-fields.ts');
 
 const namesPerLine = 10;
 
@@ -54,5 +51,5 @@ const listNames = (sources: readonly { fields: FieldNames }[]): string[] =>
 
 if (import.meta.main) {
   await writeFile(shippedFieldsFile, renderShippedFields());
-  console.log('Wrote src/detection/logs/ingestion/events/shipped-fields.ts.');
+  console.log('Wrote src/detection/log-ingest/events/shipped-fields.ts.');
 }

@@ -1,4 +1,4 @@
-import { createEngine } from '../../src/detection/logs/engine/engine.ts';
+import { createEngine } from '../../src/detection/log-engine/process/engine.ts';
 import { withDataDir } from '../../test/support/program-environment.ts';
 import { readEndedChildrenMs } from '../processor-time.ts';
 

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { LibraryEntry } from '../../src/detection/library/library-entry.ts';
 import { loadLibrary } from '../../src/detection/library/load-library.ts';
-import { createEngine, type LogEngine } from '../../src/detection/logs/engine/engine.ts';
-import { openFixtureStore } from '../../src/detection/logs/query/fixture-store.ts';
-import { createFileStore } from '../../src/detection/logs/storage/store/file-store.ts';
+import { createEngine, type LogEngine } from '../../src/detection/log-engine/process/engine.ts';
+import { openFixtureStore } from '../../src/detection/log-query/search/fixture-store.ts';
+import { createFileStore } from '../../src/detection/log-store/files/file-store.ts';
 import type { QualityFigure } from '../figures.ts';
 import { readRecordedRows } from '../recorded-inputs.ts';
 

@@ -4,7 +4,7 @@ import { clickhouse } from '../../src/detection/siem/connectors/clickhouse.ts';
 import { elasticsearch } from '../../src/detection/siem/connectors/elasticsearch.ts';
 import { opensearch } from '../../src/detection/siem/connectors/opensearch.ts';
 import { postgres } from '../../src/detection/siem/connectors/postgres.ts';
-import type { FixtureEvent } from '../../src/detection/logs/query/fixture-store.ts';
+import type { FixtureEvent } from '../../src/detection/log-query/search/fixture-store.ts';
 import type { RemoteSiemType } from '../../src/detection/siem/registry.ts';
 import type { StoredEvent } from '../../test/support/detection/shipped-cases.ts';
 

@@ -1,9 +1,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createEngine } from '../../src/detection/logs/engine/engine.ts';
-import type { FixtureDeps } from '../../src/detection/logs/query/fixture-store.ts';
-import { createFileStore } from '../../src/detection/logs/storage/store/file-store.ts';
+import { createEngine } from '../../src/detection/log-engine/process/engine.ts';
+import type { FixtureDeps } from '../../src/detection/log-query/search/fixture-store.ts';
+import { createFileStore } from '../../src/detection/log-store/files/file-store.ts';
 import { withPortableQueries } from '../../src/detection/portable-queries/portable-connection.ts';
 import type { QueryRow, SiemConnection } from '../../src/detection/siem/connector.ts';
 import { elasticsearch } from '../../src/detection/siem/connectors/elasticsearch.ts';

@@ -1,9 +1,9 @@
 import { readFileSync, readdirSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import { createEventSplitter } from '../detection/logs/ingestion/body/split-events.ts';
-import { parseEvent, type ParsedEvent } from '../detection/logs/ingestion/events/parse-event.ts';
-import { parseTime } from '../detection/logs/ingestion/events/event-time.ts';
+import { createEventSplitter } from '../detection/log-ingest/body/split-events.ts';
+import { parseEvent, type ParsedEvent } from '../detection/log-ingest/events/parse-event.ts';
+import { parseTime } from '../detection/log-ingest/events/event-time.ts';
 import { AppError } from '../platform/lib/errors.ts';
 import type { LogEvent } from './company/shapes.ts';
 

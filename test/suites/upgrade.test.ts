@@ -4,7 +4,7 @@ import { from as copyFrom } from 'pg-copy-streams';
 import { expect, test } from 'vitest';
 import { copyFromSql, listTables, readTable } from '../../src/app/backup/tables.ts';
 import type { Table } from '../../src/app/backup/manifest.ts';
-import { claimLogStore } from '../../src/detection/logs/storage/log-store.ts';
+import { claimLogStore } from '../../src/detection/log-store/log-store.ts';
 import {
   applyMigration,
   listAppliedMigrations,

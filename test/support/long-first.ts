@@ -17,7 +17,7 @@ const longFiles = [
   'embedded-postgres/root',
   'suites/contract',
   'suites/read-replica',
-  'logs/engine/engine',
+  'log-engine/process/engine',
   'backup/backup',
   'hostile/full-disk-program',
 ].map((name) => `/${name}.test.ts`);

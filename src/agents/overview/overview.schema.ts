@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Shortfall } from '../../detection/logs/logs.schema.ts';
+import { Shortfall } from '../../detection/log-store/catalog/datasets.schema.ts';
 import { severities } from '../../detection/analysis/candidate.ts';
 import { QuotaState } from '../../platform/orgs/limits/limits.schema.ts';
 import { detectionHealths } from '../../detection/detections/summaries/summaries.schema.ts';

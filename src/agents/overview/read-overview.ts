@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { DetectionHealth } from '../../detection/detections/summaries/summaries.schema.ts';
-import { listShortfalls } from '../../detection/logs/health/log-health.store.ts';
+import { listShortfalls } from '../../detection/log-query/datasets/log-health.store.ts';
 import { readItemCounts } from '../../feed/items/items.store.ts';
 import { readOrgState } from '../../feed/items/snapshot/org-state.store.ts';
 import type { Snapshot, SnapshotCache } from '../../feed/items/snapshot/snapshot.ts';

@@ -8,7 +8,7 @@ import type { Estimate, Warning } from '../../detection/detections/record/detect
 import { findToolWarnings } from '../../detection/detections/record/warnings.ts';
 import { appError, unavailableError } from '../../platform/lib/errors.ts';
 import { uuidv7 } from '../../platform/lib/ids.ts';
-import { listDatasets, type ListDatasetsDeps } from '../../detection/logs/catalog/list-datasets.ts';
+import { listDatasets, type ListDatasetsDeps } from '../../detection/log-query/datasets/list-datasets.ts';
 import type { Caller } from '../../platform/http/caller.ts';
 import { toQueryError } from '../../detection/testing/query-failure.ts';
 import { SiemError, type SiemConnection } from '../../detection/siem/connector.ts';

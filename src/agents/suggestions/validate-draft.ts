@@ -5,7 +5,7 @@ import { buildDefinition } from '../../detection/detections/record/new-detection
 import type { Estimate } from '../../detection/detections/record/detection.schema.ts';
 import type { Definition } from '../../detection/detections/record/definition.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
-import { listDatasetsRead } from '../../detection/logs/query/inspect-query.ts';
+import { listDatasetsRead } from '../../detection/log-query/search/inspect-query.ts';
 import type { Caller } from '../../platform/http/caller.ts';
 import { estimateNoise } from '../../detection/testing/simulation/estimate-noise.ts';
 import type { TrialDeps } from '../../detection/testing/simulation/simulate-time-range.ts';

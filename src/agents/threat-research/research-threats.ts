@@ -10,7 +10,7 @@ import { startOfHour, updateExpiry } from '../../feed/model/expiry.ts';
 import { markFalsePositives } from '../../feed/indicators/false-positives.store.ts';
 import type { FeedItem } from '../../feed/model/item.schema.ts';
 import { AppError } from '../../platform/lib/errors.ts';
-import { listDatasets, type ListDatasetsDeps } from '../../detection/logs/catalog/list-datasets.ts';
+import { listDatasets, type ListDatasetsDeps } from '../../detection/log-query/datasets/list-datasets.ts';
 import type { Caller } from '../../platform/http/caller.ts';
 import { draftFromReports } from '../suggestions/drafting/draft-from-reports.ts';
 import { proposeForIndicators, proposeForTechniques } from '../suggestions/drafting/propose-detections.ts';

@@ -5,12 +5,12 @@ import { join } from 'node:path';
 import type pg from 'pg';
 import { pack } from 'tar-stream';
 import type { Config } from '../../config.ts';
-import { keepReplacedFiles } from '../../detection/logs/storage/backup-lock.ts';
+import { keepReplacedFiles } from '../../detection/log-store/backup-lock.ts';
 import {
-  type SegmentStore,
   withLocalFiles,
+  type SegmentStore,
   type StoredSegment,
-} from '../../detection/logs/storage/store/segment-store.ts';
+} from '../../detection/log-store/files/segment-store.ts';
 import { connectDirectly } from '../../platform/db/connect-directly.ts';
 import { packageVersion } from '../../platform/lib/program-files.ts';
 import { createSecretbox, keyFilePath } from '../../platform/lib/secrets/secretbox.ts';

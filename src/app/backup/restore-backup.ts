@@ -6,7 +6,7 @@ import { pipeline } from 'node:stream/promises';
 import pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
 import type { Config } from '../../config.ts';
-import type { SegmentStore } from '../../detection/logs/storage/store/segment-store.ts';
+import type { SegmentStore } from '../../detection/log-store/files/segment-store.ts';
 import {
   applyMigration,
   listAppliedMigrations,
@@ -22,7 +22,7 @@ import { hasKey, keyCheckContext, usesKeyFile } from './create-backup.ts';
 import type { Checksums, Header } from './manifest.ts';
 import { readArchive, type BackupReader } from './read-archive.ts';
 import { copyFromSql, prepareCopy } from './tables.ts';
-import { explainOtherStore } from '../../detection/logs/storage/log-store.ts';
+import { explainOtherStore } from '../../detection/log-store/log-store.ts';
 
 type RestoreOptions = {
   config: Pick<Config, 'dataDir' | 'databaseUrl' | 'secretKey' | 'backupPassphrase'>;

@@ -23,7 +23,7 @@ import {
   noteErasedFilesAcrossOrgs,
   type TenantTable,
 } from './erasures.store.ts';
-import type { SegmentStore } from '../../detection/logs/storage/store/segment-store.ts';
+import type { SegmentStore } from '../../detection/log-store/files/segment-store.ts';
 import { listTables } from '../backup/tables.ts';
 
 type EraseDeps = EraseFilesDeps & { db: Db };

@@ -1,8 +1,8 @@
 import { deleteOldAgentRunsAcrossOrgs } from '../../agents/runs/agent-runs.store.ts';
 import { deleteOldHitsAcrossOrgs } from '../../detection/hits/hit-retention.store.ts';
-import { deleteOldHoursAcrossOrgs } from '../../detection/logs/health/log-health.store.ts';
-import { expireSegmentsAcrossOrgs } from '../../detection/logs/storage/segments.store.ts';
-import { deleteOldDaysAcrossOrgs } from '../../detection/logs/ingestion/log-quota.store.ts';
+import { deleteOldHoursAcrossOrgs } from '../../detection/log-query/datasets/log-health.store.ts';
+import { expireSegmentsAcrossOrgs } from '../../detection/log-store/segments.store.ts';
+import { deleteOldDaysAcrossOrgs } from '../../detection/log-ingest/log-quota.store.ts';
 import { deleteOldUsageAcrossOrgs } from '../usage/usage-days.store.ts';
 import { expireAuditAcrossOrgs } from '../../platform/orgs/audit/audit-chain.store.ts';
 import { deleteOldSessionsAcrossOrgs } from '../../platform/orgs/sessions/sessions.store.ts';

@@ -3,7 +3,7 @@ import { systemClock } from '../../platform/lib/time/clock.ts';
 import { createLogger } from '../../platform/lib/logging/logger.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import { OrganizationTags, type Erasure } from '../../platform/orgs/admin.schema.ts';
-import { createSegmentStore } from '../../detection/logs/storage/store/create-segment-store.ts';
+import { createSegmentStore } from '../../detection/log-store/files/create-segment-store.ts';
 import { eraseOrganization, listErasures, requestErasure } from '../../app/erasure/erase-organization.ts';
 import { nameCommand } from '../../platform/orgs/administer-organizations.ts';
 import {

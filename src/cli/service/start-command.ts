@@ -13,9 +13,9 @@ import { buildWorkerServer } from '../../app/worker/worker-server.ts';
 import { runWorkerLoops } from '../../app/worker/worker-loops.ts';
 import { workerRoles, type WorkerRole } from '../../app/worker/worker-roles.ts';
 import { registerRoleMetric } from '../../app/watch/process-metrics.ts';
-import { cleanCopiesLoop } from '../../detection/logs/storage/clean-segments.ts';
-import { startSyslogListener, type SyslogListener } from '../../detection/logs/shippers/syslog/syslog-listener.ts';
-import { claimLogStore } from '../../detection/logs/storage/log-store.ts';
+import { cleanCopiesLoop } from '../../detection/log-compaction/clean-segments.ts';
+import { startSyslogListener, type SyslogListener } from '../../detection/shippers/syslog/syslog-listener.ts';
+import { claimLogStore } from '../../detection/log-store/log-store.ts';
 import { checkDataDir, checkPort, checkSampleKeys, explainListenFailure } from './start-checks.ts';
 import { printLines, printText } from '../output.ts';
 

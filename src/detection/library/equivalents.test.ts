@@ -5,8 +5,8 @@ import { parse } from 'yaml';
 import { z } from 'zod';
 import { dataDir } from '../../../test/support/data.ts';
 import { createTestFolder } from '../../../test/support/detection/log-store.ts';
-import { createEngine } from '../logs/engine/engine.ts';
-import { openFixtureStore, type FixtureEvent } from '../logs/query/fixture-store.ts';
+import { createEngine } from '../log-engine/process/engine.ts';
+import { openFixtureStore, type FixtureEvent } from '../log-query/search/fixture-store.ts';
 import { groupByDataset } from '../testing/case-events.ts';
 import { getLibraryEntry, loadLibrary } from './load-library.ts';
 

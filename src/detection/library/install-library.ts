@@ -6,7 +6,7 @@ import { toTestSet, withoutTests } from '../as-code/file-fields.ts';
 import { prepareDetection, storeNewDetection, type CreateDetectionDeps } from '../detections/create-detection.ts';
 import type { CreateDetection } from '../detections/record/detection-input.schema.ts';
 import { storeTests } from '../detections/test-cases/test-cases.store.ts';
-import { listDatasets, type ListDatasetsDeps } from '../logs/catalog/list-datasets.ts';
+import { listDatasets, type ListDatasetsDeps } from '../log-query/datasets/list-datasets.ts';
 import type { LibraryEntry } from './library-entry.ts';
 import { listInstalls, lockLibraryId, storeInstall } from './library-installs.store.ts';
 import { checkLogs, describeMissing, readKnownColumns } from './library-logs.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { boundedString } from '../../platform/lib/text/bounded-text.ts';
-import { isDatasetName } from '../logs/catalog/dataset-name.ts';
+import { isDatasetName } from '../log-store/catalog/dataset-name.ts';
 import type { CreateDetection } from '../detections/record/detection-input.schema.ts';
 import type { TestSet } from '../detections/test-cases/test-cases.schema.ts';
 

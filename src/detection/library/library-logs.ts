@@ -1,5 +1,5 @@
-import type { DatasetList } from '../logs/logs.schema.ts';
-import { listWindowsPaths } from '../logs/engine/functions/windows-fields.ts';
+import type { DatasetList } from '../log-store/catalog/datasets.schema.ts';
+import { listWindowsPaths } from '../log-engine/functions/windows-fields.ts';
 import type { LibraryEntry } from './library-entry.ts';
 import type { LibraryDetection } from './library.schema.ts';
 import type { DatasetNames } from './library-version.ts';

@@ -5,7 +5,7 @@ import { diffFields, toFileFields, type FileFields } from '../as-code/file-field
 import { findAgent } from '../detections/detection-views.store.ts';
 import { toRecord } from '../detections/record/detection-record.ts';
 import { findTests } from '../detections/test-cases/test-cases.store.ts';
-import { listDatasets, type ListDatasetsDeps } from '../logs/catalog/list-datasets.ts';
+import { listDatasets, type ListDatasetsDeps } from '../log-query/datasets/list-datasets.ts';
 import { listTechniqueIds, type LibraryEntry } from './library-entry.ts';
 import { listInstalls, type LibraryInstall } from './library-installs.store.ts';
 import { checkLogs, readKnownColumns, type KnownColumns } from './library-logs.ts';

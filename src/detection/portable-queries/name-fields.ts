@@ -1,4 +1,4 @@
-import type { FieldPath } from '../logs/engine/filters/event-filter.ts';
+import type { FieldPath } from '../log-engine/filters/event-filter.ts';
 import type { DatasetFields } from '../siem/connector.ts';
 import type { RemoteSiemType } from '../siem/registry.ts';
 import type { NameOf } from './to-expression.ts';

@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from 'vitest';
 import { createTestFolder, failureOf } from '../../../test/support/detection/log-store.ts';
-import { createEngine } from '../logs/engine/engine.ts';
-import { createFileStore } from '../logs/storage/store/file-store.ts';
+import { createEngine } from '../log-engine/process/engine.ts';
+import { createFileStore } from '../log-store/files/file-store.ts';
 import { convertTask } from '../sigma/convert/convert-task.ts';
 import type { QueryRow, QueryWindow, SearchResult, SiemConnection } from '../siem/connector.ts';
 import { remoteConnectors, type RemoteSiemType } from '../siem/registry.ts';

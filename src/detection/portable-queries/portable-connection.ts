@@ -1,6 +1,6 @@
 import { didYouMean } from '../../platform/lib/text/nearest-names.ts';
-import { inspectQuery, type InspectedQuery } from '../logs/query/inspect-query.ts';
-import { openForeignStore, type FixtureDeps, type ForeignEvent } from '../logs/query/fixture-store.ts';
+import { inspectQuery, type InspectedQuery } from '../log-query/search/inspect-query.ts';
+import { openForeignStore, type FixtureDeps, type ForeignEvent } from '../log-query/search/fixture-store.ts';
 import type { Expression } from '../matching/expression.ts';
 import type { DatasetFields, QueryWindow, SearchLimits, SearchResult, SiemConnection } from '../siem/connector.ts';
 import { queryCharsMax } from '../siem/queries/query-text.ts';

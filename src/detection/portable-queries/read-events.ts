@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import { composeEvent } from '../logs/ingestion/events/parse-event.ts';
-import { getValueAtPath, parseTimeOrDate } from '../logs/ingestion/events/event-time.ts';
-import type { ForeignEvent } from '../logs/query/fixture-store.ts';
+import { composeEvent } from '../log-ingest/events/parse-event.ts';
+import { getValueAtPath, parseTimeOrDate } from '../log-ingest/events/event-time.ts';
+import type { ForeignEvent } from '../log-query/search/fixture-store.ts';
 import type { QueryRow } from '../siem/connector.ts';
 import type { RemoteSiemType } from '../siem/registry.ts';
 import type { PortableDataset } from './name-fields.ts';

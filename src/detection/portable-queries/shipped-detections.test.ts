@@ -11,8 +11,8 @@ import {
 } from '../../../test/support/detection/shipped-cases.ts';
 import { startDelayProxy } from '../../../test/support/models/delay-proxy.ts';
 import { loadLibrary } from '../library/load-library.ts';
-import { createEngine } from '../logs/engine/engine.ts';
-import { createFileStore } from '../logs/storage/store/file-store.ts';
+import { createEngine } from '../log-engine/process/engine.ts';
+import { createFileStore } from '../log-store/files/file-store.ts';
 import type { SiemConnection } from '../siem/connector.ts';
 import { postgres } from '../siem/connectors/postgres.ts';
 import { toPortableQuery } from '../siem/queries/portable-query.ts';

@@ -1,5 +1,5 @@
 import { anyOf, type Expression, type ValueTest } from '../matching/expression.ts';
-import type { EventFilter, FieldPath } from '../logs/engine/filters/event-filter.ts';
+import type { EventFilter, FieldPath } from '../log-engine/filters/event-filter.ts';
 
 /** Returns the name of a path in a SIEM, null if the SIEM has no such field, and undefined if that is not known. */
 export type NameOf = (path: FieldPath) => string | null | undefined;

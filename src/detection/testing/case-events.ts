@@ -1,7 +1,7 @@
 import { learningWindows } from '../analysis/memory/memory.ts';
 import type { TestCase } from '../detections/test-cases/test-cases.schema.ts';
-import { findEventTime } from '../logs/ingestion/events/event-time.ts';
-import type { FixtureEvent } from '../logs/query/fixture-store.ts';
+import { findEventTime } from '../log-ingest/events/event-time.ts';
+import type { FixtureEvent } from '../log-query/search/fixture-store.ts';
 import type { SearchResult } from '../siem/connector.ts';
 import type { TimeRange } from '../scheduling/slot-windows.ts';
 import { windowsBefore } from './simulation/simulation-windows.ts';

@@ -1,8 +1,8 @@
 import type { TestCase, TestSet } from '../detections/test-cases/test-cases.schema.ts';
-import type { FieldsByDataset } from '../logs/catalog/catalog.ts';
-import type { LogEngine } from '../logs/engine/engine.ts';
-import { addObservedFields } from '../logs/query/fixture-store.ts';
-import { listDatasetsRead } from '../logs/query/inspect-query.ts';
+import type { FieldsByDataset } from '../log-store/catalog/catalog.ts';
+import type { LogEngine } from '../log-engine/process/engine.ts';
+import { addObservedFields } from '../log-query/search/fixture-store.ts';
+import { listDatasetsRead } from '../log-query/search/inspect-query.ts';
 import type { ActiveRun } from '../runs/execution/active-run.ts';
 import { createTrialRun } from '../runs/execution/trial-run.ts';
 import type { Judge } from '../runs/judging/judge.ts';

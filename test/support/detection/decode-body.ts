@@ -1,4 +1,4 @@
-import { createDecoder, type ShipperFormat } from '../../../src/detection/logs/shippers/shipper-format.ts';
+import { createDecoder, type ShipperFormat } from '../../../src/detection/shippers/formats/shipper-format.ts';
 
 type Decoded = { item: number; dataset: string; event: unknown; id?: string; time?: string };
 

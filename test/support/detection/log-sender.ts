@@ -1,11 +1,11 @@
 // Sends one body to a log store and prints `accepted` once it is stored. Tests run it as a process that they can kill.
 import { openDb } from '../../../src/platform/db/db.ts';
 import { toOrgId } from '../../../src/platform/lib/org-id.ts';
-import { createCatalogCache } from '../../../src/detection/logs/catalog/catalog.store.ts';
+import { createCatalogCache } from '../../../src/detection/log-store/catalog/catalog.store.ts';
 import { bodyReaderInThisThread } from './body-reader.ts';
-import { createFileStore } from '../../../src/detection/logs/storage/store/file-store.ts';
-import { createLogQuotaGuard } from '../../../src/detection/logs/ingestion/log-quota-guard.ts';
-import { receiveLogs } from '../../../src/detection/logs/ingestion/receive-logs.ts';
+import { createFileStore } from '../../../src/detection/log-store/files/file-store.ts';
+import { createLogQuotaGuard } from '../../../src/detection/log-ingest/log-quota-guard.ts';
+import { receiveLogs } from '../../../src/detection/log-ingest/receive-logs.ts';
 
 const [url, logsFolder, org, body] = process.argv.slice(2);
 const db = openDb(url!);

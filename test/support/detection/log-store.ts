@@ -9,15 +9,15 @@ import {
   type SearchResult,
   type SiemFailure,
 } from '../../../src/detection/siem/connector.ts';
-import { createCatalogCache } from '../../../src/detection/logs/catalog/catalog.store.ts';
-import { createEngine, type LogEngine } from '../../../src/detection/logs/engine/engine.ts';
+import { createCatalogCache } from '../../../src/detection/log-store/catalog/catalog.store.ts';
+import { createEngine, type LogEngine } from '../../../src/detection/log-engine/process/engine.ts';
 import { bodyReaderInThisThread } from './body-reader.ts';
-import { createFileStore } from '../../../src/detection/logs/storage/store/file-store.ts';
-import type { SegmentStore } from '../../../src/detection/logs/storage/store/segment-store.ts';
-import { createLogQuotaGuard } from '../../../src/detection/logs/ingestion/log-quota-guard.ts';
-import { receiveLogs, type ReceiveLogsDeps } from '../../../src/detection/logs/ingestion/receive-logs.ts';
-import type { LogReceipt } from '../../../src/detection/logs/logs.schema.ts';
-import { searchLogs, type SearchLogsDeps } from '../../../src/detection/logs/query/search-logs.ts';
+import { createFileStore } from '../../../src/detection/log-store/files/file-store.ts';
+import type { SegmentStore } from '../../../src/detection/log-store/files/segment-store.ts';
+import { createLogQuotaGuard } from '../../../src/detection/log-ingest/log-quota-guard.ts';
+import { receiveLogs, type ReceiveLogsDeps } from '../../../src/detection/log-ingest/receive-logs.ts';
+import type { LogReceipt } from '../../../src/detection/log-ingest/events/log-receipt.schema.ts';
+import { searchLogs, type SearchLogsDeps } from '../../../src/detection/log-query/search/search-logs.ts';
 
 const limits = { rowsMax: 100_000, groupsMax: 10_000, timeoutMs: 30_000 };
 

@@ -1,12 +1,12 @@
 import { loadLibrary } from '../../../src/detection/library/load-library.ts';
-import { findEventTime } from '../../../src/detection/logs/ingestion/events/event-time.ts';
+import { findEventTime } from '../../../src/detection/log-ingest/events/event-time.ts';
 import {
   openForeignStore,
   type FixtureDeps,
   type FixtureEvent,
   type FixtureStore,
   type ForeignEvent,
-} from '../../../src/detection/logs/query/fixture-store.ts';
+} from '../../../src/detection/log-query/search/fixture-store.ts';
 import type { QueryRow, SearchLimits } from '../../../src/detection/siem/connector.ts';
 import { groupByDataset } from '../../../src/detection/testing/case-events.ts';
 

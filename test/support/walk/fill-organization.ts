@@ -5,7 +5,7 @@ import { runDueAgents } from '../../../src/agents/runs/run-due-agents.ts';
 import { pauseConnection } from '../../../src/detection/connections/connection-pauses.ts';
 import { inOrg } from '../../../src/platform/db/db.ts';
 import { listReaders } from '../../../src/detection/detections/readers.store.ts';
-import { checkLogHealth } from '../../../src/detection/logs/health/check-log-health.ts';
+import { checkLogHealth } from '../../../src/detection/log-query/datasets/check-log-health.ts';
 import { checkQuotas } from '../../../src/app/usage/usage-loops.ts';
 import type { Deps } from '../../../src/app/deps.ts';
 import { eventTypes } from '../../../src/platform/notifications/event-types.ts';

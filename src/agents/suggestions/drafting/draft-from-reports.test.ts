@@ -16,7 +16,7 @@ import { inOrg } from '../../../platform/db/db.ts';
 import { buildDemoFeed } from '../../../demo/run-demo.ts';
 import type { FeedItem } from '../../../feed/model/item.schema.ts';
 import { tlps } from '../../../feed/model/vocabulary.ts';
-import { listDatasets } from '../../../detection/logs/catalog/list-datasets.ts';
+import { listDatasets } from '../../../detection/log-query/datasets/list-datasets.ts';
 import { listSteps } from '../../../detection/runs/steps.store.ts';
 import { draftFromReports } from './draft-from-reports.ts';
 

@@ -6,7 +6,7 @@ import type { Estimate } from '../../../detection/detections/record/detection.sc
 import { createPromptRepeats } from '../../../detection/verdicts/verification/prompt-repeats.ts';
 import { splitSentences } from '../../../detection/verdicts/verification/sentences.ts';
 import { findTechnique } from '../../../feed/reference-data/attack.ts';
-import { listDatasetsRead } from '../../../detection/logs/query/inspect-query.ts';
+import { listDatasetsRead } from '../../../detection/log-query/search/inspect-query.ts';
 import type { Caller } from '../../../platform/http/caller.ts';
 import type { DetectionDraft } from '../draft.ts';
 import type { LogDataset } from '../log-kinds.ts';

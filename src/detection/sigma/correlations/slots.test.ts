@@ -13,8 +13,8 @@ import {
   timeOf,
   type CorrelatedEvent,
 } from '../../../../test/support/detection/sigma/correlated-slots.ts';
-import { createEngine } from '../../logs/engine/engine.ts';
-import { openFixtureStore } from '../../logs/query/fixture-store.ts';
+import { createEngine } from '../../log-engine/process/engine.ts';
+import { openFixtureStore } from '../../log-query/search/fixture-store.ts';
 import { insertWindow } from '../../siem/queries/query-text.ts';
 import { buildWindowExpressions } from '../../siem/queries/window-expressions.ts';
 import { convertTask } from '../convert/convert-task.ts';

@@ -4,7 +4,7 @@ import type { OrgId } from '../../../platform/lib/org-id.ts';
 import { uuidPattern } from '../../../platform/lib/org-id.ts';
 import type { Caller } from '../../../platform/http/caller.ts';
 import { findConnection } from '../../connections/connections.store.ts';
-import { listDatasets, type ListDatasetsDeps } from '../../logs/catalog/list-datasets.ts';
+import { listDatasets, type ListDatasetsDeps } from '../../log-query/datasets/list-datasets.ts';
 import type { ConvertedRule } from '../convert/convert-rules.ts';
 import type { ConvertTask } from '../convert/convert-task.ts';
 import type { RuleConverter } from '../convert/rule-converter.ts';

@@ -1,4 +1,4 @@
-import { quoteIdentifier, duck } from '../../logs/engine/sql/sql-text.ts';
+import { quoteIdentifier, duck } from '../../log-engine/sql/sql-text.ts';
 import type { OrgId } from '../../../platform/lib/org-id.ts';
 import type { SiemConnection } from '../../siem/connector.ts';
 import type { RuleSets } from './rule-sets.ts';

@@ -9,8 +9,8 @@ import {
   type LogRule,
   type MatchedRules,
   type MatchPlan,
-} from '../../logs/query/match-logs.ts';
-import type { SearchLogsDeps } from '../../logs/query/search-logs.ts';
+} from '../../log-query/search/match-logs.ts';
+import type { SearchLogsDeps } from '../../log-query/search/search-logs.ts';
 import { SiemError, type QueryWindow, type SearchLimits, type SearchResult } from '../../siem/connector.ts';
 import type { RuleQuery } from '../dialects/dialect.ts';
 import { localColumnNames } from '../dialects/duckdb.ts';

@@ -5,8 +5,8 @@ import { DetectionFileError, toTestSet, withoutTests } from '../../as-code/file-
 import type { CreateDetection } from '../../detections/record/detection-input.schema.ts';
 import { buildDefinition } from '../../detections/record/new-detection.ts';
 import type { TestSet } from '../../detections/test-cases/test-cases.schema.ts';
-import { createEngine } from '../../logs/engine/engine.ts';
-import { createFileStore } from '../../logs/storage/store/file-store.ts';
+import { createEngine } from '../../log-engine/process/engine.ts';
+import { createFileStore } from '../../log-store/files/file-store.ts';
 import type { TestCaseDeps, TestSubject } from '../run-test-case.ts';
 import { runTestSet } from '../run-test-set.ts';
 import type { TestRun } from '../testing.schema.ts';

@@ -1,6 +1,6 @@
-import { createEngine } from '../../../../src/detection/logs/engine/engine.ts';
-import { createFileStore } from '../../../../src/detection/logs/storage/store/file-store.ts';
-import { openFixtureStore, type FixtureEvent } from '../../../../src/detection/logs/query/fixture-store.ts';
+import { createEngine } from '../../../../src/detection/log-engine/process/engine.ts';
+import { createFileStore } from '../../../../src/detection/log-store/files/file-store.ts';
+import { openFixtureStore, type FixtureEvent } from '../../../../src/detection/log-query/search/fixture-store.ts';
 import { compileExpression } from '../../../../src/detection/matching/compile-expression.ts';
 import { createFieldRow } from '../../../../src/detection/matching/field-row.ts';
 import { readEventField } from '../../../../src/detection/matching/read-event.ts';

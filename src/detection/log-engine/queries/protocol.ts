@@ -1,0 +1,91 @@
+import type { Expression } from '../../matching/expression.ts';
+import type { SiemFailure } from '../../siem/connector.ts';
+import type { ColumnReplacement } from '../rewriting/find-replacements.ts';
+import type { Inspection } from '../inspection/inspect-tree.ts';
+import type { KeySpellings } from '../rewriting/key-spellings.ts';
+import type { SqlText } from '../sql/sql-text.ts';
+
+/** Options of one organization's engine. `directory` is the only folder it can access. Sizes are in MiB. */
+export type OpenOptions = { directory: string; memoryMb: number; residentMb: number };
+
+/**
+ * `sql` is the author's query, which the engine checks. `spellings`: other spellings of the keys in its JSON paths, if there are any.
+ * `replacements`: what its dotted names stand for. `tables` defines the dataset names. `bounds` is the window as ISO text.
+ */
+export type QueryJob = {
+  sql: string;
+  spellings?: KeySpellings | undefined;
+  replacements?: ColumnReplacement[] | undefined;
+  tables: { name: string; sql: SqlText }[];
+  bounds: { from: string; to: string };
+  aggregate: boolean;
+  mode: 'rows' | 'check';
+  rowsMax: number;
+  bytesMax: number;
+};
+
+/** An expression over fields, which are called by their index in the job. `columns` are the fields of its rows by name. */
+export type MatchRule = {
+  where: Expression;
+  columns: { name: string; field: number }[];
+  constants: Readonly<Record<string, string>>;
+};
+
+/**
+ * Expressions to evaluate on the rows of a query. The query returns `_id`, `_time` and texts. `fields` are the positions of the texts of each field
+ * in its result, by priority. A rule that matches more than `rowsMax` rows has no result, nor have the rules with the most rows if all of
+ * them together exceed `bytesMax`.
+ */
+export type MatchJob = {
+  query: QueryJob;
+  fields: number[][];
+  /** The field that is the text of the event. */
+  textField: number | null;
+  rules: MatchRule[];
+  rowsMax: number;
+  bytesMax: number;
+};
+
+/**
+ * A query to run over several windows, whose rows are read once. Each table is stored with the slot time of its rows in `slotColumn`, which
+ * selects those of a window. `extra` are the columns without a value.
+ */
+export type WindowsJob = {
+  query: Omit<QueryJob, 'tables' | 'bounds'>;
+  tables: { name: string; rows: SqlText; slotColumn: string; extra: { name: string }[] }[];
+  windows: { from: string; to: string }[];
+};
+
+/** SQL over the organization's folder, for compaction. The last statement is a SELECT, whose rows are returned. */
+export type MaintenanceJob = { statements: SqlText[] };
+
+/** Messages from the service to an engine process. */
+export type ToChild =
+  | { kind: 'open'; options: OpenOptions }
+  | { kind: 'inspect'; id: number; sql: string }
+  | { kind: 'query'; id: number; job: QueryJob }
+  | { kind: 'match'; id: number; job: MatchJob }
+  | { kind: 'windows'; id: number; job: WindowsJob }
+  | { kind: 'maintain'; id: number; job: MaintenanceJob }
+  | { kind: 'cancel'; id: number };
+
+/**
+ * `times` are the columns whose times an engine process sends in microseconds since 1970. `failedValues` describes the first expression that
+ * failed on a row and was taken as NULL.
+ */
+export type QueryEnd = {
+  total: number;
+  truncated: boolean;
+  columns: string[];
+  times?: string[] | undefined;
+  failedValues?: string;
+};
+
+/** Messages from an engine process to the service. */
+export type FromChild =
+  | { kind: 'ready' }
+  | { kind: 'memory-exceeded' }
+  | { kind: 'inspected'; id: number; inspection: Inspection }
+  | { kind: 'rows'; id: number; rows: Record<string, unknown>[] }
+  | { kind: 'done'; id: number; end: QueryEnd }
+  | { kind: 'failed'; id: number; failure: SiemFailure; mustReplaceEngine: boolean };

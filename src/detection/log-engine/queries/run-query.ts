@@ -1,0 +1,169 @@
+import { DuckDBTimestampValue, type DuckDBConnection, type DuckDBResult } from '@duckdb/node-api';
+import { dataError, isValueError, queryNotAllowed } from '../engine-failures.ts';
+import { inspectTree } from '../inspection/inspect-tree.ts';
+import { matchSpellings } from '../rewriting/match-spellings.ts';
+import { changeQuery } from './change-query.ts';
+import { nameKey, replaceColumns } from '../rewriting/replace-columns.ts';
+import { makeLenient } from '../rewriting/lenient-tree.ts';
+import { isTimeType, toCell } from './result-values.ts';
+import { serializeTree } from '../parse-tree/serialize-tree.ts';
+import { duck, joinSql, quoteIdentifier, type SqlText } from '../sql/sql-text.ts';
+import type { QueryEnd, QueryJob } from './protocol.ts';
+
+type Row = Record<string, unknown>;
+
+/** Sends rows to the parent process. Resolves once they are delivered, so that a fast query does not fill the memory of either side. */
+export type SendRows = (rows: Row[]) => Promise<void>;
+
+/**
+ * Runs a query over one window. Always checks the text against the allow-lists again here, in the process that runs it. Sends rows in the
+ * order of `_time` and `_id` if the result has them. Cuts the result at `rowsMax` rows or `bytesMax` bytes and then counts the total.
+ * `lenient`: an expression that fails on a row is NULL for that row. Throws `data_error` if the query fails because of a value.
+ */
+export async function runQuery(
+  connection: DuckDBConnection,
+  job: QueryJob,
+  { send, lenient }: { send: SendRows; lenient?: Lenient },
+): Promise<QueryEnd> {
+  const tree = await serializeTree(connection, job.sql);
+  const { wrap, values } = await prepareQuery(connection, { job, tree, lenient });
+  if (job.mode === 'check') {
+    const checked = await connection.run(wrap(duck`*`, duck`LIMIT 0`), values);
+    return { total: 0, truncated: false, columns: checked.deduplicatedColumnNames() };
+  }
+  const statement = await connection.prepare(wrap(duck`*`, duck`LIMIT ${job.rowsMax + 1}`));
+  statement.bind(values);
+  const first = await blameValues(async () => readRows(await statement.stream(), job));
+  if (!first.isCut) {
+    if (!job.aggregate) sortByKey(first.rows);
+    await sendAll(first.rows, send);
+    return { total: first.rows.length, truncated: false, columns: first.columns, times: first.times };
+  }
+  const ordered = wrap(duck`*`, duck`${orderByClause(first.columns)} LIMIT ${job.rowsMax + 1}`);
+  const cut = await blameValues(async () => readRows(await connection.stream(ordered, values), job));
+  const counted = await blameValues(() => connection.runAndReadAll(wrap(duck`count(*)`, duck``), values));
+  await sendAll(cut.rows.slice(0, job.rowsMax), send);
+  return { total: Number(counted.getRows()[0]?.[0]), truncated: true, columns: first.columns, times: first.times };
+}
+
+type Lenient = { withOperands: boolean };
+
+/** `wrap` returns the statement that runs the query over its datasets. `values` are its parameters. */
+type PreparedQuery = { wrap: (select: SqlText, tail: SqlText) => string; values: Record<string, DuckDBTimestampValue> };
+
+/** Checks a query against the allow-lists and returns what runs it. `tree` is its parse tree from `serializeTree`. */
+export async function prepareQuery(
+  connection: DuckDBConnection,
+  { job, tree, lenient }: { job: QueryJob; tree: string; lenient?: Lenient | undefined },
+): Promise<PreparedQuery> {
+  const { parameters, tables } = inspectTree(tree);
+  checkTables(tables, job);
+  const sql = await prepareText(connection, { job, tree, lenient });
+  const values = Object.fromEntries(
+    parameters.map((name) => [name, toTimestamp(name === 'window_start' ? job.bounds.from : job.bounds.to)]),
+  );
+  return { wrap: (select, tail) => wrapQuery(job, sql, select, tail), values };
+}
+
+/**
+ * Returns the text of a query inside the statement that runs it: the author's, unless its tree has to change or it may end with semicolons,
+ * which the text of a tree has not.
+ */
+async function prepareText(
+  connection: DuckDBConnection,
+  { job, tree, lenient }: { job: QueryJob; tree: string; lenient?: Lenient | undefined },
+): Promise<string> {
+  const { sql, spellings, replacements = [] } = job;
+  if (!lenient && !spellings && replacements.length === 0 && !sql.includes(';')) return sql;
+  return changeQuery(connection, tree, {
+    expressions: replacements.map((replacement) => replacement.sql),
+    change(parsed, nodes) {
+      const spelled = spellings ? matchSpellings(parsed, spellings) : parsed;
+      const replaced = replaceColumns(
+        spelled,
+        new Map(replacements.map(({ names }, at) => [nameKey(names), nodes[at]!])),
+      );
+      return lenient ? makeLenient(replaced, lenient.withOperands) : replaced;
+    },
+  });
+}
+
+/** Throws unless the job defines every dataset that the query reads. An undefined name could refer to something else in the engine. */
+function checkTables(tables: string[], job: QueryJob): void {
+  const undefinedName = tables.find((name) => !job.tables.some((table) => table.name === name));
+  if (undefinedName !== undefined) throw queryNotAllowed(`The table ${undefinedName} is not defined for this query.`);
+}
+
+/** Executes a statement that the engine has accepted. An error about a value is then an error of the data, not of the query. */
+async function blameValues<T>(execute: () => Promise<T>): Promise<T> {
+  try {
+    return await execute();
+  } catch (error) {
+    throw isValueError(error) ? dataError(error) : error;
+  }
+}
+
+/** Returns the statement that runs a query over its datasets. They are CTEs around the query, so that their names cannot refer to anything else. */
+function wrapQuery(job: QueryJob, sql: string, select: SqlText, tail: SqlText): string {
+  const tables = job.tables.map((table) => duck`${quoteIdentifier(table.name)} AS NOT MATERIALIZED (${table.sql})`);
+  const head = tables.length > 0 ? duck`WITH ${joinSql(tables)}\n` : duck``;
+  return `${head}SELECT ${select} FROM (${sql}\n) AS "_result" ${tail}`;
+}
+
+/** Returns the order that decides which rows are kept if there are too many: by time and ID if the result has them. */
+function orderByClause(columns: string[]): SqlText {
+  const keys = ['_time', '_id'].filter((name) => columns.includes(name));
+  return keys.length > 0 ? duck`ORDER BY ${joinSql(keys.map(quoteIdentifier))}` : duck`ORDER BY ALL`;
+}
+
+function toTimestamp(iso: string): DuckDBTimestampValue {
+  return new DuckDBTimestampValue(BigInt(Date.parse(iso)) * 1000n);
+}
+
+/** `times` are the columns with times. `isCut`: there are more rows than the job's limits allow. */
+type RowsRead = { rows: Row[]; columns: string[]; times: string[]; isCut: boolean };
+
+async function readRows(result: DuckDBResult, job: QueryJob): Promise<RowsRead> {
+  const columns = result.deduplicatedColumnNames();
+  const types = result.columnTypes();
+  const times = columns.filter((_, index) => isTimeType(types[index]));
+  const rows: Row[] = [];
+  let bytes = 0;
+  for (let chunk = await result.fetchChunk(); chunk && chunk.rowCount > 0; chunk = await result.fetchChunk()) {
+    for (const values of chunk.getRows()) {
+      const row = Object.fromEntries(columns.map((name, index) => [name, toCell(values[index] ?? null, types[index])]));
+      bytes += estimateBytes(row);
+      if (rows.length >= job.rowsMax || bytes > job.bytesMax) return { rows, columns, times, isCut: true };
+      rows.push(row);
+    }
+  }
+  return { rows, columns, times, isCut: false };
+}
+
+/** Estimates the size of a row as JSON. */
+export function estimateBytes(row: Row): number {
+  let bytes = 2;
+  for (const [key, value] of Object.entries(row)) {
+    bytes += key.length + 4;
+    if (typeof value === 'string') bytes += value.length;
+    else bytes += value !== null && typeof value === 'object' ? JSON.stringify(value).length : 8;
+  }
+  return bytes;
+}
+
+/** Sorts rows by time and id, if they have them. */
+export function sortByKey(rows: Row[]): void {
+  const first = rows[0];
+  if (!first || (!('_time' in first) && !('_id' in first))) return;
+  rows.sort((a, b) => compare(a['_time'], b['_time']) || compare(a['_id'], b['_id']));
+}
+
+function compare(a: unknown, b: unknown): number {
+  if (typeof a === 'number' && typeof b === 'number') return a - b;
+  const [x, y] = [String(a ?? ''), String(b ?? '')];
+  return x < y ? -1 : x > y ? 1 : 0;
+}
+
+async function sendAll(rows: Row[], send: SendRows): Promise<void> {
+  for (let from = 0; from < rows.length; from += 1000) await send(rows.slice(from, from + 1000));
+}

@@ -1,0 +1,257 @@
+import { systemColumns, type CatalogField } from '../../log-store/catalog/catalog.ts';
+import { anySpellingTextSql, typedSql } from './field-sql.ts';
+import { parquetReaders, type ParquetReader, type TableColumn } from './parquet-readers.ts';
+import { slotBoundsSql, slotTimeSql, type SlotBounds } from './slot-time.ts';
+import {
+  coalesceSql,
+  duck,
+  joinSql,
+  jsonPointer,
+  noText,
+  quoteIdentifier,
+  quoteLiteral,
+  timestampSql,
+  typeSql,
+  type SqlText,
+} from './sql-text.ts';
+
+/**
+ * A file of events. Parquet files store the ingest time of each row and `columns` columns of events: typed ones the first stored columns of the
+ * catalog, those of earlier versions (`parquet`) the texts of its first columns, at most 200.
+ */
+export type SegmentFile = { path: string; format: 'text' | 'typed' | 'parquet'; ingestedMs: number; columns: number };
+
+/**
+ * The rows of files within bounds in milliseconds: `…From` is inclusive, `…Before` exclusive. Bounds on the ingest time apply to Parquet
+ * files only, because a text file is selected as a whole.
+ */
+export type FileScan = {
+  files: SegmentFile[];
+  timeFrom?: number;
+  timeBefore?: number;
+  ingestedFrom?: number;
+  ingestedBefore?: number;
+  /** Bounds of the slot time, for files of either format. */
+  slot?: SlotBounds;
+};
+
+/**
+ * A column that the catalog does not have. `valueSql` returns its value from the event's JSON text. Without it, the column is null, or
+ * another spelling of the catalog column `sameAs`.
+ */
+export type ExtraColumn = { name: string; valueSql?: (event: SqlText) => SqlText; sameAs?: string };
+
+/**
+ * The part of a dataset that a query can read: catalog columns with their catalog positions, further columns, and the files to scan. Only catalog columns in
+ * `usedNames` (lower case) are selected, or all if it is undefined. `eventAsText`: `_event` is selected as text instead of JSON.
+ */
+export type TableSource = {
+  columns: TableColumn[];
+  extra: ExtraColumn[];
+  scans: FileScan[];
+  eventAsText: boolean;
+  usedNames: ReadonlySet<string> | undefined;
+  /** The name of a further column with the slot time of each row in microseconds, if any. */
+  slotColumn?: string;
+};
+
+/** Returns the SELECT that defines a dataset in a query: the used columns with explicit casts, over exactly the given scans. */
+export function tableSql(source: TableSource): SqlText {
+  return addNulls(source.extra, rowsSql(source));
+}
+
+/** Adds the columns without a value of their own to rows. They are outside of a union or a stored table, which would give a null a type. */
+export function addNulls(extra: readonly ExtraColumn[], rows: SqlText): SqlText {
+  const added = extra
+    .filter(({ valueSql }) => !valueSql)
+    .map(
+      ({ name, sameAs }) =>
+        duck`${sameAs === undefined ? duck`NULL` : quoteIdentifier(sameAs)} AS ${quoteIdentifier(name)}`,
+    );
+  return added.length > 0 ? duck`SELECT *, ${joinSql(added)} FROM (${rows})` : rows;
+}
+
+/** Like `tableSql`, without the columns that have no value. */
+export function rowsSql(source: TableSource): SqlText {
+  const selects = source.scans.flatMap((scan) => {
+    const byFormat = Map.groupBy(scan.files, ({ format }) => format);
+    return [...byFormat].map(([format, files]) =>
+      format === 'text'
+        ? textScanSql(source, { ...scan, files })
+        : parquetScanSql(source, { ...scan, files }, parquetReaders[format]),
+    );
+  });
+  return selects.length > 0 ? joinSql(selects, '\nUNION ALL\n') : emptyTableSql(source);
+}
+
+const isUsed = ({ usedNames }: TableSource, name: string): boolean =>
+  usedNames === undefined || usedNames.has(name.toLowerCase());
+
+const usedColumns = (source: TableSource): TableColumn[] =>
+  source.columns.filter(({ field }) => isUsed(source, field.name));
+
+/** Returns a select list. `systemSql` and `valueSql` return the value of a system column and of a catalog column. `event` is the event's text. */
+function selectList(
+  source: TableSource,
+  systemSql: (name: (typeof systemColumns)[number]) => SqlText,
+  valueSql: (column: TableColumn) => SqlText,
+  { event, slot }: { event: SqlText; slot: SqlText },
+): SqlText {
+  const system = systemColumns
+    .filter((name) => isUsed(source, name))
+    .map((name) => duck`${systemSql(name)} AS ${quoteIdentifier(name)}`);
+  const catalog = usedColumns(source).map(
+    (column) => duck`${valueSql(column)} AS ${quoteIdentifier(column.field.name)}`,
+  );
+  const extra = source.extra.flatMap(({ name, valueSql: extraSql }) =>
+    extraSql ? [duck`${extraSql(event)} AS ${quoteIdentifier(name)}`] : [],
+  );
+  const named = [...system, ...catalog, ...extra];
+  const all = named.length > 0 ? named : [duck`1 AS "_"`];
+  return joinSql(
+    source.slotColumn === undefined ? all : [...all, duck`${slot} AS ${quoteIdentifier(source.slotColumn)}`],
+  );
+}
+
+/** Returns the text of a top-level key. `keySql` returns that of one spelling. */
+export function keyTextSql(field: CatalogField, keySql: (key: string) => SqlText, event: SqlText): SqlText {
+  const texts = field.keys.map(keySql);
+  return coalesceSql(field.anySpelling ? [...texts, anySpellingTextSql(event, field.name)] : texts);
+}
+
+function emptyTableSql(source: TableSource): SqlText {
+  const types = { _id: 'VARCHAR', _time: 'TIMESTAMP', _ingested: 'TIMESTAMP', _event: 'JSON' } as const;
+  const list = selectList(
+    source,
+    (name) => duck`CAST(NULL AS ${typeSql(types[name])})`,
+    ({ field }) => typedSql(field, noText),
+    { event: noText, slot: duck`CAST(NULL AS BIGINT)` },
+  );
+  return duck`SELECT ${list} WHERE false`;
+}
+
+const filePaths = (files: SegmentFile[]): SqlText => joinSql(files.map((file) => quoteLiteral(file.path)));
+
+/** Returns the WHERE clause for the comparisons that have a right side and the condition, or nothing. */
+function whereSql(comparisons: [left: SqlText, right: SqlText | number | undefined][], condition?: SqlText): SqlText {
+  const tests = comparisons.flatMap(([left, right]) => (right === undefined ? [] : [duck`${left} ${right}`]));
+  if (condition !== undefined) tests.push(condition);
+  return tests.length > 0 ? duck`WHERE ${joinSql(tests, ' AND ')}` : duck``;
+}
+
+/** From this many keys on, extracting all of them from an event in one call is faster than one call per key. */
+const batchKeysMin = 6;
+
+/** How to read keys of an event: `keySql` returns the text of one, which may need the further columns `extracted` of the scan. */
+function extractKeys(columns: TableColumn[], event: SqlText): { keySql: (key: string) => SqlText; extracted: SqlText } {
+  const keys = columns.flatMap(({ field }) => field.keys);
+  if (keys.length < batchKeysMin)
+    return {
+      keySql: (key) => duck`json_extract_string(${event}, ${quoteLiteral(jsonPointer([key]))})`,
+      extracted: duck``,
+    };
+  const listIndex = new Map(keys.map((key, index) => [key, index + 1]));
+  const pointers = joinSql(keys.map((key) => quoteLiteral(jsonPointer([key]))));
+  return {
+    keySql: (key) => duck`_text[${listIndex.get(key)!}]`,
+    // A name that no column of a file has.
+    extracted: duck`, json_extract_string(${event}, [${pointers}]) AS _text`,
+  };
+}
+
+function textScanSql(source: TableSource, scan: FileScan): SqlText {
+  const { keySql, extracted } = extractKeys(usedColumns(source), duck`e`);
+  const system = {
+    _id: duck`i`,
+    _time: duck`make_timestamp(t)`,
+    _ingested: ingestedSql(scan.files),
+    _event: source.eventAsText ? duck`e` : duck`CAST(e AS JSON)`,
+  };
+  const list = selectList(
+    source,
+    (name) => system[name],
+    ({ field }) => typedSql(field, keyTextSql(field, keySql, duck`e`)),
+    { event: duck`e`, slot: duck`s` },
+  );
+  const slotTime = scan.slot ? slotTimeSql(duck`t`, arrivalSql(scan.files), scan.slot) : duck`t`;
+  const slot = source.slotColumn === undefined ? duck`` : duck`, ${slotTime} AS s`;
+  const micros = (ms: number | undefined): number | undefined => (ms === undefined ? undefined : ms * 1000);
+  const where = whereSql(
+    [
+      [duck`t >=`, micros(scan.timeFrom)],
+      [duck`t <`, micros(scan.timeBefore)],
+    ],
+    scan.slot && slotBoundsSql(slotTime, scan.slot),
+  );
+  return duck`SELECT ${list} FROM (SELECT i, t, e, file_index AS f${extracted}${slot} FROM ${textFilesSql(scan.files)} ${where})`;
+}
+
+/**
+ * Returns the table function that reads text segments: lines of ID `i`, time `t` in microseconds and event `e`, separated by tabs. An event
+ * contains no tab and no line break, except escaped inside strings.
+ */
+export function textFilesSql(files: SegmentFile[]): SqlText {
+  return duck`read_csv([${filePaths(files)}], auto_detect = false, header = false, delim = '\t', quote = '', escape = '',
+    max_line_size = 4194304, columns = {'i': 'VARCHAR', 't': 'BIGINT', 'e': 'VARCHAR'})`;
+}
+
+/** Returns the ingest time of a row of these text files in microseconds. */
+function arrivalSql(files: SegmentFile[]): SqlText {
+  const micros = files.map((file) => duck`${file.ingestedMs * 1000}::BIGINT`);
+  return files.length === 1 ? micros[0]! : duck`list_extract([${joinSql(micros)}], CAST(file_index AS BIGINT) + 1)`;
+}
+
+function ingestedSql(files: SegmentFile[]): SqlText {
+  if (files.length === 1) return timestampSql(files[0]!.ingestedMs * 1000);
+  const micros = files.map((file) => duck`${file.ingestedMs * 1000}::BIGINT`);
+  return duck`make_timestamp(list_extract([${joinSql(micros)}], CAST(f AS BIGINT) + 1))`;
+}
+
+function parquetScanSql(source: TableSource, scan: FileScan, reader: ParquetReader): SqlText {
+  const { slot } = scan;
+  const time = duck`epoch_us(_time)`;
+  const slotTime = slot ? slotTimeSql(time, duck`epoch_us(_ingested)`, slot) : time;
+  const counts = {
+    inFiles: Math.max(...scan.files.map((file) => file.columns)),
+    known: source.columns.filter(({ field }) => field.stored).length,
+  };
+  const unstored = usedColumns(source).filter((column) => reader.valueSql(column, counts) === undefined);
+  const { keySql, extracted } = extractKeys(unstored, duck`_event`);
+  const system = {
+    _id: duck`_id`,
+    _time: reader.timeSql('_time'),
+    _ingested: reader.timeSql('_ingested'),
+    _event: source.eventAsText ? duck`_event` : duck`CAST(_event AS JSON)`,
+  };
+  const list = selectList(
+    source,
+    (name) => system[name],
+    (column) =>
+      reader.valueSql(column, counts) ?? typedSql(column.field, keyTextSql(column.field, keySql, duck`_event`)),
+    { event: duck`_event`, slot: slotTime },
+  );
+  const bound = (ms: number | undefined): SqlText | undefined =>
+    ms === undefined ? undefined : reader.boundSql(ms * 1000);
+  // In runs, no event arrives before its slot. This bound lets the engine skip parts of a file.
+  const arrivedFrom = slot?.lateSince === undefined ? scan.ingestedFrom : slot.from;
+  const where = whereSql(
+    [
+      [duck`_time >=`, bound(scan.timeFrom)],
+      [duck`_time <`, bound(scan.timeBefore)],
+      [duck`_ingested >=`, bound(arrivedFrom)],
+      [duck`_ingested <`, bound(scan.ingestedBefore)],
+    ],
+    slot && slotBoundsSql(slotTime, slot),
+  );
+  const rows = duck`SELECT *${extracted} FROM ${parquetFilesSql(scan.files)} ${where}`;
+  return duck`SELECT ${list} FROM (${rows})`;
+}
+
+/**
+ * Returns the table function that reads Parquet segments. The names of their folders add no columns. Files with as many columns have the same ones,
+ * so that the engine need not open all of them before it plans the query.
+ */
+export function parquetFilesSql(files: SegmentFile[]): SqlText {
+  const byName = new Set(files.map(({ columns }) => columns)).size > 1 ? duck`, union_by_name = true` : duck``;
+  return duck`read_parquet([${filePaths(files)}], hive_partitioning = false${byName})`;
+}

@@ -1,0 +1,62 @@
+import { historySuffix, isDatasetName } from '../../log-store/catalog/dataset-name.ts';
+import { queryCharsMax, type LogEngine } from '../../log-engine/process/engine.ts';
+import { queryNotAllowed } from '../../log-engine/engine-failures.ts';
+import { readLookbackMs } from '../../siem/queries/portable-query.ts';
+import type { Inspection } from '../../log-engine/inspection/inspect-tree.ts';
+
+const datasetsMax = 20;
+const timeoutMs = 10_000;
+
+/** A table name in a query. `history`: the name is `<dataset>_history` and stands for the events before the window. */
+export type QuerySource = { name: string; dataset: string; history: boolean };
+
+/** A query that passed the allow-lists, and what it reads. `lookbackMs`: how far before the window its history reaches, if it says so. */
+export type InspectedQuery = {
+  query: string;
+  inspection: Inspection;
+  sources: QuerySource[];
+  lookbackMs?: number | undefined;
+};
+
+/** Parses a query and checks it against the allow-lists. Throws query_not_allowed and query_error. */
+export async function inspectQuery(
+  { engine }: { engine: LogEngine },
+  organization: string,
+  query: string,
+  signal?: AbortSignal,
+): Promise<InspectedQuery> {
+  if (query.length > queryCharsMax)
+    throw queryNotAllowed(`The query is too long. At most ${queryCharsMax} characters are allowed.`);
+  if (query.includes('\u0000') || !query.isWellFormed())
+    throw queryNotAllowed('The query contains U+0000 or a lone surrogate, which are not allowed.');
+  const inspection = await engine.inspect(organization, query, { timeoutMs, ...(signal ? { signal } : {}) });
+  return { query, inspection, sources: findSources(inspection), lookbackMs: readLookbackMs(query) };
+}
+
+/** Returns the names of the datasets that a query reads. Throws query_not_allowed and query_error. */
+export async function listDatasetsRead(
+  deps: { engine: LogEngine },
+  organization: string,
+  query: string,
+  signal?: AbortSignal,
+): Promise<string[]> {
+  return distinctDatasets((await inspectQuery(deps, organization, query, signal)).sources);
+}
+
+function findSources(inspection: Inspection): QuerySource[] {
+  const sources = inspection.tables.map((name): QuerySource => {
+    const history = name.endsWith(historySuffix);
+    const dataset = history ? name.slice(0, -historySuffix.length) : name;
+    if (!isDatasetName(dataset))
+      throw queryNotAllowed(`"${name}" is not a valid dataset name. A query reads datasets by name.`);
+    return { name, dataset, history };
+  });
+  const datasets = distinctDatasets(sources).length;
+  if (datasets > datasetsMax)
+    throw queryNotAllowed(`The query reads ${datasets} datasets. At most ${datasetsMax} are allowed.`);
+  return sources;
+}
+
+export const distinctDatasets = (sources: QuerySource[]): string[] => [
+  ...new Set(sources.map((source) => source.dataset)),
+];

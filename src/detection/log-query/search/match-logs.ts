@@ -1,0 +1,178 @@
+import type { OrgId } from '../../../platform/lib/org-id.ts';
+import type { Expression } from '../../matching/expression.ts';
+import { renameFields } from '../../matching/rename-fields.ts';
+import type { QueryWindow, SearchResult } from '../../siem/connector.ts';
+import {
+  findField,
+  isCatalogFull,
+  systemColumns,
+  textColumn,
+  type CatalogField,
+} from '../../log-store/catalog/catalog.ts';
+import { duck, joinSql, quoteIdentifier, type SqlText } from '../../log-engine/sql/sql-text.ts';
+import { filteredTextSql } from './event-text-filter.ts';
+import { withQueryFiles } from './query-files.ts';
+import { inspectQuery } from './inspect-query.ts';
+import { planSearch, type SearchLogsDeps } from './search-logs.ts';
+import { createSearchPlan, describeDrift, emptyResult, type DatasetContents } from './search-plan.ts';
+
+/**
+ * A condition over the events of one dataset. Each field of the condition has the columns and paths that it may be in, by priority. `columns` are the
+ * fields of a row by the name that they get there, and `constants` are added to every row.
+ */
+export type LogRule = {
+  where: Expression;
+  fields: ReadonlyMap<string, readonly string[]>;
+  columns: { name: string; field: string }[];
+  constants: Readonly<Record<string, string>>;
+};
+
+/** The events of a dataset in a window. Two windows with the same `key` have the same events. */
+export type MatchPlan = { dataset: string; window: QueryWindow; contents: DatasetContents; key: string };
+
+/** The result of each rule by its index. Null for rules that match too many rows. */
+export type MatchedRules = (SearchResult | null)[];
+
+const earliestSince = new Date(0);
+const matchLimits = { rowsMax: 10_000, bytesMax: 64 * 1024 * 1024, timeoutMs: 120_000 };
+
+/**
+ * Plans the evaluation of rules on the events of a window, which is sealed first. Returns undefined for a dataset with more keys than the catalog
+ * lists.
+ */
+export async function planMatches(
+  deps: SearchLogsDeps,
+  orgId: OrgId,
+  { dataset, window }: { dataset: string; window: QueryWindow },
+  signal: AbortSignal,
+): Promise<MatchPlan | undefined> {
+  const query = duck`SELECT _id FROM ${quoteIdentifier(dataset)}`;
+  const { contents } = await planSearch(deps, orgId, { query, window }, signal);
+  const { lateSince } = window;
+  const isSince = lateSince && lateSince > earliestSince;
+  // Detections of different ages have the same events unless events may be late and older than one of them.
+  if (isSince && (contents.lateFrom === undefined || contents.lateFrom >= lateSince))
+    return planMatches(deps, orgId, { dataset, window: { ...window, lateSince: earliestSince } }, signal);
+  const fields = contents.fields.get(dataset);
+  if (fields && isCatalogFull(fields)) return undefined;
+  const { from, to, clock, ingestedBefore, earlierApart } = window;
+  const key = JSON.stringify([
+    orgId,
+    dataset,
+    [from, to, clock, ingestedBefore, lateSince, earlierApart],
+    ...contents.scans,
+    fields,
+    [...(contents.drift.get(dataset) ?? [])],
+    // Named in the result of a dataset that never had an event.
+    fields ? [] : contents.otherDatasets,
+  ]);
+  return { dataset, window, contents, key };
+}
+
+/**
+ * Evaluates rules on the events of a window, which are read once for all of them. The results are those of the rules as queries. Throws a
+ * SiemError.
+ */
+export async function matchLogs(
+  deps: SearchLogsDeps,
+  orgId: OrgId,
+  { dataset, window, contents }: MatchPlan,
+  rules: readonly LogRule[],
+): Promise<MatchedRules> {
+  const began = performance.now();
+  const fields = contents.fields.get(dataset);
+  if (!fields) return rules.map(() => emptyResult([dataset], contents, { aggregate: false, began }));
+  const reading = planReading(rules, dataset, fields);
+  const inspected = await inspectQuery(deps, orgId, reading.sql);
+  const textSql = filteredTextSql(rules.map(({ where }) => where));
+  const plan = createSearchPlan(inspected, contents, window, textSql);
+  const { unknownPaths: _optional, ...query } = plan.buildJob({ columns: new Map(), heads: reading.unknownHeads });
+  const job = { query, fields: reading.fields, textField: reading.textField, rules: reading.rules };
+  const { timeoutMs, ...limits } = matchLimits;
+  const { rows } = await withQueryFiles(deps.segmentStore, orgId, contents.segments, () =>
+    deps.engine.match(orgId, { ...job, ...limits }, { timeoutMs }),
+  );
+  const found = new Map(rows.map((row) => [row['rule'] as number, row['rows'] as SearchResult['rows'] | null]));
+  return rules.map((rule, index): SearchResult | null => {
+    const matched = found.has(index) ? found.get(index)! : [];
+    if (!matched) return null;
+    const used = new Set([...rule.fields.values()].flat().flatMap((name) => usedNames(name)));
+    return {
+      rows: matched,
+      total: matched.length,
+      truncated: false,
+      columns: ['_id', '_time', ...rule.columns.map(({ name }) => name), ...Object.keys(rule.constants)],
+      aggregate: false,
+      noData: false,
+      early: contents.early,
+      ms: performance.now() - began,
+      // All fields of a rule may be missing.
+      warnings: describeDrift(contents, used),
+    };
+  });
+}
+
+const usedNames = (name: string): string[] => {
+  const parts = name.toLowerCase().split('.');
+  return [...parts, parts.join('.'), parts.slice(1).join('.')];
+};
+
+const isColumn = (name: string, fields: CatalogField[]): boolean =>
+  [...systemColumns, textColumn].includes(name.toLowerCase()) || findField(fields, name) !== undefined;
+
+const isUnknownColumn = (name: string, fields: CatalogField[]): boolean =>
+  !name.includes('.') && !isColumn(name, fields);
+
+/** The query that reads the fields of rules as text, and the rules over its columns. */
+type Reading = {
+  sql: SqlText;
+  unknownHeads: Set<string>;
+  fields: number[][];
+  textField: number | null;
+  rules: { where: Expression; columns: { name: string; field: number }[]; constants: LogRule['constants'] }[];
+};
+
+/** Fields of the same names are one field of the reading, whatever they are called in the rules. */
+function planReading(rules: readonly LogRule[], dataset: string, catalog: CatalogField[]): Reading {
+  const columns: SqlText[] = [];
+  const positions = new Map<string, number | undefined>();
+  const unknownHeads = new Set<string>();
+  const fields: number[][] = [];
+  const fieldIndexes = new Map<string, number>();
+  const addColumn = (sql: SqlText): number =>
+    columns.push(duck`${sql} AS ${quoteIdentifier(`c${columns.length}`)}`) + 1;
+  const readName = (name: string): number | undefined => {
+    if (positions.has(name)) return positions.get(name);
+    const parts = name.split('.');
+    if (parts.length > 1 && !isColumn(parts[0]!, catalog) && !findField(catalog, name))
+      unknownHeads.add(parts[0]!.toLowerCase());
+    const path = parts
+      .slice(1)
+      .reduce<SqlText>((sql, part) => duck`${sql}.${quoteIdentifier(part)}`, quoteIdentifier(parts[0]!));
+    const position = isUnknownColumn(name, catalog) ? undefined : addColumn(duck`CAST(${path} AS VARCHAR)`);
+    positions.set(name, position);
+    return position;
+  };
+  const fieldOf = (names: readonly string[]): number => {
+    const key = JSON.stringify(names);
+    const known = fieldIndexes.get(key);
+    if (known !== undefined) return known;
+    const index = fields.push(names.map((name) => readName(name)).filter((position) => position !== undefined)) - 1;
+    fieldIndexes.set(key, index);
+    return index;
+  };
+  let textField: number | null = null;
+  const readText = (): void => {
+    textField ??= fields.push([addColumn(quoteIdentifier(textColumn))]) - 1;
+  };
+  const planned = rules.map(({ where, columns: output, constants, fields: names }) => {
+    const indexOf = (field: string): number => fieldOf(names.get(field)!);
+    return {
+      where: renameFields(where, (field) => (field === null ? (readText(), null) : String(indexOf(field)))),
+      columns: output.map(({ name, field }) => ({ name, field: indexOf(field) })),
+      constants,
+    };
+  });
+  const sql = duck`SELECT ${joinSql([duck`_id`, duck`_time`, ...columns])} FROM ${quoteIdentifier(dataset)}`;
+  return { sql, unknownHeads, fields, textField, rules: planned };
+}
