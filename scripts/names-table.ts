@@ -2,8 +2,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { AttackFile, NamesFile } from '../src/feed/reference-data/reference-files.ts';
 import { listNameRecords } from '../src/feed/reference-data/name-table.ts';
-import { formatNameTable, mergeNames } from '../src/feed/reference-data/update/merge-names.ts';
-import type { NameRecord } from '../src/feed/reference-data/update/name-entry.ts';
+import { formatNameTable, mergeNames } from '../src/feed/reference-data/merge-names.ts';
+import type { NameRecord } from '../src/feed/reference-data/join-entries.ts';
 
 /**
  * Writes src/feed/reference-data/shipped/names.tsv, the compact table of malware, tools and actors with their aliases, from an installed

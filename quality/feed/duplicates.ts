@@ -1,7 +1,7 @@
 import { groupItems, type GroupLink } from '../../src/feed/deduplication/groups.ts';
-import { findPairs } from '../../src/feed/deduplication/similarity/candidate-pairs.ts';
-import { scoreSameStory, type ComparedItem } from '../../src/feed/deduplication/similarity/same-story.ts';
-import { similarity, unpackSketch } from '../../src/feed/deduplication/similarity/sketch.ts';
+import { findPairs } from '../../src/feed/deduplication/link-items.ts';
+import { scoreSameStory, type ComparedItem } from '../../src/feed/deduplication/same-story.ts';
+import { similarity, unpackSketch } from '../../src/feed/deduplication/comparison-traits.ts';
 import type { ValueHolders } from '../../src/feed/deduplication/deduplication.store.ts';
 import { formatRatio, type QualityFigure } from '../figures.ts';
 import { readExactPairs, readLabelledPairs, type ComparedEntry, type LabelledPair } from './duplicate-inputs.ts';

@@ -1,5 +1,4 @@
-import { toBundle } from '../../src/feed/exports/stix/bundle.ts';
-import type { ItemVersion } from '../../src/feed/exports/stix/stix-item.ts';
+import { toBundle, type ItemVersion } from '../../src/feed/exports/stix/stix-item.ts';
 import type { StixObject } from '../../src/feed/exports/stix/stix-object.ts';
 import type { FeedItem } from '../../src/feed/model/item.schema.ts';
 import type { SourceRecord } from '../../src/feed/model/source-record.ts';

@@ -3,7 +3,7 @@ import {
   createWarningListLookup,
   type WarningList,
   type WarningListLookup,
-} from '../../src/feed/reference-data/update/warning-lists.ts';
+} from '../../src/feed/reference-data/warning-lists.ts';
 import { readRecordedJson } from '../recorded-inputs.ts';
 
 // Recorded files of the kind that `tocsin knowledge update` installs.

@@ -12,7 +12,7 @@ import { withFeedItems, withQueryTime, createUsageCounter } from './usage/usage-
 import { createFeedSteps } from './worker/feed-steps.ts';
 import { createStoredServerReader } from '../platform/mcp/mcp-servers.ts';
 import { createExtractor } from '../feed/ingestion/extractor/extractor.ts';
-import { applyInstalledReferenceData } from '../feed/reference-data/apply-installed.ts';
+import { applyInstalledReferenceData } from '../feed/reference-data/installed-data.ts';
 import { createFeedPages } from '../feed/items/page-cache/feed-pages.ts';
 import { createPageAnchors } from '../feed/items/list-query/page-anchors.ts';
 import { createPageCursors } from '../feed/items/page-cache/page-cache.ts';

@@ -6,7 +6,7 @@ import { delimitedBlocks, createScriptedModels } from '../../../test/support/mod
 import { runDueAgents } from '../runs/run-due-agents.ts';
 import { inOrg } from '../../platform/db/db.ts';
 import { markExposed } from '../../feed/items/writing/overrides.store.ts';
-import { withOwnPoolLocked } from '../../feed/relevance/own-pool.ts';
+import { withOwnPoolLocked } from '../../feed/relevance/profile.ts';
 import { scoreNextBatch } from '../../feed/relevance/score-items.ts';
 
 let now = new Date('2026-03-02T10:00:00.000Z');

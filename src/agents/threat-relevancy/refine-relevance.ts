@@ -13,7 +13,7 @@ import { listOpenItems, listOpenRelevantItems, type RelevanceVerdict, saveJudgme
 import { isEmptyProfile, type Profile } from '../../feed/relevance/profile.schema.ts';
 import type { SnapshotCache } from '../../feed/items/snapshot/snapshot.ts';
 import { parseProfile } from '../../feed/relevance/profile.ts';
-import { findProfile, type ProfileRow } from '../../feed/relevance/profile.store.ts';
+import { findProfile, type ProfileRow } from '../../feed/relevance/relevance.store.ts';
 import { scoreItem, createMatcher } from '../../feed/relevance/score.ts';
 import { insertAudit } from '../../platform/orgs/audit.store.ts';
 import { clearOutdatedModelVerdicts, insertModelVerdict } from '../../feed/items/writing/overrides.store.ts';

@@ -12,7 +12,7 @@ import type { RelevanceReason } from '../../feed/model/overrides.schema.ts';
 import type { FeedItem } from '../../feed/model/item.schema.ts';
 import type { Profile } from '../../feed/relevance/profile.schema.ts';
 import type { RelevanceVerdict } from './judgments.store.ts';
-import { normalizeWords } from '../../feed/relevance/text-words.ts';
+import { normalizeWords } from '../../feed/relevance/score.ts';
 
 const passagesMax = 20;
 const passageMaxChars = 1_000;

@@ -7,7 +7,7 @@ import { applyOverride } from '../../feed/items/overrides/apply-overrides.ts';
 import { listCurrentOverrides } from '../../feed/items/overrides/override-rows.store.ts';
 import { readOrgState } from '../../feed/items/snapshot/org-state.store.ts';
 import { startOfHour, updateExpiry } from '../../feed/model/expiry.ts';
-import { markFalsePositives } from '../../feed/indicators/false-positives.store.ts';
+import { markFalsePositives } from '../../feed/indicators/indicators.store.ts';
 import type { FeedItem } from '../../feed/model/item.schema.ts';
 import { AppError } from '../../platform/lib/errors.ts';
 import { listDatasets, type ListDatasetsDeps } from '../../detection/log-query/datasets/list-datasets.ts';

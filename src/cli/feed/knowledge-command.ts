@@ -1,8 +1,5 @@
 import { loadConfig } from '../../config.ts';
-import {
-  updateReferenceData,
-  type ReferenceDataUpdate,
-} from '../../feed/reference-data/update/update-reference-data.ts';
+import { updateReferenceData, type ReferenceDataUpdate } from '../../feed/reference-data/update-reference-data.ts';
 import { createProgress } from '../progress.ts';
 import { printResult } from '../output.ts';
 

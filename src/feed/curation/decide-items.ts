@@ -9,13 +9,13 @@ import { getItem } from '../items/get-item.ts';
 import { versionOfOverrideFields } from '../items/overrides/override-documents.ts';
 import type { SnapshotCache } from '../items/snapshot/snapshot.ts';
 import { advancePools, ensurePrivatePool, lockPool, nextCommitTime } from '../items/writing/feed-pools.store.ts';
-import { readOverrideFields } from '../items/writing/overrides.store.ts';
+import { readOverrideFields, upsertGroupOverride, type GroupFields } from '../items/writing/overrides.store.ts';
 import type { FeedItemDetail } from '../model/item.schema.ts';
 import { lockSourceById } from '../sources/sources.store.ts';
 import { findVisibleItem, readCuratedItem, type CuratedItem, type DecisionContext } from './curation.store.ts';
-import { overrideGroup, type ItemDecision } from './override-group.ts';
-import { mergeForEveryone, splitForEveryone } from './regroup-item.ts';
-import { restoreForEveryone, retractForEveryone } from './retract-item.ts';
+import { mergeForEveryone, splitForEveryone, restoreForEveryone, retractForEveryone } from './decide-for-everyone.ts';
+import { findGroupOverride, type GroupOverrideRow } from '../deduplication/deduplication.store.ts';
+import { recomputeOverrides } from '../deduplication/recompute-overrides.ts';
 
 export type DecideItemDeps = { db: Db; clock: Clock; snapshots: SnapshotCache };
 
@@ -128,4 +128,47 @@ export async function getVisibleItem(tx: Tx, id: string): Promise<CuratedItem> {
   const item = await findVisibleItem(tx, id);
   if (!item) throw appError('not_found', `Item ${id} not found`);
   return item;
+}
+
+type ItemDecision =
+  | { kind: 'split' }
+  | { kind: 'merge'; into: string }
+  | { kind: 'retract'; reason: string | undefined }
+  | { kind: 'restore' };
+
+/** Applies a decision for the caller's organization alone. The item does not change. */
+async function overrideGroup(
+  tx: Tx,
+  { caller, at }: DecisionContext,
+  item: CuratedItem,
+  decision: ItemDecision,
+): Promise<void> {
+  const before = await findGroupOverride(tx, caller.orgId, item.id);
+  const isRetracted = item.status === 'retracted' || before?.status === 'retracted';
+  if (decision.kind === 'restore' && before?.status !== 'retracted')
+    throw appError('conflict', 'The organization has not retracted the item.');
+  if (decision.kind === 'retract' && isRetracted) throw appError('conflict', 'The item is already retracted.');
+  if (decision.kind === 'merge' && isRetracted) throw appError('conflict', 'The item is retracted.');
+  await upsertGroupOverride(tx, { itemId: item.id, ...applyDecision(before, decision), at, author: caller });
+  const hasChanged = await recomputeOverrides(tx, caller.orgId, at);
+  if (decision.kind === 'split' && !hasChanged) throw appError('conflict', 'The item belongs to no group.');
+}
+
+function applyDecision(before: GroupOverrideRow | undefined, decision: ItemDecision): GroupFields {
+  const current: GroupFields = {
+    status: before?.status ?? null,
+    note: before?.note ?? null,
+    standsApart: before?.stands_apart ?? false,
+    mergedInto: before?.merged_into ?? null,
+  };
+  switch (decision.kind) {
+    case 'split':
+      return { ...current, standsApart: true, mergedInto: null };
+    case 'merge':
+      return { ...current, standsApart: false, mergedInto: decision.into };
+    case 'retract':
+      return { ...current, status: 'retracted', note: decision.reason ?? current.note };
+    case 'restore':
+      return { ...current, status: null, note: null };
+  }
 }

@@ -1,7 +1,14 @@
 import { sql } from 'kysely';
-import { queryRows, type Tx } from '../../platform/db/db.ts';
+import { queryRows, type Tx, queryRow } from '../../platform/db/db.ts';
 import type { Term } from '../model/terms.ts';
-import type { RootCandidate } from './groups.ts';
+
+/** An item of a group. `duplicate_of` is its current root. */
+export type RootCandidate = {
+  id: string;
+  added_to_feed_at: Date;
+  publish_time: Date | null;
+  duplicate_of: string | null;
+};
 
 // `offset 0` in a lateral subquery keeps a look-up per row, by index. Without it, a first pull scans whole tables, because the planner does not
 // know yet how large they became. A pool is compared outside of such a subquery if the index of the look-up does not have it: the planner would
@@ -84,7 +91,7 @@ export function listComparisonRows(tx: Tx, scope: PoolScope, ids: string[]): Pro
 }
 
 /** The CVEs, malware, actors and products of an item, each as kind and value separated by a space. */
-export type ItemNamesRow = { id: string; names: string[] };
+type ItemNamesRow = { id: string; names: string[] };
 
 export function listItemNames(tx: Tx, ids: string[]): Promise<ItemNamesRow[]> {
   return queryRows<ItemNamesRow>(tx)`
@@ -186,4 +193,55 @@ export function listGroupedItemRows(tx: Tx, ids: string[]): Promise<GroupedItemR
       select i.id, i.pool_id, s.kind, i.doc, i.own_doc, i.duplicate_of, i.severity, i.status, i.publisher, i.source_name, i.platforms, i.version,
         i.last_updated
       from items i left join feed_sources s on s.id = i.source_id where i.id = any(${ids}::uuid[])`;
+}
+
+/** The part of an organization's override of an item that decides its group. */
+export type GroupOverrideRow = {
+  item_id: string;
+  status: string | null;
+  note: string | null;
+  stands_apart: boolean;
+  merged_into: string | null;
+  moved: boolean;
+  duplicate_of: string | null;
+};
+
+const columns = sql`item_id, status, note, stands_apart, merged_into, moved, duplicate_of`;
+
+export function findGroupOverride(tx: Tx, orgId: string, itemId: string): Promise<GroupOverrideRow | undefined> {
+  const query = sql<GroupOverrideRow>`select ${columns} from feed_overrides where organization_id = ${orgId} and item_id = ${itemId}`;
+  return queryRow(tx, query);
+}
+
+/** Returns all overrides of an organization. There are few, because a person writes each of them. */
+export function listGroupOverrides(tx: Tx, orgId: string): Promise<GroupOverrideRow[]> {
+  return queryRows<GroupOverrideRow>(tx)`select ${columns} from feed_overrides where organization_id = ${orgId}`;
+}
+
+export type VisibleItem = RootCandidate & { status: string };
+
+const groupItemsMax = 20_000;
+
+/** Returns all items of the shared groups of these items that the organization sees. */
+export function listVisibleGroups(tx: Tx, orgId: string, ids: string[]): Promise<VisibleItem[]> {
+  return queryRows<VisibleItem>(tx)`
+      with roots as materialized (select distinct coalesce(duplicate_of, id) as id from items where id = any(${ids}::uuid[])),
+      mine as materialized (select id from feed_pools where kind = 'public' or organization_id = ${orgId} or (kind = 'assigned' and ${orgId}::uuid = any(assigned_to)))
+      select i.id, i.status, i.duplicate_of, i.added_to_feed_at, i.publish_time from items i
+      where (i.id in (select id from roots) or i.duplicate_of in (select id from roots)) and i.pool_id in (select id from mine)
+      limit ${groupItemsMax}`;
+}
+
+/** Overrides that can change the group of an item. */
+const changesGroup = sql`(status = 'retracted' or stands_apart or merged_into is not null or moved)`;
+
+/** Returns the organizations whose overrides change the group of one of these items, merge into it, or make it a root. Locks their private pools. */
+export function listOrgsWithGroupOverrides(tx: Tx, ids: string[]): Promise<{ org_id: string; pool_id: string }[]> {
+  return queryRows<{ org_id: string; pool_id: string }>(tx)`
+      select p.organization_id as org_id, p.id as pool_id from feed_pools p
+      where p.kind = 'private' and p.organization_id in (
+        select organization_id from feed_overrides where item_id = any(${ids}::uuid[]) and ${changesGroup}
+        union select organization_id from feed_overrides where merged_into = any(${ids}::uuid[])
+        union select organization_id from feed_overrides where duplicate_of = any(${ids}::uuid[]))
+      order by p.id for no key update`;
 }

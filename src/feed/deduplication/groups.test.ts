@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { electRoot, groupItems, type GroupLink, type RootCandidate, type GroupNode } from './groups.ts';
+import { electRoot, groupItems, type GroupLink, type GroupNode } from './groups.ts';
+import { type RootCandidate } from './deduplication.store.ts';
 
 const ids = ['a', 'b', 'c', 'd', 'e', 'f', 'g'];
 const nodesOf = (fixed: string[]): GroupNode[] =>

@@ -8,7 +8,7 @@ import {
   listVisibleGroups,
   type GroupOverrideRow,
   type VisibleItem,
-} from './override-groups.store.ts';
+} from './deduplication.store.ts';
 
 /**
  * Recomputes which items have another root for the organization than for everyone else. An item that it split off is a root, and the next

@@ -1,22 +1,29 @@
 import { inOrg, type Tx } from '../../platform/db/db.ts';
 import { appError } from '../../platform/lib/errors.ts';
 import { flatMapInSlices } from '../../platform/lib/concurrency/slices.ts';
-import type { Caller } from '../../platform/http/caller.ts';
-import { applyDatedOverride } from '../exports/dated-override.ts';
-import { readItemVersions } from '../exports/item-versions.store.ts';
-import { findRelationships, type Relationship } from '../exports/relationships/find-relationships.ts';
-import { readSourceRelationships } from '../exports/relationships/source-relationships.ts';
+import type { Caller } from '../../platform/orgs/caller.ts';
+import { applyDatedOverride } from '../items/overrides/apply-overrides.ts';
+import { readItemVersions } from '../exports/exports.store.ts';
+import { findRelationships, type Relationship, toIndicatorName } from '../exports/relationships/find-relationships.ts';
+import { readSourceRelationships } from '../exports/stix/source-relationships.ts';
 import { startOfHour, updateExpiry } from '../model/expiry.ts';
 import type { FeedItem, Indicator } from '../model/item.schema.ts';
 import { toTermValue } from '../model/terms.ts';
 import type { EntityType, FeedEntityDetail } from './entities.schema.ts';
 import { findAliasDocument, listEntityItems, readEntityRows, termKind, type EntityRow } from './entities.store.ts';
 import { findCanonicalValue, toEntity, type EntitiesDeps } from './list-entities.ts';
-import { collectIndicators, collectTechniques, type ReadItem } from './collect-values.ts';
+import { toComparisonKey } from '../model/values/normalize.ts';
+import { buckets } from '../model/vocabulary.ts';
 
 const itemsMax = 50;
 const aliasesMax = 100;
 const relationshipsMax = 200;
+
+const indicatorsMax = 500;
+
+const techniquesMax = 200;
+
+const itemIdsMax = 10;
 
 /** Returns an entity with the statements of its newest items about it. Throws `not_found` if no visible item contains the name. */
 export async function getEntity(
@@ -132,3 +139,59 @@ const listStatements = ({ item, stated }: ReadItem): FeedEntityDetail['relations
           },
         ],
   );
+
+/** An item as the organization sees it, with the relationships of the entity that its text states. */
+type ReadItem = { item: FeedItem; stated: Relationship[] };
+
+/**
+ * Returns the active and expired indicators of items by value, stated ones first, then the most frequent. `isOther` decides whether a source
+ * assigns a value to other names than the entity.
+ */
+function collectIndicators(
+  read: ReadItem[],
+  isOther: (indicator: Indicator) => boolean,
+): FeedEntityDetail['indicators'] {
+  const found = new Map<string, FeedEntityDetail['indicators'][number]>();
+  for (const { item, stated } of read) {
+    const statedNames = namesOf(stated.map(({ source }) => source));
+    for (const indicator of buckets.flatMap((bucket) => item.iocs[bucket])) {
+      const { type, normalizedValue: value, status } = indicator;
+      if ((status !== 'active' && status !== 'expired') || isOther(indicator)) continue;
+      const key = toComparisonKey(indicator);
+      const known = found.get(key) ?? { type, value, status, isStated: false, items: [] };
+      found.set(key, {
+        ...addItem(known, item.id, statedNames.has(toIndicatorName(indicator))),
+        status: known.status === 'active' ? 'active' : status,
+      });
+    }
+  }
+  return [...found.values()].toSorted(byEvidence).slice(0, indicatorsMax);
+}
+
+/** Returns the techniques of items, stated ones first, then the most frequent. */
+function collectTechniques(read: ReadItem[]): FeedEntityDetail['techniques'] {
+  const found = new Map<string, FeedEntityDetail['techniques'][number]>();
+  for (const { item, stated } of read) {
+    const statedNames = namesOf(stated.map(({ target }) => target));
+    for (const { technique, subTechnique, techniqueName } of item.classification.attack) {
+      const id = subTechnique ?? technique;
+      const known = found.get(id) ?? { id, name: techniqueName, isStated: false, items: [] };
+      found.set(id, addItem(known, item.id, statedNames.has(id)));
+    }
+  }
+  return [...found.values()].toSorted(byEvidence).slice(0, techniquesMax);
+}
+
+const namesOf = (ends: Relationship['source'][]): Set<string> =>
+  new Set(ends.filter(({ kind }) => kind === 'indicator' || kind === 'technique').map(({ name }) => name));
+
+type Counted = { isStated: boolean; items: string[] };
+
+const addItem = <T extends Counted>(known: T, id: string, isStated: boolean): T => ({
+  ...known,
+  isStated: known.isStated || isStated,
+  items: known.items.length < itemIdsMax && !known.items.includes(id) ? [...known.items, id] : known.items,
+});
+
+const byEvidence = (a: Counted, b: Counted): number =>
+  Number(b.isStated) - Number(a.isStated) || b.items.length - a.items.length;

@@ -4,9 +4,10 @@ import type { FeedItem } from '../model/item.schema.ts';
 import { toTermValue } from '../model/terms.ts';
 import { createNameReader, type NameList, type ValueNames } from '../model/value-names.ts';
 import { listObservables, type ObservableIndicator } from '../model/values/observables.ts';
+import { toStixItem, type ItemVersion } from './stix/stix-item.ts';
 
 /** The names of one of the filters `malware`, `tool` and `actor`, as terms. */
-export type NameFilter = { kind: 'malware' | 'tool' | 'actor'; list: NameList; values: ReadonlySet<string> };
+type NameFilter = { kind: 'malware' | 'tool' | 'actor'; list: NameList; values: ReadonlySet<string> };
 
 const listByKind: Record<string, NameList> = { malware: 'malware', tool: 'malware', actor: 'actor' };
 
@@ -49,4 +50,25 @@ function listMatchingNames(item: FeedItem, { kind, list, values }: NameFilter): 
     ...[...own].filter(isMeant),
     ...item.classification[list].flatMap(({ name, aliases }) => ([name, ...aliases].some(isMeant) ? [name] : [])),
   ]);
+}
+
+type StixItem = ReturnType<typeof toStixItem>;
+
+/**
+ * Returns the STIX objects of an item without the indicators that it does not assign to the names of the filters. The other objects are those of
+ * the whole item, because other bytes would need another `modified`. Of an item that came as STIX, all indicators are left out.
+ */
+export function keepAssignedObjects(version: ItemVersion, filters: NameFilter[]): StixItem {
+  const { objects, unsupported } = toStixItem(version);
+  if (version.originals) {
+    const left = new Set(
+      objects.filter(({ type }) => type === 'indicator' || type === 'observed-data').map(({ id }) => id),
+    );
+    const refersToLeft = (object: StixItem['objects'][number]): boolean =>
+      ['source_ref', 'target_ref', 'sighting_of_ref'].some((name) => left.has(object[name] as string));
+    return { objects: objects.filter((object) => !left.has(object.id) && !refersToLeft(object)), unsupported };
+  }
+  const { item } = keepAssigned(version.item, filters);
+  const kept = new Set(toStixItem({ ...version, item }).objects.map(({ id }) => id));
+  return { objects: objects.filter(({ id }) => kept.has(id)), unsupported };
 }

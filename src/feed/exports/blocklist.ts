@@ -1,8 +1,8 @@
 import { inOrg } from '../../platform/db/db.ts';
-import type { Caller } from '../../platform/http/caller.ts';
-import { listFalsePositives } from '../indicators/false-positives.store.ts';
+import type { Caller } from '../../platform/orgs/caller.ts';
+import { listFalsePositives } from '../indicators/indicators.store.ts';
 import type { FeedItem } from '../model/item.schema.ts';
-import { toComparisonForm } from '../model/values/comparison-form.ts';
+import { toComparisonForm } from '../model/values/normalize.ts';
 import { listNetworks, type ObservableIndicator } from '../model/values/observables.ts';
 import type { Tlp } from '../model/vocabulary.ts';
 import { readExportPage, readExportSnapshot, type ExportDeps } from './export-page.ts';

@@ -15,10 +15,9 @@ import { startOfHour, updateExpiry } from '../model/expiry.ts';
 import type { FeedItem } from '../model/item.schema.ts';
 import { tlps, type Tlp } from '../model/vocabulary.ts';
 import { keepAssigned, readNameFilters } from './assigned-values.ts';
-import { applyDatedOverride } from './dated-override.ts';
-import { listExportRows, type ExportRow } from './export-page.store.ts';
+import { applyDatedOverride } from '../items/overrides/apply-overrides.ts';
+import { listExportRows, type ExportRow, listOverrideHistory } from './exports.store.ts';
 import type { ExportQuery } from './exports-query.ts';
-import { listOverrideHistory } from './item-versions.store.ts';
 
 export type ExportDeps = { db: Db; clock: Clock; snapshots: SnapshotCache };
 

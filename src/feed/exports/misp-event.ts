@@ -8,7 +8,7 @@ import {
 } from './misp-attributes.ts';
 import { softwareKind } from './relationships/entity-forms.ts';
 import { uuidv5 } from './stix/stix-object.ts';
-import { sumUnsupported, type UnsupportedFields } from './stix/unsupported-fields.ts';
+import { sumUnsupported, type UnsupportedFields } from './stix/stix-patterns.ts';
 import type { FeedItem } from '../model/item.schema.ts';
 import { listObservables } from '../model/values/observables.ts';
 import { ownValue } from '../../platform/lib/json/json-values.ts';

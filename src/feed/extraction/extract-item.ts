@@ -1,9 +1,8 @@
-import { toPublisherHost } from '../model/publisher-host.ts';
+import { toPublisherHost, emptyIocs } from '../model/source-record.ts';
 import { ttlDays } from '../model/expiry.ts';
 import type { AffectedProduct, Classification, Iocs } from '../model/item.schema.ts';
 import { bucketByType, type Severity } from '../model/vocabulary.ts';
 import { findOwnDomain } from '../reference-data/shared-suffixes.ts';
-import { emptyIocs } from '../model/source-record.ts';
 import { buildAttackPath, toAttackEntry } from './classification-builder.ts';
 import { classifyReport, type ExtractedFacts } from './classify-report.ts';
 import type { BenignLookup } from './indicators/assessment/benign-values.ts';

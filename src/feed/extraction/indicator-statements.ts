@@ -1,7 +1,7 @@
 import { ttlDays } from '../model/expiry.ts';
 import type { Iocs } from '../model/item.schema.ts';
 import { bucketByType } from '../model/vocabulary.ts';
-import { toComparisonKey } from '../model/values/comparison-form.ts';
+import { toComparisonKey } from '../model/values/normalize.ts';
 import { roundConfidence, emptyIocs } from '../model/source-record.ts';
 import { findBenignReason, type BenignLookup } from './indicators/assessment/benign-values.ts';
 import type { ClassificationMapping } from './classification-builder.ts';

@@ -1,9 +1,14 @@
 import { createHash } from 'node:crypto';
-import type { FetchSession, FetchSessionResult, FetchedDocument, DocumentRequest } from './fetch-session.ts';
+import type {
+  FetchSession,
+  FetchSessionResult,
+  FetchedDocument,
+  DocumentRequest,
+  SourceDocument,
+} from './fetch-session.ts';
 import { FetchStatusError } from '../../platform/lib/outbound-http/fetch.ts';
 import type { SkippedEntry } from '../model/source-record.ts';
 import { toSkipped } from './read-parts.ts';
-import type { SourceDocument } from './source-document.ts';
 
 /** A document that an index lists. */
 export type IndexEntry = {

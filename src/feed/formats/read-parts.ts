@@ -1,7 +1,7 @@
 import type { SkippedEntry, SourceRecord } from '../model/source-record.ts';
 import { isZip, readZip, type ZipBounds } from '../../platform/lib/storage/zip.ts';
 import type { DraftResult, ParseResult, RecordDraft, SourceFormat } from './source-format.ts';
-import type { SourceDocument } from './source-document.ts';
+import type { SourceDocument } from './fetch-session.ts';
 import { reasonOf, withinLimits } from '../../platform/lib/external-error.ts';
 
 const textMaxChars = 4_000_000;

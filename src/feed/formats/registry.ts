@@ -1,8 +1,8 @@
 import type { SourceFormat } from './source-format.ts';
 import { csaf } from './csaf/csaf.ts';
 import { csv } from './csv/csv.ts';
-import { epss } from './epss/epss.ts';
-import { kev } from './kev/kev.ts';
+import { epss } from './epss.ts';
+import { kev } from './kev.ts';
 import { misp } from './misp/misp.ts';
 import { nvd } from './nvd/nvd.ts';
 import { osv } from './osv/osv.ts';

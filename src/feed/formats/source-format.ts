@@ -1,9 +1,7 @@
-import type { SkippedEntry, SourceRecord, UnreadText } from '../model/source-record.ts';
+import type { SkippedEntry, SourceRecord, UnreadText, PredictionList } from '../model/source-record.ts';
 import type { ReferenceLists } from '../extraction/extract-item.ts';
-import type { PredictionList } from '../model/cve-prediction.ts';
 import type { Tlp } from '../model/vocabulary.ts';
-import type { FetchSession, FetchSessionResult, DigestInput } from './fetch-session.ts';
-import type { SourceDocument } from './source-document.ts';
+import type { DigestInput, FetchSession, FetchSessionResult, SourceDocument } from './fetch-session.ts';
 
 /** The parsed documents of a source. */
 export type ParseResult = {

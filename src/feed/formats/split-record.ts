@@ -1,6 +1,5 @@
 import { createHash, hash } from 'node:crypto';
-import { toPartId } from '../model/part-id.ts';
-import type { SourceRecord } from '../model/source-record.ts';
+import { toPartId, type SourceRecord } from '../model/source-record.ts';
 import { clip } from './record-fields.ts';
 
 const valuesPerItem = 1_500;

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { startApp } from '../../../test/support/harness.ts';
 import { fileSource } from '../../../test/support/feed/kev-source.ts';
-import { isCaseInsensitive } from '../model/values/comparison-form.ts';
+import { isCaseInsensitive } from '../model/values/normalize.ts';
 
 const app = await startApp();
 

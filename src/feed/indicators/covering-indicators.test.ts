@@ -6,7 +6,7 @@ import { startApp, type TestOrg } from '../../../test/support/harness.ts';
 import { callerOf } from '../../../test/support/org-requests.ts';
 import { inOrg } from '../../platform/db/db.ts';
 import { parseNetwork } from '../model/values/networks.ts';
-import { listNetworkValues } from './network-values.store.ts';
+import { listNetworkValues } from './indicators.store.ts';
 
 const now = new Date('2024-01-10T10:20:30.000Z');
 const app = await startApp({ env: { TOCSIN_FETCH_ALLOW: '127.0.0.1' }, clock: () => now });

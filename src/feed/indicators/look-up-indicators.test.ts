@@ -5,8 +5,8 @@ import { reportSource } from '../../../test/support/feed/report-source.ts';
 import { stixBundle, stixIndicator } from '../../../test/support/feed/stix-documents.ts';
 import { inOrg } from '../../platform/db/db.ts';
 import type { FeedItem } from '../model/item.schema.ts';
-import { markFalsePositives } from './false-positives.store.ts';
-import { summarizeStatus } from './summarize-status.ts';
+import { markFalsePositives } from './indicators.store.ts';
+import { summarizeStatus } from './look-up-indicators.ts';
 
 let now = new Date('2024-01-05T10:20:30.000Z');
 const app = await startApp({ clock: () => now });

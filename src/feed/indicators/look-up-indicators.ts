@@ -5,16 +5,26 @@ import type { OrgId } from '../../platform/lib/org-id.ts';
 import { listCurrentOverrides } from '../items/overrides/override-rows.store.ts';
 import { startOfHour } from '../model/expiry.ts';
 import { readParts, type CanonicalForm, type ReadPart } from '../model/values/indicator-forms.ts';
-import type { FeedItem } from '../model/item.schema.ts';
+import type { FeedItem, Indicator } from '../model/item.schema.ts';
 import { parseNetwork } from '../model/values/networks.ts';
 import { toTermValue } from '../model/terms.ts';
-import { listCoveringValues } from './covering-values.ts';
-import { readHostUrls } from './host-urls.store.ts';
-import { readLookup, readStatusCounts, type LookupForm } from './indicator-lookup.store.ts';
-import { toLookupItems, type LookupItem, type LookupItemWithForm } from './indicator-status.ts';
-import { sumCounts, summarizeMatches, summarizeStatus, type CoveringStatus } from './summarize-status.ts';
-import { listNetworkValues } from './network-values.store.ts';
+import {
+  listCoveringValues,
+  toLookupItems,
+  type LookupItem,
+  type LookupItemWithForm,
+  type CoveringValue,
+} from './indicator-status.ts';
+import {
+  readHostUrls,
+  readLookup,
+  readStatusCounts,
+  type LookupForm,
+  listNetworkValues,
+  type StatusCounts,
+} from './indicators.store.ts';
 import type { IndicatorLookup, IndicatorLookups, LookUpIndicators } from './indicators.schema.ts';
+import type { LookupMatch } from '../model/vocabulary.ts';
 
 const itemsMax = 50;
 const itemsPerValueMax = 10;
@@ -172,4 +182,51 @@ async function readItems(
     items.map(({ id }) => id),
   );
   return flatMapInSlices(items, (item) => toLookupItems(item, overrides.get(item.id), match));
+}
+
+/** An active indicator that covers a value, and the number of items in which it has each status. */
+type CoveringStatus = CoveringValue & { counts: StatusCounts };
+type Summary = Pick<IndicatorLookup, 'status' | 'why' | 'total'>;
+
+const sumCounts = (counts: StatusCounts): number => Object.values(counts).reduce((sum, count) => sum + count, 0);
+
+const inItems = (count: number, total: number): string => `in ${count} of ${total} ${total === 1 ? 'item' : 'items'}`;
+
+/**
+ * Summarizes the status of a value over all items that contain it. The strongest status wins: false positive, then active, expired and
+ * revoked.
+ */
+export function summarizeStatus(counts: StatusCounts): Summary {
+  const total = sumCounts(counts);
+  const summary = (status: Indicator['status'], reason: string): Summary => ({
+    status,
+    why: `${reason} ${inItems(counts[status], total)}`,
+    total,
+  });
+  if (total === 0) return { status: 'unknown', why: 'no item contains it', total };
+  if (counts.false_positive > 0) return summary('false_positive', 'marked as a false positive');
+  if (counts.active > 0) return summary('active', 'active');
+  if (counts.expired > 0) return summary('expired', 'not active in any item, expired');
+  return summary('revoked', 'revoked');
+}
+
+const coveringWords: Record<LookupMatch, string> = {
+  exact: 'the value',
+  network: 'its network',
+  url_host: 'its host',
+  mail_host: 'its host',
+  parent_domain: 'the domain above it',
+};
+
+/** Like `summarizeStatus`, but an active indicator that covers the value makes it active, unless the value itself is a false positive. */
+function summarizeMatches(
+  counts: StatusCounts,
+  covering: CoveringStatus | undefined,
+): Summary & Pick<IndicatorLookup, 'match'> {
+  const own = summarizeStatus(counts);
+  if (!covering || own.status === 'active' || own.status === 'false_positive')
+    return own.total === 0 ? own : { ...own, match: 'exact' };
+  const { form, match, counts: found } = covering;
+  const why = `${coveringWords[match]} ${form} is active ${inItems(found.active, sumCounts(found))}`;
+  return { ...own, status: 'active', why: own.total === 0 ? why : `${why}; the value itself is ${own.why}`, match };
 }

@@ -1,5 +1,4 @@
-import type { SourceRecord, UnreadText } from '../model/source-record.ts';
-import { createBelievableCheck, isBelievable } from '../model/believable-time.ts';
+import { type SourceRecord, type UnreadText, createBelievableCheck, isBelievable } from '../model/source-record.ts';
 import { buckets } from '../model/vocabulary.ts';
 
 /**

@@ -1,6 +1,6 @@
-import { buildComparisonTraits } from '../deduplication/similarity/comparison-traits.ts';
+import { buildComparisonTraits } from '../deduplication/comparison-traits.ts';
 import type { UnnumberedWrite } from '../items/writing/item-columns.ts';
-import { toSeverityText } from '../model/severity-basis.ts';
+import { toSeverityText } from '../model/source-record.ts';
 import type { FeedItem } from '../model/item.schema.ts';
 import type { ItemStatus } from '../model/vocabulary.ts';
 import { changedParts, contentHash } from './content-hash.ts';

@@ -1,5 +1,4 @@
-import type { SkippedEntry } from '../model/source-record.ts';
-import { findWholeId } from '../model/part-id.ts';
+import { type SkippedEntry, findWholeId } from '../model/source-record.ts';
 import type { Tlp } from '../model/vocabulary.ts';
 import type { ItemCandidate } from './item-candidates.ts';
 import type { StoredItem } from './stored-items.store.ts';

@@ -4,7 +4,7 @@ import { appError } from '../../platform/lib/errors.ts';
 import type { Caller } from '../../platform/http/caller.ts';
 import { startOfHour, updateDocumentExpiry } from '../model/expiry.ts';
 import type { FeedItem, FeedItemDetail, ItemText } from '../model/item.schema.ts';
-import { readSeverityBasis } from '../model/severity-basis.ts';
+import { readSeverityBasis } from '../model/source-record.ts';
 import { listPredictions } from './cve-predictions.store.ts';
 import { findText, listDuplicates, listSharingCve } from './item-detail.store.ts';
 import { findItem, listVersions } from './items.store.ts';

@@ -1,5 +1,3 @@
-import { CvePrediction } from './cve-prediction.ts';
-import { ItemHighlights } from './item-highlights.ts';
 import { z } from 'zod';
 import { Instant, TenantOverrides } from './overrides.schema.ts';
 import { platforms } from './platforms.ts';
@@ -81,7 +79,7 @@ export const AffectedProduct = z.object({
 });
 export type AffectedProduct = z.infer<typeof AffectedProduct>;
 
-export const Passage = z.object({
+const Passage = z.object({
   text: z.string(),
   sourceUrl: z.string(),
   charSpan: z
@@ -151,6 +149,26 @@ export const CountOutputs = z
 export const toCountOutputs = (areEstimated: boolean): { outputs?: z.infer<typeof CountOutputs> } =>
   areEstimated ? { outputs: { totalIsEstimated: true } } : {};
 
+export const ItemHighlight = z
+  .object({
+    field: z
+      .enum(['title', 'summary', 'text', 'name', 'indicator'])
+      .describe(
+        '`text` is the text that the item was made from, `name` a name or alias of an actor, malware or a product, `indicator` an indicator of the item, refanged.',
+      ),
+    segments: z
+      .array(z.object({ text: z.string(), isMatch: z.boolean() }))
+      .describe('The segments in order are the whole title or an excerpt. Plain text, never markup.'),
+  })
+  .meta({ id: 'ItemHighlight' });
+
+export type ItemHighlight = z.infer<typeof ItemHighlight>;
+
+/** The highlights of a page by item ID. */
+export const ItemHighlights = z.record(z.string(), z.array(ItemHighlight));
+
+export type ItemHighlights = z.infer<typeof ItemHighlights>;
+
 export const FeedList = z.object({
   items: z.array(FeedItem),
   total: z.number(),
@@ -190,6 +208,18 @@ export const FeedStats = z.object({
   outputs: CountOutputs,
 });
 export type FeedStats = z.infer<typeof FeedStats>;
+
+export const CvePrediction = z
+  .object({
+    cve: z.string(),
+    probability: z.number().describe('Probability of exploitation within 30 days (EPSS), 0 to 1.'),
+    percentile: z.number().describe('Share of CVEs with the same or a lower probability, 0 to 1.'),
+    scoredAt: z.string().describe('ISO 8601, UTC.'),
+  })
+  .describe('The newest prediction for a CVE of the item by a visible source of kind `epss`. It changes no severity.')
+  .meta({ id: 'CvePrediction' });
+
+export type CvePrediction = z.infer<typeof CvePrediction>;
 
 export const FeedItemDetail = FeedItem.extend({
   severityBasis: SeverityBasis.optional(),

@@ -55,6 +55,9 @@ export type UnreadText = Pick<SourceRecord, 'recordId' | 'externalId' | 'publish
   page?: { bytes: Uint8Array; contentType: string | undefined; url: string };
 };
 
+/** Predictions of a source. A batch is the JSON text of a list of `[cve, probability, percentile]`, which the main thread passes on unparsed. */
+export type PredictionList = { scoredAt: string; count: number; batches: string[] };
+
 /** Clamps a confidence to 0 to 1 and rounds it to two decimals. */
 export const roundConfidence = (value: number): number => Math.round(Math.min(1, Math.max(0, value)) * 100) / 100;
 
@@ -93,3 +96,38 @@ export function comparePublishTimes(a = '', b = ''): number {
   if (a === b) return 0;
   return a < b ? -1 : 1;
 }
+
+// No source writes about threats from before 1981. 1970 and 1980 are the zero of two clocks.
+const earliest = '1981';
+const aheadMaxMs = 2 * 86_400_000;
+
+/** Returns whether a time of a source can be true: neither more than two days in the future, nor before 1981. `time` is ISO text. */
+export const isBelievable = (time: string, now: Date): boolean => createBelievableCheck(now)(time);
+
+/** Returns `isBelievable` for one time of the pull. */
+export function createBelievableCheck(now: Date): (time: string) => boolean {
+  const latest = new Date(now.getTime() + aheadMaxMs).toISOString();
+  return (time) => time >= earliest && time <= latest;
+}
+
+/** Returns what an item stores about its severity: the rule, followed by references to the passages that decided. */
+export const toSeverityText = ({
+  severityRule,
+  severityEvidence = [],
+}: Pick<SourceRecord, 'severityRule' | 'severityEvidence'>): string => [severityRule, ...severityEvidence].join(' ');
+
+/** Reads the text of `toSeverityText`. Returns undefined if no passage decided. */
+export function readSeverityBasis(text: string): { rule: string; evidenceRefs: string[] } | undefined {
+  const [rule = '', ...evidenceRefs] = text.split(' ');
+  return evidenceRefs.length === 0 ? undefined : { rule, evidenceRefs };
+}
+
+/** The record id of a further part of a large report or event, from 2. The first part has the id of the whole. */
+export const toPartId = (wholeId: string, part: number): string => `${wholeId} [part ${part}]`;
+
+/** Returns the record id of the whole that a part belongs to, or undefined if the id is not that of a further part. */
+export const findWholeId = (recordId: string): string | undefined => /^(.*) \[part \d+\]$/s.exec(recordId)?.[1];
+
+/** Returns the host of an address without `www.`, by which its publisher is known. Undefined if there is no address with a host. */
+export const toPublisherHost = (url: string | undefined): string | undefined =>
+  (url && URL.parse(url)?.hostname.replace(/^www\./, '')) || undefined;

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { indicatorExpiresAt } from './expiry.ts';
 import type { FeedItem, Indicator } from './item.schema.ts';
-import { toComparisonForm } from './values/comparison-form.ts';
+import { toComparisonForm } from './values/normalize.ts';
 import { listObservables } from './values/observables.ts';
 import { buckets, type Bucket } from './vocabulary.ts';
 

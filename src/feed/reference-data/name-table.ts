@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { AttackFile, NamesFile } from './reference-files.ts';
-import { toNameKind, formatNameTable, mergeNames } from './update/merge-names.ts';
-import type { NameRecord } from './update/name-entry.ts';
+import { toNameKind, formatNameTable, mergeNames } from './merge-names.ts';
+import type { NameRecord } from './join-entries.ts';
 import { readShippedAttackNames } from './attack.ts';
 import { cleanName, nameKey } from './name-forms.ts';
 

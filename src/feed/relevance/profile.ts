@@ -1,12 +1,14 @@
-import { inOrg, type Db } from '../../platform/db/db.ts';
+import { inOrg, type Db, type Tx } from '../../platform/db/db.ts';
 import { insertAudit } from '../../platform/orgs/audit.store.ts';
 import type { Caller } from '../../platform/http/caller.ts';
 import { requireMatch } from '../../platform/orgs/record-version.ts';
 import type { Clock } from '../../platform/lib/time/clock.ts';
 import type { SnapshotCache } from '../items/snapshot/snapshot.ts';
 import { isEmptyProfile, Profile, type StoredProfile } from './profile.schema.ts';
-import { advanceOwnPool } from './own-pool.ts';
-import { findProfile, lockProfile, upsertProfile, type ProfileRow } from './profile.store.ts';
+import { findProfile, lockProfile, upsertProfile, type ProfileRow } from './relevance.store.ts';
+import { uuidv7 } from '../../platform/lib/ids.ts';
+import type { OrgId } from '../../platform/lib/org-id.ts';
+import { advancePools, ensurePrivatePool, lockPool } from '../items/writing/feed-pools.store.ts';
 
 export type PutProfileDeps = { db: Db; clock: Clock; snapshots: SnapshotCache };
 
@@ -82,4 +84,20 @@ function toStored(row: ProfileRow | undefined): StoredProfile {
     rebuilding: row !== undefined && row.built_version < row.version,
     updatedAt: row?.updated_at.toISOString() ?? null,
   };
+}
+
+/**
+ * Increases the sequence number of the organization's private pool and returns it. The lists, totals and ETags of this organization alone change
+ * with it. The pool stays locked until the transaction ends.
+ */
+export async function advanceOwnPool(tx: Tx, orgId: OrgId): Promise<number> {
+  const pool = await lockPool(tx, await ensurePrivatePool(tx, orgId, uuidv7()));
+  await advancePools(tx, [pool.id], pool.last_added_at);
+  return pool.seq + 1;
+}
+
+/** Runs `work` with the organization's private pool locked, and advances the pool if `work` returns that it changed something. */
+export async function withOwnPoolLocked(tx: Tx, orgId: OrgId, work: () => Promise<boolean>): Promise<void> {
+  const pool = await lockPool(tx, await ensurePrivatePool(tx, orgId, uuidv7()));
+  if (await work()) await advancePools(tx, [pool.id], pool.last_added_at);
 }

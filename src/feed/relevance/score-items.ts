@@ -5,10 +5,8 @@ import { runLoop } from '../../platform/lib/concurrency/loop.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import type { SnapshotCache } from '../items/snapshot/snapshot.ts';
 import type { FeedItem } from '../model/item.schema.ts';
-import { notifyRelevantItems } from './notify-relevant.ts';
-import { advanceOwnPool } from './own-pool.ts';
+import { advanceOwnPool, parseProfile } from './profile.ts';
 import { isEmptyProfile, type Profile } from './profile.schema.ts';
-import { parseProfile } from './profile.ts';
 import { createMatcher, scoreItem } from './score.ts';
 import {
   advanceCursor,
@@ -23,9 +21,11 @@ import {
   type RelevanceRow,
   type ScoredItem,
   type ScoringPosition,
-} from './scoring.store.ts';
+} from './relevance.store.ts';
+import { emitEvents } from '../../platform/notifications/emit-events.ts';
+import { listCurrentOverrides } from '../items/overrides/override-rows.store.ts';
 
-export type ScoringDeps = { db: Db; clock: Clock; snapshots: Pick<SnapshotCache, 'invalidate'> };
+type ScoringDeps = { db: Db; clock: Clock; snapshots: Pick<SnapshotCache, 'invalidate'> };
 
 const batchMax = 500;
 const idleMs = 1_000;
@@ -141,4 +141,27 @@ async function notifyNewlyRelevant(
     return [{ item: JSON.parse(doc) as FeedItem, relevance }];
   });
   await notifyRelevantItems(tx, orgId, newlyRelevant);
+}
+
+type RelevantItem = { item: FeedItem; relevance: { score: number; reasons: unknown } };
+
+/** Emits `feed.item.relevant` for items that became relevant to an organization, except those that it retracted for itself. */
+export async function notifyRelevantItems(tx: Tx, orgId: OrgId, relevantItems: RelevantItem[]): Promise<void> {
+  await emitEvents(tx, [orgId], ['feed.item.relevant'], async () => {
+    const ids = relevantItems.map(({ item }) => item.id);
+    const overrides = await listCurrentOverrides(tx, ids);
+    return relevantItems.flatMap(({ item, relevance }) => {
+      const override = overrides.get(item.id);
+      if (override?.status === 'retracted') return [];
+      const severity = override?.severity ?? item.event.severity;
+      const event = {
+        orgId,
+        type: 'feed.item.relevant' as const,
+        resourceId: item.id,
+        revision: item.version,
+        severity,
+      };
+      return { ...event, data: { ...item, relevance } };
+    });
+  });
 }

@@ -1,4 +1,3 @@
-import { normalizeWords, type NormalizedWords } from './text-words.ts';
 import type { FeedItem } from '../model/item.schema.ts';
 import { targetRegion, targetSector } from '../model/vocabulary.ts';
 import { countryForms, findTargets } from '../model/target-forms.ts';
@@ -6,11 +5,11 @@ import { findRegionCountries } from '../model/regions.ts';
 import type { Profile } from './profile.schema.ts';
 
 export const reasonKinds = ['product', 'vendor', 'keyword', 'sector', 'region', 'platform'] as const;
-export type ReasonKind = (typeof reasonKinds)[number];
+type ReasonKind = (typeof reasonKinds)[number];
 
 /** Why an item is relevant to a profile. `evidenceRef` is the passage that contains the words, if any. */
-export type ScoreReason = { kind: ReasonKind; matched: string; weight: number; evidenceRef?: string };
-export type RelevanceScore = { score: number; reasons: ScoreReason[] };
+type ScoreReason = { kind: ReasonKind; matched: string; weight: number; evidenceRef?: string };
+type RelevanceScore = { score: number; reasons: ScoreReason[] };
 
 /** The fields of an item that the score depends on. */
 export type ScoredFields = Pick<
@@ -35,7 +34,7 @@ const passingMentionShare = 0.5;
 const reasonsMax = 20;
 
 /** A profile prepared for scoring many items. */
-export type ProfileMatcher = {
+type ProfileMatcher = {
   profile: Profile;
   products: { vendor: NormalizedWords; product: NormalizedWords | undefined; label: string }[];
   lists: {
@@ -221,3 +220,15 @@ function toReason(kind: ReasonKind, { matched, share, texts, words }: Match): Sc
 }
 
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+
+/** The words of a text in lower case, with one space before, between and after them, so that `includes` matches whole words. */
+type NormalizedWords = string & { readonly isWords: true };
+
+/** A word consists of letters, digits, combining marks and `+`, `#`, `&` (as in `c++` and `at&t`). Everything else separates words. */
+export function normalizeWords(text: string): NormalizedWords {
+  const words = text
+    .normalize('NFC')
+    .toLowerCase()
+    .match(/[\p{L}\p{N}\p{M}+#&]+/gu);
+  return (words ? ` ${words.join(' ')} ` : ' ') as NormalizedWords;
+}

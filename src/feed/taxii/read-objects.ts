@@ -1,13 +1,12 @@
 import { flatMapInSlices } from '../../platform/lib/concurrency/slices.ts';
 import { inOrg, type Db, type Tx } from '../../platform/db/db.ts';
-import type { Caller } from '../../platform/http/caller.ts';
-import { readItemVersions } from '../exports/item-versions.store.ts';
-import { toRevokedObject } from '../exports/stix/revoked-object.ts';
+import type { Caller } from '../../platform/orgs/caller.ts';
+import { readItemVersions } from '../exports/exports.store.ts';
+import { toRevokedObject } from '../exports/stix/stix-originals.ts';
 import { toStixItem, type ItemVersion } from '../exports/stix/stix-item.ts';
 import type { StixObject } from '../exports/stix/stix-object.ts';
 import type { TaxiiCollection } from './collections.ts';
-import { listManifestRows, type ManifestRow } from './manifest-page.store.ts';
-import { lockCollection } from './manifest.store.ts';
+import { listManifestRows, type ManifestRow, lockCollection } from './manifest.store.ts';
 import { toNextToken, type ObjectsFilter } from './objects-query.ts';
 import { stixVersion, syncManifest } from './sync-manifest.ts';
 

@@ -1,12 +1,11 @@
 import type { Tx } from '../../platform/db/db.ts';
-import { applyDatedOverride } from '../exports/dated-override.ts';
-import { readItemVersions, type VersionKey } from '../exports/item-versions.store.ts';
+import { applyDatedOverride } from '../items/overrides/apply-overrides.ts';
+import { readItemVersions, type VersionKey } from '../exports/exports.store.ts';
 import { addLiveObjects, findLiveObjects, type LiveObject, type MemberCondition } from '../exports/live-objects.ts';
-import { isRevocable, toRevokedObject } from '../exports/stix/revoked-object.ts';
-import { toObservableValue } from '../exports/stix/stix-observables.ts';
+import { isRevocable, toRevokedObject, belongsToItem } from '../exports/stix/stix-originals.ts';
+import { toObservableValue } from '../exports/stix/stix-indicators.ts';
 import { isSharedObject } from '../exports/stix/stix-threats.ts';
 import { toStixItem, type ItemVersion } from '../exports/stix/stix-item.ts';
-import { belongsToItem } from '../exports/stix/stix-originals.ts';
 import { toModifiedTime, type StixObject } from '../exports/stix/stix-object.ts';
 import { toTermValue } from '../model/terms.ts';
 import { readOrgState } from '../items/snapshot/org-state.store.ts';
@@ -21,6 +20,8 @@ import {
   type KnownObject,
   type NewManifestObject,
   type StandingObject,
+  insertObjectItems,
+  listContainingItems,
 } from './manifest-objects.store.ts';
 import {
   advanceCursors,
@@ -29,7 +30,6 @@ import {
   listRelevanceChanges,
   type ItemChange,
 } from './manifest.store.ts';
-import { insertObjectItems, listContainingItems } from './object-items.store.ts';
 
 /** How many objects a step adds, if one item does not have more. */
 const objectsMax = 5_000;

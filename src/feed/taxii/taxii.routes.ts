@@ -1,13 +1,14 @@
-import { stringifyInSlices } from '../../platform/lib/concurrency/slices.ts';
 import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
+import { stringifyInSlices } from '../../platform/lib/concurrency/slices.ts';
 import { requireCaller, type App } from '../../platform/http/app-type.ts';
 import { appError } from '../../platform/lib/errors.ts';
-import type { Caller } from '../../platform/http/caller.ts';
-import { checkAccept, taxiiType } from './accept-header.ts';
+import type { Caller } from '../../platform/orgs/caller.ts';
 import { collections, findCollection, type TaxiiCollection } from './collections.ts';
 import { ObjectsQuery, readObjectsQuery, type ObjectsFilter } from './objects-query.ts';
 import { readManifestPage, readObjects, type ManifestPage, type TaxiiDeps } from './read-objects.ts';
+
+const taxiiType = 'application/taxii+json;version=2.1';
 
 const root = '/taxii2/root';
 const collectionUrl = `${root}/collections/:id`;
@@ -214,3 +215,21 @@ const send = async (reply: FastifyReply, body: Record<string, unknown>): Promise
     .header('content-type', taxiiType)
     .header('cache-control', 'private, no-cache')
     .send(Buffer.from(await stringifyInSlices(body))) as never;
+
+/** Throws a 406 if an Accept header does not accept the media type of TAXII 2.1, with or without its version (section 1.6.8). */
+function checkAccept(header: string | undefined): void {
+  if (header === undefined || header.trim() === '') return;
+  const isAccepted = header.slice(0, 1_000).split(',').some(acceptsTaxii);
+  if (!isAccepted) throw appError('not_acceptable', `The Accept header must accept ${taxiiType}.`);
+}
+
+function acceptsTaxii(range: string): boolean {
+  const [type = '', ...parameters] = range
+    .toLowerCase()
+    .split(';')
+    .map((part) => part.trim());
+  if (parameters.some((parameter) => /^q=0(\.0*)?$/.test(parameter))) return false;
+  if (type === '*/*' || type === 'application/*') return true;
+  const version = parameters.find((parameter) => parameter.startsWith('version='));
+  return type === 'application/taxii+json' && (version === undefined || version.replaceAll('"', '') === 'version=2.1');
+}

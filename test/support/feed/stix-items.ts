@@ -1,6 +1,5 @@
-import type { DatedOverride } from '../../../src/feed/exports/dated-override.ts';
-import { toBundle } from '../../../src/feed/exports/stix/bundle.ts';
-import type { ItemVersion } from '../../../src/feed/exports/stix/stix-item.ts';
+import type { DatedOverride } from '../../../src/feed/items/overrides/apply-overrides.ts';
+import { toBundle, type ItemVersion } from '../../../src/feed/exports/stix/stix-item.ts';
 import type { FeedItem, Indicator } from '../../../src/feed/model/item.schema.ts';
 import { buckets, bucketByType, type IndicatorType } from '../../../src/feed/model/vocabulary.ts';
 

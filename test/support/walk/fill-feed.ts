@@ -1,11 +1,11 @@
-import { whileServing } from '../listen.ts';
 import { sql } from 'kysely';
+import { whileServing } from '../listen.ts';
 import { acrossOrgs, inOrg } from '../../../src/platform/db/db.ts';
 import { syncSweepsAcrossOrgs } from '../../../src/agents/sightings/sightings.store.ts';
 import { sweepDue } from '../../../src/agents/sightings/sweep.ts';
 import type { Deps } from '../../../src/app/deps.ts';
 import { saveJudgmentRow } from '../../../src/agents/threat-relevancy/judgments.store.ts';
-import { insertObjectItems } from '../../../src/feed/taxii/object-items.store.ts';
+import { insertObjectItems } from '../../../src/feed/taxii/manifest-objects.store.ts';
 import { scoreNextBatch } from '../../../src/feed/relevance/score-items.ts';
 import { kevCatalogWith } from '../feed/kev-document.ts';
 import type { TestOrg } from '../harness.ts';

@@ -4,7 +4,7 @@ import { stix } from '../../formats/stix/stix.ts';
 import { taxii } from '../../formats/taxii/taxii.ts';
 import type { FeedItem } from '../../model/item.schema.ts';
 import type { SourceRecord } from '../../model/source-record.ts';
-import { toBundle } from './bundle.ts';
+import { toBundle } from './stix-item.ts';
 
 /** Exports items as a bundle and reads it as a source. */
 function exchange(item: FeedItem, format = stix): SourceRecord[] {

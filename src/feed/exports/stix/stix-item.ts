@@ -1,11 +1,10 @@
 import type { FeedItem } from '../../model/item.schema.ts';
-import { applyDatedOverride, type DatedOverride } from '../dated-override.ts';
+import { applyDatedOverride, type DatedOverride } from '../../items/overrides/apply-overrides.ts';
 import { softwareKind } from '../relationships/entity-forms.ts';
 import { findRelationships } from '../relationships/find-relationships.ts';
 import { toIndicatorObjects } from './stix-indicators.ts';
-import { toRelationshipObjects } from './stix-relationships.ts';
-import { toTechniqueObject, toThreatObject, toVulnerabilityObject } from './stix-threats.ts';
-import { countUnsupportedByStix, type UnsupportedFields } from './unsupported-fields.ts';
+import { toRelationshipObjects, toTechniqueObject, toThreatObject, toVulnerabilityObject } from './stix-threats.ts';
+import { countUnsupportedByStix, type UnsupportedFields, sumUnsupported } from './stix-patterns.ts';
 import { belongsToItem, isWithdrawnByOverride, leaveOutFalsePositives, setRevoked } from './stix-originals.ts';
 import {
   toIdentity,
@@ -16,6 +15,8 @@ import {
   toTlpMarking,
   type ObjectContext,
   type StixObject,
+  observableNamespace,
+  uuidv5,
 } from './stix-object.ts';
 
 /** A version of an item, and the overrides of the organization that reads it, oldest first. The last one is in force. */
@@ -154,3 +155,25 @@ function toTechniques(item: FeedItem, { properties, toId }: ObjectContext): Stix
 }
 
 const isTechniqueId = (text: string): boolean => /^T\d{4}(?:\.\d{3})?$/.test(text);
+
+/**
+ * Returns one bundle of several items. Of an object that several items share, the latest version is included. The id of the bundle is derived
+ * from its content.
+ */
+export const toBundle = (items: ItemVersion[]): StixBundle => mergeStixItems(items.map(toStixItem));
+
+type StixBundle = { bundle: Record<string, unknown>; unsupported: UnsupportedFields };
+
+/** Returns the bundle of items that are converted already, see `toBundle`. */
+export function mergeStixItems(stixItems: ReturnType<typeof toStixItem>[]): StixBundle {
+  const unsupported = sumUnsupported(stixItems.map((item) => item.unsupported));
+  const objectById = new Map<string, StixObject>();
+  for (const object of stixItems.flatMap((item) => item.objects)) {
+    const other = objectById.get(object.id);
+    if (!other || String(other['modified'] ?? '') < String(object['modified'] ?? '')) objectById.set(object.id, object);
+  }
+  const objects = [...objectById.values()];
+  const versions = objects.map(({ id, modified }) => [id, modified]);
+  const id = `bundle--${uuidv5(observableNamespace, JSON.stringify(versions))}`;
+  return { bundle: { type: 'bundle', id, ...(objects.length > 0 ? { objects } : {}) }, unsupported };
+}

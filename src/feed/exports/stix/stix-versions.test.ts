@@ -22,7 +22,7 @@ import {
   tlps,
   type IndicatorType,
 } from '../../model/vocabulary.ts';
-import { toBundle } from './bundle.ts';
+import { toBundle } from './stix-item.ts';
 
 const attackTable = new URL('../../reference-data/shipped/attack.tsv', import.meta.url);
 

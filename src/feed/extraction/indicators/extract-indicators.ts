@@ -1,5 +1,5 @@
-import { extractUrlHost, withoutBrackets } from '../../../platform/lib/outbound-http/addresses.ts';
-import { toComparisonForm } from '../../model/values/comparison-form.ts';
+import { extractUrlHost, withoutBrackets } from '../../../platform/lib/url-host.ts';
+import { toComparisonForm } from '../../model/values/normalize.ts';
 import { bucketByType, type IndicatorType } from '../../model/vocabulary.ts';
 import { nameKey } from '../../reference-data/name-forms.ts';
 import { findOwnDomain } from '../../reference-data/shared-suffixes.ts';

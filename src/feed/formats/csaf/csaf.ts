@@ -1,6 +1,5 @@
-import { toPublisherHost } from '../../model/publisher-host.ts';
-import { fetchCsaf } from './fetch-csaf.ts';
-import { readProviderDocument } from './provider-document.ts';
+import { toPublisherHost, parseInstant, type SourceRecord } from '../../model/source-record.ts';
+import { fetchCsaf, readProviderDocument } from './fetch-csaf.ts';
 import { addAffectedProducts } from './csaf-products.ts';
 import { createProductCollector } from '../../extraction/products/product-collector.ts';
 import { createClassificationBuilder, type ClassificationBuilder } from '../../extraction/classification-builder.ts';
@@ -17,9 +16,8 @@ import {
 import { judgeSeverity } from '../../extraction/severity/judge-severity.ts';
 import { findTlp } from '../../extraction/tlp.ts';
 import { isMarkedRetracted } from '../../model/retraction-marks.ts';
-import { parseInstant, type SourceRecord } from '../../model/source-record.ts';
 import type { DraftResult, ParseContext, SourceFormat } from '../source-format.ts';
-import type { SourceDocument } from '../source-document.ts';
+import type { SourceDocument } from '../fetch-session.ts';
 import { draftParts, toParse } from '../read-parts.ts';
 import { clip, cvePattern, cwePattern, isWebLink, storeFields, toVulnerabilityFields } from '../record-fields.ts';
 import { ExternalError } from '../../../platform/lib/external-error.ts';

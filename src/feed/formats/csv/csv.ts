@@ -1,16 +1,21 @@
-import { decodeList } from './decode-list.ts';
+import { isUtf8 } from 'node:buffer';
+import { createHash } from 'node:crypto';
 import type { Observable } from '../../extraction/observable.ts';
 import type { SourceRecord } from '../../model/source-record.ts';
-import { toListLine } from './list-line.ts';
+import { toListLine, createRowReader, isUnreadable, type ListRow } from './list-row.ts';
 import { toListRecord } from './list-record.ts';
-import { createRowReader, isUnreadable, type ListRow } from './list-row.ts';
-import { readTable } from './table/list-table.ts';
-import { isMarkup, readReport } from './list-report.ts';
+import { readTable } from './list-table.ts';
 import type { DraftResult, ParseContext, SourceFormat } from '../source-format.ts';
-import type { SourceDocument } from '../source-document.ts';
+import type { SourceDocument } from '../fetch-session.ts';
 import { draftParts, toDraft, toParse, unzipPart } from '../read-parts.ts';
 import { countItems, itemsMax, pickItem } from '../split-record.ts';
 import { ExternalError } from '../../../platform/lib/external-error.ts';
+import { unpackGzip } from '../../../platform/lib/json/json-values.ts';
+import { decodeDocument } from '../decode-document.ts';
+import { extractItem } from '../../extraction/extract-item.ts';
+import { toTextRecord } from '../../extraction/text/text-record.ts';
+import { buckets, type Tlp } from '../../model/vocabulary.ts';
+import { recognizeValue } from './recognize-value.ts';
 
 const zipBounds = { entriesMax: 100, entryMaxBytes: 64 * 1024 * 1024, totalMaxBytes: 128 * 1024 * 1024 };
 const fileNames = /\.(?:csv|tsv|txt|list|netset|ipset|hosts|json|jsonl|ndjson)$/i;
@@ -110,3 +115,83 @@ const foreignFormats: [RegExp, string][] = [
 /** The value by which a row is assigned to an item. */
 const keyOf = ([first]: Observable[]): string =>
   first?.kind === 'indicator' ? first.normalizedValue : (first?.value ?? '');
+
+/** Bytes of UTF-16, as spreadsheets and PowerShell write it. */
+const wideMarks = [
+  [0xff, 0xfe],
+  [0xfe, 0xff],
+];
+
+/**
+ * Decodes a list, gzipped or not: UTF-8, UTF-16 with or without a byte order mark, or else windows-1252, in which spreadsheets save. Throws an Error for
+ * bytes that are no text.
+ */
+function decodeList(bytes: Buffer): string {
+  const unpacked = unpackGzip(bytes);
+  const wide = findUnmarkedWide(unpacked);
+  if (wide) return new TextDecoder(wide).decode(unpacked);
+  if (isUtf8(unpacked)) return unpacked.toString('utf8').replace(/^\uFEFF/, '');
+  const isWide = wideMarks.some(([first, second]) => unpacked[0] === first && unpacked[1] === second);
+  const isText = isWide ? unpacked.length % 2 === 0 : !unpacked.some((byte) => isControl(byte));
+  if (!isText) throw new ExternalError('the document is not UTF-8, UTF-16 or windows-1252');
+  return decodeDocument(unpacked, undefined).replace(/^\uFEFF/, '');
+}
+
+/** Returns the byte order of UTF-16 without a mark: nearly every second byte of its Latin text is zero. */
+function findUnmarkedWide(bytes: Buffer): 'utf-16le' | 'utf-16be' | undefined {
+  const head = bytes.subarray(0, 1_000);
+  const countZeros = (parity: number): number =>
+    head.filter((byte, index) => byte === 0 && index % 2 === parity).length;
+  const [even, odd] = [countZeros(0), countZeros(1)];
+  const [most, least] = [Math.max(even, odd), Math.min(even, odd)];
+  if (bytes.length % 2 !== 0 || least > 0 || most < head.length * 0.4) return undefined;
+  return odd > even ? 'utf-16le' : 'utf-16be';
+}
+
+/** Returns whether a byte is a control character other than a tab, a line break or a form feed. */
+const isControl = (byte: number): boolean => byte < 9 || (byte > 13 && byte < 32);
+
+const textMaxChars = 1_000_000;
+
+/** A table of Markdown or AsciiDoc. */
+const markupTable = /^[ \t]*(?:\|[ \t]*)?:?-{3,}:?[ \t]*\|[ \t:|-]*$|^\|===[ \t]*$/m;
+
+/** Returns whether a text is Markdown or AsciiDoc with a table. */
+const isMarkup = (text: string): boolean => text.length <= textMaxChars && markupTable.test(text);
+
+const commentWithAddress = /^\s*(?:#|;|\/\/)[^\n]*(?:\/\/|\w\.\w|@)/;
+const heading = /^[ \t]*(?:#{1,3}|=)[ \t]+(\S.{2,200})$/m;
+
+/** The first line, followed by an empty one: `2026-07-30 - A campaign with documents for Emotet`. */
+const firstLine = /^\s*(\S[^\r\n]{15,148}[^\s:.;,])[ \t]*\r?\n[ \t]*\r?\n/;
+
+/** Returns the first line of a text if it is a headline: at least four words and no value. */
+function findHeadline(text: string): string | undefined {
+  const line = firstLine.exec(text)?.[1]?.replace(/^[#=*\s-]+/, '');
+  const words = line?.split(/\s+/) ?? [];
+  return words.length >= 4 && words.every((word) => recognizeValue(word).length === 0) ? line : undefined;
+}
+
+type ReportContext = ParseContext & { part: SourceDocument; tlp: Tlp | undefined };
+
+/**
+ * Returns the record of a text with values between its lines, such as the indicators of a report in Markdown. Returns undefined for a text
+ * without values, for JSON and for markup such as an error page.
+ */
+function readReport(text: string, { part, tlp, sourceName, lists }: ReportContext): SourceRecord | undefined {
+  if (text.length > textMaxChars || /^\s*[<[{]/.test(text)) return undefined;
+  // The comments of a list are about its publisher. Headings contain no addresses.
+  const lines = text.split(/\r?\n/).filter((line) => !commentWithAddress.test(line));
+  const start = text.slice(0, 2_000);
+  const title = heading.exec(start)?.[1]?.trim() ?? findHeadline(start) ?? sourceName ?? part.name;
+  const extracted = extractItem({ text: lines.join('\n'), title, sourceUrl: part.url }, lists);
+  if (buckets.every((bucket) => extracted.iocs[bucket].length === 0)) return undefined;
+  const key = createHash('sha256')
+    .update(JSON.stringify([title, extracted.storedText]))
+    .digest('hex');
+  return {
+    ...toTextRecord(extracted, { recordId: part.name, canonicalKey: `txt:${key}`, textUrl: part.url, tlp }),
+    publishTime: extracted.publishTime ?? part.modified,
+    isProse: true,
+  };
+}

@@ -1,4 +1,4 @@
-import { parseFeedDate } from '../rss/feed-dates.ts';
+import { parseFeedDate } from '../parse-date.ts';
 
 /** `11/27/2026 3:45:10 PM`, `27-11-2026`, `27.11.2026 15:45`. */
 const numericDate =

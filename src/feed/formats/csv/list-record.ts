@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { ttlDays } from '../../model/expiry.ts';
 import type { Classification, Indicator, Iocs } from '../../model/item.schema.ts';
 import type { ValueNames } from '../../model/value-names.ts';
-import { toComparisonKey } from '../../model/values/comparison-form.ts';
-import { bucketByType } from '../../model/vocabulary.ts';
+import { toComparisonKey } from '../../model/values/normalize.ts';
+import { bucketByType, type Tlp } from '../../model/vocabulary.ts';
 import {
   createClassificationBuilder,
   type ClassificationBuilder,
@@ -19,11 +19,9 @@ import { createPassageCollector, type PassageCollector } from '../../extraction/
 import type { Span } from '../../extraction/text/stored-text.ts';
 import { findTechnique } from '../../reference-data/attack.ts';
 import { roundConfidence, emptyIocs, type SourceRecord } from '../../model/source-record.ts';
-import type { Tlp } from '../../model/vocabulary.ts';
 import { strictestTlp } from '../record-fields.ts';
 import type { ParseContext } from '../source-format.ts';
-import { toLine, type ListLine } from './list-line.ts';
-import type { ListRow } from './list-row.ts';
+import { toLine, type ListLine, type ListRow } from './list-row.ts';
 
 type IndicatorList = {
   recordId: string;

@@ -1,6 +1,6 @@
 import type { IndicatorType } from '../../model/vocabulary.ts';
 import { createObservable, createAddressObservable, type Observable } from '../../extraction/observable.ts';
-import { toObservables } from '../misp/misp-types.ts';
+import { toObservables } from '../misp/misp-attributes.ts';
 import { recognizeValue, splitValues } from './recognize-value.ts';
 
 /** The way to read a value of a stated type: as an indicator type, as an address, by its form, as another observable, or not at all. */

@@ -1,5 +1,13 @@
 import { parseInstant } from '../../model/source-record.ts';
 import { asObjects, asScalarText, asText, isObject, type JsonObject } from '../../../platform/lib/json/json-values.ts';
+import { ownValue } from '../../../platform/lib/own-value.ts';
+import { bucketByType, type IndicatorType } from '../../model/vocabulary.ts';
+import {
+  createAddressObservable,
+  createObservable,
+  listAddressObservables,
+  type Observable,
+} from '../../extraction/observable.ts';
 
 /** An attribute of an event or of one of its objects. */
 export type EventAttribute = {
@@ -63,3 +71,131 @@ export function countUnreadable(event: JsonObject): number {
 /** Returns the index in the document's list, in which `asObjects` may have skipped entries. */
 const indexOf = (list: unknown, object: JsonObject, guess: number): number =>
   Array.isArray(list) && list[guess] === object ? guess : (list as unknown[]).indexOf(object);
+
+/** Indicator types by MISP attribute type. */
+const indicatorTypes: Record<string, IndicatorType> = {
+  domain: 'domain',
+  hostname: 'domain',
+  url: 'url',
+  md5: 'md5',
+  sha1: 'sha1',
+  sha256: 'sha256',
+  sha512: 'sha512',
+  ssdeep: 'ssdeep',
+  imphash: 'imphash',
+  filename: 'file_name',
+  'email-attachment': 'file_name',
+  regkey: 'registry_key',
+  'x509-fingerprint-sha1': 'cert_sha1',
+  'x509-fingerprint-sha256': 'cert_sha256',
+  'mobile-application-id': 'android_package',
+  'process-name': 'process_name',
+};
+
+const addresses = new Set(['ip-src', 'ip-dst', 'ip']);
+
+/** Attribute types that describe but do not identify. Their values appear only in the text. */
+const descriptions = new Set(
+  `text comment other datetime date counter boolean float integer hex port size-in-bytes mime-type link attachment
+  anonymised target-user target-org target-location target-machine target-external target-email vulnerability weakness
+  cpe gender nationality first-name last-name full-name date-of-birth place-of-birth compilation-timestamp`.split(
+    /\s+/,
+  ),
+);
+
+/** Composite types whose second half is an indicator too. Of other types (ports, registry data), only the first half is used. */
+const composite = /^(filename|malware-sample)\|?([a-z0-9-]+)?$/;
+
+/** Attribute types with values of several indicator types. */
+const ambiguousTypes = new Set(['text', 'filename', 'mobile-application-id']);
+
+/** Returns the indicator type that the comment of an attribute states, as in the exports of this program (`aws_account`). */
+export const findNotedType = (type: string, comment: string | undefined): IndicatorType | undefined =>
+  comment !== undefined && ambiguousTypes.has(type) && Object.hasOwn(bucketByType, comment)
+    ? (comment as IndicatorType)
+    : undefined;
+
+/** Returns the indicators and other observables of an attribute. `relation` is `<object> <relation>` for an attribute of an object. */
+export function toObservables(type: string, value: string, relation: string | undefined): Observable[] {
+  const [first = '', second] = type.includes('|') || type === 'malware-sample' ? value.split('|', 2) : [value];
+  const known = relation === undefined ? undefined : findRelationKind(relation);
+  if (known === 'context') return [];
+  if (known && 'type' in known) return [createObservable(known.type, value)];
+  if (descriptions.has(type) || value.trim() === '') return [];
+  if (known) return [{ kind: 'other', framework: known.framework, value }];
+  const isFile = composite.exec(type);
+  if (isFile && (type.includes('|') || type === 'malware-sample')) {
+    const hash = isFile[1] === 'malware-sample' ? 'md5' : isFile[2]!;
+    return [createObservable('file_name', first), ...(second ? [toObservable(hash, second)] : [])];
+  }
+  if (type === 'domain|ip')
+    return [createObservable('domain', first), ...(second ? [createAddressObservable(second, 'ip')] : [])];
+  if (type === 'regkey|value')
+    return [createObservable('registry_key', first), ...(second ? [toObservable('registry-value', second)] : [])];
+  if (type.includes('|')) return [toObservable(type.split('|')[0]!, first)];
+  if (addresses.has(type)) return listAddressObservables(value, type);
+  return [toObservable(type, value)];
+}
+
+function toObservable(type: string, value: string): Observable {
+  const known = ownValue(indicatorTypes, type);
+  if (known) return createObservable(known, value);
+  if (addresses.has(type)) return createAddressObservable(value, type);
+  // A path on a host is not a complete address.
+  if (type === 'uri' && /^[a-z][a-z0-9+.-]*:\/\//i.test(value)) return createObservable('url', value);
+  return { kind: 'other', framework: `observable:${type.slice(0, 60)}`, value };
+}
+
+/** Indicator types by object and relation, for attributes whose type alone is ambiguous. */
+const indicators: Record<string, IndicatorType> = {
+  'file path': 'file_path',
+  'file fullpath': 'file_path',
+  'process name': 'process_name',
+  'process image': 'process_name',
+  'process command-line': 'command_line',
+  'command-line value': 'command_line',
+  'registry-key key': 'registry_key',
+  'x509 serial-number': 'cert_serial',
+  'android-app appid': 'android_package',
+  'android-app certificate': 'cert_sha1',
+  'android-app certificate-sha256': 'cert_sha256',
+  'phone imei': 'imei',
+};
+
+/** Relations whose values are a part of a file or belong to the owner of a host, with the type of their observable. */
+const others: [RegExp, string][] = [
+  [/^(?:pe|elf|macho)-section /, 'section-hash'],
+  [/^pe richpe$/, 'richpe'],
+  [/^pe (?:original|internal)-filename$/, 'original-filename'],
+  [/ (?:nameserver|ns-record|mx-record|soa-record|dns-server)$/, 'name-server'],
+  [/ (?:ptr-record|rdns|rdns_parent|reverse-dns|bailiwick)$/, 'reverse-name'],
+];
+
+/** The kind of threat that an attribute of an object names. */
+const namedKinds: Record<string, 'malware' | 'actor'> = {
+  'malware name': 'malware',
+  'dga-domain malware-family': 'malware',
+  'intrusion-set name': 'actor',
+  'phishing-kit threat-actor': 'actor',
+  'ransomware-group-post ransomware-group': 'actor',
+};
+
+/** Returns the kind of the name in an attribute of an object, or undefined if its value is no name. */
+export const findNamedKind = (relation: string | undefined): 'malware' | 'actor' | undefined =>
+  relation === undefined ? undefined : ownValue(namedKinds, relation);
+
+/** Objects about a victim, and posts and publications about the threat, except for the links inside of them. */
+const context =
+  /^(?:victim|rogue-dns hijacked-domain|research-scanner) ?|^(?:blog|microblog|news-(?:agency|media)|publication|report|(?:twitter|facebook|instagram|reddit|parler|youtube)-[a-z-]+) (?!embedded-link$)/;
+
+/** The meaning of an object's attribute: an indicator, another observable, or context, which only the text contains. */
+type RelationKind = { type: IndicatorType } | { framework: string } | 'context';
+
+/** Returns the type of an attribute by its object and relation, such as `pe-section md5`. Undefined if the attribute's own type determines it. */
+function findRelationKind(relation: string): RelationKind | undefined {
+  const type = ownValue(indicators, relation);
+  if (type) return { type };
+  const other = others.find(([pattern]) => pattern.test(relation))?.[1];
+  if (other) return { framework: `observable:${other}` };
+  return context.test(relation) ? 'context' : undefined;
+}

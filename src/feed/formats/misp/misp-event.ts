@@ -15,13 +15,18 @@ import { findTechnique } from '../../reference-data/attack.ts';
 import { findPlatform } from '../../model/platforms.ts';
 import { bucketByType } from '../../model/vocabulary.ts';
 import type { ParseContext } from '../source-format.ts';
-import { addEventReports, addProse, findReportName } from './event-reports.ts';
-import { findDescription, type EventDescription } from './event-description.ts';
-import { isSet, listAttributes, readAttributeValue, type EventAttribute } from './misp-attributes.ts';
+import { addEventReports, addProse, findReportName, findDescription, type EventDescription } from './event-text.ts';
+import {
+  isSet,
+  listAttributes,
+  readAttributeValue,
+  type EventAttribute,
+  findNamedKind,
+  findNotedType,
+  toObservables,
+} from './misp-attributes.ts';
 import { classifyCluster, findSeverityTag, findTlpTag, listClusters, readTaxonomyTags } from './misp-tags.ts';
 import { createObservable } from '../../extraction/observable.ts';
-import { findNamedKind } from './misp-relations.ts';
-import { findNotedType, toObservables } from './misp-types.ts';
 import { clip, cvePattern, cwePattern, describe, describeIndicators, isWebLink } from '../record-fields.ts';
 
 /** The share of confidence for attributes that are context and not meant for detection. */

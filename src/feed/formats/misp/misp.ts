@@ -1,6 +1,6 @@
 import { FetchStatusError } from '../../../platform/lib/outbound-http/fetch.ts';
 import { fetchEntries, fetchList } from '../fetch-entries.ts';
-import type { FetchSession, FetchSessionResult, DigestInput } from '../fetch-session.ts';
+import type { FetchSession, FetchSessionResult, DigestInput, SourceDocument } from '../fetch-session.ts';
 import {
   asObject,
   isObject,
@@ -8,14 +8,13 @@ import {
   asScalarText,
   asText,
   type JsonObject,
+  asObjects,
 } from '../../../platform/lib/json/json-values.ts';
-import { countUnreadable, listAttributes } from './misp-attributes.ts';
+import { countUnreadable, listAttributes, readAttributeValue } from './misp-attributes.ts';
 import { findEventTimes, findReportUrl, toEventRecord } from './misp-event.ts';
-import { splitEvent } from './split-event.ts';
-import { toPartRecord, toPartRecordId } from '../split-record.ts';
-import { isBelievable } from '../../model/believable-time.ts';
+import { toPartRecord, toPartRecordId, countItems, pickItem } from '../split-record.ts';
+import { isBelievable } from '../../model/source-record.ts';
 import type { DraftResult, ParseContext, RecordDraft, SourceFormat } from '../source-format.ts';
-import type { SourceDocument } from '../source-document.ts';
 import { buildDrafts, draftParts } from '../read-parts.ts';
 import { ExternalError } from '../../../platform/lib/external-error.ts';
 
@@ -141,3 +140,30 @@ function unwrapEvents(document: unknown): JsonObject[] | undefined {
 /** Returns whether an entry is an event without its wrapper, which some exporters omit. */
 const isEvent = (entry: unknown): boolean =>
   isObject(entry) && typeof entry['info'] === 'string' && typeof entry['uuid'] === 'string' && !('type' in entry);
+
+/** Fields of an event that only its first part has. */
+const firstPartOnly = ['EventReport', 'RelatedEvent', 'ShadowAttribute'];
+
+/**
+ * Splits an event with more attributes than an item holds. Every part has the fields of the event, and the first part its reports as well. An
+ * object stays whole. Parts without attributes are absent, except for the first.
+ */
+function splitEvent(event: JsonObject): { part: number; count: number; event: JsonObject }[] {
+  const [attributes, objects] = [asObjects(event['Attribute']), asObjects(event['Object'])];
+  const inObjects = objects.reduce((sum, object) => sum + asObjects(object['Attribute']).length, 0);
+  const count = countItems(attributes.length + inObjects);
+  if (count === 1) return [{ part: 0, count, event }];
+  const parts = Array.from({ length: count }, () => ({ Attribute: [] as JsonObject[], Object: [] as JsonObject[] }));
+  for (const attribute of attributes) parts[pickItem(readValue(attribute), count)]!.Attribute.push(attribute);
+  for (const object of objects) {
+    const [first] = asObjects(object['Attribute']);
+    parts[pickItem(first ? readValue(first) : '', count)]!.Object.push(object);
+  }
+  const rest = Object.fromEntries(Object.entries(event).filter(([name]) => !firstPartOnly.includes(name)));
+  return parts.flatMap((members, part) => {
+    const isEmpty = members.Attribute.length + members.Object.length === 0;
+    return isEmpty && part > 0 ? [] : [{ part, count, event: { ...(part === 0 ? event : rest), ...members } }];
+  });
+}
+
+const readValue = (attribute: JsonObject): string => readAttributeValue(attribute) ?? '';

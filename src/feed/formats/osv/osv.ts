@@ -15,12 +15,11 @@ import { judgeSeverity, type SeverityRating } from '../../extraction/severity/ju
 import { parseJsonOrYaml } from '../../../platform/lib/json/yaml.ts';
 import { parseInstant, type SourceRecord } from '../../model/source-record.ts';
 import type { DraftResult, ParseContext, RecordDraft, SourceFormat } from '../source-format.ts';
-import type { SourceDocument } from '../source-document.ts';
+import type { SourceDocument } from '../fetch-session.ts';
 import { createStatementCollector } from '../../extraction/indicator-statements.ts';
 import { stateMaliciousPackages } from './malicious-packages.ts';
 import { convertForeignRecord } from './foreign-records.ts';
-import { fetchOsv } from './fetch-osv.ts';
-import { osvIdPattern } from './scan-index.ts';
+import { fetchOsv, osvIdPattern } from './fetch-osv.ts';
 import { findRepository, listAffectedVersions } from './osv-versions.ts';
 import { draftParts, toParse, unzipPart } from '../read-parts.ts';
 import { clip, cvePattern, cwePattern, isWebLink, storeFields, toVulnerabilityFields } from '../record-fields.ts';

@@ -1,8 +1,15 @@
 import { asText } from '../../../platform/lib/json/json-values.ts';
-import { parseFeedDate } from './feed-dates.ts';
-import { childElements, escapeText, findChildren, renderContent, readElementText } from './xml/xml-elements.ts';
+import { parseFeedDate } from '../parse-date.ts';
+import {
+  childElements,
+  escapeText,
+  findChildren,
+  renderContent,
+  readElementText,
+  resolveAddress,
+  type XmlElement,
+} from './read-xml.ts';
 import { htmlToLine } from './html-text.ts';
-import { resolveAddress, type XmlElement } from './xml/read-xml.ts';
 
 /** An entry of a feed. Times are ISO text in UTC. `content` and `summary` are HTML. */
 export type FeedEntry = Partial<

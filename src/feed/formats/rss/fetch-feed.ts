@@ -1,10 +1,11 @@
 import { FetchStatusError } from '../../../platform/lib/outbound-http/fetch.ts';
 import type { SkippedEntry } from '../../model/source-record.ts';
-import type { FetchSession, FetchSessionResult } from '../fetch-session.ts';
-import type { SourceDocument } from '../source-document.ts';
-import type { IdentifiedEntry } from './identify-entries.ts';
-import { areCurrent, keepEntries, type KeptEntries } from './kept-entries.ts';
+import type { FetchSession, FetchSessionResult, SourceDocument } from '../fetch-session.ts';
+import type { IdentifiedEntry } from './read-feed.ts';
 import {
+  areCurrent,
+  keepEntries,
+  type KeptEntries,
   packFeedState,
   selectKeptEntries,
   toState,

@@ -1,10 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { articlePage, rssFeed, sentences } from '../../../../test/support/feed/rss-documents.ts';
-import { readArticle } from './article.ts';
-import { toCanonicalUrl, isSameSite } from './canonical-url.ts';
-import { parseFeedDate } from './feed-dates.ts';
-import { decodeDocument } from './xml/decode-document.ts';
+import { readArticle, toCanonicalUrl, isSameSite } from './read-entry-text.ts';
+import { parseFeedDate } from '../parse-date.ts';
+import { decodeDocument } from '../decode-document.ts';
 import type { FeedEntry } from './feed-entry.ts';
 import { readFeed } from './read-feed.ts';
 import { htmlToText } from './html-text.ts';

@@ -1,10 +1,10 @@
 import { comparePublishTimes, type UnreadText } from '../../model/source-record.ts';
-import type { SourceDocument } from '../source-document.ts';
 import type { ParseResult, SourceFormat } from '../source-format.ts';
+import type { SourceDocument } from '../fetch-session.ts';
 import type { FeedEntry } from './feed-entry.ts';
 import { toSkipped } from '../read-parts.ts';
 import { feedTypes, fetchFeed } from './fetch-feed.ts';
-import { idMaxChars, identifyEntries, type IdentifiedEntry } from './identify-entries.ts';
+import { idMaxChars, identifyEntries, type IdentifiedEntry } from './read-feed.ts';
 import { selectEntries } from './select-entries.ts';
 
 /** RSS 0.9x to 2.0, RDF, Atom 0.3 and 1.0 and JSON Feed, and the page of each entry if fetched over the network. */

@@ -5,10 +5,9 @@ import type { BenignLookup } from '../../extraction/indicators/assessment/benign
 import { createObservable, type Observable } from '../../extraction/observable.ts';
 import { createStatementCollector, type IndicatorStatement } from '../../extraction/indicator-statements.ts';
 import { roundConfidence, parseInstant } from '../../model/source-record.ts';
-import { classifyProperty } from './stix-observables.ts';
+import { classifyProperty, isMispContext, isMispMember, readMispValues } from './stix-observables.ts';
 import { isRevoked, listRefs, readConfidence, type StixSourceObject } from './stix-objects.ts';
-import { findPatternValues, joinPath } from './patterns/pattern-values.ts';
-import { isMispContext, isMispMember, readMispValues } from './misp-objects.ts';
+import { findPatternValues, joinPath } from './pattern-values.ts';
 
 type IndicatorContext = {
   reliability: number;

@@ -5,14 +5,12 @@ import { firstSentences } from '../../extraction/text/first-sentences.ts';
 import { clip, describe, describeIndicators, findSeverityLabel } from '../record-fields.ts';
 import type { SeverityRating } from '../../extraction/severity/judge-severity.ts';
 import { rateDescription } from '../../extraction/severity/rate-description.ts';
-import { createBelievableCheck } from '../../model/believable-time.ts';
+import { createBelievableCheck, parseInstant, type SourceRecord } from '../../model/source-record.ts';
 import { createStoredText, valueMaxChars, type Span, type StoredText } from '../../extraction/text/stored-text.ts';
-import { parseInstant, type SourceRecord } from '../../model/source-record.ts';
 import type { ParseContext } from '../source-format.ts';
-import { classifyObjects, readObjectName } from './stix-classification.ts';
+import { classifyObjects, readObjectName, findObjectTlp } from './stix-classification.ts';
 import { isContainer, type ObjectGroup } from './group-objects.ts';
 import { collectIndicators } from './stix-indicators.ts';
-import { findObjectTlp } from './stix-markings.ts';
 import {
   isRevoked,
   findModifiedTime,

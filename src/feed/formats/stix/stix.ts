@@ -1,14 +1,13 @@
 import type { DraftResult, ParseContext, RecordDraft, SourceFormat } from '../source-format.ts';
-import type { SourceDocument } from '../source-document.ts';
+import type { SourceDocument } from '../fetch-session.ts';
 import { groupObjects, type LooseGrouping, type ObjectGroup } from './group-objects.ts';
-import { joinObjects } from './join-objects.ts';
-import { readBundle, type StixBundle } from './stix-objects.ts';
-import { groupLinksByStart, serializeOriginals, type LinksByStart } from './stix-originals.ts';
-import { splitGroup } from './split-group.ts';
+import { readBundle, type StixBundle, toSingleObject, readStixDocument } from './stix-objects.ts';
+import { groupLinksByStart, serializeOriginals, type LinksByStart, splitGroup } from './stix-originals.ts';
 import { findPublishTime, findRecordId, toStixRecord } from './stix-record.ts';
 import type { SeverityRating } from '../../extraction/severity/judge-severity.ts';
 import { buildDrafts, draftParts } from '../read-parts.ts';
 import { toPartRecord, toPartRecordId } from '../split-record.ts';
+import { decodeUtf8 } from '../../../platform/lib/json/json-values.ts';
 
 /** STIX 2.0 and 2.1: a bundle, a TAXII envelope, a list of objects, an object, or a directory of these. */
 export const stix: SourceFormat = {
@@ -52,4 +51,25 @@ function serializePart(bundle: StixBundle, { whole, group, links, isFirst }: Par
   const members = { head: undefined, members: group.members };
   const withHead = isFirst ? serializeOriginals(bundle, { ...members, head: whole.head }, links) : undefined;
   return withHead ?? (whole === group ? undefined : serializeOriginals(bundle, members, links));
+}
+
+/** A larger document is a bundle. */
+const objectMaxBytes = 1024 * 1024;
+
+/** Joins documents with one object each, as a file system store of STIX has them, because their objects refer to each other. */
+function joinObjects(parts: SourceDocument[]): SourceDocument[] {
+  if (parts.length < 2) return parts;
+  const singles = new Set(parts.filter(isSingle));
+  if (singles.size < 2) return parts;
+  const bytes = Buffer.from(`[${[...singles].map((part) => decodeUtf8(part.bytes)).join(',')}]`);
+  return [{ name: 'objects', bytes }, ...parts.filter((part) => !singles.has(part))];
+}
+
+function isSingle({ bytes }: SourceDocument): boolean {
+  if (bytes.length > objectMaxBytes) return false;
+  try {
+    return toSingleObject(readStixDocument(bytes)) !== undefined;
+  } catch {
+    return false;
+  }
 }

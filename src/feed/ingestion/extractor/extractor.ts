@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { siblingModule } from '../../../platform/lib/program-files.ts';
 import { createThreadPool } from '../../../platform/lib/threads/thread-pool.ts';
-import { getReferenceDataVersion } from '../../reference-data/reference-data-version.ts';
+import { getReferenceDataVersion } from '../../reference-data/installed-data.ts';
 import type { SourceRecord, UnreadText } from '../../model/source-record.ts';
 import type { ExtractedItem, ReportText } from '../../extraction/extract-item.ts';
 

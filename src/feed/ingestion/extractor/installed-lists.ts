@@ -6,7 +6,7 @@ import {
   readInstalledAttack,
   readInstalledNames,
   readInstalledWarningLists,
-} from '../../reference-data/read-installed.ts';
+} from '../../reference-data/installed-data.ts';
 
 /**
  * Applies the installed ATT&CK table to this thread and returns the installed lists. The main process reports unreadable files once, when it

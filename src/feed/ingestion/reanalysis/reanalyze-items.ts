@@ -4,7 +4,7 @@ import type { Logger } from '../../../platform/lib/logging/logger.ts';
 import { runLoop } from '../../../platform/lib/concurrency/loop.ts';
 import { isPoolBusy } from '../../../platform/lib/threads/thread-protocol.ts';
 import { recomputePools } from '../../deduplication/recompute-pools.ts';
-import { buildComparisonTraits } from '../../deduplication/similarity/comparison-traits.ts';
+import { buildComparisonTraits } from '../../deduplication/comparison-traits.ts';
 import type { ExtractedItem } from '../../extraction/extract-item.ts';
 import type { SearchText } from '../../items/search/text/search-text.ts';
 import type { SnapshotCache } from '../../items/snapshot/snapshot.ts';
@@ -18,7 +18,7 @@ import {
   writeItems,
   type RemovedTerm,
 } from '../../items/writing/write-items.store.ts';
-import { toSeverityText } from '../../model/severity-basis.ts';
+import { toSeverityText } from '../../model/source-record.ts';
 import type { FeedItem } from '../../model/item.schema.ts';
 import { storedColumns } from '../build-item-writes.ts';
 import { changedParts, contentHash } from '../content-hash.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { startApp } from '../../../../test/support/harness.ts';
-import type { ItemHighlight } from '../../model/item-highlights.ts';
+import type { ItemHighlight } from '../../model/item.schema.ts';
 
 const app = await startApp();
 

@@ -1,11 +1,10 @@
 import type { Tx } from '../../../platform/db/db.ts';
-import type { FeedItem } from '../../model/item.schema.ts';
+import type { FeedItem, ItemHighlight, ItemHighlights } from '../../model/item.schema.ts';
 import { buckets } from '../../model/vocabulary.ts';
 import { replaceTypographic } from '../search/text/plain-characters.ts';
 import type { FullTextQuery } from '../search/search-query.ts';
 import { listNames } from '../search/text/search-text.ts';
 import { marks, passageChars, readHeadlines, type Headlines, type HighlightedText } from './headlines.store.ts';
-import type { ItemHighlight, ItemHighlights } from '../../model/item-highlights.ts';
 
 /** A document with very many indicators would take longer to read than the rest of the page. */
 const documentMaxChars = 1_000_000;

@@ -1,6 +1,5 @@
 import { isIPv4, isIPv6 } from 'node:net';
-import { isPlainDomain, normalizeValue } from './normalize.ts';
-import { refang } from './refang.ts';
+import { isPlainDomain, normalizeValue, refang } from './normalize.ts';
 import type { IndicatorType } from '../vocabulary.ts';
 
 /** A value in the type that its form shows. `correction` says what the source states instead. */

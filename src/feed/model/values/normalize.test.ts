@@ -1,8 +1,7 @@
 import { domainToASCII } from 'node:url';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { isPlainDomain, normalizeValue } from './normalize.ts';
-import { refang } from './refang.ts';
+import { isPlainDomain, normalizeValue, refang } from './normalize.ts';
 
 describe('normalizeValue', () => {
   test.each([

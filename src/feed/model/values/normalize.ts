@@ -1,8 +1,7 @@
 import { isIPv4, isIPv6 } from 'node:net';
 import { domainToASCII } from 'node:url';
-import { ownValue } from '../../../platform/lib/json/json-values.ts';
+import { ownValue } from '../../../platform/lib/own-value.ts';
 import type { IndicatorType } from '../vocabulary.ts';
-import { refang } from './refang.ts';
 
 /** Returns the canonical form of a value, or undefined if it is not a valid value of the type (spec/feed.md, "Indicator.type"). */
 export function normalizeValue(type: IndicatorType, value: string): string | undefined {
@@ -116,3 +115,48 @@ function normalizeRegistryKey(text: string): string | undefined {
   const name = hive.replace(/:$/, '').toUpperCase();
   return [ownValue(hives, name) ?? (name.startsWith('HKEY_') ? name : hive), ...path].join('\\').normalize('NFC');
 }
+
+const dot = String.raw`(?:\.|dot|punto|ponto|punkt|point)`;
+const dots = new RegExp(
+  String.raw`\s?(?:\[\s?${dot}\s?\]|\(\s?${dot}\s?\)|\{\s?${dot}\s?\}|<\s?${dot}\s?>)\s?|\\\.|\[\.|\.\]|&(?:#0*46|#x0*2e|period);|[\u2024\u3002\uFF0E]`,
+  'gi',
+);
+const invisible = /[\u00AD\u200B-\u200D\u2060\uFEFF]/g;
+/** A value in which every dot is written as a word. */
+const spelledHost = /^[\w:/-]+(?: dot [\w-]+)+(?:[/:]\S*)?$/i;
+
+/** Every defanged address has one of these signs, or begins like this. */
+const marks = /[[\]({\\<&\u00AD\u200B-\u200D\u2024\u2060\u3002\uFEFF\uFF0E]| [Dd][Oo][Tt] |^(?!http)[HhFf][TtXx*]/;
+
+/** Reverses the common notations of defanged addresses: `hxxp`, `[.]`, `(dot)`, ` dot `, `&#46;`, `[:]`, `[@]`, `[://]`. */
+export function refang(text: string): string {
+  const trimmed = text.trim();
+  if (!marks.test(trimmed)) return trimmed;
+  const plain = trimmed.replaceAll(invisible, '');
+  return (spelledHost.test(plain) ? plain.replaceAll(/ dot /gi, '.') : plain)
+    .replace(/^h(?:xx|\*\*|tt)p(s?)(?=[:[\]&])/i, 'http$1')
+    .replace(/^fxp(?=[:[\]])/i, 'ftp')
+    .replaceAll(/\[:\/\/\]|\[:\]\/\//g, '://')
+    .replaceAll(/\[:\]|&(?:#0*58|#x0*3a|colon);(?=\/|&)/gi, ':')
+    .replaceAll(/\[@\]|\[at\]|\(at\)/gi, '@')
+    .replaceAll(/\[\/\]|&(?:#0*47|#x0*2f|sol);/gi, '/')
+    .replaceAll(dots, '.');
+}
+
+/** A path or registry key as Windows writes it: its first part ends with a backslash. A command in quotation marks does not begin with one. */
+const windowsPath = /^(?:[a-z]:\\|%[^%]+%\\|[^\s\\/:"'<>|]*\\)/i;
+
+/** Returns whether a value is a registry key or a path of Windows, which does not distinguish case in them. */
+export const isCaseInsensitive = (normalizedValue: string): boolean =>
+  normalizedValue.includes('\\') && windowsPath.test(normalizedValue);
+
+/**
+ * Returns the text by which canonical values are compared. Registry keys and paths of Windows keep the case of their source as a value, and
+ * are compared in lower case.
+ */
+export const toComparisonForm = (normalizedValue: string): string =>
+  isCaseInsensitive(normalizedValue) ? normalizedValue.toLowerCase() : normalizedValue;
+
+/** Returns the key by which values of several types are compared. */
+export const toComparisonKey = ({ type, normalizedValue }: { type: string; normalizedValue: string }): string =>
+  `${type} ${toComparisonForm(normalizedValue)}`;

@@ -1,9 +1,7 @@
 import type { FeedItem, Indicator } from '../item.schema.ts';
 import { isNarrowNetwork, normalizeNetwork, parseNetwork } from './networks.ts';
 import type { OverriddenIndicator } from '../overrides.schema.ts';
-import { toComparisonForm } from './comparison-form.ts';
-import { refang } from './refang.ts';
-import { reservedV4Reason, reservedV6Reason } from './reserved-addresses.ts';
+import { toComparisonForm, refang } from './normalize.ts';
 
 /** A value without a bucket in `iocs`, such as a network, a mail address or a wallet, in the form of an indicator. */
 export type ObservableIndicator = Pick<Indicator, 'type' | 'value' | 'normalizedValue' | 'status' | 'confidence'>;
@@ -90,4 +88,36 @@ export function recognizeObservable(value: string): { type: string; form: string
   const plain = refang(value);
   if (mail.test(plain)) return { type: 'email', form: plain.toLowerCase() };
   return /^AS\d{1,10}$/i.test(plain) ? { type: 'asn', form: plain.toUpperCase() } : undefined;
+}
+
+const reservedFirstOctets = new Set([0, 10, 100, 127, 169, 172, 192, 198, 203]);
+
+/** Classifies special-purpose IPv4 addresses (RFC 6890 and its successors). */
+export function reservedV4Reason(address: string): string | undefined {
+  // Fast path: the first octet rules out most addresses.
+  const first = Number.parseInt(address, 10);
+  if (first < 224 && !reservedFirstOctets.has(first)) return undefined;
+  const [a = 0, b = 0, c = 0] = address.split('.').map(Number);
+  if (a === 10 || (a === 172 && b >= 16 && b < 32) || (a === 192 && b === 168) || (a === 100 && b >= 64 && b < 128))
+    return 'private address';
+  if (a === 127) return 'loopback address';
+  if (a === 169 && b === 254) return 'link-local address';
+  if (
+    (a === 192 && b === 0 && (c === 2 || c === 0)) ||
+    (a === 198 && b === 51 && c === 100) ||
+    (a === 203 && b === 0 && c === 113)
+  )
+    return 'documentation address';
+  if (a === 198 && (b === 18 || b === 19)) return 'benchmark address';
+  return a === 0 || a >= 224 ? 'reserved address' : undefined;
+}
+
+/** Classifies special-purpose IPv6 addresses. */
+export function reservedV6Reason(address: string): string | undefined {
+  if (address === '::1' || address === '::') return 'loopback address';
+  if (address.startsWith('::ffff:')) return reservedV4Reason(address.slice(7));
+  if (/^fe[89ab]/.test(address)) return 'link-local address';
+  if (/^f[cd]/.test(address)) return 'private address';
+  if (address.startsWith('2001:db8:')) return 'documentation address';
+  return address.startsWith('ff') ? 'reserved address' : undefined;
 }

@@ -1,9 +1,8 @@
 import { expect, test } from 'vitest';
 import { catalogSamples } from '../../../../test/support/feed/catalog-samples.ts';
 import { checkParsed } from '../../../../test/support/feed/check-parsed.ts';
-import { normalizeCron } from '../../../platform/lib/time/cron.ts';
-import { readEntryText } from '../../formats/rss/read-entry-text.ts';
-import { toCanonicalUrl } from '../../formats/rss/canonical-url.ts';
+import { normalizeCron } from '../../../platform/lib/cron/cron.ts';
+import { readEntryText, toCanonicalUrl } from '../../formats/rss/read-entry-text.ts';
 import { sourceFormats } from '../../formats/registry.ts';
 import type { SourceFormat } from '../../formats/source-format.ts';
 import type { SourceRecord } from '../../model/source-record.ts';

@@ -4,7 +4,7 @@ import { startApp, type TestOrg } from '../../../../test/support/harness.ts';
 import { epssScores } from '../../../../test/support/feed/epss-documents.ts';
 import { fileSource, kevCatalogue, kevRows } from '../../../../test/support/feed/kev-source.ts';
 import { emptyResult } from '../../ingestion/pull-plan.ts';
-import { epss } from '../../formats/epss/epss.ts';
+import { epss } from '../../formats/epss.ts';
 
 const app = await startApp();
 

@@ -8,10 +8,10 @@ import {
   type DigestInput,
   type FetchBounds,
   type FetchSessionResult,
+  type SourceDocument,
 } from '../../formats/fetch-session.ts';
-import { parseFeedDate } from '../../formats/rss/feed-dates.ts';
+import { parseFeedDate } from '../../formats/parse-date.ts';
 import type { SourceFormat } from '../../formats/source-format.ts';
-import type { SourceDocument } from '../../formats/source-document.ts';
 import { ExternalError } from '../../../platform/lib/external-error.ts';
 
 export type FetchedDocuments =

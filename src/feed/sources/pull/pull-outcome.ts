@@ -1,6 +1,6 @@
 import { FetchStatusError } from '../../../platform/lib/outbound-http/fetch.ts';
 import type { FetchSessionResult } from '../../formats/fetch-session.ts';
-import { isBelievable } from '../../model/believable-time.ts';
+import { isBelievable } from '../../model/source-record.ts';
 import { emptyResult, type PullResult } from '../../ingestion/pull-plan.ts';
 import type { PullCursor, SourceRow } from '../../ingestion/source-row.ts';
 import { updateNewsRhythm } from '../notify-source-events.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createWarningListLookup } from '../../../reference-data/update/warning-lists.ts';
+import { createWarningListLookup } from '../../../reference-data/warning-lists.ts';
 import { findBenignReason } from './benign-values.ts';
 
 const installed = createWarningListLookup([

@@ -11,7 +11,7 @@ import {
   wellKnown,
 } from '../../../reference-data/benign-lists.ts';
 import { findSharedSuffix } from '../../../reference-data/shared-suffixes.ts';
-import { reservedV4Reason, reservedV6Reason } from '../../../model/values/reserved-addresses.ts';
+import { reservedV4Reason, reservedV6Reason } from '../../../model/values/observables.ts';
 
 /** Returns the reason why a normalized value is harmless or useless to block, or undefined. A URL is looked up by its host. */
 export type BenignLookup = (type: string, value: string) => string | undefined;

@@ -1,4 +1,4 @@
-import { parseAddressRange } from '../../../model/values/address-ranges.ts';
+import { parseAddressRange } from '../../../model/values/networks.ts';
 import { matchAt, type EmitCandidate } from '../indicator-candidate.ts';
 import { findAddressEnd } from './urls.ts';
 

@@ -1,4 +1,4 @@
-import { toPublisherHost } from '../../../model/publisher-host.ts';
+import { toPublisherHost } from '../../../model/source-record.ts';
 import { findOwnDomain } from '../../../reference-data/shared-suffixes.ts';
 import { isPathHosting } from '../../indicators/assessment/benign-values.ts';
 import { listDateNames } from './date-names.ts';

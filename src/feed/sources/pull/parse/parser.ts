@@ -1,9 +1,8 @@
 import { siblingModule } from '../../../../platform/lib/program-files.ts';
 import { createThreadPool, type ThreadPool } from '../../../../platform/lib/threads/thread-pool.ts';
-import { getReferenceDataVersion } from '../../../reference-data/reference-data-version.ts';
-import type { DigestInput } from '../../../formats/fetch-session.ts';
+import { getReferenceDataVersion } from '../../../reference-data/installed-data.ts';
+import type { DigestInput, SourceDocument } from '../../../formats/fetch-session.ts';
 import type { ParseResult } from '../../../formats/source-format.ts';
-import type { SourceDocument } from '../../../formats/source-document.ts';
 import { sourceFormats, type SourceKind } from '../../../formats/registry.ts';
 import {
   parseInChunks,

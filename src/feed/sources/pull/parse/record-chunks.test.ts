@@ -7,7 +7,7 @@ import { dataDir } from '../../../../../test/support/data.ts';
 import { mispAttribute, mispEvent } from '../../../../../test/support/feed/misp-documents.ts';
 import { stixBundle, stixIndicator } from '../../../../../test/support/feed/stix-documents.ts';
 import { sourceFormats, type SourceKind } from '../../../formats/registry.ts';
-import type { SourceDocument } from '../../../formats/source-document.ts';
+import type { SourceDocument } from '../../../formats/fetch-session.ts';
 import { removeUnbelievableDates } from '../../../ingestion/believable-dates.ts';
 import { parseInChunks, toChunks, weighRecord } from './record-chunks.ts';
 

@@ -1,6 +1,5 @@
 import { buildDraft, toDraft } from '../../../formats/read-parts.ts';
 import { sourceFormats, type SourceKind } from '../../../formats/registry.ts';
-import type { SourceDocument } from '../../../formats/source-document.ts';
 import type {
   DraftResult,
   ParseContext,
@@ -8,6 +7,7 @@ import type {
   RecordDraft,
   SourceFormat,
 } from '../../../formats/source-format.ts';
+import type { SourceDocument } from '../../../formats/fetch-session.ts';
 import { createDateFilter } from '../../../ingestion/believable-dates.ts';
 import { comparePublishTimes, type SkippedEntry, type SourceRecord } from '../../../model/source-record.ts';
 import { buckets } from '../../../model/vocabulary.ts';

@@ -2,7 +2,7 @@ import type { Db } from '../../../../platform/db/db.ts';
 import type { PullResult } from '../../../ingestion/pull-plan.ts';
 import type { SourceRow } from '../../../ingestion/source-row.ts';
 import { upsertPredictions } from '../../../items/cve-predictions.store.ts';
-import type { PredictionList } from '../../../model/cve-prediction.ts';
+import type { PredictionList } from '../../../model/source-record.ts';
 import { renewClaim, withSourceAcrossOrgs } from '../../sources.store.ts';
 
 type ReadPull = { predictions: PredictionList | undefined; result: PullResult };
