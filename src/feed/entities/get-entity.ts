@@ -1,7 +1,7 @@
 import { inOrg, type Tx } from '../../platform/db/db.ts';
 import { appError } from '../../platform/lib/errors.ts';
 import { flatMapInSlices } from '../../platform/lib/concurrency/slices.ts';
-import type { Caller } from '../../platform/orgs/caller.ts';
+import type { Caller } from '../../platform/http/caller.ts';
 import { applyDatedOverride } from '../items/overrides/apply-overrides.ts';
 import { readItemVersions } from '../exports/exports.store.ts';
 import { findRelationships, type Relationship, toIndicatorName } from '../exports/relationships/find-relationships.ts';

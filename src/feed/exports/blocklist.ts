@@ -1,5 +1,5 @@
 import { inOrg } from '../../platform/db/db.ts';
-import type { Caller } from '../../platform/orgs/caller.ts';
+import type { Caller } from '../../platform/http/caller.ts';
 import { listFalsePositives } from '../indicators/indicators.store.ts';
 import type { FeedItem } from '../model/item.schema.ts';
 import { toComparisonForm } from '../model/values/normalize.ts';

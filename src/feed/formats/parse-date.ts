@@ -1,4 +1,4 @@
-import { ownValue } from '../../platform/lib/own-value.ts';
+import { ownValue } from '../../platform/lib/json/json-values.ts';
 
 const months = 'jan feb mar apr may jun jul aug sep oct nov dec'.split(' ');
 /** Time zones in hours from UTC (RFC 822 and others that feeds use). */

@@ -12,7 +12,7 @@ import {
 } from '../model/values/observables.ts';
 import { buckets, type LookupMatch } from '../model/vocabulary.ts';
 import type { IndicatorLookup } from './indicators.schema.ts';
-import { extractBareHost } from '../../platform/lib/url-host.ts';
+import { extractBareHost } from '../../platform/lib/outbound-http/addresses.ts';
 import { listEnclosingNetworks } from '../model/values/networks.ts';
 import { listParents, ownsSubdomains } from '../reference-data/shared-suffixes.ts';
 

@@ -1,4 +1,4 @@
-import { ownValue } from '../../platform/lib/own-value.ts';
+import { ownValue } from '../../platform/lib/json/json-values.ts';
 import { cleanName, isName, nameKey, needsCue } from './name-forms.ts';
 import { joinEntries, groupByKeys, type NameEntry, type NameRecord } from './join-entries.ts';
 

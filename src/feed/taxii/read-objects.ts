@@ -1,6 +1,6 @@
 import { flatMapInSlices } from '../../platform/lib/concurrency/slices.ts';
 import { inOrg, type Db, type Tx } from '../../platform/db/db.ts';
-import type { Caller } from '../../platform/orgs/caller.ts';
+import type { Caller } from '../../platform/http/caller.ts';
 import { readItemVersions } from '../exports/exports.store.ts';
 import { toRevokedObject } from '../exports/stix/stix-originals.ts';
 import { toStixItem, type ItemVersion } from '../exports/stix/stix-item.ts';

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { stringifyInSlices } from '../../platform/lib/concurrency/slices.ts';
 import { requireCaller, type App } from '../../platform/http/app-type.ts';
 import { appError } from '../../platform/lib/errors.ts';
-import type { Caller } from '../../platform/orgs/caller.ts';
+import type { Caller } from '../../platform/http/caller.ts';
 import { collections, findCollection, type TaxiiCollection } from './collections.ts';
 import { ObjectsQuery, readObjectsQuery, type ObjectsFilter } from './objects-query.ts';
 import { readManifestPage, readObjects, type ManifestPage, type TaxiiDeps } from './read-objects.ts';

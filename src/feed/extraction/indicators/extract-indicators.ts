@@ -1,4 +1,4 @@
-import { extractUrlHost, withoutBrackets } from '../../../platform/lib/url-host.ts';
+import { extractUrlHost, withoutBrackets } from '../../../platform/lib/outbound-http/addresses.ts';
 import { toComparisonForm } from '../../model/values/normalize.ts';
 import { bucketByType, type IndicatorType } from '../../model/vocabulary.ts';
 import { nameKey } from '../../reference-data/name-forms.ts';

@@ -1,6 +1,6 @@
 import { readValues } from './recognize-value.ts';
 import { isTypeWord } from './value-types.ts';
-import { ownValue } from '../../../platform/lib/own-value.ts';
+import { ownValue } from '../../../platform/lib/json/json-values.ts';
 
 const owner = '(?:dst|src|dest|c2|cc|source|attacker|remote|malicious|destination|server|network)_?';
 

@@ -1,6 +1,12 @@
 import { parseInstant } from '../../model/source-record.ts';
-import { asObjects, asScalarText, asText, isObject, type JsonObject } from '../../../platform/lib/json/json-values.ts';
-import { ownValue } from '../../../platform/lib/own-value.ts';
+import {
+  asObjects,
+  asScalarText,
+  asText,
+  isObject,
+  type JsonObject,
+  ownValue,
+} from '../../../platform/lib/json/json-values.ts';
 import { bucketByType, type IndicatorType } from '../../model/vocabulary.ts';
 import {
   createAddressObservable,

@@ -2,7 +2,15 @@ import { platforms, findPlatform } from '../../model/platforms.ts';
 import type { Classification, Iocs } from '../../model/item.schema.ts';
 import { targetRegion, targetSector, type Tlp } from '../../model/vocabulary.ts';
 import { countryName } from '../../model/target-forms.ts';
-import { ownValue, asObjects, asScalarText, asText, asTexts } from '../../../platform/lib/json/json-values.ts';
+import {
+  ownValue,
+  asObjects,
+  asScalarText,
+  asText,
+  asTexts,
+  asObject,
+  isObject,
+} from '../../../platform/lib/json/json-values.ts';
 import {
   createClassificationBuilder,
   inferPlatforms,
@@ -13,14 +21,6 @@ import type { NameDictionary } from '../../extraction/names/dictionary/name-dict
 import { addProseNames } from '../../extraction/names/add-prose-names.ts';
 import { findTaggedName } from '../../extraction/names/dictionary/tagged-name.ts';
 import { findMispActor } from './stix-observables.ts';
-import {
-  asObjects,
-  asScalarText,
-  asText,
-  asTexts,
-  asObject,
-  isObject,
-} from '../../../platform/lib/json/json-values.ts';
 import { findTactic, findTechnique } from '../../reference-data/attack.ts';
 import { cvePattern, cwePattern, strictestTlp } from '../record-fields.ts';
 import {

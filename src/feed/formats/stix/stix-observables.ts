@@ -1,7 +1,6 @@
 import { bucketByType, type IndicatorType } from '../../model/vocabulary.ts';
-import { ownValue } from '../../../platform/lib/json/json-values.ts';
+import { ownValue, asObjects, asText, asTexts, type JsonObject } from '../../../platform/lib/json/json-values.ts';
 import { createObservable, createAddressObservable, type Observable } from '../../extraction/observable.ts';
-import { asObjects, asText, asTexts, type JsonObject } from '../../../platform/lib/json/json-values.ts';
 import { toObservables } from '../misp/misp-attributes.ts';
 import { readTextField, type StixSourceObject } from './stix-objects.ts';
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { catalogSamples } from '../../../../test/support/feed/catalog-samples.ts';
 import { checkParsed } from '../../../../test/support/feed/check-parsed.ts';
-import { normalizeCron } from '../../../platform/lib/cron/cron.ts';
+import { normalizeCron } from '../../../platform/lib/time/cron.ts';
 import { readEntryText, toCanonicalUrl } from '../../formats/rss/read-entry-text.ts';
 import { sourceFormats } from '../../formats/registry.ts';
 import type { SourceFormat } from '../../formats/source-format.ts';
