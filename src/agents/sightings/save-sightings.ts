@@ -1,9 +1,9 @@
-import type { Tx } from '../../../platform/db/db.ts';
-import type { AppliedOverride } from '../../../feed/items/overrides/apply-overrides.ts';
-import type { FeedItem } from '../../../feed/model/item.schema.ts';
-import type { RelevanceReason } from '../../../feed/model/overrides.schema.ts';
-import { withOwnPoolLocked } from '../../../feed/relevance/profile.ts';
-import { emitEvents } from '../../../platform/notifications/emit-events.ts';
+import type { Tx } from '../../platform/db/db.ts';
+import type { AppliedOverride } from '../../feed/items/overrides/apply-overrides.ts';
+import type { FeedItem } from '../../feed/model/item.schema.ts';
+import type { RelevanceReason } from '../../feed/model/overrides.schema.ts';
+import { withOwnPoolLocked } from '../../feed/relevance/profile.ts';
+import { emitEvents } from '../../platform/notifications/emit-events.ts';
 import type { Sighting } from './find-sightings.ts';
 import { markExposed } from '../../feed/items/writing/overrides.store.ts';
 import { insertSightings, type Sweep } from './sightings.store.ts';

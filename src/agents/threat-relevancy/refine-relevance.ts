@@ -12,13 +12,12 @@ import { requestRelevanceVerdict } from './request-verdict.ts';
 import { listOpenItems, listOpenRelevantItems, type RelevanceVerdict, saveJudgmentRow } from './judgments.store.ts';
 import { isEmptyProfile, type Profile } from '../../feed/relevance/profile.schema.ts';
 import type { SnapshotCache } from '../../feed/items/snapshot/snapshot.ts';
-import { parseProfile } from '../../feed/relevance/profile.ts';
+import { parseProfile, withOwnPoolLocked } from '../../feed/relevance/profile.ts';
 import { findProfile, type ProfileRow } from '../../feed/relevance/relevance.store.ts';
 import { scoreItem, createMatcher } from '../../feed/relevance/score.ts';
 import { insertAudit } from '../../platform/orgs/audit.store.ts';
 import { clearOutdatedModelVerdicts, insertModelVerdict } from '../../feed/items/writing/overrides.store.ts';
-import { withOwnPoolLocked } from '../../feed/relevance/own-pool.ts';
-import { notifyRelevantItems } from '../../feed/relevance/notify-relevant.ts';
+import { notifyRelevantItems } from '../../feed/relevance/score-items.ts';
 
 export type RefineRelevanceDeps = { db: Db; clock: Clock; snapshots: SnapshotCache };
 
