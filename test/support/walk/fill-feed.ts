@@ -1,5 +1,5 @@
-import { sql } from 'kysely';
 import { whileServing } from '../listen.ts';
+import { sql } from 'kysely';
 import { acrossOrgs, inOrg } from '../../../src/platform/db/db.ts';
 import { syncSweepsAcrossOrgs } from '../../../src/agents/sightings/sightings.store.ts';
 import { sweepDue } from '../../../src/agents/sightings/sweep.ts';
