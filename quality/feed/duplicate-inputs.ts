@@ -7,7 +7,7 @@ import { isProseSource, toFeedItem } from '../../src/feed/ingestion/item-documen
 import { extractItem } from '../../src/feed/extraction/extract-item.ts';
 import { toTextRecord } from '../../src/feed/extraction/text/text-record.ts';
 import type { SourceRecord } from '../../src/feed/model/source-record.ts';
-import type { SourceDocument } from '../../src/feed/formats/source-document.ts';
+import type { SourceDocument } from '../../src/feed/formats/fetch-session.ts';
 import type { ItemOrigin } from '../../src/feed/ingestion/source-row.ts';
 import { sourceFormats, type SourceKind } from '../../src/feed/formats/registry.ts';
 import { readCampaigns } from '../prose/eset-campaigns.ts';

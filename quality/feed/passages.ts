@@ -5,7 +5,7 @@ import { FeedItem } from '../../src/feed/model/item.schema.ts';
 import { buckets } from '../../src/feed/model/vocabulary.ts';
 import { toFeedItem } from '../../src/feed/ingestion/item-document.ts';
 import type { SourceRecord } from '../../src/feed/model/source-record.ts';
-import type { SourceDocument } from '../../src/feed/formats/source-document.ts';
+import type { SourceDocument } from '../../src/feed/formats/fetch-session.ts';
 import type { SourceRow } from '../../src/feed/ingestion/source-row.ts';
 import { sourceFormats, type SourceKind } from '../../src/feed/formats/registry.ts';
 import { requireData } from '../recorded-inputs.ts';

@@ -1,4 +1,4 @@
-import { parsePattern } from '../../../src/feed/formats/stix/patterns/pattern.ts';
+import { parsePattern } from '../../../src/feed/formats/stix/pattern.ts';
 
 type Stix = Record<string, unknown>;
 
