@@ -1,4 +1,5 @@
--- Organizations, API keys and the audit log, and the functions that put tables under row-level security and create monthly partitions.
+-- Organizations, their API keys and sessions, and the audit log, and the functions that put tables under row-level security and create monthly
+-- partitions.
 --
 -- Every statement of the program runs as one of two roles: tocsin_app (one organization) or tocsin_system (all organizations).
 -- Both are subject to row-level security and own nothing. The program creates them before the first migration, because a managed
@@ -50,12 +51,16 @@ comment on function tocsin_partition_months(text, date, int) is
 create table organizations (
   id uuid primary key,
   name text not null unique,
+  tags text[] not null default '{}',
   created_at timestamptz not null default now(),
   listening_until timestamptz,
-  suspended_at timestamptz
+  suspended_at timestamptz,
+  suspended_by text
 );
 comment on table organizations is 'Tenants. Every other tenant row carries the id of its organization.';
+comment on column organizations.tags is 'Tags that the operator chose, sorted. Detection packs select organizations by them.';
 comment on column organizations.suspended_at is 'Since when requests of the organization are refused and its schedules wait. Null if they are not.';
+comment on column organizations.suspended_by is 'Who suspended the organization: a key of the installation by its fingerprint, or a command with its machine. Null if it is not suspended.';
 comment on column organizations.listening_until is 'Until when all events are stored because a client listens, by the clock of the database. Null if none ever did.';
 
 -- Not tocsin_protect: the key column is id, and an organization may only read its own row.
@@ -86,6 +91,44 @@ comment on column api_keys.from_environment is 'True for the key that the servic
 create index on api_keys (organization_id, created_at desc, id);
 create unique index one_environment_key on api_keys (from_environment) where from_environment and revoked_at is null;
 select tocsin_protect('api_keys');
+
+-- Sessions ---------------------------------------------------------------------------------------------------------------------------
+
+-- A session is the access of a key or a person for a browser, which never keeps the key itself.
+create table console_sessions (
+  id uuid primary key,
+  organization_id uuid not null references organizations (id),
+  token_hash bytea not null unique,
+  key_id text,
+  subject text not null,
+  scopes text[] not null,
+  created_at timestamptz not null,
+  last_seen_at timestamptz not null,
+  expires_at timestamptz not null,
+  credential_expires_at timestamptz,
+  ended_at timestamptz,
+  foreign key (organization_id, key_id) references api_keys (organization_id, id) on delete cascade
+);
+comment on table console_sessions is 'Sessions of browsers that signed in to the console. Written by src/platform/orgs/sessions.';
+comment on column console_sessions.token_hash is 'SHA-256 of the token in the cookie. The token itself is not stored.';
+comment on column console_sessions.key_id is 'Key that signed in. The session has its scopes and ends with it. Null for a sign-in link or an identity provider.';
+comment on column console_sessions.subject is 'Who signed in, as shown to people: the name of the key, or an e-mail address.';
+comment on column console_sessions.scopes is 'Scopes of a session without a key.';
+comment on column console_sessions.expires_at is 'When the session ends even if it is used until then.';
+comment on column console_sessions.credential_expires_at is 'When the credential that signed in ends: keys that the session creates end no later. Null: never.';
+create index on console_sessions (organization_id, created_at desc, id desc);
+select tocsin_protect('console_sessions');
+
+create table sign_in_links (
+  token_hash bytea primary key,
+  organization_id uuid not null references organizations (id),
+  scopes text[] not null,
+  expires_at timestamptz not null
+);
+comment on table sign_in_links is 'Links that sign in once, printed when the service starts. A link is deleted when it is used.';
+select tocsin_protect('sign_in_links');
+
+-- Audit log --------------------------------------------------------------------------------------------------------------------------
 
 create table audit (
   organization_id uuid not null,
@@ -152,22 +195,25 @@ end $$;
 create constraint trigger chain_audit after insert on audit deferrable initially deferred
   for each row when (new.sequence is null) execute function tocsin_chain_audit();
 
+-- Requests and views -----------------------------------------------------------------------------------------------------------------
+
 create table idempotency_keys (
-  organization_id uuid not null references organizations (id),
+  organization_id uuid references organizations (id),
   key_id text not null,
   route text not null,
   idempotency_key text not null,
   body_hash bytea not null,
   status int,
   answer text,
-  created_at timestamptz not null default now(),
-  primary key (organization_id, key_id, route, idempotency_key)
+  created_at timestamptz not null default now()
 );
 comment on table idempotency_keys is 'Responses to requests that carried an Idempotency-Key header, replayed when the request is repeated.';
+comment on column idempotency_keys.organization_id is 'Organization of the key. Null if the key of the installation sent the request, which no organization sees.';
 comment on column idempotency_keys.key_id is 'API key that sent the request, or the session if a browser without a key sent it.';
 comment on column idempotency_keys.body_hash is 'Hash of the request body. The same idempotency key with another body is rejected.';
 comment on column idempotency_keys.status is 'HTTP status of the response. Null while the first request is in progress.';
 comment on column idempotency_keys.answer is 'Response body.';
+create unique index on idempotency_keys (organization_id, key_id, route, idempotency_key) nulls not distinct;
 create index on idempotency_keys (created_at);
 select tocsin_protect('idempotency_keys');
 

@@ -87,6 +87,7 @@ create table model_usage (
 comment on table model_usage is 'Tokens and cost by detection, model alias and day. Daily and monthly budgets are checked against it.';
 comment on column model_usage.day is 'UTC day of slot time.';
 create index on model_usage (organization_id, alias, day);
+create index on model_usage (organization_id, day);
 select tocsin_protect('model_usage');
 
 create table model_reservations (

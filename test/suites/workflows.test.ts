@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { root } from '../support/program.ts';
 
-type Step = { uses?: string; run?: string; 'working-directory'?: string };
+type Step = { uses?: string; run?: string; with?: Record<string, unknown>; 'working-directory'?: string };
 type Workflow = {
   on: Record<string, unknown>;
   permissions: Record<string, string>;
@@ -23,6 +23,14 @@ test.each(names)('%s states its permissions and the time of each job', (name) =>
   if ('pull_request' in on) expect(permissions).toEqual({ contents: 'read' });
   expect(on).not.toHaveProperty('pull_request_target');
   for (const [job, { 'timeout-minutes': minutes }] of Object.entries(jobs)) expect(minutes, job).toBeGreaterThan(0);
+});
+
+test('jobs that run the tests have the tags, from the last of which a test upgrades', () => {
+  const jobs = names.flatMap((name) => Object.values(read(name).jobs));
+  const testing = jobs.filter(({ steps }) => steps.some(({ run = '' }) => run.includes('.ci/run')));
+  expect(testing.length).toBeGreaterThan(1);
+  for (const { steps } of testing)
+    expect(steps.find(({ uses = '' }) => uses.startsWith('actions/checkout'))?.with).toEqual({ 'fetch-depth': 0 });
 });
 
 test('dependencies are checked for every change and every week, those of the documentation included', () => {

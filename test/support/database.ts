@@ -29,9 +29,6 @@ export async function testDatabase(poolMax = 8): Promise<TestDatabase> {
 /** Creates a database without tables and drops it after the tests of this file. Returns its URL. */
 export const newEmptyDatabase = (): Promise<string> => createDatabase('template0');
 
-/** Clones a database to which nobody is connected, and drops the clone after the tests of this file. Returns its URL. */
-export const cloneDatabase = (url: string): Promise<string> => createDatabase(new URL(url).pathname.slice(1));
-
 async function createDatabase(template: string): Promise<string> {
   const server = new URL('/postgres', inject('databaseUrl'));
   const name = `test_${randomBytes(6).toString('hex')}`;

@@ -24,7 +24,7 @@ import { eraseFromLogs } from '../../detection/log-compaction/erase-from-logs.ts
 import { compactSegments } from '../../detection/log-compaction/compact-segments.ts';
 import { removeReplacedFiles } from '../../detection/log-compaction/clean-segments.ts';
 import type { SegmentStore } from '../../detection/log-store/files/segment-store.ts';
-import { isMigrated } from '../../platform/db/migrate.ts';
+import { isMigrated, migrate } from '../../platform/db/migrate.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import { keyFilePath } from '../../platform/lib/secrets/secretbox.ts';
 import { openBackupLocation } from './backup-location.ts';
@@ -244,6 +244,27 @@ test('refuses a database or a log storage that is in use, and a backup of a newe
   await runStatements(source.url, "insert into migrations values ('9999_future.sql', '')");
   await backUp(file).finally(() => runStatements(source.url, "delete from migrations where name like '9999%'"));
   await expect(restore(file)).rejects.toThrow(/made by the newer version .* \(9999_future.sql\)/);
+});
+
+test('refuses a backup and a database of a development version', async () => {
+  const file = join(folder, 'development');
+  await backUp(file);
+  const former = await newEmptyDatabase();
+  await migrate(former);
+  await runStatements(former, "update migrations set sha256 = 'other' where name like '0008%'");
+  await expect(restore(file, { url: former })).rejects.toThrow(/^The database was created by a development version/);
+
+  const [{ sha256 }] = (await runStatements(source.url, "select sha256 from migrations where name like '0008%'")) as [
+    { sha256: string },
+  ];
+  const setHash = (text: string) => `update migrations set sha256 = '${text}' where name like '0008%'`;
+  await runStatements(source.url, setHash('other'));
+  await backUp(file).finally(() => runStatements(source.url, setHash(sha256)));
+  const database = await newEmptyDatabase();
+  await expect(restore(file, { url: database })).rejects.toThrow(
+    /backup is of a database of a development version, whose migration 0008_logs.sql .*nothing was released before 0\.1\.0/,
+  );
+  expect(await isEmpty(database)).toBe(true);
 });
 
 test('backs up to a bucket, and lists the log files of one', async () => {

@@ -12,6 +12,7 @@ import {
   type StoredSegment,
 } from '../../detection/log-store/files/segment-store.ts';
 import { connectDirectly } from '../../platform/db/connect-directly.ts';
+import type { Migration } from '../../platform/db/migrate.ts';
 import { packageVersion } from '../../platform/lib/program-files.ts';
 import { createSecretbox, keyFilePath } from '../../platform/lib/secrets/secretbox.ts';
 import { type BackupLocation, encode } from './backup-location.ts';
@@ -77,12 +78,12 @@ async function fillArchive(client: pg.Client, archive: ArchiveWriter, options: B
   const { config, segmentStore, logs, report } = options;
   const addText = (name: string, text: string) => archive.add(name, Buffer.byteLength(text), [Buffer.from(text)]);
   await client.query('begin isolation level repeatable read read only; set local role tocsin_system');
-  const { rows } = await client.query<{ name: string }>('select name from migrations order by name');
+  const { rows: migrations } = await client.query<Migration>('select name, sha256 from migrations order by name');
   const header: Header = {
     format: 1,
     version: packageVersion,
     createdAt: new Date().toISOString(),
-    migrations: rows.map(({ name }) => name),
+    migrations,
     tables: await listTables(client),
     logs,
     keyCheck: hasKey(config) ? createSecretbox(config).seal('tocsin', keyCheckContext).toString('base64') : null,

@@ -16,12 +16,18 @@ export const logEntry = (orgId: string, path: string): string => `logs/${orgId}/
 const Table = z.object({ name: z.string(), columns: z.array(z.string()).min(1), months: z.array(z.string()) });
 export type Table = z.infer<typeof Table>;
 
+/** A migration. Backups of development versions list names only. */
+const Migration = z.union([
+  z.object({ name: z.string(), sha256: z.string() }),
+  z.string().transform((name) => ({ name, sha256: '' })),
+]);
+
 /** `keyCheck` is a text sealed with the key of the installation, in base64. Null if it has no key. */
 export const Header = z.object({
   format: z.literal(1, 'is not known to this version: use a newer one'),
   version: z.string(),
   createdAt: z.iso.datetime(),
-  migrations: z.array(z.string()),
+  migrations: z.array(Migration),
   tables: z.array(Table),
   logs: z.enum(['copied', 'listed']),
   keyCheck: z.string().nullable(),

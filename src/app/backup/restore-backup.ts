@@ -10,9 +10,12 @@ import type { SegmentStore } from '../../detection/log-store/files/segment-store
 import {
   applyMigration,
   listAppliedMigrations,
-  listMigrations,
   migrate,
+  readMigrations,
   withSchemaLock,
+  findMismatch,
+  planMigrations,
+  type Migration,
   forceRowSecurity,
   liftRowSecurity,
 } from '../../platform/db/migrate.ts';
@@ -46,7 +49,8 @@ export async function restoreBackup(location: BackupLocation, options: RestoreOp
   const { header, checksums } = await withSchemaLock(url, async (client) => {
     await checkEmpty(client);
     await prepareCopy(client);
-    const applied = (await listAppliedMigrations(client)).map(({ name }) => name);
+    const applied = await listAppliedMigrations(client);
+    planMigrations(readMigrations(), applied);
     await client.query('begin');
     const restoring = createRestorer(client, applied, options);
     const read = await readArchive(decode(location.read(), config.backupPassphrase), restoring.reader);
@@ -86,7 +90,7 @@ async function checkEmpty(client: pg.Client): Promise<void> {
 /** Returns a reader that writes the parts of a backup to the database, in the current transaction, and to the log storage. */
 function createRestorer(
   client: pg.Client,
-  applied: string[],
+  applied: Migration[],
   { config, segmentStore, report }: RestoreOptions,
 ): { reader: BackupReader; header: () => Header } {
   let restored: Header | undefined;
@@ -119,23 +123,33 @@ function createRestorer(
 }
 
 /** Creates the tables as the version of the backup had them, without rows. */
-async function createSchema(client: pg.Client, applied: string[], header: Header): Promise<void> {
-  const known = listMigrations();
-  const unknown = header.migrations.find((name) => !known.includes(name));
-  if (unknown !== undefined)
-    throw new Error(
-      `The backup was made by the newer version ${header.version} (${unknown}). Use that version or a newer one.`,
-    );
-  const newer = applied.find((name) => !header.migrations.includes(name));
+async function createSchema(client: pg.Client, applied: Migration[], header: Header): Promise<void> {
+  rejectOtherVersion(header);
+  const newer = applied[header.migrations.length];
   if (newer !== undefined)
-    throw new Error(`The database has the migration ${newer}, which the backup does not have. Use an empty database.`);
-  for (const name of header.migrations) if (!applied.includes(name)) await applyMigration(client, name);
+    throw new Error(
+      `The database has the migration ${newer.name}, which the backup does not have. Use an empty database.`,
+    );
+  for (const { name } of header.migrations.slice(applied.length)) await applyMigration(client, name);
   for (const { name, months } of header.tables)
     for (const month of months)
       await client.query('select tocsin_partition_months($1, to_date($2, $3), 0)', [name, month, 'YYYYMM']);
   await client.query(`truncate ${header.tables.map(({ name }) => quote(name)).join(', ')}`);
   for (const { name } of header.tables) await client.query(triggerSql(name, 'disable'));
   await liftRowSecurity(client);
+}
+
+/** Throws if the backup is not of this version or an earlier one. */
+function rejectOtherVersion({ version, migrations }: Header): void {
+  const mismatch = findMismatch(readMigrations(), migrations);
+  if (mismatch?.kind === 'newer')
+    throw new Error(
+      `The backup was made by the newer version ${version} (${mismatch.name}). Use that version or a newer one.`,
+    );
+  if (mismatch !== undefined)
+    throw new Error(
+      `The backup is of a database of a development version, whose migration ${mismatch.name} is not that of this version. Restore it with that version, or start without it, because nothing was released before 0.1.0.`,
+    );
 }
 
 async function checkStoreIsEmpty(store: SegmentStore): Promise<void> {

@@ -1,10 +1,8 @@
 import { expect, test } from 'vitest';
 import { planMigrations, type Migration } from './migrate.ts';
 
-const known = ['0001_a.sql', '0002_b.sql', '0003_c.sql'].map((name): Migration => ({
-  name,
-  sha256: `hash of ${name}`,
-}));
+const migration = (name: string, sha256 = `hash of ${name}`): Migration => ({ name, sha256 });
+const known = ['0001_a.sql', '0002_b.sql', '0003_c.sql'].map((name) => migration(name));
 
 test('returns what the database lacks, in order', () => {
   expect(planMigrations(known, [])).toEqual(['0001_a.sql', '0002_b.sql', '0003_c.sql']);
@@ -12,28 +10,19 @@ test('returns what the database lacks, in order', () => {
   expect(planMigrations(known, known)).toEqual([]);
 });
 
+const created = /^The database was created by a development version.*Create a new database .* before 0\.1\.0\.$/;
+
 test.each<[string, Migration[], RegExp]>([
-  [
-    'a newer version',
-    [...known, { name: '0004_d.sql', sha256: '' }],
-    /newer version \(0004_d\.sql\).*Start that.*or.*restore/,
-  ],
+  ['a newer version', [...known, migration('0004_d.sql')], /newer version \(0004_d\.sql\).*Start that.*or.*restore/],
   ['a gap', [known[0]!, known[2]!], /lacks the migration 0002_b\.sql although it has the later 0003_c\.sql/],
-  [
-    'a migration of an early version',
-    [known[0]!, { name: '0002_old.sql', sha256: '' }],
-    /0002_old\.sql.*before the first release/,
-  ],
-  [
-    'other migrations throughout',
-    [
-      { name: '0001_old.sql', sha256: '' },
-      { name: '0009_old.sql', sha256: '' },
-    ],
-    /0001_old\.sql.*before the first release/,
-  ],
-  ['changed statements', [known[0]!, { name: '0002_b.sql', sha256: 'other' }], /0002_b\.sql was changed after/],
-  ['no hashes', [{ name: '0001_a.sql', sha256: null }], /0001_a\.sql was changed after.*before the first release/],
+  ['changed statements', [known[0]!, migration('0002_b.sql', 'other')], created],
+  ['another migration in between', [known[0]!, migration('0002_old.sql'), known[1]!, known[2]!], created],
+  ['other migrations throughout', [migration('0001_old.sql'), migration('0009_old.sql')], created],
 ])('refuses a database with %s and says what to do', (_, applied, message) => {
   expect(() => planMigrations(known, applied)).toThrow(message);
+});
+
+test('recognizes the longer list of migrations that development versions had', () => {
+  const former = ['0001_a.sql', '0002_x.sql', '0003_c.sql', '0043_y.sql'].map((name) => migration(name, `old ${name}`));
+  expect(() => planMigrations(known, former)).toThrow(/whose migration 0001_a\.sql is not that of this version/);
 });

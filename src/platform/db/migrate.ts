@@ -7,12 +7,12 @@ import { connectDirectly } from './connect-directly.ts';
 import { acrossOrgs, queryRow, queryRows, type Db } from './db.ts';
 import { ensureRoles } from './roles.ts';
 
-const folder = resolve(import.meta.dirname, '../../../migrations');
+const shipped = resolve(import.meta.dirname, '../../../migrations');
 // An arbitrary advisory lock id that nothing else on the server uses.
 const lockId = 8_423_001;
 
-/** Returns the file names of all migrations of this version, in order. */
-export function listMigrations(): string[] {
+/** Returns the file names of all migrations of this version, or of another one in `folder`, in order. */
+export function listMigrations(folder = shipped): string[] {
   return readdirSync(folder)
     .filter((name) => /^\d{4}_.+\.sql$/.test(name))
     .toSorted();
@@ -31,7 +31,10 @@ export async function isMigrated(db: Db): Promise<boolean> {
 export async function findMigrationFault(db: Db): Promise<string | undefined> {
   const applied = await acrossOrgs(
     db,
-    (tx) => queryRows<Migration>(tx)`select name, to_jsonb(m) ->> 'sha256' as sha256 from migrations m order by name`,
+    (tx) =>
+      queryRows<Migration>(
+        tx,
+      )`select name, coalesce(to_jsonb(m) ->> 'sha256', '') as sha256 from migrations m order by name`,
   );
   try {
     planMigrations(readMigrations(), applied);
@@ -42,18 +45,18 @@ export async function findMigrationFault(db: Db): Promise<string | undefined> {
 }
 
 /**
- * Migrates the database at `url` to this version, one transaction per migration, and returns the names of the applied ones. Several
- * processes may call it at the same time. Throws if the database is not an earlier state of this version.
+ * Migrates the database at `url` to this version, or to the one in `folder`, in one transaction per migration, and returns the names of the
+ * applied ones. Several processes may call it at the same time. Throws if the database is not an earlier state of that version.
  */
-export function migrate(url: string): Promise<string[]> {
+export function migrate(url: string, folder = shipped): Promise<string[]> {
   return withSchemaLock(url, async (client) => {
-    const missing = planMigrations(readMigrations(), await listAppliedMigrations(client));
+    const missing = planMigrations(readMigrations(folder), await listAppliedMigrations(client));
     try {
       for (const name of missing) {
         await liftRowSecurity(client);
         await client.query('begin');
         try {
-          await applyMigration(client, name);
+          await applyMigration(client, name, folder);
           await client.query('commit');
         } catch (error) {
           await client.query('rollback');
@@ -67,11 +70,12 @@ export function migrate(url: string): Promise<string[]> {
   });
 }
 
-const readStatements = (name: string): string => readFileSync(resolve(folder, name), 'utf8');
+const readStatements = (folder: string, name: string): string => readFileSync(resolve(folder, name), 'utf8');
 const hashOf = (statements: string): string => createHash('sha256').update(statements).digest('hex');
 
-const readMigrations = (): Migration[] =>
-  listMigrations().map((name) => ({ name, sha256: hashOf(readStatements(name)) }));
+/** Returns all migrations of this version, or of another one in `folder`, in order. */
+export const readMigrations = (folder = shipped): Migration[] =>
+  listMigrations(folder).map((name) => ({ name, sha256: hashOf(readStatements(folder, name)) }));
 
 /**
  * Connects to the database at `url` and runs `work` while no other process migrates it. Creates missing roles first. Throws if `url` is a
@@ -95,15 +99,15 @@ export async function listAppliedMigrations(client: pg.Client): Promise<Migratio
   );
   await client.query('grant select on migrations to tocsin_system');
   const { rows } = await client.query<Migration>(
-    // Also reads a table of a development version, which has no such column.
-    "select name, to_jsonb(m) ->> 'sha256' as sha256 from migrations m order by name",
+    // Also reads the table of an early development version, which has no such column.
+    "select name, coalesce(to_jsonb(m) ->> 'sha256', '') as sha256 from migrations m order by name",
   );
   return rows;
 }
 
 /** Applies a migration of this version in the current transaction. `liftRowSecurity` must have been called, unless no table has rows. */
-export async function applyMigration(client: pg.Client, name: string): Promise<void> {
-  const statements = readStatements(name);
+export async function applyMigration(client: pg.Client, name: string, folder = shipped): Promise<void> {
+  const statements = readStatements(folder, name);
   try {
     await client.query(statements);
     await client.query('insert into migrations (name, sha256) values ($1, $2)', [name, hashOf(statements)]);
@@ -120,39 +124,47 @@ export async function createUpcomingPartitions(db: Db): Promise<void> {
     await sql`select tocsin_partition_months(${table}, (now() at time zone 'UTC')::date, 3)`.execute(db);
 }
 
-/** `sha256` is the hash of the statements, in hexadecimal. Null if the database was created before hashes were recorded. */
-export type Migration = { name: string; sha256: string | null };
+/** `sha256` is the hash of the statements, in hexadecimal. */
+export type Migration = { name: string; sha256: string };
 
-/** Earlier texts of migrations, with the same result: they forced row-level security themselves, which `migrate` does for every table. */
-const formerHashes: Record<string, string> = {
-  '0007_logs.sql': 'de82f9f303204a29efaaaf8c9410ce34134c0c8346e9724fe4154ec764563d02',
-  '0008_feed_sources_and_items.sql': '12716a2e596c73a1c3d240e29344b0f49014eb0a824e2df4f767134583f3ec72',
-  '0009_feed_search_and_deduplication.sql': '2cb3f51e70f04d270fbf26069dfe8af62411b41aabf8958d9c7d45c2017df8ac',
-};
+/**
+ * The first migration of a database, or of a backup, that differs from this version. The database is of a newer version or of a development
+ * version, or its list of migrations lacks `lacking`, an earlier one, and belongs to no version.
+ */
+export type MigrationMismatch =
+  | { kind: 'newer' | 'development'; name: string }
+  | { kind: 'gap'; name: string; lacking: string };
+
+/** Returns how `applied`, the migrations of a database in order, is no earlier state of `known`, those of this version, or undefined. */
+export function findMismatch(known: Migration[], applied: Migration[]): MigrationMismatch | undefined {
+  for (const [index, { name, sha256 }] of applied.entries()) {
+    const expected = known[index];
+    if (expected?.name === name && expected.sha256 === sha256) continue;
+    if (known.every((one) => one.name < name)) return { kind: 'newer', name };
+    if (expected !== undefined && expected.name < name && known.some((one) => one.name === name))
+      return { kind: 'gap', name, lacking: expected.name };
+    return { kind: 'development', name };
+  }
+  return undefined;
+}
 
 /**
  * Returns the names of the migrations that a database lacks, in order. `known` are the migrations of this version, `applied` those of the
  * database, both in order. Throws if the database is not an earlier state of this version, with what to do.
  */
 export function planMigrations(known: Migration[], applied: Migration[]): string[] {
-  for (const [index, { name, sha256 }] of applied.entries()) {
-    const expected = known[index];
-    if (expected?.name !== name) throw new Error(describeOther(known, name, expected?.name));
-    if (expected.sha256 !== sha256 && formerHashes[name] !== sha256)
-      throw new Error(
-        `The migration ${name} was changed after the database had applied it. Install an unchanged version. If the database was created before the first release, create a new one.`,
-      );
-  }
+  const mismatch = findMismatch(known, applied);
+  if (mismatch !== undefined) throw new Error(explain(mismatch));
   return known.slice(applied.length).map(({ name }) => name);
 }
 
-/** Describes a database that has the migration `name` where this version has `expected`, or none. */
-function describeOther(known: Migration[], name: string, expected: string | undefined): string {
-  if (known.every((one) => one.name < name))
+function explain(mismatch: MigrationMismatch): string {
+  const { kind, name } = mismatch;
+  if (kind === 'newer')
     return `The database was migrated by a newer version (${name}). Start that version or a newer one. To return to this version, restore the backup from before the upgrade into an empty database.`;
-  if (known.some((one) => one.name === name))
-    return `The database lacks the migration ${expected} although it has the later ${name}, so it belongs to no version. Restore a backup into an empty database.`;
-  return `The database has the migration ${name}, which this version does not have: it was created by a version before the first release. Create a new database, or start the version that created it.`;
+  if (kind === 'gap')
+    return `The database lacks the migration ${mismatch.lacking} although it has the later ${name}, so it belongs to no version. Restore a backup into an empty database.`;
+  return `The database was created by a development version, whose migration ${name} is not that of this version. Create a new database (another DATABASE_URL, or without it another TOCSIN_DATA_DIR), because nothing was released before 0.1.0.`;
 }
 
 /**

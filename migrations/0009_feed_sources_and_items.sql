@@ -168,7 +168,8 @@ create table items (
   -- With columns for search, which looks up many items by id before the page is known.
   primary key (id) include (pool_id, seq, added_to_feed_at, severity, status, publisher, source_name, platforms, duplicate_of),
   unique (source_id, record_id, generation)
-);
+-- Documents of up to four kilobytes, as most structured records have, stay uncompressed: compression would be a fifth of inserting an item.
+) with (toast_tuple_target = 4080);
 comment on table items is 'Items of the feed, in their current version.';
 comment on column items.organization_id is 'Owner: the organization of the source, or the one that posted the item.';
 comment on column items.source_id is 'Source. Null for a posted item.';
@@ -197,14 +198,19 @@ create index on items (reading);
 
 -- Lists and searches are index-only scans: the filter columns are included in each index.
 create index items_listed on items (pool_id, added_to_feed_at desc, id desc)
-  include (seq, severity, status, publisher, source_name, platforms, duplicate_of);
+  include (seq, severity, status, publisher, source_name, platforms, duplicate_of, last_updated);
 -- Few items are not active, so a filter by another status skips the active ones.
 create index items_not_active on items (pool_id, status, added_to_feed_at desc, id desc)
   include (seq, severity, publisher, source_name, platforms, duplicate_of) where status <> 'active';
 create index items_members on items (duplicate_of)
   include (id, pool_id, seq, severity, status, publisher, source_name, platforms) where duplicate_of is not null;
 create index items_in_change_order on items (pool_id, seq, id);
-create index items_updated on items (pool_id, last_updated);
+-- An item that has not changed since it was added is found by the time at which it was added, so it needs no entry here. Lists with updatedSince
+-- read no item, only this index.
+create index items_updated on items (pool_id, last_updated, added_to_feed_at, id)
+  include (seq, severity, status, publisher, source_name, platforms, duplicate_of) where last_updated > added_to_feed_at;
+-- The terms of items that a person retracted keep the statuses from before, so a look-up of a frequent value reads these items.
+create index items_held_back on items (id) where held_back is not null;
 select tocsin_protect_items('items');
 
 create table item_versions (
@@ -238,8 +244,10 @@ create table feed_counts (
   source_name text not null,
   platforms text not null,
   n int not null,
+  roots int not null default 0,
   primary key (pool_id, severity, status, publisher, source_name, platforms)
 );
 comment on table feed_counts is 'Number of items by filter columns, so that totals and breakdowns need not count items.';
 comment on column feed_counts.platforms is 'Sorted platforms, separated by commas.';
+comment on column feed_counts.roots is 'How many of the n items are not duplicates.';
 select tocsin_protect_items('feed_counts');

@@ -86,8 +86,8 @@ comment on table hit_groups is 'Waves: windows in which one detection raised man
 comment on column hit_groups.hits is 'Number of hits that joined the group.';
 comment on column hit_groups.revision is 'Number of events about the group.';
 comment on column hit_groups.announced is 'Number of hits at the latest event about the group. 0 if there was none.';
-create index on hit_groups (organization_id, created_at desc, id desc);
 comment on column hit_groups.has_changes is 'True if later verdicts changed hits since the latest event.';
+create index on hit_groups (organization_id, created_at desc, id desc);
 create index hit_groups_grown on hit_groups (organization_id, detection_id) where announced > 0 and (announced < hits or has_changes);
 select tocsin_protect('hit_groups');
 
@@ -116,6 +116,7 @@ create table hits (
   status text not null default 'open',
   superseded boolean not null default false,
   revision int not null default 1,
+  changed_revision int not null default 1,
   occurrences int not null default 1,
   window_from timestamptz not null,
   window_to timestamptz not null,
@@ -141,6 +142,7 @@ comment on column hits.needs_review is 'JSON of why a person must decide: places
 comment on column hits.struck is 'JSON array of the claims that were removed from the verdict because the rows do not support them: where, text, reason.';
 comment on column hits.status is 'open, true_positive, benign, false_positive or outdated.';
 comment on column hits.superseded is 'True if the service marked the hit as outdated because the past changed or the model dismissed it later. If it is found again, its content is replaced. The status that a person set is kept.';
+comment on column hits.changed_revision is 'Revision of the last change of its content or status. Later revisions only saw it again.';
 comment on column hits.group_id is 'Group of the wave in which the hit was raised. Null if its window has few hits.';
 comment on column hits.occurrences is 'Number of windows that contain the finding.';
 comment on column hits.window_from is 'Start of the earliest of these windows.';
@@ -191,11 +193,13 @@ create table hit_changes (
   to_status text not null,
   reason text,
   batch_id uuid,
+  revision int,
   primary key (organization_id, id),
   foreign key (organization_id, hit_id) references hits (organization_id, id) on delete cascade
 );
 comment on table hit_changes is 'Changes of the status of a hit.';
 comment on column hit_changes.batch_id is 'Identifies the changes of a group of hits that were made together. Null for a change of a single hit.';
+comment on column hit_changes.revision is 'Revision of the hit after the change.';
 comment on column hit_changes.key_id is 'API key that made the change. Null for changes made by the service or a session without a key.';
 comment on column hit_changes.actor is 'Person or key that signed in, if the change was made with a session.';
 create index on hit_changes (organization_id, hit_id, at);

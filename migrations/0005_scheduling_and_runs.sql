@@ -306,6 +306,8 @@ comment on column run_queue.lost is 'Number of times that a worker lost the run.
 comment on column run_queue.lease_until is 'End of the lease, by the clock of the database.';
 comment on column run_queue.worker is 'Id of the claim.';
 create index run_queue_claim on run_queue (organization_id, kind, start_at, run_id) where state = 'queued';
+-- Runs of one slot are spread over up to an hour, so most queued runs may not start yet. A claim finds the lanes of those that may.
+create index run_queue_due on run_queue (start_at, organization_id, kind) where state = 'queued';
 create index run_queue_leases on run_queue (lease_until) where state = 'running';
 create index run_queue_connections on run_queue (organization_id, connection_id) where state = 'running' and connection_id is not null;
 create index on run_queue (organization_id, detection_id);

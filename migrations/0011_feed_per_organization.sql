@@ -35,6 +35,7 @@ create table feed_relevance (
   organization_id uuid not null,
   version int not null,
   item_id uuid not null,
+  pool_id uuid not null,
   added_to_feed_at timestamptz not null,
   score numeric(3, 2) not null,
   reasons text not null,
@@ -46,11 +47,15 @@ create table feed_relevance (
 );
 comment on table feed_relevance is 'Relevance scores of the items that reach the threshold of the profile.';
 comment on column feed_relevance.version is 'Version of the profile.';
+comment on column feed_relevance.pool_id is 'Pool of the item.';
 comment on column feed_relevance.reasons is 'JSON array of the reasons.';
 comment on column feed_relevance.seq_from is 'Sequence number from which the score is current.';
 comment on column feed_relevance.seq_until is 'Sequence number that ended the score (exclusive).';
 comment on column feed_relevance.ended_at is 'When the score ended. Afterwards it is visible only under an earlier asOf.';
-create index on feed_relevance (organization_id, version, added_to_feed_at desc, item_id desc);
+-- The list of relevant items is an index-only scan, which reads no item besides those of the page.
+-- Ascending, because scoring inserts in the order of the times, and pages that are filled from the left stay half empty.
+create index feed_relevance_listed on feed_relevance (organization_id, version, added_to_feed_at, item_id)
+  include (pool_id, seq_from, seq_until);
 create index on feed_relevance (item_id);
 create index on feed_relevance (ended_at) where ended_at is not null;
 select tocsin_protect('feed_relevance');
@@ -280,6 +285,8 @@ create table taxii_objects (
   item_id uuid not null,
   item_version int not null,
   gone boolean not null,
+  created text,
+  restored boolean not null default false,
   content text,
   term text,
   primary key (organization_id, collection, object_id, version)
@@ -288,8 +295,25 @@ comment on table taxii_objects is 'STIX objects in a collection. Their content i
 comment on column taxii_objects.version is 'The object''s modified time. Empty for observables, which have none.';
 comment on column taxii_objects.item_id is 'Item that contains the object.';
 comment on column taxii_objects.gone is 'True if the item no longer contains the object.';
+comment on column taxii_objects.created is 'When the source created an object that came as STIX, which its revocation repeats. Null for objects that we write.';
+comment on column taxii_objects.restored is 'True if an item contains the object again after it was revoked. The version then replaces its own modified time.';
 comment on column taxii_objects.content is 'JSON of an object that several items share. Null for an object of one item.';
 comment on column taxii_objects.term is 'Value in item_terms of the actor, malware or tool that several items share. It is visible as long as a visible item contains it.';
-create index on taxii_objects (organization_id, collection, date_added);
-create index on taxii_objects (organization_id, collection, item_id);
+-- While a collection is filled, its statistics say that it is empty, and every index that starts with the collection looks as good as the primary
+-- key to find an object. These two indexes cannot serve such a search, which would take seconds a statement.
+create index taxii_objects_by_date on taxii_objects (organization_id, collection, date_added) where date_added >= 'epoch';
+create index taxii_objects_by_item on taxii_objects (item_id, organization_id, collection);
 select tocsin_protect('taxii_objects');
+
+-- Several items can contain one STIX object, which a collection adds for the first of them. The others decide whether it is still offered when
+-- that one drops it or is erased.
+create table taxii_object_items (
+  organization_id uuid not null,
+  collection text not null,
+  object_id text not null,
+  item_id uuid not null,
+  primary key (organization_id, collection, object_id, item_id)
+);
+comment on table taxii_object_items is 'Items that contain a STIX object of a collection, besides the item for which it was added.';
+create index on taxii_object_items (item_id, organization_id, collection);
+select tocsin_protect('taxii_object_items');

@@ -30,6 +30,9 @@ create table dataset_columns (
   mixed boolean not null default false,
   any_spelling boolean not null default false,
   declared text,
+  stored_name text,
+  stored_type text,
+  stored_position int,
   primary key (organization_id, dataset, name),
   foreign key (organization_id, dataset) references datasets (organization_id, name)
 );
@@ -40,6 +43,10 @@ comment on column dataset_columns.open is 'True if the objects have more keys th
 comment on column dataset_columns.mixed is 'True if the column has had values that do not fit its type.';
 comment on column dataset_columns.any_spelling is 'True if the key has more spellings than keys lists.';
 comment on column dataset_columns.declared is 'Type that a user declared. Null if the type follows the data.';
+comment on column dataset_columns.stored_name is 'Name of the column in Parquet files. Null as long as no file has the column.';
+comment on column dataset_columns.stored_type is 'Type of the column in Parquet files. Never changes, unlike type, so that all files agree.';
+comment on column dataset_columns.stored_position is 'Place in the order in which columns were first stored. A file has the first ones of this order.';
+create unique index on dataset_columns (organization_id, dataset, stored_position) where stored_position is not null;
 select tocsin_protect('dataset_columns');
 
 create table dataset_statistics (
@@ -63,6 +70,19 @@ create table dataset_hours (
 );
 comment on table dataset_hours is 'Number of events by hour of arrival, without history. Kept for 17 days.';
 select tocsin_protect('dataset_hours');
+
+create table dataset_days (
+  organization_id uuid not null,
+  day date not null,
+  dataset text not null,
+  events bigint not null,
+  bytes bigint not null,
+  primary key (organization_id, day, dataset),
+  foreign key (organization_id, dataset) references datasets (organization_id, name)
+);
+comment on table dataset_days is 'Number and size of the received events by UTC day, history included. Written with each batch under the lock of its dataset.';
+comment on column dataset_days.bytes is 'Size of the events as stored when they arrive, uncompressed.';
+select tocsin_protect('dataset_days');
 
 create table dataset_health (
   organization_id uuid not null,
@@ -129,22 +149,76 @@ create table segments (
   drift text,
   created_at timestamptz not null,
   replaced_at timestamptz,
+  published boolean not null default false,
   primary key (organization_id, id),
   foreign key (organization_id, dataset) references datasets (organization_id, name)
 );
 comment on table segments is 'Files of the log store. A file that is not listed does not exist for queries and is removed later.';
-comment on column segments.format is 'text (one batch) or parquet (compacted batches).';
+comment on column segments.format is 'text (one batch), typed (compacted batches, a Parquet file with typed columns) or parquet (compacted by an earlier version, a Parquet file with texts).';
 comment on column segments.history is 'True for past events, which are not part of scheduled windows.';
 comment on column segments.ingested_from is 'Earliest publication time of its rows.';
 comment on column segments.time_from is 'Earliest event time of its rows.';
 comment on column segments.sha256 is 'Hash of the file in hexadecimal. Null if the file is in a folder and not in object storage.';
-comment on column segments.columns is 'Number of columns in a Parquet file: the first ones of the dataset by position, at most 200. 0 for text.';
+comment on column segments.columns is 'Number of columns of events in a Parquet file. In a typed one the first ones by stored_position, at most 200. 0 for text.';
 comment on column segments.drift is 'JSON of the number of values that did not fit their column, by column. Null without such values.';
 comment on column segments.replaced_at is 'When compaction replaced the file. It is removed once no query can still be reading it.';
+comment on column segments.published is 'True if the file lies in the layout for other engines, below dataset=….';
 create index on segments (organization_id, dataset, ingested_to) where replaced_at is null;
 create index on segments (organization_id, dataset, time_to) where replaced_at is null;
+create index on segments (organization_id, dataset, ingested_from) where replaced_at is null and not published;
 create index on segments (replaced_at) where replaced_at is not null;
 select tocsin_protect('segments');
+
+-- Other engines read published files by a list of them. See docs/operate/parquet.md.
+create table dataset_manifests (
+  organization_id uuid not null,
+  dataset text not null,
+  version bigint not null default 1,
+  written_version bigint not null default 0,
+  primary key (organization_id, dataset),
+  foreign key (organization_id, dataset) references datasets (organization_id, name)
+);
+comment on table dataset_manifests is 'Lists of published files that other engines read: the file _manifest.json of each dataset.';
+comment on column dataset_manifests.version is 'Incremented whenever the published files of the dataset change.';
+comment on column dataset_manifests.written_version is 'Version that the file in the store has.';
+create index on dataset_manifests (organization_id, dataset) where version <> written_version;
+select tocsin_protect('dataset_manifests');
+
+create function tocsin_note_published() returns trigger language plpgsql as $$
+begin
+  insert into dataset_manifests as m (organization_id, dataset)
+  select distinct organization_id, dataset from changed where published order by 1, 2
+  on conflict (organization_id, dataset) do update set version = m.version + 1;
+  return null;
+end $$;
+comment on function tocsin_note_published() is 'Increments the version of the manifests whose published files change.';
+create trigger note_published after insert on segments referencing new table as changed for each statement execute function tocsin_note_published();
+create trigger note_replaced after update on segments referencing new table as changed for each statement execute function tocsin_note_published();
+
+create table log_folders (
+  organization_id uuid not null references organizations (id),
+  name text not null,
+  lease_until timestamptz,
+  primary key (organization_id, name)
+);
+comment on table log_folders is 'Folders of log files that are pulled, by their name in TOCSIN_LOG_FOLDERS.';
+comment on column log_folders.lease_until is 'Until when one process reads the folder, by the clock of the database.';
+select tocsin_protect('log_folders');
+
+create table log_folder_objects (
+  organization_id uuid not null,
+  folder text not null,
+  object_key text not null,
+  version text not null,
+  modified_at timestamptz not null,
+  problem text,
+  primary key (organization_id, folder, object_key),
+  foreign key (organization_id, folder) references log_folders (organization_id, name)
+);
+comment on table log_folder_objects is 'Objects that were read from a folder, as long as it is searched for objects of their age.';
+comment on column log_folder_objects.version is 'What identifies the content: the entity tag, or the size and time of a file.';
+comment on column log_folder_objects.problem is 'Why no events of the object were stored, if they could not be.';
+select tocsin_protect('log_folder_objects');
 
 create table log_store (
   one boolean primary key default true check (one),

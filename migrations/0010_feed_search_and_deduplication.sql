@@ -12,7 +12,8 @@ create table item_terms (
   standing text check (standing in ('false_positive', 'revoked')),
   ends_at timestamptz,
   entity text,
-  seen_at timestamptz
+  seen_at timestamptz,
+  address inet
 );
 comment on table item_terms is 'Values that items are found and compared by, one row per item, kind and value. The writer keeps the rows distinct: a unique index would be the most expensive part of a pull.';
 comment on column item_terms.kind is 'Kind of the value. alias: another id of the same OSV record. text: a band of the MinHash sketch, shared by similar texts.';
@@ -22,12 +23,15 @@ comment on column item_terms.standing is 'Status of an indicator according to th
 comment on column item_terms.ends_at is 'When the indicator expires. Null if it does not expire.';
 comment on column item_terms.entity is 'Printed form of the canonical name of an actor, malware or tool, and of a CVE. Null for aliases and other kinds.';
 comment on column item_terms.seen_at is 'When the item was published, or else added. Set with entity.';
+comment on column item_terms.address is 'Address or network of an indicator. The writer sets it, because not every text of its form is an address. Null for all other values.';
 create index on item_terms (kind, value, pool_id, item_id);
 create index on item_terms (item_id, kind);
 -- In byte order, so that the beginning of a name is a range.
 create index item_terms_entities on item_terms (kind, value collate "C", pool_id, seen_at, item_id) include (entity) where entity is not null and standing is null;
 -- The URLs of a host are a range in byte order.
 create index item_terms_urls on item_terms (value collate "C", pool_id, item_id) where kind = 'indicator' and value like '%://%';
+-- Addresses and networks inside of a network are a range.
+create index item_terms_addresses on item_terms (pool_id, address) where address is not null;
 select tocsin_protect_items('item_terms');
 
 -- Separate from items, so that a search reads few pages.
@@ -42,10 +46,34 @@ comment on table item_search is 'Words of the items, for full-text search.';
 comment on column item_search.added_to_feed_at is 'Like items.added_to_feed_at. A search reads only the newest matches that it needs.';
 create index item_search_words on item_search using gin (words);
 create index item_search_added on item_search (added_to_feed_at);
--- Samples by a hash of the id, in which the matches of a frequent word are counted.
-create index item_search_sample_256 on item_search using gin (words) where uuid_hash(item_id) & 255 = 0;
-create index item_search_sample_16 on item_search using gin (words) where uuid_hash(item_id) & 15 = 0;
 select tocsin_protect_items('item_search');
+
+-- Separate from item_search, whose rows are large and far apart: to count a sample there would read a page of the disk for each row.
+create table item_search_sample (
+  organization_id uuid not null,
+  item_id uuid primary key,
+  pool_id uuid not null,
+  words tsvector not null
+) with (toast_tuple_target = 128);
+comment on table item_search_sample is 'Copy of one in 16 rows of item_search, by a hash of the id, in which the matches of a frequent word are counted.';
+comment on column item_search_sample.words is 'Stored out of line: a search finds the rows by an index and hardly ever compares them.';
+create index item_search_sample_1024 on item_search_sample using gin (words) where uuid_hash(item_id) & 1023 = 0;
+create index item_search_sample_256 on item_search_sample using gin (words) where uuid_hash(item_id) & 255 = 0;
+create index item_search_sample_64 on item_search_sample using gin (words) where uuid_hash(item_id) & 63 = 0;
+create index item_search_sample_16 on item_search_sample using gin (words);
+select tocsin_protect_items('item_search_sample');
+
+-- Runs once per statement, because an insert for each row would be a fifth of the time in which new items are written.
+create function tocsin_keep_sample() returns trigger language plpgsql as $$
+begin
+  insert into item_search_sample as known (organization_id, item_id, pool_id, words)
+  select organization_id, item_id, pool_id, words from written where uuid_hash(item_id) & 15 = 0
+  on conflict (item_id) do update set words = excluded.words where known.words is distinct from excluded.words;
+  return null;
+end $$;
+comment on function tocsin_keep_sample() is 'Copies the sample among the rows of item_search that a statement wrote to item_search_sample.';
+create trigger keep_sample_of_new after insert on item_search referencing new table as written for each statement execute function tocsin_keep_sample();
+create trigger keep_sample_of_changed after update on item_search referencing new table as written for each statement execute function tocsin_keep_sample();
 
 -- English stems, so that "stealers" finds "stealer". Without stop words, which would change phrases and exclusions.
 create text search dictionary tocsin_stem (template = snowball, language = english);
@@ -63,26 +91,40 @@ end $$;
 comment on function tocsin_words(text, text, text) is
   'Returns the words of an item: title, summary with indicators, and text, in descending weight. Long text is truncated, further if the words exceed the size limit of a tsvector.';
 
-create function tocsin_search_score(words tsvector, query tsquery, at timestamptz) returns float8 language sql stable parallel safe as $$
-  select ln(greatest(ts_rank(words, query, 1), 1e-6)) + date_part('epoch', at) / (180 * 24 * 3600)
+-- The cube root lets a title of years ago rank before a recent text that mentions a word in passing. The weights let many mentions in a long text
+-- count less.
+create function tocsin_search_score(words tsvector, query tsquery, at timestamptz, now timestamptz) returns float8 language sql stable parallel safe as $$
+  select ln(greatest(ts_rank('{0.03, 0.1, 0.4, 1}', words, query, 1), 1e-6)) - ln(1 + greatest(extract(epoch from now - at), 0)::float8 / (30 * 24 * 3600)) / 3
 $$;
-comment on function tocsin_search_score(tsvector, tsquery, timestamptz) is
-  'Returns the place of an item in a search by relevance and freshness: 180 days count as much as a rank e times as high. Does not depend on the current time, so that pages stay consistent.';
+comment on function tocsin_search_score(tsvector, tsquery, timestamptz, timestamptz) is
+  'Returns the score of an item in a search by relevance and freshness: its rank divided by the cube root of its age, 30 days older than it is.';
 
+-- Runs of Chinese, Japanese, Korean, Thai and similar text are indexed as pairs of characters, so that every part of them is found.
 create function tocsin_text_query(text text) returns tsquery language sql immutable parallel safe as $$
-  select case when text ~ '"' or words::text ~ '[<!]' or numnode(words) = 0 then stems else (
+  select case when regexp_replace(text, '"[^\x01-\x1f!-\x7f]+"', '', 'g') ~ '"' or words ~ '!' or numnode(words::tsquery) not between 1 and 15 then stems::tsquery else (
     select string_agg(case
-      when part !~ '^''[[:alpha:]][[:alnum:]]*''$' then part
-      when length(word) < 4 then quote_literal(stem)
+      when part !~ '^''[[:alnum:]]*[[:alpha:]][[:alnum:]]*''$' then part
+      when previous ~ '<' or next ~ '<' then case when word ~ '^[[:alpha:]]+$' then quote_literal(stem) else part end
+      when length(word) = 1 and word ~ '[^\x01-\x7f]' then part || ':*'
+      when length(word) < 4 then case when word ~ '^[[:alpha:]]+$' then quote_literal(stem) else part end
       when stem = word then part || ':*'
       else '(' || quote_literal(stem) || '|' || part || ':*)' end, '' order by place)::tsquery
-    from regexp_matches(words::text, '''(?:[^'']|'''')*''|[^'']+', 'g') with ordinality parts (part_list, place)
-      cross join lateral (select part_list[1] as part, trim(both '''' from part_list[1]) as word) parsed
+    from (
+        select part_list[1] as part, place, lag(part_list[1]) over (order by place) as previous, lead(part_list[1]) over (order by place) as next
+        from regexp_matches(
+          regexp_replace(words, '(?<!<-> )''(apt|dev|fin|storm|ta|temp|uac|uat|unc)(?:'' (?:&|<->) ''-?)?(\d+)''(?! <->)',
+            '(''\1\2'' | ''\1'' <-> ''\2'' | ''\1'' <-> ''-\2'')', 'g'),
+          '''(?:[^'']|'''')*''|[^'']+', 'g') with ordinality parts (part_list, place)) parts
+      cross join lateral (select trim(both '''' from part) as word) parsed
       cross join lateral (select coalesce((ts_lexize('tocsin_stem', word))[1], word) as stem) stemmed) end
-  from (select websearch_to_tsquery('tocsin_text', text) as stems, websearch_to_tsquery('simple', text) as words) query
+  from (
+    -- The parts of a compound are indexed one after another behind it, so they alone match it in all its spellings.
+    select regexp_replace(websearch_to_tsquery('tocsin_text', text)::text, compound, '', 'g') as stems,
+      regexp_replace(websearch_to_tsquery('simple', text)::text, compound, '', 'g') as words
+    from (select '(?<!<-> )''[[:alpha:]]+(?:-[[:alpha:]]+)+'' <-> ' as compound) patterns) query
 $$;
 comment on function tocsin_text_query(text) is
-  'Returns the full-text query of a search text. Without quotation marks, phrases (<) and exclusions (!), a word of at least four letters and digits also matches longer words that begin with it.';
+  'Returns the full-text query of a search text. Without quotation marks and exclusions (!), and up to eight words, a word of at least four letters and digits also matches longer words that begin with it, unless it is part of a compound (<). A compound such as zero-day also matches its words without a hyphen, and APT28, APT 28 and APT-28 match each other. Quotation marks around pairs of characters of a script without spaces do not count, and a single character of it matches the pairs that begin with it.';
 
 -- Row-level security prevents an operator that is not leakproof, such as @@, from using an index. These functions therefore search as
 -- tocsin_system within the given pools; the policies of items apply when the caller reads the items.
@@ -97,21 +139,41 @@ end $$;
 comment on function tocsin_find_words(uuid[], tsquery, timestamptz) is
   'Returns the ids of the items in the given pools that match a full-text query and were added at a time or later.';
 
--- A constant divisor lets the planner use the index of the sample.
-create function tocsin_sample_words(pools uuid[], query tsquery, one_in int) returns uuid[] language plpgsql stable set role to tocsin_system as $$
+-- A search of frequent words reads the newest items in their order. The index of the words would collect every item that contains one of the
+-- words or begins with it, whose number grows with the feed.
+create function tocsin_newest_words(pools uuid[], query tsquery, since timestamptz, most int) returns uuid[] language plpgsql stable
+  set role to tocsin_system set plan_cache_mode to force_custom_plan set enable_bitmapscan to off set enable_seqscan to off as $$
 begin
-  if one_in = 256 then
-    return (select coalesce(array_agg(item_id), '{}') from item_search
-      where pool_id = any (pools) and words @@ query and uuid_hash(item_id) & 255 = 0);
-  elsif one_in = 16 then
-    return (select coalesce(array_agg(item_id), '{}') from item_search
-      where pool_id = any (pools) and words @@ query and uuid_hash(item_id) & 15 = 0);
+  return array(select item_id from item_search
+    where pool_id = any (pools) and words @@ query and added_to_feed_at >= since
+    order by added_to_feed_at desc, item_id desc limit most);
+end $$;
+comment on function tocsin_newest_words(uuid[], tsquery, timestamptz, int) is
+  'Like tocsin_find_words, but returns only the newest matches, newest first. Reads the items that were added since, until there are enough.';
+
+-- The index of the next larger sample serves every divisor from 16 on. A constant divisor lets the planner use that index. Sequential scans are
+-- off, because the planner expects so many matches of a search that only excludes words, such as -phishing, that it would read all rows.
+create function tocsin_sample_words(pools uuid[], query tsquery, one_in int) returns uuid[] language plpgsql stable
+  set role to tocsin_system set enable_seqscan to off as $$
+begin
+  if one_in >= 1024 then
+    return (select coalesce(array_agg(item_id), '{}') from item_search_sample
+      where pool_id = any (pools) and words @@ query and uuid_hash(item_id) & 1023 = 0 and uuid_hash(item_id) & (one_in - 1) = 0);
+  elsif one_in >= 256 then
+    return (select coalesce(array_agg(item_id), '{}') from item_search_sample
+      where pool_id = any (pools) and words @@ query and uuid_hash(item_id) & 255 = 0 and uuid_hash(item_id) & (one_in - 1) = 0);
+  elsif one_in >= 64 then
+    return (select coalesce(array_agg(item_id), '{}') from item_search_sample
+      where pool_id = any (pools) and words @@ query and uuid_hash(item_id) & 63 = 0 and uuid_hash(item_id) & (one_in - 1) = 0);
+  elsif one_in >= 16 then
+    return (select coalesce(array_agg(item_id), '{}') from item_search_sample
+      where pool_id = any (pools) and words @@ query and uuid_hash(item_id) & (one_in - 1) = 0);
   end if;
   return (select coalesce(array_agg(item_id), '{}') from item_search
     where pool_id = any (pools) and words @@ query and uuid_hash(item_id) & (one_in - 1) = 0);
 end $$;
 comment on function tocsin_sample_words(uuid[], tsquery, int) is
-  'Like tocsin_find_words, but only in a sample of one in so many items, a power of two. The samples of 256 and 16 have an index.';
+  'Like tocsin_find_words, but only in a sample of one in so many items, a power of two. The samples of 1024, 256, 64 and 16 have an index, which serves the smaller ones as well.';
 
 -- Paging under asOf ------------------------------------------------------------------------------------------------------------------
 
@@ -149,18 +211,25 @@ create index on item_states (kept_at);
 select tocsin_protect_items('item_states');
 
 -- Every change of an item increases its seq. Several changes in one transaction count as one.
-create function tocsin_keep_states() returns trigger language plpgsql as $$
+-- The statements are planned for the number of rows at hand, and find previous versions by index. During the first pulls the planner does not know
+-- how many rows the tables have, and it expects one row from a join of old and new rows: it would read all versions, or compare every old row with
+-- every new one.
+create function tocsin_keep_states() returns trigger language plpgsql set enable_seqscan = off as $$
+declare
+  changed uuid[];
 begin
-  update item_versions v set doc = o.doc from old_items o join new_items n on n.id = o.id
-  where n.version > o.version and v.item_id = o.id and v.version = o.version and v.doc is null;
-  insert into item_states (organization_id, item_id, pool_id, seq_from, seq_until, severity, status, publisher, source_name, platforms,
-    duplicate_of, title, publish_time, doc, next_expiry_at, added_to_feed_at, last_updated, terms, words)
-  select o.organization_id, o.id, o.pool_id, o.seq, n.seq, o.severity, o.status, o.publisher, o.source_name, o.platforms,
-    o.duplicate_of, o.title, o.publish_time, o.doc, o.next_expiry_at, o.added_to_feed_at, o.last_updated,
-    array(select t.kind || ' ' || t.value from item_terms t where t.item_id = o.id),
-    (select s.words from item_search s where s.item_id = o.id)
-  from old_items o join new_items n on n.id = o.id
-  where n.seq > o.seq;
+  execute 'select array(select n.id from old_items o join new_items n on n.id = o.id where n.version > o.version)' into changed;
+  execute 'update item_versions v set doc = o.doc from old_items o
+    where v.item_id = any($1) and o.id = v.item_id and o.version = v.version and v.doc is null' using changed;
+  execute $states$
+    insert into item_states (organization_id, item_id, pool_id, seq_from, seq_until, severity, status, publisher, source_name, platforms,
+      duplicate_of, title, publish_time, doc, next_expiry_at, added_to_feed_at, last_updated, terms, words)
+    select o.organization_id, o.id, o.pool_id, o.seq, n.seq, o.severity, o.status, o.publisher, o.source_name, o.platforms,
+      o.duplicate_of, o.title, o.publish_time, o.doc, o.next_expiry_at, o.added_to_feed_at, o.last_updated,
+      array(select t.kind || ' ' || t.value from item_terms t where t.item_id = o.id),
+      (select s.words from item_search s where s.item_id = o.id)
+    from old_items o join new_items n on n.id = o.id
+    where n.seq > o.seq $states$;
   return null;
 end $$;
 comment on function tocsin_keep_states() is 'Copies changed items to item_states, and the documents of previous versions to item_versions.';
@@ -207,15 +276,16 @@ comment on column item_decisions.decided_by is 'API key that made the decision.'
 create index on item_decisions (pool_id, b);
 select tocsin_protect_items('item_decisions');
 
+-- One index by which items are claimed pool by pool, and deleted.
 create table item_arrivals (
-  item_id uuid primary key,
-  pool_id uuid not null
+  pool_id uuid not null,
+  item_id uuid not null,
+  primary key (pool_id, item_id)
 );
 comment on table item_arrivals is 'Queue of items to compare with the items of other pools after their own transaction has committed.';
-create index on item_arrivals (pool_id);
 select tocsin_protect_items('item_arrivals');
 
--- Predictions --------------------------------------------------------------------------------------------------------------------------
+-- Predictions ------------------------------------------------------------------------------------------------------------------------
 
 create table cve_predictions (
   pool_id uuid not null,

@@ -1,4 +1,5 @@
--- Detections and built-in agents: definitions, prompts, revisions, tests, granted tools and shadow versions.
+-- Detections and built-in agents: definitions, prompts, revisions, tests, granted tools and shadow versions, and the detections that come from the
+-- library, from Sigma rules and from packs.
 --
 -- JSON that the service only passes through is stored as text, not jsonb, so that it is returned byte for byte as it was received.
 
@@ -232,3 +233,20 @@ comment on column sigma_imports.dataset is 'Dataset that the query in fields rea
 comment on column sigma_imports.query_digest is 'SHA-256 of that query, in hexadecimal digits.';
 comment on column sigma_imports.rule_query is 'JSON of what that query was written from, so that rules of one dataset run as a set.';
 select tocsin_protect('sigma_imports');
+
+create table pack_installs (
+  organization_id uuid not null,
+  pack text not null,
+  file text not null,
+  detection_id uuid not null,
+  version text not null,
+  fields text not null,
+  applied_at timestamptz not null,
+  primary key (organization_id, pack, file),
+  foreign key (organization_id, detection_id) references agents (organization_id, id)
+);
+comment on table pack_installs is 'Detections that an organization has from a pack of the operator, by file of the pack.';
+comment on column pack_installs.version is 'Version of the pack that was applied last.';
+comment on column pack_installs.fields is 'JSON of the fields and tests that were applied last, overrides included. What differs from them was edited by the organization.';
+create index on pack_installs (organization_id, detection_id);
+select tocsin_protect('pack_installs');
