@@ -1,9 +1,11 @@
 import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { runStatements } from '../support/run-statements.ts';
 import { loadConfig } from '../../src/config.ts';
 import { listMigrations, migrate } from '../../src/platform/db/migrate.ts';
+import { renderSchema, schemaFile } from '../../scripts/schema.ts';
 import { folderWithMigration } from '../support/migration-folders.ts';
 
 const server = new URL(inject('databaseUrl'));
@@ -115,6 +117,11 @@ test('migrations have unique numbers', () => {
   const numbers = listMigrations().map((name) => name.slice(0, 4));
   for (const number of numbers) expect(number).toMatch(/^\d{4}$/);
   expect(new Set(numbers).size).toBe(numbers.length);
+});
+
+test('schema.sql is the schema of a new database', async () => {
+  const rendered = await renderSchema(migrated);
+  expect(rendered === readFileSync(schemaFile, 'utf8'), 'Renew the file with: npm run schema').toBe(true);
 });
 
 type Wall = { name: string; enabled: boolean; forced: boolean; roles: string[] };
