@@ -6,7 +6,7 @@ import { compileRuleSet } from '../src/detection/matching/rule-set.ts';
 import { createFieldRow } from '../src/detection/matching/field-row.ts';
 import { readEventField } from '../src/detection/matching/read-event.ts';
 import type { Expression } from '../src/detection/matching/expression.ts';
-import { parseRules } from '../src/detection/sigma/parse/parse-rules.ts';
+import { parseRules } from '../src/detection/sigma/rules/parse-rules.ts';
 import { duckdb } from '../src/detection/sigma/dialects/duckdb.ts';
 import { anyText } from '../src/detection/matching/text-pattern.ts';
 import { openEvents } from '../test/support/detection/sigma/sigma-events.ts';

@@ -1,7 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { listTechniqueIds, type LibraryEntry } from '../src/detection/library/library-entry.ts';
-import { loadLibrary } from '../src/detection/library/load-library.ts';
+import { listTechniqueIds, type LibraryEntry, loadLibrary } from '../src/detection/library/load-library.ts';
 
 export const libraryPage = resolve(import.meta.dirname, '../docs/reference/library.md');
 

@@ -2,9 +2,8 @@ import { writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { loadLibrary } from '../src/detection/library/load-library.ts';
 import { listWindowsPaths } from '../src/detection/log-engine/functions/windows-fields.ts';
-import { loadMappings } from '../src/detection/sigma/mappings/load-mappings.ts';
+import { loadMappings, type FieldNames } from '../src/detection/sigma/mappings/load-mappings.ts';
 import { toNames } from '../src/detection/sigma/mappings/map-rule.ts';
-import type { FieldNames } from '../src/detection/sigma/mappings/mapping.schema.ts';
 
 export const shippedFieldsFile = resolve(import.meta.dirname, '../src/detection/log-ingest/events/shipped-fields.ts');
 

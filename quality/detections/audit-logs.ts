@@ -1,8 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { LibraryEntry } from '../../src/detection/library/library-entry.ts';
-import { loadLibrary } from '../../src/detection/library/load-library.ts';
+import { type LibraryEntry, loadLibrary } from '../../src/detection/library/load-library.ts';
 import { createEngine, type LogEngine } from '../../src/detection/log-engine/process/engine.ts';
 import { openFixtureStore } from '../../src/detection/log-query/search/fixture-store.ts';
 import { createFileStore } from '../../src/detection/log-store/files/file-store.ts';

@@ -1,8 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { openSampleEngine, type SampleEvent, type SampleRow } from '../../src/demo/sample-engine.ts';
-import { loadLibrary } from '../../src/detection/library/load-library.ts';
-import type { LibraryEntry } from '../../src/detection/library/library-entry.ts';
+import { loadLibrary, type LibraryEntry } from '../../src/detection/library/load-library.ts';
 import { benignWindowsEvents } from '../../test/support/detection/benign-windows.ts';
 import { formatRatio, type QualityFigure } from '../figures.ts';
 import { readRecordedJson, readRecordedRows, requireData } from '../recorded-inputs.ts';

@@ -30,14 +30,13 @@ import { createCatalogCache } from '../detection/log-store/catalog/catalog.store
 import { createIngestMetrics } from '../detection/log-ingest/ingest-metrics.ts';
 import { createLogQuotaGuard } from '../detection/log-ingest/log-quota-guard.ts';
 import { createBodyReader } from '../detection/shippers/body-reader.ts';
-import { importSigma } from '../detection/sigma/import/import-rules.ts';
+import { importSigma } from '../detection/sigma/import-rules.ts';
 import { createRuleConverter } from '../detection/sigma/convert/rule-converter.ts';
 import { createEngine } from '../detection/log-engine/process/engine.ts';
 import { createCacheMetrics } from '../detection/log-store/files/cache-metrics.ts';
 import { createSegmentStore } from '../detection/log-store/files/create-segment-store.ts';
 import { createRunMetrics } from '../detection/runs/run-metrics.ts';
-import { withRuleSets } from '../detection/sigma/sets/rule-set-connection.ts';
-import { createRuleSets } from '../detection/sigma/sets/rule-sets.ts';
+import { withRuleSets, createRuleSets } from '../detection/sigma/rule-sets.ts';
 import { createClockGuard } from '../detection/scheduling/clock-guard.ts';
 import { findTestErrors } from '../detection/testing/run-tests.ts';
 import type { OrgId } from '../platform/lib/org-id.ts';

@@ -1,8 +1,7 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { listTechniqueIds } from '../../src/detection/library/library-entry.ts';
-import { getLibraryEntry } from '../../src/detection/library/load-library.ts';
+import { listTechniqueIds, getLibraryEntry } from '../../src/detection/library/load-library.ts';
 import { executeDueRuns } from '../../src/detection/runs/workers/execute-due-runs.ts';
 import { dataDir } from '../support/data.ts';
 import { startApp } from '../support/harness.ts';

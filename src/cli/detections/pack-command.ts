@@ -1,9 +1,8 @@
 import { loadConfig } from '../../config.ts';
 import { createServiceCall, type ServiceCall } from '../../detection/as-code/service-client.ts';
-import { withPackFolder } from '../../detection/packs/fetch-pack.ts';
+import { withPackFolder, detectionsFor, readPack, selectOrganizations } from '../../detection/packs/read-pack.ts';
 import type { ApplyPack, PackResult } from '../../detection/packs/packs.schema.ts';
 import { isDrift, renderDrift, renderPlanOf, type PackReport } from '../../detection/packs/print-pack.ts';
-import { detectionsFor, readPack, selectOrganizations } from '../../detection/packs/read-pack.ts';
 import { DetectionFileError } from '../../detection/as-code/file-fields.ts';
 import type { OrganizationList } from '../../platform/orgs/admin.schema.ts';
 import { describeArguments } from '../body-arguments.ts';

@@ -1,8 +1,7 @@
 import { diffFields, hashFields, type FieldChange } from './file-fields.ts';
 import { writeDetectionFile, type DetectionFile } from './detection-file.ts';
 import { chooseFileName, removeFile, writeLock, writeFileAtomically, type Lock } from './folder.ts';
-import { pairUnlockedFiles } from './pair-files.ts';
-import type { ServiceDetection } from './plan.ts';
+import { pairUnlockedFiles, type ServiceDetection } from './plan.ts';
 
 export type FolderPullResult = {
   written: string[];

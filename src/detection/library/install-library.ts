@@ -7,12 +7,11 @@ import { prepareDetection, storeNewDetection, type CreateDetectionDeps } from '.
 import type { CreateDetection } from '../detections/record/detection-input.schema.ts';
 import { storeTests } from '../detections/test-cases/test-cases.store.ts';
 import { listDatasets, type ListDatasetsDeps } from '../log-query/datasets/list-datasets.ts';
-import type { LibraryEntry } from './library-entry.ts';
+import { type LibraryEntry, loadLibrary } from './load-library.ts';
 import { listInstalls, lockLibraryId, storeInstall } from './library-installs.store.ts';
-import { checkLogs, describeMissing, readKnownColumns } from './library-logs.ts';
+import { checkLogs, describeMissing, readKnownColumns } from './list-library.ts';
 import type { InstallRequest, InstallResult } from './library.schema.ts';
 import { toShippedFields, versionOf, type DatasetNames, type InstallChoice } from './library-version.ts';
-import { loadLibrary } from './load-library.ts';
 
 export type InstallLibraryDeps = CreateDetectionDeps & ListDatasetsDeps;
 type Result = InstallResult['results'][number];

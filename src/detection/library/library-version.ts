@@ -1,6 +1,6 @@
 import { hashFields, parseFields, type FileFields } from '../as-code/file-fields.ts';
 import { toPortableQuery } from '../siem/queries/portable-query.ts';
-import type { LibraryEntry } from './library-entry.ts';
+import type { LibraryEntry } from './load-library.ts';
 
 /** An organization's names of the library's datasets. */
 export type DatasetNames = Record<string, string>;

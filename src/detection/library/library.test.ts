@@ -7,8 +7,8 @@ import { HeadlineInput } from '../detections/record/field-schemas.ts';
 import { windowsFields } from '../log-engine/functions/windows-fields.ts';
 import { runFolderTests, type FileResult } from '../testing/offline/run-folder-tests.ts';
 import { describeMismatch } from '../testing/run-test-set.ts';
-import { listTechniqueIds, librarySeverities } from './library-entry.ts';
-import { libraryDir, listLibraryFiles, loadLibrary } from './load-library.ts';
+import { librarySeverities } from './library.schema.ts';
+import { listTechniqueIds, libraryDir, listLibraryFiles, loadLibrary } from './load-library.ts';
 
 const library = [...loadLibrary().values()].map((entry) => [entry.id, entry] as const);
 const dataDir = mkdtempSync(join(tmpdir(), 'tocsin-library-'));

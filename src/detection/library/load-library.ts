@@ -3,7 +3,11 @@ import { basename, join, resolve } from 'node:path';
 import type { CreateDetection } from '../detections/record/detection-input.schema.ts';
 import { readDetectionFile, type DetectionFile } from '../as-code/detection-file.ts';
 import { toTestSet, withoutTests } from '../as-code/file-fields.ts';
-import { LibraryBlock, type LibraryEntry } from './library-entry.ts';
+import { LibraryBlock } from './library.schema.ts';
+import type { TestSet } from '../detections/test-cases/test-cases.schema.ts';
+
+/** A detection that ships with the project. `id` is the name of its file, `folder` the folder of the file in `library/`. */
+export type LibraryEntry = LibraryBlock & { id: string; folder: string; body: CreateDetection; tests: TestSet };
 
 /** The folder of the shipped detections. Each is one detection file in a sub-folder. */
 export const libraryDir = resolve(import.meta.dirname, '../../../library');
@@ -28,7 +32,7 @@ export function getLibraryEntry(id: string): LibraryEntry {
 }
 
 /** A file of the library with its folder's name. */
-export type LibraryFile = { folder: string; file: DetectionFile };
+type LibraryFile = { folder: string; file: DetectionFile };
 
 /** Reads the files of the library, ordered by folder and name. */
 export function listLibraryFiles(): LibraryFile[] {
@@ -54,3 +58,7 @@ function toEntry({ folder, file }: LibraryFile): LibraryEntry {
     tests: toTestSet(file.fields),
   };
 }
+
+/** Returns the ATT&CK techniques in a detection's tags. */
+export const listTechniqueIds = ({ body }: Pick<LibraryEntry, 'body'>): string[] =>
+  (body.tags ?? []).filter((tag) => /^attack\.t\d/.test(tag)).map((tag) => tag.slice('attack.'.length).toUpperCase());

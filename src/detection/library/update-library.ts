@@ -14,12 +14,11 @@ import type { UpdateDetection } from '../detections/record/detection-input.schem
 import { putTests } from '../detections/test-cases/test-cases.ts';
 import { updateDetection, type UpdateDetectionDeps } from '../detections/updates/update-detection.ts';
 import { findEntries } from './install-library.ts';
-import type { LibraryEntry } from './library-entry.ts';
+import { type LibraryEntry, loadLibrary } from './load-library.ts';
 import { storeInstall } from './library-installs.store.ts';
 import { readInstalls, type CurrentInstall, type ListLibraryDeps } from './list-library.ts';
 import type { UpdateRequest, UpdateResult } from './library.schema.ts';
 import { toShippedFields, versionOf } from './library-version.ts';
-import { loadLibrary } from './load-library.ts';
 
 export type UpdateLibraryDeps = UpdateDetectionDeps & ListLibraryDeps;
 type Result = UpdateResult['results'][number];

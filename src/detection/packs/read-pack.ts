@@ -1,17 +1,20 @@
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, statSync, mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { execFile } from 'node:child_process';
+import { tmpdir } from 'node:os';
+import { promisify } from 'node:util';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { DetectionFileError, InvalidFieldsError, parseFields, type FileFields } from '../as-code/file-fields.ts';
 import { readFolder } from '../as-code/folder.ts';
 import { packName } from './packs.schema.ts';
 
-export const manifestName = 'pack.yaml';
+const manifestName = 'pack.yaml';
 const detectionsFolder = 'detections';
 const manifestBytesMax = 1024 * 1024;
 
 /** Fields that a pack may set differently for some organizations. The query is the same for all. */
-export const overridableFields = [
+const overridableFields = [
   'enabled',
   'detectionCadence',
   'customCronSchedule',
@@ -48,8 +51,8 @@ const Manifest = z.strictObject({
 });
 
 /** A pack as read from its folder. */
-export type Pack = z.infer<typeof Manifest> & { detections: Map<string, FileFields> };
-export type PackOrganization = { id: string; name: string; tags: string[] };
+type Pack = z.infer<typeof Manifest> & { detections: Map<string, FileFields> };
+type PackOrganization = { id: string; name: string; tags: string[] };
 
 /** Reads a pack: `pack.yaml`, and the detection files in `detections/`. Throws a DetectionFileError that lists the problems. */
 export function readPack(folder: string): Pack {
@@ -132,5 +135,40 @@ function parseOverridden(file: string, { name }: PackOrganization, fields: FileF
     throw new DetectionFileError(`${manifestName}: overrides of ${file} for ${name}: ${error.message}`, {
       cause: error,
     });
+  }
+}
+
+const cloneMaxMs = 120_000;
+const isRepository = (place: string): boolean => /^(https?|ssh|git|file):\/\/|^[\w.-]+@[\w.-]+:/.test(place);
+
+/**
+ * Calls `work` with the folder of a pack. A repository, `URL` or `URL#BRANCH`, is cloned with the system's Git into a temporary folder, which
+ * is removed afterwards. Throws an Error with the message of Git.
+ */
+export async function withPackFolder<T>(place: string, work: (folder: string) => Promise<T>): Promise<T> {
+  if (!isRepository(place)) return work(place);
+  const [url = '', branch] = place.split('#');
+  const folder = mkdtempSync(join(tmpdir(), 'tocsin-pack-'));
+  try {
+    const branchOption = branch ? [`--branch=${branch}`] : [];
+    // Nobody answers a question for a password.
+    const command = [
+      'GIT_TERMINAL_PROMPT=0',
+      'git',
+      'clone',
+      '--quiet',
+      '--depth',
+      '1',
+      ...branchOption,
+      '--',
+      url,
+      folder,
+    ];
+    await promisify(execFile)('env', command, { timeout: cloneMaxMs }).catch((error: Error & { stderr?: string }) => {
+      throw new Error(`git clone ${url}: ${error.stderr?.trim() || error.message}`, { cause: error });
+    });
+    return await work(folder);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
   }
 }

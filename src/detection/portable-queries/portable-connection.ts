@@ -8,10 +8,9 @@ import { isPortableQuery, readLookbackMs } from '../siem/queries/portable-query.
 import type { RemoteSiemType } from '../siem/registry.ts';
 import { authorError, dataDependentError } from '../siem/siem-errors.ts';
 import { dialects } from '../sigma/dialects/registry.ts';
-import { UnsupportedError } from '../sigma/parse/sigma-error.ts';
-import { createNameOf, type PortableDataset } from './name-fields.ts';
+import { UnsupportedError } from '../sigma/rules/rule.ts';
+import { createNameOf, type PortableDataset, toExpression } from './to-expression.ts';
 import { readEvents } from './read-events.ts';
-import { toExpression } from './to-expression.ts';
 
 /** `datasets` and `timeField` are settings of the connection. */
 export type PortableTarget = {

@@ -4,7 +4,7 @@ import { getValueAtPath, parseTimeOrDate } from '../log-ingest/events/event-time
 import type { ForeignEvent } from '../log-query/search/fixture-store.ts';
 import type { QueryRow } from '../siem/connector.ts';
 import type { RemoteSiemType } from '../siem/registry.ts';
-import type { PortableDataset } from './name-fields.ts';
+import type { PortableDataset } from './to-expression.ts';
 
 type Format = { kind: RemoteSiemType; dataset: PortableDataset; timeField: string };
 

@@ -1,10 +1,9 @@
 import { listTechniques, findTechnique } from '../../../feed/reference-data/attack.ts';
 import type { DetectionDraft } from '../draft.ts';
 import type { LogDataset } from '../log-kinds.ts';
-import { listTechniqueIds, type LibraryEntry } from '../../../detection/library/library-entry.ts';
+import { listTechniqueIds, type LibraryEntry, loadLibrary } from '../../../detection/library/load-library.ts';
 import { compileTemplate } from '../templates/compile-template.ts';
 import { queryTemplates } from '../templates/registry.ts';
-import { loadLibrary } from '../../../detection/library/load-library.ts';
 
 /** A draft that matches an intent. `matched` lists the matching techniques and words. */
 type IntentMatch = { draft: DetectionDraft; matched: string[]; score: number };

@@ -1,11 +1,16 @@
-import { UnsupportedError } from '../parse/sigma-error.ts';
-import type { CorrelationRule, DetectionRule, InvalidDocument, RuleError, SigmaRule } from '../model/rule.ts';
+import {
+  UnsupportedError,
+  type CorrelationRule,
+  type DetectionRule,
+  type InvalidDocument,
+  type RuleError,
+  type SigmaRule,
+} from '../rules/rule.ts';
 import type { CorrelationPart, CorrelationQuery, Dialect, RuleQuery } from '../dialects/dialect.ts';
-import { spanSeconds } from '../dialects/sql-correlation.ts';
+import { spanSeconds } from '../dialects/sql-dialect.ts';
 import type { Mappings } from '../mappings/load-mappings.ts';
-import { logSourceName } from '../mappings/describe-unknown-source.ts';
-import { mapLogSource, type KnownDataset, type RuleMapping } from '../mappings/map-rule.ts';
-import { parseRules } from '../parse/parse-rules.ts';
+import { logSourceName, mapLogSource, type KnownDataset, type RuleMapping } from '../mappings/map-rule.ts';
+import { parseRules } from '../rules/parse-rules.ts';
 import { constantsOf, toRuleQuery } from './convert-rule.ts';
 import { collectRules, type RuleCollection } from './rule-collection.ts';
 

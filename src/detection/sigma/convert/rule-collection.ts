@@ -6,7 +6,7 @@ import type {
   InvalidDocument,
   LogSource,
   SigmaRule,
-} from '../model/rule.ts';
+} from '../rules/rule.ts';
 
 /** Documents with the filters applied to their rules. `partOf` are rules that only a correlation rule uses. */
 export type RuleCollection = {

@@ -1,7 +1,7 @@
-import { UnsupportedError } from '../parse/sigma-error.ts';
+import { UnsupportedError } from '../rules/rule.ts';
 import { toLikePattern } from './sql-conditions.ts';
 import { createSqlDialect } from './sql-dialect.ts';
-import { requireRe2, withInlineFlags } from './regex-text.ts';
+import { requireRe2, withInlineFlags } from './write-condition.ts';
 
 const quoteName = (name: string): string => `"${name.replaceAll(/["\\]/g, (one) => `\\${one}`)}"`;
 

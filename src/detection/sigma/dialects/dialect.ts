@@ -1,5 +1,5 @@
 import type { Expression, ValueTest } from '../../matching/expression.ts';
-import type { CorrelationRule } from '../model/rule.ts';
+import type { CorrelationRule } from '../rules/rule.ts';
 
 /** A field that a query reads: its Sigma name, and the names that it may have in the logs, by priority. */
 export type QueryField = { name: string; names: readonly string[] };

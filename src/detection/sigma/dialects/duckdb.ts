@@ -1,7 +1,7 @@
 import type { QueryField } from './dialect.ts';
-import { UnsupportedError } from '../parse/sigma-error.ts';
+import { UnsupportedError } from '../rules/rule.ts';
 import { foldCase } from '../../matching/fold-case.ts';
-import { requireRe2, withInlineFlags } from './regex-text.ts';
+import { requireRe2, withInlineFlags } from './write-condition.ts';
 import { columnNames, likeWithEscape } from './sql-conditions.ts';
 import { createSqlDialect } from './sql-dialect.ts';
 

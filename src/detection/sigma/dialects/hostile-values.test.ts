@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Expression, ValueTest } from '../../matching/expression.ts';
-import { UnsupportedError } from '../parse/sigma-error.ts';
+import { UnsupportedError } from '../rules/rule.ts';
 import { anyText, parsePattern } from '../../matching/text-pattern.ts';
 import { dialects, type DialectKind } from './registry.ts';
 

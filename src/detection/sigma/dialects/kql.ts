@@ -1,6 +1,6 @@
 import type { SimpleComparison } from '../../matching/text-pattern.ts';
 import { createPipedDialect } from './piped-dialect.ts';
-import { escapeForRegex, patternToRegex, requireRe2, withInlineFlags } from './regex-text.ts';
+import { escapeForRegex, patternToRegex, requireRe2, withInlineFlags } from './write-condition.ts';
 
 const isSimpleName = (name: string): boolean => /^[A-Za-z_]\w*$/.test(name);
 

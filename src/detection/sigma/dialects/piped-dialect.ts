@@ -1,5 +1,5 @@
 import type { ValueTest } from '../../matching/expression.ts';
-import { UnsupportedError } from '../parse/sigma-error.ts';
+import { UnsupportedError } from '../rules/rule.ts';
 import { toSimpleComparison, type SimpleComparison } from '../../matching/text-pattern.ts';
 import type { ConditionWriter, Dialect, EventsQuery, RuleQuery } from './dialect.ts';
 import { writeCondition } from './write-condition.ts';

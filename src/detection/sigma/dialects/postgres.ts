@@ -1,4 +1,4 @@
-import { UnsupportedError } from '../parse/sigma-error.ts';
+import { UnsupportedError } from '../rules/rule.ts';
 import { likeWithEscape } from './sql-conditions.ts';
 import { createSqlDialect } from './sql-dialect.ts';
 

@@ -1,7 +1,7 @@
 import type { TextPattern } from '../../matching/expression.ts';
-import { UnsupportedError } from '../parse/sigma-error.ts';
+import { UnsupportedError } from '../rules/rule.ts';
 import { createPipedDialect } from './piped-dialect.ts';
-import { withInlineFlags } from './regex-text.ts';
+import { withInlineFlags } from './write-condition.ts';
 
 /** A string literal. Quotes are doubled and backslashes escaped, so that a value ends nowhere but at its own quote. */
 export function quotePpl(text: string): string {

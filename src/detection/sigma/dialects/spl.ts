@@ -1,7 +1,7 @@
 import type { TextPattern } from '../../matching/expression.ts';
-import { UnsupportedError } from '../parse/sigma-error.ts';
+import { UnsupportedError } from '../rules/rule.ts';
 import { createPipedDialect } from './piped-dialect.ts';
-import { escapeForRegex, patternToRegex, withInlineFlags } from './regex-text.ts';
+import { escapeForRegex, patternToRegex, withInlineFlags } from './write-condition.ts';
 
 const escape = (text: string): string => escapeForRegex(text, (unit) => `\\x{${unit.toString(16)}}`);
 

@@ -1,6 +1,5 @@
 import { listFields, type Expression, type TextPattern, type ValueTest } from '../../matching/expression.ts';
-import type { CorrelationType } from '../model/rule.ts';
-import { UnsupportedError } from '../parse/sigma-error.ts';
+import { type CorrelationType, UnsupportedError } from '../rules/rule.ts';
 import { toSimpleComparison, type SimpleComparison } from '../../matching/text-pattern.ts';
 import type { ConditionWriter, QueryField } from './dialect.ts';
 

@@ -1,14 +1,14 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parse } from 'yaml';
+import { z } from 'zod';
 import type { Expression } from '../../matching/expression.ts';
-import type { LogSource } from '../model/rule.ts';
-import { parseSearch } from '../parse/parse-search.ts';
-import type { Placeholders } from '../parse/placeholders.ts';
-import { MappingFile, type FieldNames, type MappingShape, type MappingSource } from './mapping.schema.ts';
+import type { LogSource } from '../rules/rule.ts';
+import { parseSearch } from '../rules/parse-search.ts';
+import type { Placeholders } from '../rules/modifiers.ts';
 
 /** The folder of the shipped mappings. */
-export const mappingsDir = resolve(import.meta.dirname, '../../../../sigma/mappings');
+const mappingsDir = resolve(import.meta.dirname, '../../../../sigma/mappings');
 
 /** A log source of a mapping with the condition that selects its events. Null: all events of the table. */
 export type MappedSource = { logSource: LogSource; where: Expression | null; fields: FieldNames };
@@ -71,3 +71,47 @@ function toMappedSource({ logsource, where, fields = {} }: MappingSource): Mappe
   const condition = where === undefined ? null : parseSearch(where, ['where'], { placeholders: {} });
   return { logSource: logsource as LogSource, where: condition, fields };
 }
+
+const Name = z.string().min(1).max(200);
+const Fields = z
+  .record(Name, z.union([Name, z.array(Name).min(1), z.strictObject({ within: Name })]))
+  .describe(
+    'Names in the logs by Sigma names. Of a list, the first that an event has counts. `within` is JSON in which the field is a key at any depth. `*` stands for every other field, with `*` in the name.',
+  );
+
+const LogSourceFile = z.strictObject({ category: Name.optional(), product: Name.optional(), service: Name.optional() });
+
+/** Which events belong to a log source. `where` is a Sigma search identifier: a map of fields, or a list of maps. */
+const Source = z.strictObject({ logsource: LogSourceFile, where: z.unknown().optional(), fields: Fields.optional() });
+
+/** One form in which the logs of a mapping exist. */
+const ShapeFile = z.strictObject({
+  name: Name,
+  title: Name,
+  tables: z
+    .record(Name, Name)
+    .describe('The dataset, table or index by kind of connection. Other kinds do not have this form.'),
+  recognizedBy: z.array(Name).optional().describe('Fields of a dataset that has this form.'),
+  fields: Fields.optional(),
+  sources: z.array(Source).optional().describe('Log sources that differ in this form.'),
+  entity: z
+    .array(Name)
+    .optional()
+    .describe('Sigma names of the fields that identify what a match is about, by priority.'),
+});
+
+/** A file of `sigma/mappings`. */
+const MappingFile = z.strictObject({
+  name: Name,
+  title: Name,
+  sources: z.array(Source).optional().describe('Log sources that are the same in every form.'),
+  shapes: z.array(ShapeFile).min(1),
+  placeholders: z
+    .record(Name, z.array(z.string()).min(1))
+    .optional()
+    .describe('Values of %name% for the modifier expand.'),
+});
+export type MappingFile = z.infer<typeof MappingFile>;
+type MappingShape = z.infer<typeof ShapeFile>;
+type MappingSource = z.infer<typeof Source>;
+export type FieldNames = z.infer<typeof Fields>;

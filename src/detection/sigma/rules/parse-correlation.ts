@@ -4,9 +4,10 @@ import {
   type CorrelationRule,
   type CorrelationType,
   type DocumentHead,
-} from '../model/rule.ts';
-import { textList } from '../parse/read-head.ts';
-import { rejectUnknownKeys, SigmaError } from '../parse/sigma-error.ts';
+  rejectUnknownKeys,
+  SigmaError,
+} from './rule.ts';
+import { textList } from './read-documents.ts';
 
 type Fields = Record<string, unknown>;
 type CorrelationFields = Omit<CorrelationRule, keyof DocumentHead>;

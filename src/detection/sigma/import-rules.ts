@@ -1,20 +1,20 @@
 import { isDeepStrictEqual } from 'node:util';
-import { asDryRun, inOrg, inOrgWithCachedPlans, type Tx } from '../../../platform/db/db.ts';
-import { AppError } from '../../../platform/lib/errors.ts';
-import { startSlices } from '../../../platform/lib/concurrency/slices.ts';
-import type { Caller } from '../../../platform/http/caller.ts';
-import { toFileFields, toUpdateBody, withoutTests, type FileFields } from '../../as-code/file-fields.ts';
-import { prepareDetection, storeNewDetection } from '../../detections/create-detection.ts';
-import type { ImportProgress, ImportResult, ImportSigma } from '../../detections/bulk/bulk.schema.ts';
-import { findAgent } from '../../detections/detection-views.store.ts';
-import type { CreateDetection, UpdateDetection } from '../../detections/record/detection-input.schema.ts';
-import { toRecord } from '../../detections/record/detection-record.ts';
-import { updateDetection, type UpdateDetectionDeps } from '../../detections/updates/update-detection.ts';
-import { mergeVersions } from '../../library/update-library.ts';
-import type { ConvertedRule } from '../convert/convert-rules.ts';
-import type { RuleQuery } from '../dialects/dialect.ts';
-import type { CorrelationRule, DetectionRule } from '../model/rule.ts';
-import { convertForTarget, type ConvertDeps } from '../requests/convert-request.ts';
+import { asDryRun, inOrg, inOrgWithCachedPlans, type Tx } from '../../platform/db/db.ts';
+import { AppError } from '../../platform/lib/errors.ts';
+import { startSlices } from '../../platform/lib/concurrency/slices.ts';
+import type { Caller } from '../../platform/http/caller.ts';
+import { toFileFields, toUpdateBody, withoutTests, type FileFields } from '../as-code/file-fields.ts';
+import { prepareDetection, storeNewDetection } from '../detections/create-detection.ts';
+import type { ImportProgress, ImportResult, ImportSigma } from '../detections/bulk/bulk.schema.ts';
+import { findAgent } from '../detections/detection-views.store.ts';
+import type { CreateDetection, UpdateDetection } from '../detections/record/detection-input.schema.ts';
+import { toRecord } from '../detections/record/detection-record.ts';
+import { updateDetection, type UpdateDetectionDeps } from '../detections/updates/update-detection.ts';
+import { mergeVersions } from '../library/update-library.ts';
+import type { ConvertedRule } from './convert/convert-rules.ts';
+import type { RuleQuery } from './dialects/dialect.ts';
+import type { CorrelationRule, DetectionRule } from './rules/rule.ts';
+import { convertForTarget, type ConvertDeps } from './convert-request.ts';
 import { toDetectionFields } from './detection-fields.ts';
 import {
   findImportedDetection,

@@ -1,13 +1,18 @@
 import { allOf, anyOf, type Expression } from '../../matching/expression.ts';
-import type { DetectionRule, FilterRule, InvalidDocument, LogSource, SigmaRule } from '../model/rule.ts';
-import { parseCondition, type Searches } from '../conditions/parse-condition.ts';
-import { parseCorrelation } from '../correlations/parse-correlation.ts';
-import { mergeGlobalDocuments } from './merge-global.ts';
+import {
+  type DetectionRule,
+  type FilterRule,
+  type InvalidDocument,
+  type LogSource,
+  type SigmaRule,
+  rejectUnknownKeys,
+  SigmaError,
+} from './rule.ts';
+import { parseCondition, type Searches } from './parse-condition.ts';
+import { parseCorrelation } from './parse-correlation.ts';
 import { parseSearch } from './parse-search.ts';
-import type { Placeholders } from './placeholders.ts';
-import { readDocuments, type SourceDocument } from './read-documents.ts';
-import { optionalText, readHead, textList } from './read-head.ts';
-import { rejectUnknownKeys, SigmaError } from './sigma-error.ts';
+import type { Placeholders } from './modifiers.ts';
+import { readDocuments, type SourceDocument, optionalText, readHead, textList } from './read-documents.ts';
 
 type Fields = Record<string, unknown>;
 
@@ -131,5 +136,35 @@ function requireMap(fields: Fields, key: string): Fields {
   return value;
 }
 
-const toFields = (value: unknown): Fields | undefined =>
-  value !== null && typeof value === 'object' && !Array.isArray(value) ? (value as Fields) : undefined;
+const isFields = (value: unknown): value is Fields =>
+  value !== null && typeof value === 'object' && !Array.isArray(value);
+
+const toFields = (value: unknown): Fields | undefined => (isFields(value) ? value : undefined);
+
+/**
+ * Applies `action` of multi-document rules (Sigma specification 1): `global` adds its fields to every document after it, `repeat` continues
+ * the document before it, and `reset` forgets the global fields.
+ */
+function mergeGlobalDocuments(documents: readonly SourceDocument[]): SourceDocument[] {
+  let global: Fields = {};
+  let previous: Fields = {};
+  return documents.flatMap((document) => {
+    if (!isFields(document.value)) return [document];
+    const { action, ...fields } = document.value;
+    if (action === 'global') global = mergeFields(global, fields);
+    if (action === 'reset') global = {};
+    if (action === 'global' || action === 'reset') return [];
+    previous = mergeFields(action === 'repeat' ? previous : global, fields);
+    return [{ ...document, value: action === undefined || action === 'repeat' ? previous : { ...previous, action } }];
+  });
+}
+
+/** Returns both maps as one. Maps inside them are merged, other values of the second win. */
+function mergeFields(base: Fields, more: Fields): Fields {
+  const merged = { ...base };
+  for (const [key, value] of Object.entries(more)) {
+    const before = Object.hasOwn(merged, key) ? merged[key] : undefined;
+    merged[key] = isFields(before) && isFields(value) ? mergeFields(before, value) : value;
+  }
+  return merged;
+}

@@ -1,8 +1,7 @@
 import { allOf, anyOf, noneOf, type Expression, type Match } from '../../matching/expression.ts';
-import { allModifiers, toValueTests, type ModifierChain, type Scalar } from './modifiers.ts';
-import type { Placeholders } from './placeholders.ts';
+import { allModifiers, toValueTests, type ModifierChain, type Scalar, type Placeholders } from './modifiers.ts';
 import { anyText, simplifyPattern } from '../../matching/text-pattern.ts';
-import { SigmaError } from './sigma-error.ts';
+import { SigmaError } from './rule.ts';
 import { didYouMean } from '../../../platform/lib/text/nearest-names.ts';
 
 type Path = readonly (string | number)[];

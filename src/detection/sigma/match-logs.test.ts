@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { startLogStore } from '../../../../test/support/detection/log-store.ts';
-import { event, expression, fieldNames } from '../../../../test/support/detection/sigma/sigma-fuzz.ts';
-import { matchLogs, planMatches } from '../../log-query/search/match-logs.ts';
-import type { Expression, ValueTest } from '../../matching/expression.ts';
-import type { QueryWindow, SearchResult } from '../../siem/connector.ts';
-import type { RuleQuery } from '../dialects/dialect.ts';
-import { duckdb } from '../dialects/duckdb.ts';
+import { startLogStore } from '../../../test/support/detection/log-store.ts';
+import { event, expression, fieldNames } from '../../../test/support/detection/sigma/sigma-fuzz.ts';
+import { matchLogs, planMatches } from '../log-query/search/match-logs.ts';
+import type { Expression, ValueTest } from '../matching/expression.ts';
+import type { QueryWindow, SearchResult } from '../siem/connector.ts';
+import type { RuleQuery } from './dialects/dialect.ts';
+import { duckdb } from './dialects/duckdb.ts';
 import { toLogRule } from './rule-sets.ts';
 
 const store = await startLogStore();

@@ -1,4 +1,5 @@
 import type { Expression } from '../../matching/expression.ts';
+import { didYouMean } from '../../../platform/lib/text/nearest-names.ts';
 
 /** Which logs a rule is about. */
 export type LogSource = { category?: string; product?: string; service?: string };
@@ -78,3 +79,27 @@ export type RuleError = { line: number; message: string };
 
 /** A document that is not a valid rule. */
 export type InvalidDocument = { kind: 'invalid'; id: string | null; title: string | null; errors: RuleError[] };
+
+type Path = readonly (string | number)[];
+
+/** A problem of a rule at a path of its document, for example `['detection', 'selection', 'Image|re']`. */
+export class SigmaError extends Error {
+  readonly path: Path;
+  constructor(path: Path, message: string) {
+    super(message);
+    this.path = path;
+  }
+}
+
+/** Throws a SigmaError for a key that has no meaning. To ignore it would drop a condition of the rule. */
+export function rejectUnknownKeys(map: Readonly<Record<string, unknown>>, known: readonly string[], path: Path): void {
+  const unknown = Object.keys(map).find((key) => !known.includes(key));
+  if (unknown !== undefined)
+    throw new SigmaError(
+      [...path, unknown],
+      `${path.join('.')} has the unknown key "${unknown}"${didYouMean(unknown, known)}`,
+    );
+}
+
+/** Thrown for what a rule may say but a target, or this converter, cannot express. */
+export class UnsupportedError extends Error {}

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createTestFolder } from '../../../../test/support/detection/log-store.ts';
 import { matchesEvent, openEvents } from '../../../../test/support/detection/sigma/sigma-events.ts';
 import type { Expression } from '../../matching/expression.ts';
-import { convertTask } from '../convert/convert-task.ts';
+import { convertTask } from './convert-task.ts';
 import { dialectKinds } from '../dialects/registry.ts';
 
 const pod = (name: string, spec: object): Record<string, unknown> => ({

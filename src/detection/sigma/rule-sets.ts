@@ -1,23 +1,30 @@
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import { inOrg } from '../../../platform/db/db.ts';
-import { createSharedCalls, type SharedCalls } from '../../../platform/lib/concurrency/shared-calls.ts';
-import type { OrgId } from '../../../platform/lib/org-id.ts';
+import { inOrg } from '../../platform/db/db.ts';
+import { createSharedCalls, type SharedCalls } from '../../platform/lib/concurrency/shared-calls.ts';
+import type { OrgId } from '../../platform/lib/org-id.ts';
 import {
   matchLogs,
   planMatches,
   type LogRule,
   type MatchedRules,
   type MatchPlan,
-} from '../../log-query/search/match-logs.ts';
-import type { SearchLogsDeps } from '../../log-query/search/search-logs.ts';
-import { SiemError, type QueryWindow, type SearchLimits, type SearchResult } from '../../siem/connector.ts';
-import type { RuleQuery } from '../dialects/dialect.ts';
-import { localColumnNames } from '../dialects/duckdb.ts';
-import { digestQuery, listRuleDatasets, listRuleQueries } from '../import/sigma-imports.store.ts';
+} from '../log-query/search/match-logs.ts';
+import type { SearchLogsDeps } from '../log-query/search/search-logs.ts';
+import {
+  SiemError,
+  type QueryWindow,
+  type SearchLimits,
+  type SearchResult,
+  type SiemConnection,
+} from '../siem/connector.ts';
+import type { RuleQuery } from './dialects/dialect.ts';
+import { localColumnNames } from './dialects/duckdb.ts';
+import { digestQuery, listRuleDatasets, listRuleQueries } from './sigma-imports.store.ts';
+import { quoteIdentifier, duck } from '../log-engine/sql/sql-text.ts';
 
 /** Runs imported rules of one dataset together, so that a slot reads the events of a window once for all of them. */
-export type RuleSets = {
+type RuleSets = {
   /** Returns the dataset of an imported rule's query, or undefined for any other query. */
   datasetOf: (orgId: OrgId, query: string) => Promise<string | undefined>;
   /** Returns the results of queries from those of their sets, and undefined for each query that must run alone. */
@@ -217,3 +224,33 @@ const sizeOf = (results: SetResults): number =>
       sum + 1000 + (result ? result.rows.reduce((bytes, row) => bytes + JSON.stringify(row).length, 0) : 0),
     1000,
   );
+
+/** Returns the embedded log store's connection on which imported rules run as sets, with the same results as alone. */
+export function withRuleSets(connection: SiemConnection, sets: RuleSets, orgId: OrgId): SiemConnection {
+  const { lateEvents } = connection;
+  return {
+    ...connection,
+    search: async (query, window, limits, signal) => {
+      const [result] = await sets.search(orgId, { queries: [query], window, limits }, signal);
+      return result ?? connection.search(query, window, limits, signal);
+    },
+    together: {
+      groupOf: (query) => sets.datasetOf(orgId, query),
+      search: (queries, window, limits, signal) => sets.search(orgId, { queries, window, limits }, signal),
+    },
+    ...(lateEvents
+      ? {
+          lateEvents: {
+            ...lateEvents,
+            find: async (query, window, signal, lagMsMin) => {
+              const dataset = await sets.datasetOf(orgId, query);
+              const reading = dataset === undefined ? query : duck`SELECT _id FROM ${quoteIdentifier(dataset)}`;
+              return lateEvents.find(reading, window, signal, lagMsMin);
+            },
+            groupsEvents: async (query, signal) =>
+              (await sets.datasetOf(orgId, query)) === undefined && lateEvents.groupsEvents(query, signal),
+          },
+        }
+      : {}),
+  };
+}

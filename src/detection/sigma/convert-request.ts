@@ -1,14 +1,14 @@
-import { inOrg, type Db } from '../../../platform/db/db.ts';
-import { fieldError } from '../../../platform/lib/errors.ts';
-import type { OrgId } from '../../../platform/lib/org-id.ts';
-import { uuidPattern } from '../../../platform/lib/org-id.ts';
-import type { Caller } from '../../../platform/http/caller.ts';
-import { findConnection } from '../../connections/connections.store.ts';
-import { listDatasets, type ListDatasetsDeps } from '../../log-query/datasets/list-datasets.ts';
-import type { ConvertedRule } from '../convert/convert-rules.ts';
-import type { ConvertTask } from '../convert/convert-task.ts';
-import type { RuleConverter } from '../convert/rule-converter.ts';
-import { dialectKinds, type DialectKind } from '../dialects/registry.ts';
+import { inOrg, type Db } from '../../platform/db/db.ts';
+import { fieldError } from '../../platform/lib/errors.ts';
+import type { OrgId } from '../../platform/lib/org-id.ts';
+import { uuidPattern } from '../../platform/lib/org-id.ts';
+import type { Caller } from '../../platform/http/caller.ts';
+import { findConnection } from '../connections/connections.store.ts';
+import { listDatasets, type ListDatasetsDeps } from '../log-query/datasets/list-datasets.ts';
+import type { ConvertedRule } from './convert/convert-rules.ts';
+import type { ConvertTask } from './convert/convert-task.ts';
+import type { RuleConverter } from './convert/rule-converter.ts';
+import { dialectKinds, type DialectKind } from './dialects/registry.ts';
 import type { ConvertRequest, ConvertResult } from './sigma.schema.ts';
 
 export type ConvertDeps = ListDatasetsDeps & {

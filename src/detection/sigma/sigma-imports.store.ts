@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { sql } from 'kysely';
-import { queryRows, type Tx } from '../../../platform/db/db.ts';
-import { lockName } from '../../../platform/db/lock-name.store.ts';
-import type { OrgId } from '../../../platform/lib/org-id.ts';
-import type { RuleQuery } from '../dialects/dialect.ts';
-import type { FileFields } from '../../as-code/file-fields.ts';
+import { queryRows, type Tx } from '../../platform/db/db.ts';
+import { lockName } from '../../platform/db/lock-name.store.ts';
+import type { OrgId } from '../../platform/lib/org-id.ts';
+import type { RuleQuery } from './dialects/dialect.ts';
+import type { FileFields } from '../as-code/file-fields.ts';
 
 /** A rule that an organization has imported. `fields` are those that the import gave the detection last. */
 export type SigmaImport = { ruleId: string; detectionId: string; modified: string | null; fields: FileFields };

@@ -5,11 +5,9 @@ import {
   type TextPattern,
   type TimePart,
   type ValueTest,
+  type PatternPart,
 } from '../../matching/expression.ts';
-import { encodeBase64, encodeBase64Offsets, toWideText, type WideEncoding } from './encodings.ts';
-import { expandPlaceholders, type Placeholders } from './placeholders.ts';
 import { anyText, parsePattern, plainText, simplifyPattern } from '../../matching/text-pattern.ts';
-import { expandDashes } from './windows-dashes.ts';
 
 /** A scalar of a detection item. Integers are exact. */
 export type Scalar = string | number | bigint | boolean | null;
@@ -137,4 +135,80 @@ function fieldTest(value: Scalar, names: readonly string[], cased: boolean): Val
   if (others.length > 1 || (others.length === 1 && !relation))
     throw new Error('fieldref can be combined with one of startswith, endswith and contains');
   return { kind: 'field', other: value, relation: relation ?? 'equals', cased };
+}
+
+type WideEncoding = 'utf16le' | 'utf16be' | 'utf16';
+
+const wideMark = '\u0000';
+
+/** Returns the UTF-16 bytes of ASCII text as characters, so that a later `base64` encodes these bytes. `utf16` begins with a byte order mark. */
+function toWideText(text: string, encoding: WideEncoding): string {
+  if (!/^[\x01-\x7f]*$/.test(text)) throw new Error('wide and utf16 modifiers require ASCII text');
+  if (encoding === 'utf16be') return [...text].map((character) => wideMark + character).join('');
+  const little = [...text].map((character) => character + wideMark).join('');
+  return encoding === 'utf16' ? `\u00ff\u00fe${little}` : little;
+}
+
+const hasByteOrderMark = (text: string): boolean => text.startsWith('\u00ff\u00fe');
+
+/** Text that a wide modifier produced stands for bytes, other text for its UTF-8 form. */
+const toBytes = (text: string): Buffer => Buffer.from(text, hasByteOrderMark(text) ? 'latin1' : 'utf8');
+
+const encodeBase64 = (text: string): string => toBytes(text).toString('base64');
+
+/** Returns the parts of a text's Base64 form that do not depend on the bytes around it, for each of the three positions that it can have. */
+function encodeBase64Offsets(text: string): string[] {
+  const bytes = toBytes(text);
+  return [0, 1, 2].map((offset) => {
+    const encoded = Buffer.concat([Buffer.alloc(offset, ' '), bytes]).toString('base64');
+    const start = [0, 2, 3][offset]!;
+    const cut = [0, 3, 2][(bytes.length + offset) % 3]!;
+    return encoded.slice(start, encoded.length - cut);
+  });
+}
+
+const dashes = ['-', '/', '\u2013', '\u2014', '\u2015'];
+const dashesMax = 4;
+const dashBeforeWord = /\B[-/]\b/g;
+
+/** Returns the pattern with each dash or slash that begins an option replaced by every character that Windows programs accept there. */
+function expandDashes(pattern: TextPattern): TextPattern[] {
+  const choices: PatternPart[][] = pattern.flatMap((part) => ('text' in part ? splitAtDashes(part.text) : [[part]]));
+  if (choices.filter((choice) => choice.length > 1).length > dashesMax)
+    throw new Error(`windash accepts at most ${dashesMax} options in a value. Split the value with contains|all`);
+  const variants = choices.reduce<PatternPart[][]>(
+    (all, choice) => all.flatMap((before) => choice.map((part) => [...before, part])),
+    [[]],
+  );
+  return variants.map((parts) => simplifyPattern(parts));
+}
+
+function splitAtDashes(text: string): PatternPart[][] {
+  const result: PatternPart[][] = [];
+  let from = 0;
+  for (const { index } of text.matchAll(dashBeforeWord)) {
+    result.push(
+      [{ text: text.slice(from, index) }],
+      dashes.map((dash) => ({ text: dash })),
+    );
+    from = index + 1;
+  }
+  return [...result, [{ text: text.slice(from) }]];
+}
+
+/** Values for `%name%` in fields with the modifier `expand`, by name. */
+export type Placeholders = Readonly<Record<string, readonly string[]>>;
+
+const placeholderPattern = /%([A-Za-z0-9_.-]+)%/g;
+
+/** Returns the texts that result from replacing each `%name%` by each of its values. Throws an Error for a name without values. */
+function expandPlaceholders(text: string, placeholders: Placeholders): string[] {
+  let texts = [text];
+  for (const name of new Set([...text.matchAll(placeholderPattern)].map((match) => match[1]!))) {
+    const values = Object.hasOwn(placeholders, name) ? placeholders[name]! : undefined;
+    if (!values)
+      throw new Error(`the placeholder %${name}% has no values. Define it under \`placeholders\` in a mapping`);
+    texts = texts.flatMap((one) => values.map((value) => one.replaceAll(`%${name}%`, value)));
+  }
+  return texts;
 }

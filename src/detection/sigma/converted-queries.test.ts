@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
-import { dataDir } from '../../../../test/support/data.ts';
-import { callOk } from '../../../../test/support/detection/detection-factory.ts';
-import { startApp, type TestOrg } from '../../../../test/support/harness.ts';
+import { dataDir } from '../../../test/support/data.ts';
+import { callOk } from '../../../test/support/detection/detection-factory.ts';
+import { startApp, type TestOrg } from '../../../test/support/harness.ts';
 
 const recorded = dataDir();
 const time = { now: new Date('2026-03-02T12:00:00Z') };

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { callOk } from '../../../../test/support/detection/detection-factory.ts';
-import { startApp, type TestOrg } from '../../../../test/support/harness.ts';
-import { changeQuotas } from '../../../platform/orgs/limits/quotas.ts';
+import { callOk } from '../../../test/support/detection/detection-factory.ts';
+import { startApp, type TestOrg } from '../../../test/support/harness.ts';
+import { changeQuotas } from '../../platform/orgs/limits/quotas.ts';
 
 const { newOrg, deps } = await startApp();
 const rule = (n: number, { title = `Rule ${n}`, modified = '2024-01-01', value = 'x' } = {}) => `title: ${title}

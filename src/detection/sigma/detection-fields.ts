@@ -1,6 +1,6 @@
-import { parseFields, type FileFields } from '../../as-code/file-fields.ts';
-import { techniquesOf } from '../convert/convert-rule.ts';
-import type { CorrelationRule, DetectionRule } from '../model/rule.ts';
+import { parseFields, type FileFields } from '../as-code/file-fields.ts';
+import { techniquesOf } from './convert/convert-rule.ts';
+import type { CorrelationRule, DetectionRule } from './rules/rule.ts';
 
 /** The converted form of a rule. `connectionId` is null for the embedded log store. */
 export type RuleConversion = { query: string; entity: string | null; connectionId: string | null };

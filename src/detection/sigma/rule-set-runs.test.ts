@@ -1,13 +1,13 @@
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
-import { acrossOrgs, type Tx } from '../../../platform/db/db.ts';
-import { callOk } from '../../../../test/support/detection/detection-factory.ts';
-import { startApp, type TestOrg } from '../../../../test/support/harness.ts';
-import { withClient } from '../../../../test/support/program-environment.ts';
-import { SiemError } from '../../siem/connector.ts';
-import { createLogger } from '../../../platform/lib/logging/logger.ts';
-import { claimRunsAcrossOrgs } from '../../scheduling/queue/claim-runs.store.ts';
-import { executeDueRuns } from '../../runs/workers/execute-due-runs.ts';
+import { acrossOrgs, type Tx } from '../../platform/db/db.ts';
+import { callOk } from '../../../test/support/detection/detection-factory.ts';
+import { startApp, type TestOrg } from '../../../test/support/harness.ts';
+import { withClient } from '../../../test/support/program-environment.ts';
+import { SiemError } from '../siem/connector.ts';
+import { createLogger } from '../../platform/lib/logging/logger.ts';
+import { claimRunsAcrossOrgs } from '../scheduling/queue/claim-runs.store.ts';
+import { executeDueRuns } from '../runs/workers/execute-due-runs.ts';
 
 const midnight = Date.parse('2026-03-02T00:00:00Z');
 let now = new Date(midnight);
