@@ -1,7 +1,6 @@
 import { CommanderError } from '@commander-js/extra-typings';
 import { createCommandTable } from './cli/command-table.ts';
-import { describeFailure } from './cli/failure-text.ts';
-import { UsageError } from './cli/usage-error.ts';
+import { describeFailure, UsageError } from './cli/failures.ts';
 import { printError } from './cli/output.ts';
 
 /** Runs the command line. Returns the exit code: 0 for success, 1 for failure, 2 for wrong usage. */

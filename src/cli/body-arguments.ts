@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { ServiceError } from '../detection/as-code/service-client.ts';
 import { describeIssue } from '../platform/lib/schema-parts.ts';
 import { AppError, type FieldError } from '../platform/lib/errors.ts';
-import { UsageError } from './usage-error.ts';
+import { UsageError } from './failures.ts';
 
 /**
  * The argument that sets each field of a request's body, as the user typed it, by the name of the field. A function receives the rest of the

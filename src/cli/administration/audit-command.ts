@@ -2,7 +2,7 @@ import { acrossOrgs, type Db } from '../../platform/db/db.ts';
 import { verifyAudit, type AuditVerification, type KnownHead } from '../../platform/orgs/audit/verify-audit.ts';
 import { listOrgsAcrossOrgs } from '../../platform/orgs/orgs.store.ts';
 import { printResult } from '../output.ts';
-import { UsageError } from '../usage-error.ts';
+import { UsageError } from '../failures.ts';
 import { findOperator, withDatabase } from '../with-database.ts';
 
 type VerifyOptions = { org?: string | undefined; head?: string | undefined; json?: boolean | undefined };

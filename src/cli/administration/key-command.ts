@@ -5,7 +5,7 @@ import { CreateKeyInput } from '../../platform/orgs/orgs.schema.ts';
 import { findKeyAcrossOrgs, listKeyRows } from '../../platform/orgs/orgs.store.ts';
 import { printResult } from '../output.ts';
 import { parseArguments } from '../body-arguments.ts';
-import { UsageError } from '../usage-error.ts';
+import { UsageError } from '../failures.ts';
 import { operatorOf } from '../../platform/http/caller.ts';
 import { findOperator, withDatabase } from '../with-database.ts';
 

@@ -15,7 +15,7 @@ import {
 import { listOrgsAcrossOrgs } from '../../platform/orgs/orgs.store.ts';
 import { createOrganization } from '../../app/bootstrap.ts';
 import { printResult } from '../output.ts';
-import { UsageError } from '../usage-error.ts';
+import { UsageError } from '../failures.ts';
 import { withDatabase } from '../with-database.ts';
 
 type JsonOption = { json?: boolean | undefined };

@@ -7,7 +7,7 @@ import { changeQuotas, readOrganizationQuotas, requireOrgId } from '../../platfo
 import { limitRetention, readOrganizationRetention } from '../../platform/retention/organization-retention.ts';
 import { ChangeRetention, retentionKinds } from '../../platform/retention/retention.schema.ts';
 import { printResult, printText } from '../output.ts';
-import { UsageError } from '../usage-error.ts';
+import { UsageError } from '../failures.ts';
 import { withDatabase } from '../with-database.ts';
 
 type UsageOptions = { json?: boolean | undefined; days: string };

@@ -8,7 +8,7 @@ import type {
   UpdateResult,
 } from '../../detection/library/library.schema.ts';
 import { rejectArguments, type BodyArguments } from '../body-arguments.ts';
-import { UsageError } from '../usage-error.ts';
+import { UsageError } from '../failures.ts';
 import { readServiceAccess } from './service-access.ts';
 import { printLines, printText } from '../output.ts';
 

@@ -6,7 +6,7 @@ import { isDrift, renderDrift, renderPlanOf, type PackReport } from '../../detec
 import { DetectionFileError } from '../../detection/as-code/file-fields.ts';
 import type { OrganizationList } from '../../platform/orgs/admin.schema.ts';
 import { describeArguments } from '../body-arguments.ts';
-import { UsageError } from '../usage-error.ts';
+import { UsageError } from '../failures.ts';
 import { printText } from '../output.ts';
 
 type PackOptions = {

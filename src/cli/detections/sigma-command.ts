@@ -7,11 +7,10 @@ import { defaultTimeColumn } from '../../detection/sigma/convert-request.ts';
 import { createServiceCall } from '../../detection/as-code/service-client.ts';
 import type { ImportProgress, ImportResult } from '../../detection/detections/bulk/bulk.schema.ts';
 import { rejectArguments } from '../body-arguments.ts';
-import { createProgress } from '../progress.ts';
-import { UsageError } from '../usage-error.ts';
+import { createProgress, printDocument, printError, printLines, printText } from '../output.ts';
+import { UsageError } from '../failures.ts';
 import { readServiceAccess } from './service-access.ts';
 import { showLine } from '../../platform/lib/text/show-text.ts';
-import { printDocument, printError, printLines, printText } from '../output.ts';
 
 type ConvertOptions = {
   to?: string | undefined;

@@ -6,7 +6,7 @@ import { readFolder } from '../../detection/as-code/folder.ts';
 import { renderJunit } from '../../detection/testing/offline/junit.ts';
 import { renderResultsTable } from '../../detection/testing/offline/results-table.ts';
 import { runFolderTests, type FileResult } from '../../detection/testing/offline/run-folder-tests.ts';
-import { UsageError } from '../usage-error.ts';
+import { UsageError } from '../failures.ts';
 import { printText } from '../output.ts';
 
 /** Runs the test cases of a folder of detections, without a service or key. Exit code 1 if a test fails, 2 if a file is invalid. */

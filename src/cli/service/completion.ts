@@ -1,5 +1,5 @@
 import type { Command } from '@commander-js/extra-typings';
-import { UsageError } from '../usage-error.ts';
+import { UsageError } from '../failures.ts';
 import { printDocument } from '../output.ts';
 
 type Completion = { path: string[]; words: { name: string; description: string }[] };

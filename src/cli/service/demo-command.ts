@@ -31,9 +31,8 @@ import type { LogEvent } from '../../demo/company/shapes.ts';
 import { createLogger } from '../../platform/lib/logging/logger.ts';
 import { bootstrapDefaultOrganization, createConsoleLink } from '../../app/bootstrap.ts';
 import { runWorkerLoops } from '../../app/worker/worker-loops.ts';
-import { createProgress } from '../progress.ts';
+import { createProgress, printText } from '../output.ts';
 import { untilAborted, waitAtMost } from './start-command.ts';
-import { printText } from '../output.ts';
 
 type DemoOptions = { once?: boolean | undefined; logs?: string | undefined };
 const portAttempts = 50;

@@ -5,7 +5,7 @@ import { toolsFor } from '../../agents/mcp-server/tool-table.ts';
 import { loadConfig } from '../../config.ts';
 import { createServiceCall } from '../../detection/as-code/service-client.ts';
 import type { CurrentSession } from '../../platform/orgs/sessions/sessions.schema.ts';
-import { UsageError } from '../usage-error.ts';
+import { UsageError } from '../failures.ts';
 import { printError } from '../output.ts';
 
 /** Serves the MCP server on stdin and stdout for the service at `TOCSIN_URL`, until stdin ends. Messages to people go to stderr. */

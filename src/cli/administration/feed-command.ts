@@ -10,9 +10,11 @@ import { appError } from '../../platform/lib/errors.ts';
 import { createLogger } from '../../platform/lib/logging/logger.ts';
 import { uuidPattern } from '../../platform/lib/org-id.ts';
 import type { Caller } from '../../platform/http/caller.ts';
-import { printError, printResult } from '../output.ts';
+import { printError, printResult, createProgress } from '../output.ts';
 import { parseArguments, rejectArguments } from '../body-arguments.ts';
 import { findOperator, withDatabase } from '../with-database.ts';
+import { loadConfig } from '../../config.ts';
+import { updateReferenceData, type ReferenceDataUpdate } from '../../feed/reference-data/update-reference-data.ts';
 
 /** The number of skipped entries to print. `--json` prints all of them. */
 const skippedShown = 20;
@@ -106,4 +108,25 @@ function withSession<T>(orgName: string | undefined, work: (session: Session) =>
       await stop();
     }
   });
+}
+
+type KnowledgeOptions = { from?: string | undefined; json?: boolean | undefined };
+
+/** Installs the newest ATT&CK data, names and lists of harmless values, which take effect at the next start. */
+export async function knowledgeCommand({ from, json }: KnowledgeOptions): Promise<number> {
+  const { dataDir, fetchAllow } = loadConfig();
+  const reportProgress = createProgress(process.stderr, 'documents');
+  const update = await updateReferenceData({ dataDir, from, fetchAllow, reportProgress });
+  return printResult(json, update, resultLines(update, dataDir));
+}
+
+function resultLines({ attack, names, warninglists, absent }: ReferenceDataUpdate, dataDir: string): string[] {
+  return [
+    attack &&
+      `ATT&CK ${attack.version ?? ''}: ${attack.techniques} techniques, ${attack.groups} groups, ${attack.software} malware and tools`,
+    names && `Names: ${names.names} with ${names.aliases} aliases`,
+    warninglists && `Harmless values: ${warninglists.lists} lists with ${warninglists.entries} entries`,
+    ...absent.map((url) => `No longer published: ${url}`),
+    `Installed in ${dataDir}/knowledge. Takes effect at the next start.`,
+  ].filter((line) => line !== undefined);
 }

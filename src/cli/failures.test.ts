@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { appError, fieldError } from '../platform/lib/errors.ts';
-import { describeFailure } from './failure-text.ts';
+import { describeFailure } from './failures.ts';
 
 test('puts an error of one field on one line', () => {
   const error = fieldError('/schedule', 'invalid_cron', 'must not run more often than hourly');

@@ -1,7 +1,7 @@
 import { rotateKey } from '../../app/rotate-key.ts';
 import { createSecretbox } from '../../platform/lib/secrets/secretbox.ts';
-import { printError, printResult } from '../output.ts';
-import { UsageError } from '../usage-error.ts';
+import { printError, printResult, printLines } from '../output.ts';
+import { UsageError } from '../failures.ts';
 import { withDatabase } from '../with-database.ts';
 
 /** Returns exit code 1 if there are credentials that neither key decrypts. */
@@ -16,4 +16,10 @@ export async function rotateKeyCommand({ json }: { json?: boolean | undefined })
   if (unreadable.length === 0) return 0;
   printError(`Neither key decrypts these ${unreadable.length}. Enter them again: ${unreadable.join(', ')}`);
   return 1;
+}
+
+export async function migrateCommand(): Promise<number> {
+  await withDatabase(async () => undefined);
+  printLines('The database is migrated to this version.');
+  return 0;
 }

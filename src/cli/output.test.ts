@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createProgress } from './progress.ts';
+import { createProgress } from './output.ts';
 
 function report(total: number, output: { isTTY?: boolean; columns?: number } = {}): string {
   let text = '';

@@ -1,0 +1,145 @@
+import { command, json, type CommandRow } from './declare-command.ts';
+
+const paths = ['<PATH...>', 'files and folders'] as const;
+const folder = ['<DIR>', 'folder of the files'] as const;
+const place = ['<PLACE>', 'folder of the pack, or the address of a Git repository, with #BRANCH'] as const;
+const onlyOrganization = ['--org <NAME>', 'only this organization, repeatable', 'repeatable'] as const;
+const dryRun = ['--dry-run', 'change nothing'] as const;
+
+/** The commands for detections: the shipped ones, Sigma rules, files and packs. */
+export const detectionCommands: readonly CommandRow[] = [
+  command('library list', 'list the shipped detections', {
+    options: [['--ready', 'only those whose logs are present'], json],
+    examples: ['tocsin library list --ready'],
+    load: async () => (await import('./detections/library-command.ts')).listLibrary,
+  }),
+  command('library install', 'install shipped detections; exit code 1 if one fails', {
+    args: [['[ID...]', 'IDs of the detections, or --ready']],
+    options: [
+      ['--ready', 'all whose logs are present'],
+      ['--dataset <NAME=YOURS>', 'name of a dataset in the service, repeatable', 'repeatable'],
+      ['--connection <NAME>', 'connection whose SIEM the detections query'],
+      dryRun,
+    ],
+    examples: [
+      'tocsin library install windows-dcsync --connection Elastic',
+      'tocsin library install --ready --dry-run',
+      'tocsin library install windows-dcsync --dataset windows=edr',
+    ],
+    load: async () => (await import('./detections/library-command.ts')).installLibrary,
+  }),
+  command(
+    'library update',
+    'update installed detections to the shipped version and keep your edits; exit code 1 if one fails',
+    {
+      args: [['[ID...]', 'IDs of the detections; default: all installed ones']],
+      options: [dryRun],
+      examples: ['tocsin library update --dry-run'],
+      load: async () => (await import('./detections/library-command.ts')).updateLibrary,
+    },
+  ),
+  command('sigma check', 'report the rules that cannot be converted; exit code 1 if there is one', {
+    args: [paths],
+    options: [
+      ['--to <KIND>', 'query language', { default: 'local' }],
+      ['--mappings <DIR>', 'folder of log source mappings, repeatable', 'repeatable'],
+      ['--allow-unknown', 'convert rules of unknown log sources'],
+    ],
+    examples: ['tocsin sigma check rules/', 'tocsin sigma check rules/ --to splunk'],
+    load: async () => (await import('./detections/sigma-command.ts')).checkSigma,
+  }),
+  command('sigma convert', 'print the queries of rules', {
+    args: [paths],
+    options: [
+      ['--to <KIND>', 'query language', { default: 'local' }],
+      ['--time-column <NAME>', 'column with the time of an event'],
+      ['--mappings <DIR>', 'folder of log source mappings, repeatable', 'repeatable'],
+      ['--allow-unknown', 'convert rules of unknown log sources'],
+      json,
+    ],
+    examples: ['tocsin sigma convert rules/ --to postgres --time-column at'],
+    load: async () => (await import('./detections/sigma-command.ts')).convertSigma,
+  }),
+  command('sigma import', 'make or update detections of a service; exit code 1 if one fails', {
+    args: [paths],
+    options: [
+      ['--target <CONNECTION>', 'SIEM connection of the detections; default: the embedded log store'],
+      ['--enable', 'enable new detections'],
+      ['--allow-unknown', 'import rules of unknown log sources'],
+      ['--complete', 'the files are all rules: list the detections of rules that they no longer have'],
+      dryRun,
+    ],
+    examples: ['tocsin sigma import rules/ --dry-run'],
+    load: async () => (await import('./detections/sigma-command.ts')).importSigma,
+  }),
+  command(
+    'pull',
+    'write the detections of a service to files; exit code 1 if a file was kept because both sides changed',
+    {
+      args: [folder],
+      options: [['--force', 'overwrite files that changed on both sides']],
+      examples: ['tocsin pull detections'],
+      load: async () => (await import('./detections/as-code-command.ts')).pullCommand,
+    },
+  ),
+  command('plan', 'show what apply would change; exit code 1 if there are conflicts', {
+    args: [folder],
+    options: [
+      ['--prune', 'also delete detections without a file'],
+      ['--force', 'let the files win conflicts'],
+      ['--check', 'exit code 3 if there are changes'],
+    ],
+    examples: ['tocsin plan detections --check'],
+    load: async () => (await import('./detections/as-code-command.ts')).planCommand,
+  }),
+  command('apply', 'change a service to match the files', {
+    args: [folder],
+    options: [
+      dryRun,
+      ['--prune', 'also delete detections without a file'],
+      ['--force', 'let the files win conflicts'],
+      ['--validate', 'check every query on its SIEM first'],
+    ],
+    examples: ['tocsin apply detections --dry-run', 'tocsin apply detections --validate'],
+    load: async () => (await import('./detections/as-code-command.ts')).applyCommand,
+  }),
+  command('test', 'run the test cases in the files, without a service; exit code 1 if one fails', {
+    args: [folder],
+    options: [['--junit <FILE>', 'also write a JUnit report']],
+    examples: ['tocsin test detections --junit junit.xml'],
+    load: async () => (await import('./detections/test-command.ts')).testCommand,
+  }),
+  command('pack plan', 'show what apply would change in each organization', {
+    args: [place],
+    options: [
+      onlyOrganization,
+      ['--prune', 'also delete detections that the pack no longer has'],
+      ['--force', 'replace what organizations changed'],
+      ['--check', 'exit code 3 if there are changes'],
+      json,
+    ],
+    examples: ['tocsin pack plan packs/baseline --check'],
+    load: async () => (await import('./detections/pack-command.ts')).planPack,
+  }),
+  command(
+    'pack apply',
+    'change the detections of each organization; exit code 1 if something failed, after the rest was applied',
+    {
+      args: [place],
+      options: [
+        onlyOrganization,
+        ['--prune', 'also delete detections that the pack no longer has'],
+        ['--force', 'replace what organizations changed'],
+        json,
+      ],
+      examples: ['tocsin pack apply packs/baseline', 'tocsin pack apply https://git.example/soc/baseline.git#main'],
+      load: async () => (await import('./detections/pack-command.ts')).applyPackCommand,
+    },
+  ),
+  command('pack drift', 'report how each organization differs from the pack; exit code 3 if one does', {
+    args: [place],
+    options: [onlyOrganization, json],
+    examples: ['tocsin pack drift packs/baseline --json'],
+    load: async () => (await import('./detections/pack-command.ts')).driftOfPack,
+  }),
+];
