@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
-import { claimRunsAcrossOrgs } from '../src/detection/scheduling/queue/claim-runs.store.ts';
+import { claimRunsAcrossOrgs, type ConcurrencyLimits } from '../src/detection/scheduling/claim-runs.store.ts';
 import { enqueueDueRunsAcrossOrgs } from '../src/detection/scheduling/enqueue-runs.ts';
-import type { ConcurrencyLimits } from '../src/detection/scheduling/queue/concurrency-limits.ts';
 import { measureInTurn, median, measureMs, type Benchmark } from './benchmark.ts';
 import { withClient, withInProcessProgram, type InProcessProgram } from '../test/support/program-environment.ts';
 

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { join, resolve } from 'node:path';
 
 /**
- * Writes src/detection/analysis/places/countries.tsv: for each country its codes of two and three letters (ISO 3166-1), a radius in kilometers, and
+ * Writes src/detection/analysis/rows/countries.tsv: for each country its codes of two and three letters (ISO 3166-1), a radius in kilometers, and
  * points. Every place of the country is within the radius of one of them. FOLDER is one in which the npm packages world-atlas (here 2.0.2),
  * topojson-client, d3-geo and i18n-iso-countries are installed. Usage: node scripts/countries-table.ts FOLDER
  */
@@ -96,7 +96,7 @@ for (const shape of feature(atlas, atlas.objects.countries).features) {
   rows.set(code, [code, codes.alpha2ToAlpha3(code), Math.ceil(radius) + 10, text].join('\t'));
 }
 writeFileSync(
-  resolve(import.meta.dirname, '../src/detection/analysis/places/countries.tsv'),
+  resolve(import.meta.dirname, '../src/detection/analysis/rows/countries.tsv'),
   `${[...rows.keys()]
     .toSorted()
     .map((code) => rows.get(code)!)

@@ -2,7 +2,7 @@ import { loadavg } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Deps } from '../src/app/deps.ts';
 import { deleteDetection, restoreDetection } from '../src/detection/detections/life-cycle.ts';
-import { updateDetection } from '../src/detection/detections/updates/update-detection.ts';
+import { updateDetection } from '../src/detection/detections/update-detection.ts';
 import { receiveLogs } from '../src/detection/log-ingest/receive-logs.ts';
 import type { SoakModel } from './scripted-model.ts';
 import type { SoakPlan } from './plan.ts';

@@ -1,5 +1,5 @@
 import { entitiesKey } from '../../src/detection/analysis/categories/first-occurrence.ts';
-import { largestKey } from '../../src/detection/analysis/categories/largest-numbers.ts';
+import { largestKey } from '../../src/detection/analysis/categories/increase-history.ts';
 import { stepsKey } from '../../src/detection/analysis/categories/rate-sequence.ts';
 import {
   buildPairKey,
@@ -9,8 +9,8 @@ import {
   type MemoryWindow,
   type RecalledCombination,
   type RecalledMemory,
+  sampleEntities,
 } from '../../src/detection/analysis/memory/memory.ts';
-import { sampleEntities } from '../../src/detection/analysis/memory/sample-entities.ts';
 import type { WindowMemory } from '../../src/detection/analysis/memory/recall.ts';
 
 const summaryKeys = new Set([stepsKey, largestKey]);

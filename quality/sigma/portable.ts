@@ -8,7 +8,7 @@ import { withPortableQueries } from '../../src/detection/portable-queries/portab
 import type { QueryRow, SiemConnection } from '../../src/detection/siem/connector.ts';
 import { elasticsearch } from '../../src/detection/siem/connectors/elasticsearch.ts';
 import { opensearch } from '../../src/detection/siem/connectors/opensearch.ts';
-import { toPortableQuery } from '../../src/detection/siem/queries/portable-query.ts';
+import { toPortableQuery } from '../../src/detection/siem/query-text.ts';
 import {
   listShippedCases,
   searchEmbedded,

@@ -1,5 +1,5 @@
 import { acrossOrgs, type Db, type Tx } from '../platform/db/db.ts';
-import { insertBuiltInAgents } from '../detection/detections/built-in-agents/built-in-agents.ts';
+import { insertBuiltInAgents } from '../detection/detections/built-in-agents.ts';
 import type { Clock } from '../platform/lib/time/clock.ts';
 import { appError } from '../platform/lib/errors.ts';
 import { uuidv7 } from '../platform/lib/ids.ts';

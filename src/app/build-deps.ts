@@ -47,7 +47,7 @@ import { listItems, type ListItemsDeps } from '../feed/items/list-items.ts';
 import { lookUpIndicator, lookUpIndicators } from '../feed/indicators/look-up-indicators.ts';
 import type { FeedList } from '../feed/model/item.schema.ts';
 import { findTechnique, listTactics, listTechniques } from '../feed/reference-data/attack.ts';
-import type { FeedTools } from '../detection/tools/tool-sources.ts';
+import type { FeedTools } from '../detection/tools/tool-definition.ts';
 import { getShippedNames } from '../feed/extraction/names/dictionary/name-dictionary.ts';
 import { countWords, type WordCounts } from '../feed/items/search/text/correct-text.ts';
 

@@ -3,7 +3,7 @@ import type { Models } from '../platform/models/models.ts';
 import type { RunFeedStep } from './worker/feed-steps.ts';
 import type { Config } from '../config.ts';
 import type { Db } from '../platform/db/db.ts';
-import type { Definition } from '../detection/detections/record/definition.ts';
+import type { Definition } from '../detection/detections/record/detection-record.ts';
 import type { FieldError } from '../platform/lib/errors.ts';
 import type { DeliveryCounter } from '../platform/notifications/delivery/deliver.ts';
 import type { Metrics } from '../platform/http/metrics.ts';
@@ -31,13 +31,12 @@ import type { RuleConverter } from '../detection/sigma/convert/rule-converter.ts
 import type { LogEngine } from '../detection/log-engine/process/engine.ts';
 import type { SessionAuthenticator } from '../platform/orgs/sessions/session-authenticator.ts';
 import type { KeyAuthenticator } from '../platform/orgs/authenticate.ts';
-import type { RunMetrics } from '../detection/runs/run-metrics.ts';
+import type { RunMetrics } from '../detection/runs/workers/run-metrics.ts';
 import type { ClockGuard } from '../detection/scheduling/clock-guard.ts';
 import type { ConnectionFor } from '../detection/connections/open-connection.ts';
-import type { ConnectionSelector } from '../detection/siem/connection-selector.ts';
-import type { QueryCheck } from '../detection/siem/connector.ts';
+import type { ConnectionSelector, QueryCheck } from '../detection/siem/connector.ts';
 import type { McpTools } from '../platform/mcp/mcp-tools.ts';
-import type { FeedTools } from '../detection/tools/tool-sources.ts';
+import type { FeedTools } from '../detection/tools/tool-definition.ts';
 
 /**
  * Every effect and shared object of one process: configuration, database, clock, log, engines, caches and counters. `buildDeps` creates

@@ -1,4 +1,4 @@
-import { credentialsColumn } from '../detection/connections/seal-credentials.ts';
+import { credentialsColumn } from '../detection/connections/connection-settings.ts';
 import { sourceAuthColumn } from '../feed/sources/source-auth.ts';
 import type { Db } from '../platform/db/db.ts';
 import { resealColumn, type ResealResult } from '../platform/db/reseal.store.ts';

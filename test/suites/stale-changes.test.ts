@@ -2,10 +2,8 @@ import { expect, test } from 'vitest';
 import { callOk, postDetection } from '../support/detection/detection-factory.ts';
 import { hour, startRuns } from '../support/detection/scripted-runs.ts';
 import { startApp, type TestOrg } from '../support/harness.ts';
-import { getHit } from '../../src/detection/hits/read-hits.ts';
-import { getHitGroups } from '../../src/detection/hits/groups/read-groups.ts';
-import { setGroupStatus } from '../../src/detection/hits/groups/set-group-status.ts';
-import { setHitStatus } from '../../src/detection/hits/set-hit-status.ts';
+import { getHit, getHitGroups } from '../../src/detection/hits/read-hits.ts';
+import { setGroupStatus, setHitStatus } from '../../src/detection/hits/set-status.ts';
 import type { HitStatus } from '../../src/detection/hits/hits.schema.ts';
 import type { AppError, StaleProblem } from '../../src/platform/lib/errors.ts';
 

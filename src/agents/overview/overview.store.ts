@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { severities } from '../../detection/analysis/candidate.ts';
 import { detectionConditions } from '../../detection/detections/detection-views.store.ts';
-import { healthColumn, scheduleJoin } from '../../detection/detections/summaries/detection-health.sql.ts';
+import { healthColumn, scheduleJoin } from '../../detection/detections/summaries/summaries.store.ts';
 import type { DetectionHealth } from '../../detection/detections/summaries/summaries.schema.ts';
 import { queryRow, queryRows, type Tx } from '../../platform/db/db.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';

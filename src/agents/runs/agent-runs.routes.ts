@@ -2,7 +2,7 @@ import { IdPath } from '../../detection/detections/record/detection-input.schema
 import type { App } from '../../platform/http/app-type.ts';
 import { apiRoutes } from '../../platform/http/api-routes.ts';
 import { PageQuery } from '../../platform/lib/page-request.ts';
-import { StepList } from '../../detection/runs/run-details.schema.ts';
+import { StepList } from '../../detection/runs/run-model/run-details.schema.ts';
 import { getAgentRuns, getAgentRunSteps, type ReadAgentRunsDeps } from './read-agent-runs.ts';
 import { AgentRunList, AgentRunPath } from './agent-runs.schema.ts';
 

@@ -8,7 +8,7 @@ import { isNotSuspended } from '../../platform/orgs/orgs.store.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import type { PageRequest } from '../../platform/lib/page-request.ts';
 import type { ModelFailure } from '../../platform/models/model-error.ts';
-import { addToRunDays, utcDay } from '../../detection/runs/run-days.store.ts';
+import { addToRunDays, utcDay } from '../../detection/runs/run-model/runs.store.ts';
 import type { AgentRun } from './agent-runs.schema.ts';
 
 export type ScheduledAgent = {

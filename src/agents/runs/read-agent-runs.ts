@@ -1,11 +1,11 @@
 import { inOrg, type Db } from '../../platform/db/db.ts';
 import type { Clock } from '../../platform/lib/time/clock.ts';
-import { getAgent } from '../../detection/detections/built-in-agents/built-in-agents.ts';
+import { getAgent } from '../../detection/detections/built-in-agents.ts';
 import { appError } from '../../platform/lib/errors.ts';
 import { toPage, readPageRequest, type PageQuery } from '../../platform/lib/page-request.ts';
 import type { Caller } from '../../platform/http/caller.ts';
-import { listStepPage } from '../../detection/runs/read-steps.ts';
-import type { StepList } from '../../detection/runs/run-details.schema.ts';
+import { listStepPage } from '../../detection/runs/read-runs.ts';
+import type { StepList } from '../../detection/runs/run-model/run-details.schema.ts';
 import type { AgentRun, AgentRunList } from './agent-runs.schema.ts';
 import { hasAgentRun, listAgentRuns, type AgentRunRow } from './agent-runs.store.ts';
 

@@ -5,7 +5,7 @@ import { timeOfId } from '../../platform/lib/ids.ts';
 import type { ConfiguredModel } from '../../platform/models/models.ts';
 import { mergeBudgets, type Budgets, type Spend } from '../../platform/models/spending/budgets.ts';
 import { createSpendMeter, type SpendMeter } from '../../platform/models/spending/spend-meter.ts';
-import { insertStep } from '../../detection/runs/steps.store.ts';
+import { insertStep } from '../../detection/runs/run-model/progress.store.ts';
 import type { FeedItem } from '../../feed/model/item.schema.ts';
 
 /** A run of a built-in agent, or a request made in its name. `budgets` take precedence over those of the model alias. */

@@ -3,16 +3,15 @@ import { ModelError } from '../../platform/models/model-error.ts';
 import type { ConfiguredModel, Models } from '../../platform/models/models.ts';
 import { listConnectionFields } from '../../detection/connections/check-connection.ts';
 import { inOrg } from '../../platform/db/db.ts';
-
 import type { Estimate, Warning } from '../../detection/detections/record/detection.schema.ts';
 import { findToolWarnings } from '../../detection/detections/record/warnings.ts';
 import { appError, unavailableError } from '../../platform/lib/errors.ts';
 import { uuidv7 } from '../../platform/lib/ids.ts';
 import { listDatasets, type ListDatasetsDeps } from '../../detection/log-query/datasets/list-datasets.ts';
 import type { Caller } from '../../platform/http/caller.ts';
-import { toQueryError } from '../../detection/testing/query-failure.ts';
+import { toQueryError } from '../../detection/testing/simulate-time-range.ts';
 import { SiemError, type SiemConnection } from '../../detection/siem/connector.ts';
-import { toPortableQuery } from '../../detection/siem/queries/portable-query.ts';
+import { toPortableQuery } from '../../detection/siem/query-text.ts';
 import type { RemoteSiemType } from '../../detection/siem/registry.ts';
 import type { DetectionDraft } from './draft.ts';
 import { matchIntent, listMissingDatasets, findTechniquesInText } from './drafting/match-intent.ts';

@@ -1,16 +1,14 @@
 import { uuidv7 } from '../../platform/lib/ids.ts';
 import { AppError } from '../../platform/lib/errors.ts';
-
-import { buildDefinition } from '../../detection/detections/record/new-detection.ts';
+import { buildDefinition } from '../../detection/detections/record/build-detection.ts';
 import type { Estimate } from '../../detection/detections/record/detection.schema.ts';
-import type { Definition } from '../../detection/detections/record/definition.ts';
+import type { Definition } from '../../detection/detections/record/detection-record.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import { listDatasetsRead } from '../../detection/log-query/search/inspect-query.ts';
 import type { Caller } from '../../platform/http/caller.ts';
-import { estimateNoise } from '../../detection/testing/simulation/estimate-noise.ts';
-import type { TrialDeps } from '../../detection/testing/simulation/simulate-time-range.ts';
+import { estimateNoise } from '../../detection/testing/estimate-noise.ts';
+import { type TrialDeps, toQueryError } from '../../detection/testing/simulate-time-range.ts';
 import type { CheckDetectionDeps } from '../../detection/detections/check-detection.ts';
-import { toQueryError } from '../../detection/testing/query-failure.ts';
 import { testDefinition, type RunTestsDeps } from '../../detection/testing/run-tests.ts';
 import { describeMismatch } from '../../detection/testing/run-test-set.ts';
 import type { DetectionDraft } from './draft.ts';

@@ -11,7 +11,7 @@ import {
   deleteOldMemoryAcrossOrgs,
   deleteOldRunsAcrossOrgs,
 } from '../../detection/runs/run-retention.store.ts';
-import { expireGapsAcrossOrgs } from '../../detection/scheduling/coverage/fill-gaps.store.ts';
+import { expireGapsAcrossOrgs } from '../../detection/scheduling/fill-gaps.store.ts';
 import { type Expiry, listExpiriesAcrossOrgs } from '../../platform/retention/organization-retention.store.ts';
 import type { RetentionKind, RetentionPeriods } from '../../platform/retention/retention.schema.ts';
 import type { Tx } from '../../platform/db/db.ts';

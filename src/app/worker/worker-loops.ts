@@ -16,7 +16,7 @@ import { eraseLoop } from '../erasure/erase-organization.ts';
 import { createRetentionSteps } from './retention-steps.ts';
 import { measureLoop, quotaLoop } from '../usage/usage-loops.ts';
 import { retentionLoop } from '../../platform/retention/retention.ts';
-import { listReaders } from '../../detection/detections/readers.store.ts';
+import { listReaders } from '../../detection/detections/detection-views.store.ts';
 import { logHealthLoop } from '../../detection/log-query/datasets/check-log-health.ts';
 import { logFoldersLoop } from '../../detection/shippers/folders/pull-folder.ts';
 import { cleanOrphansLoop, cleanSegmentsLoop } from '../../detection/log-compaction/clean-segments.ts';
@@ -24,7 +24,7 @@ import { compactSegmentsLoop } from '../../detection/log-compaction/compact-segm
 import { cleanOutboxLoop, deliverLoop } from '../../platform/notifications/delivery/deliver.ts';
 import { relevanceLoop } from '../../feed/relevance/score-items.ts';
 import { modelCheckLoop } from '../../platform/models/model-pauses.ts';
-import { recountLoop } from '../../detection/runs/recount-days.ts';
+import { recountLoop } from '../../detection/runs/workers/recount-days.ts';
 import { reviewLoop } from '../../detection/runs/reviews/review-runs.ts';
 import { executeLoop, reapLoop, scheduleLoop } from '../../detection/runs/workers/run-loops.ts';
 

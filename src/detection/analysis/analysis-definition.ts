@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { DetectionCategory } from './candidate.ts';
-import type { Tuning } from './tuning/tuning.schema.ts';
+import type { Tuning } from './tuning.schema.ts';
 
 /** The fields of a detection that analysis uses. `cadence` is the effective cron expression, `slotMs` the longest time between two slots (0 without a schedule). */
 export type AnalysisDefinition = {

@@ -1,13 +1,12 @@
-import { runAtOnce } from '../../platform/lib/concurrency/slices.ts';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { runAtOnce } from '../../platform/lib/concurrency/slices.ts';
 import type { QueryRow } from '../siem/connector.ts';
-import { analyzeWindow, prepareWindow } from './analyze-window.ts';
+import { analyzeWindow, prepareWindow, findWindowsToRevisit } from './analyze-window.ts';
 import { detectionCategories, type DetectionCategory } from './candidate.ts';
-import { findSequences } from './sequences/find-sequences.ts';
+import { findSequences } from './categories/find-sequences.ts';
 import { definitionOf, hour, hourMs } from '../../../test/support/detection/analysis-examples.ts';
 import { recallFromWindows, type WindowMemory } from './memory/recall.ts';
-import { findWindowsToRevisit } from './memory/find-windows-to-revisit.ts';
 
 const queryOf: Partial<Record<DetectionCategory, string>> = { sequence_pattern: 'SELECT 2 AS step' };
 const definitions = detectionCategories.map((category) =>

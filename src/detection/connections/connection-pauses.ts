@@ -4,7 +4,7 @@ import type { Logger } from '../../platform/lib/logging/logger.ts';
 import { runLoop } from '../../platform/lib/concurrency/loop.ts';
 import { emitEvents } from '../../platform/notifications/emit-events.ts';
 import { SiemError, type SiemConnection, type SiemFailure } from '../siem/connector.ts';
-import { claimChecksAcrossOrgs, deletePause, insertPause, type ConnectionKey } from './connection-pauses.store.ts';
+import { claimChecksAcrossOrgs, deletePause, insertPause, type ConnectionKey } from './connections.store.ts';
 import type { ConnectionFor } from './open-connection.ts';
 
 /** `clock` is slot time. */

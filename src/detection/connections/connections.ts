@@ -8,8 +8,14 @@ import type { Secretbox } from '../../platform/lib/secrets/secretbox.ts';
 import { auditRecord } from '../../platform/orgs/audit.store.ts';
 import type { Caller } from '../../platform/http/caller.ts';
 import { requireMatch } from '../../platform/orgs/record-version.ts';
-import { applyConnections } from '../scheduling/queue/run-queue.store.ts';
-import { getConnector, chooseClock, validateCredentials, validateSettings } from './validate-settings.ts';
+import { applyConnections } from '../scheduling/run-queue.store.ts';
+import {
+  getConnector,
+  chooseClock,
+  validateCredentials,
+  validateSettings,
+  sealCredentials,
+} from './connection-settings.ts';
 import {
   remoteKinds,
   type Connection,
@@ -18,7 +24,6 @@ import {
   type CreateConnection,
   type UpdateConnection,
 } from './connections.schema.ts';
-import { sealCredentials } from './seal-credentials.ts';
 import {
   deleteConnection,
   findConnection,

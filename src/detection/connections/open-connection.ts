@@ -2,14 +2,19 @@ import { LRUCache } from 'lru-cache';
 import { inOrg, type Db, type Tx } from '../../platform/db/db.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import type { Secretbox } from '../../platform/lib/secrets/secretbox.ts';
-import { selectsLogStore, type ConnectionSelector } from '../siem/connection-selector.ts';
-import { SiemError, type SiemConnection } from '../siem/connector.ts';
+import {
+  selectsLogStore,
+  type ConnectionSelector,
+  SiemError,
+  type SiemConnection,
+  type QueryWindow,
+  type SearchResult,
+} from '../siem/connector.ts';
 import type { RemoteSiemType } from '../siem/registry.ts';
 import { describeMissingConnection } from '../siem/siem-errors.ts';
 import { resolveConnection, type ConnectionRow } from './connections.store.ts';
-import { openCredentials } from './seal-credentials.ts';
-import { traceQueries } from './trace-queries.ts';
-import { getConnector } from './validate-settings.ts';
+import { openCredentials, getConnector } from './connection-settings.ts';
+import { inSpan } from '../../platform/lib/logging/spans.ts';
 
 /** Opens the SIEM connection of a detection, reading it in `tx` if given. Throws a SiemError with blame `author` if it does not exist. */
 export type ConnectionFor = (orgId: OrgId, selector: ConnectionSelector, tx?: Tx) => Promise<SiemConnection>;
@@ -70,4 +75,35 @@ function noConnection({ connectionId, siemType }: ConnectionSelector): SiemError
   const message =
     connectionId === null ? describeMissingConnection(siemType) : `Connection ${connectionId} does not exist.`;
   return new SiemError({ kind: 'no_connection', blame: 'author', retryable: false, message });
+}
+
+/** Returns the same connection, whose queries are recorded in traces: without their text, which may contain names of people and hosts. */
+function traceQueries(kind: string, connection: SiemConnection): SiemConnection {
+  const describe = ({ from, to }: QueryWindow) => ({
+    'tocsin.connection.kind': kind,
+    'tocsin.window.from': from.toISOString(),
+    'tocsin.window.to': to.toISOString(),
+    ...(connection.id === undefined ? {} : { 'tocsin.connection.id': connection.id }),
+  });
+  const { together } = connection;
+  return {
+    ...connection,
+    search: (query, window, limits, signal) =>
+      inSpan('query', { attributes: describe(window) }, async (span): Promise<SearchResult> => {
+        const result = await connection.search(query, window, limits, signal);
+        span.setAttribute('tocsin.query.rows', result.total);
+        return result;
+      }),
+    ...(together
+      ? {
+          together: {
+            ...together,
+            search: (queries, window, limits, signal) =>
+              inSpan('query set', { attributes: { ...describe(window), 'tocsin.query.count': queries.length } }, () =>
+                together.search(queries, window, limits, signal),
+              ),
+          },
+        }
+      : {}),
+  };
 }

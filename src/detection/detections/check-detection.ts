@@ -3,11 +3,10 @@ import { appError, type FieldError } from '../../platform/lib/errors.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import { SiemError, type QueryCheck } from '../siem/connector.ts';
 import { findResultWarnings } from '../analysis/rows/result-warnings.ts';
-import { toQueryWarnings } from './query-warnings/query-warnings.ts';
-import { toDefinition, type Definition } from './record/definition.ts';
+import { toQueryWarnings, findRunErrors } from './record/warnings.ts';
+import { toDefinition, type Definition } from './record/detection-record.ts';
 import type { AgentView, AgentWithPrompt } from './record/detection-row.ts';
 import type { Warning } from './record/detection.schema.ts';
-import { findRunErrors } from './record/warnings.ts';
 
 /** Checks a query on the SIEM of a detection and returns what the SIEM reports of it. Throws a SiemError if the query cannot run. */
 export type CheckQuery = (

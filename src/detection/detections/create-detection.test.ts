@@ -10,7 +10,7 @@ import {
   queryOrg,
 } from '../../../test/support/detection/detection-factory.ts';
 import { Detection } from './record/detection.schema.ts';
-import { verdictSchema } from './record/verdict.schema.ts';
+import { verdictSchema } from './record/field-schemas.ts';
 
 let now = new Date('2026-03-04T10:20:30.400Z');
 const asks: string[] = [];

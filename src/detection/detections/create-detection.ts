@@ -1,22 +1,18 @@
 import { inOrg, inOrgWithCachedPlans, type Db, type Tx } from '../../platform/db/db.ts';
 import type { Clock } from '../../platform/lib/time/clock.ts';
 import type { Caller } from '../../platform/http/caller.ts';
-import { applyConnections } from '../scheduling/queue/run-queue.store.ts';
+import { applyConnections } from '../scheduling/run-queue.store.ts';
 import { openSchedule } from '../scheduling/schedule-lifecycle.ts';
 import { checkCanRun, type CheckDetectionDeps } from './check-detection.ts';
-import { findConnected } from './detection-connections.store.ts';
-import { emitDetection } from './detection-events.ts';
-import { insertAgent } from './detections.store.ts';
-import { requireDetectionQuota } from './detection-quota.store.ts';
-import { withQueryWarnings } from './query-warnings/query-warnings.ts';
-import { storeQueryWarnings } from './query-warnings/query-warnings.store.ts';
-import { checkModelAlias, type ModelAliases } from './record/check-model-alias.ts';
+import { findConnected, requireDetectionQuota } from './detection-views.store.ts';
+import { emitDetection, insertAgent, storeQueryWarnings } from './detections.store.ts';
+import { withQueryWarnings } from './record/warnings.ts';
+import { checkModelAlias, type ModelAliases, buildAgent } from './record/build-detection.ts';
 import { zonedCron } from './record/cron-schedule.ts';
 import type { CreateDetection } from './record/detection-input.schema.ts';
 import { toRecord } from './record/detection-record.ts';
 import { emptyStats, type AgentView, type AgentWithPrompt } from './record/detection-row.ts';
 import type { Detection } from './record/detection.schema.ts';
-import { buildAgent } from './record/new-detection.ts';
 
 export type CreateDetectionDeps = { db: Db; clock: Clock; models?: ModelAliases } & CheckDetectionDeps;
 

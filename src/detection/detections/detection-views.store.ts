@@ -2,8 +2,9 @@ import { sql, type RawBuilder } from 'kysely';
 import { queryRow, queryRows, type Tx } from '../../platform/db/db.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import type { PageCursor, PageRequest } from '../../platform/lib/page-request.ts';
-import type { AgentView } from './record/detection-row.ts';
-import { connectedColumn } from './detection-connections.store.ts';
+import type { AgentView, AgentRow } from './record/detection-row.ts';
+import { fieldError } from '../../platform/lib/errors.ts';
+import { requireQuota } from '../../platform/orgs/limits/quotas.ts';
 
 const statsDays = 30;
 const dayMs = 86_400_000;
@@ -71,7 +72,7 @@ export const detectionConditions = (filter: DetectionConditions): RawBuilder<unk
     : [sql`strpos(lower(a.name || chr(10) || a.description), lower(${filter.q}::text)) > 0`]),
 ];
 
-export type DetectionQuery = DetectionConditions & {
+type DetectionQuery = DetectionConditions & {
   /** Null returns all rows. */
   limit: number | null;
   after: PageCursor | null;
@@ -112,4 +113,58 @@ function listNewestFirst(
   const where = sql.join([...conditions, ...older], sql` and `);
   const order = sql`order by a.created_at desc, a.id desc ${limit === null ? sql`` : sql`limit ${limit + 1}`}`;
   return queryRows(tx, selectViews(scope, { where, order }));
+}
+
+type AgentConnection = Pick<AgentRow, 'organization_id' | 'connection_id' | 'siem_type'>;
+
+/** Returns whether the connection that the agent queries exists. Throws 400 if `connection_id` is not a connection of the organization. */
+export async function findConnected(tx: Tx, agent: AgentConnection): Promise<boolean> {
+  const { organization_id: orgId, connection_id: connectionId, siem_type: siemType } = agent;
+  const isLocalType = siemType === null || siemType.toLowerCase() === 'local';
+  // The embedded log store has the id of the organization.
+  if (connectionId === orgId || (connectionId === null && isLocalType)) return true;
+  const found = await queryRow(tx)`select 1 from connections where organization_id = ${orgId}
+      and id = tocsin_connection(${orgId}, ${connectionId}::uuid, ${siemType}::text)`;
+  if (!found && connectionId !== null)
+    throw fieldError('/connectionId', 'unknown_connection', `There is no connection ${connectionId}.`);
+  return found !== undefined;
+}
+
+/** The condition of `findConnected` as a column of a query over `agents a`. */
+export const connectedColumn = sql`(a.connection_id = a.organization_id or (a.connection_id is null and coalesce(lower(a.siem_type), 'local') = 'local')
+  or exists (select from connections c where c.organization_id = a.organization_id
+    and c.id = tocsin_connection(a.organization_id, a.connection_id, a.siem_type)))`;
+
+export const changesConnection = (before: AgentConnection, after: AgentConnection): boolean =>
+  before.connection_id !== after.connection_id || before.siem_type !== after.siem_type;
+
+/** Returns whether an agent counts towards the quota of enabled detections. */
+export const isCounted = (agent: AgentView): boolean =>
+  agent.agent_type === 'detection' && agent.enabled && !agent.is_suggestion && agent.deleted_at === null;
+
+/** Throws 409 if the organization has as many enabled detections as its quota allows. */
+export const requireDetectionQuota = (tx: Tx, orgId: OrgId): Promise<void> =>
+  requireQuota(tx, orgId, 'enabledDetections', () => countEnabled(tx, orgId));
+
+async function countEnabled(tx: Tx, orgId: OrgId): Promise<number> {
+  const row = await queryRow<{ n: number }>(tx)`
+    select count(*) as n from agents
+    where organization_id = ${orgId} and agent_type = 'detection' and enabled and not is_suggestion and deleted_at is null`;
+  return row!.n;
+}
+
+const readersMax = 1_000;
+
+/** Returns the enabled detections that query the embedded store with a query that contains a text, in any case. At most 1,000. */
+export function listReaders(
+  tx: Tx,
+  orgId: OrgId,
+  text: string,
+): Promise<{ id: string; name: string; query: string }[]> {
+  return queryRows<{ id: string; name: string; query: string }>(tx)`
+    select id, name, detection_query as query from agents
+    where organization_id = ${orgId} and agent_type = 'detection' and enabled and not is_suggestion and deleted_at is null
+      and tocsin_connection(organization_id, connection_id, siem_type) is null
+      and position(lower(${text}) in lower(detection_query)) > 0
+    order by name, id limit ${readersMax}`;
 }

@@ -3,8 +3,7 @@ import { queryRow, type Tx } from '../../platform/db/db.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import { auditInsertSql, type AuditChange } from '../../platform/orgs/audit.store.ts';
 import type { Author } from '../../platform/http/caller.ts';
-import { definitionText } from './record/definition.ts';
-import { toRecord } from './record/detection-record.ts';
+import { definitionText, toRecord } from './record/detection-record.ts';
 import {
   emptyStats,
   type ActivePrompt,
@@ -12,7 +11,11 @@ import {
   type AgentView,
   type AgentWithPrompt,
 } from './record/detection-row.ts';
-import type { Detection } from './record/detection.schema.ts';
+import type { Detection, Warning } from './record/detection.schema.ts';
+import type { DetectionKey } from '../scheduling/timeline.ts';
+import { emitEvents } from '../../platform/notifications/emit-events.ts';
+import { isEventType } from '../../platform/notifications/event-types.ts';
+import { deleteRowsWithValue, replaceValue } from '../../platform/db/erasure.store.ts';
 
 /** Stores an agent with its first prompt version, its first revision and the audit row in one statement. */
 export async function insertAgent(
@@ -108,4 +111,64 @@ export function findLookAlike(
       select id, deleted_at is not null as "isDeleted" from agents
       where organization_id = ${orgId} and ${isLookAlike} and (deleted_at is null or deleted_at > ${since})
       order by deleted_at desc nulls first limit 1`;
+}
+
+/** Warnings about a detection's query at one revision. */
+type QueryWarnings = { revision: number; warnings: Warning[] };
+
+/** Statement that replaces the stored warnings of a detection with `source`, a select of `revision` and `warnings`. Writes only differences. */
+export const upsertQueryWarningsSql = ({ orgId, detectionId }: DetectionKey, source: RawBuilder<unknown>) =>
+  upsertManyQueryWarningsSql(orgId, sql`select ${detectionId}::uuid as detection_id, one.* from (${source}) one`);
+
+/** Like `upsertQueryWarningsSql`, for several detections: `source` is a select of `detection_id`, `revision` and `warnings`. */
+export const upsertManyQueryWarningsSql = (orgId: OrgId, source: RawBuilder<unknown>) => sql`
+    insert into query_warnings as w (organization_id, detection_id, revision, warnings)
+    select ${orgId}::uuid, source.detection_id, source.revision, source.warnings from (${source}) source
+    where source.warnings <> '[]' or exists (
+      select from query_warnings k where k.organization_id = ${orgId} and k.detection_id = source.detection_id)
+    on conflict (organization_id, detection_id) do update set revision = excluded.revision, warnings = excluded.warnings
+    where w.revision <= excluded.revision and (w.revision, w.warnings) is distinct from (excluded.revision, excluded.warnings)`;
+
+/** Stores the warnings of a check. Empty warnings clear those of an earlier check. */
+export async function storeQueryWarnings(
+  tx: Tx,
+  key: DetectionKey,
+  { revision, warnings }: QueryWarnings,
+): Promise<void> {
+  const source = sql`select ${revision}::int as revision, ${JSON.stringify(warnings)}::text as warnings`;
+  await upsertQueryWarningsSql(key, source).execute(tx);
+}
+
+/** Keeps the warnings of a detection that changed in nothing they depend on. */
+export async function carryQueryWarnings(
+  tx: Tx,
+  { orgId, detectionId }: DetectionKey,
+  { from, to }: { from: number; to: number },
+): Promise<void> {
+  await sql`update query_warnings set revision = ${to}
+    where organization_id = ${orgId} and detection_id = ${detectionId} and revision = ${from}`.execute(tx);
+}
+
+/** Emits the event of a change to a detection or suggestion. Does nothing for actions without an event type, such as those of built-in agents. */
+export async function emitDetection(tx: Tx, action: string, record: Detection): Promise<void> {
+  if (!isEventType(action)) return;
+  const { organizationId: orgId, id, updatedAt } = record;
+  // `updatedAt` moves strictly forward with every change, but the record's revision changes only with its definition.
+  const revision = new Date(updatedAt).getTime();
+  await emitEvents(tx, [orgId], [action], () => [
+    { orgId, type: action, resourceId: id, revision, data: record, detectionId: id },
+  ]);
+}
+
+/** Deletes exceptions that contain a value and replaces it in test cases. Returns how many rows of each changed. */
+export async function eraseFromDetections(
+  tx: Tx,
+  orgId: OrgId,
+  value: string,
+): Promise<{ exceptions: number; tests: number }> {
+  const columns = ['entity', 'value', 'reason'];
+  return {
+    exceptions: await deleteRowsWithValue(tx, { orgId, table: 'exceptions', columns }, value),
+    tests: await replaceValue(tx, { orgId, table: 'detection_tests', columns: ['cases'] }, value),
+  };
 }

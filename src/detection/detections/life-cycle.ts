@@ -4,15 +4,14 @@ import { appError } from '../../platform/lib/errors.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import type { Caller } from '../../platform/http/caller.ts';
 import { requireMatch } from '../../platform/orgs/record-version.ts';
-import { storeChange } from './updates/change-detection.ts';
+import { storeChange } from './update-detection.ts';
 import { lockAgent } from './detection-views.store.ts';
-import { mergeUpdate } from './updates/merge-update.ts';
-import { checkModelAlias, type ModelAliases } from './record/check-model-alias.ts';
+import { mergeUpdate, checkModelAlias, type ModelAliases } from './record/build-detection.ts';
 import type { DismissSuggestion, UpdateDetection } from './record/detection-input.schema.ts';
 import { toRecord } from './record/detection-record.ts';
 import type { AgentView } from './record/detection-row.ts';
 import type { Detection } from './record/detection.schema.ts';
-import { requireDetection } from './require-detection.ts';
+import { requireDetection } from './read-detections.ts';
 
 type LifeCycleDeps = { db: Db; clock: Clock };
 /** `ifMatch` is the version that the caller saw. */

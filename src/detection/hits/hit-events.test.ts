@@ -5,8 +5,7 @@ import { hour, startRuns } from '../../../test/support/detection/scripted-runs.t
 import { eventTypes } from '../../platform/notifications/event-types.ts';
 import type { Judge } from '../runs/judging/judge.ts';
 import { createAnalystVerdict } from '../verdicts/analyst/analyst.ts';
-import { setGroupStatus } from './groups/set-group-status.ts';
-import { setHitStatus } from './set-hit-status.ts';
+import { setGroupStatus, setHitStatus } from './set-status.ts';
 
 const testDb = await testDatabase();
 

@@ -3,15 +3,8 @@ import type { OrgId } from '../../platform/lib/org-id.ts';
 import { emitEvents } from '../../platform/notifications/emit-events.ts';
 import type { OutgoingEvent } from '../../platform/notifications/event-types.ts';
 import { severities, type Facts, type RenderedRow } from '../analysis/candidate.ts';
-import {
-  countGroupEvent,
-  listAnnouncedGroups,
-  listGrownGroups,
-  markGroupChanged,
-} from './groups/group-events.store.ts';
-import { toHitGroup } from './groups/read-groups.ts';
-import { findGroup } from './groups/read-groups.store.ts';
-import { toHit } from './read-hits.ts';
+import { countGroupEvent, listAnnouncedGroups, listGrownGroups, markGroupChanged, findGroup } from './groups.store.ts';
+import { toHitGroup, toHit } from './read-hits.ts';
 import { listHitsById, listLiveHitsById, type EventHitRow } from './read-hits.store.ts';
 
 /**

@@ -2,9 +2,9 @@ import { sql } from 'kysely';
 import { belongsTo, type Expiry } from '../../platform/retention/organization-retention.store.ts';
 import { queryRows, type Tx } from '../../platform/db/db.ts';
 import type { RenderedRow } from '../analysis/candidate.ts';
-import { replaceHitValues } from './hit-values.store.ts';
+import { replaceHitValues } from './read-hits.store.ts';
 import { listIdsWithValue, replaceValue } from '../../platform/db/erasure.store.ts';
-import { deleteEmptyGroupsAcrossOrgs } from './groups/group-events.store.ts';
+import { deleteEmptyGroupsAcrossOrgs } from './groups.store.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 
 /** Deletes at most `limit` hits last seen before a time, with their candidates and suppressions. Returns their number. */

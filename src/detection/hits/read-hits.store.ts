@@ -1,9 +1,9 @@
+import { hash } from 'node:crypto';
 import { sql, type RawBuilder } from 'kysely';
 import { queryRow, queryRows, type Tx } from '../../platform/db/db.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import type { PageRequest } from '../../platform/lib/page-request.ts';
-import { severities } from '../analysis/candidate.ts';
-import { toValueKey } from './hit-values.store.ts';
+import { severities, type RenderedRow } from '../analysis/candidate.ts';
 import type { EntityList, Hit, HitFilter } from './hits.schema.ts';
 
 /** A row of `hits` without its rows and facts. `evidence` and `needsReview` are JSON text. */
@@ -32,10 +32,10 @@ export type HitRow = Omit<
   updatedAt: Date;
 };
 
-export type HitDetailRow = HitRow & { facts: string; rows: string; struck: string };
+type HitDetailRow = HitRow & { facts: string; rows: string; struck: string };
 /** A hit as events send it. */
 export type EventHitRow = Omit<HitDetailRow, 'struck'>;
-export type OccurrenceRow = { runId: string; windowFrom: Date; seenAt: Date };
+type OccurrenceRow = { runId: string; windowFrom: Date; seenAt: Date };
 
 const columns = sql`(select name from agents a where a.organization_id = hits.organization_id and a.id = hits.detection_id) as "detectionName",
   (select tags from agents a where a.organization_id = hits.organization_id and a.id = hits.detection_id) as "tags",
@@ -130,4 +130,29 @@ export function listEntities(
         ${status === undefined ? sql`` : sql`and status = ${status}`}
       group by entity, entity_type ${after ? sql`having (max(last_seen_at), ${cursorId}) < (${after.at}, ${after.id})` : sql``}
       order by max(last_seen_at) desc, ${cursorId} desc limit ${limit + 1}`;
+}
+
+/** Values of one hit that can be searched. A hit shows few rows, which rarely have more. */
+const valuesMax = 500;
+
+type HitContent = { id: string; entity: string; rows: readonly RenderedRow[] };
+
+/** Returns the key of a value in `hit_values`, a UUID. Ignores case. */
+const toValueKey = (value: string): string => hash('md5', value.toLowerCase());
+
+/** Replaces the values by which hits are found: the entity and every field of the rows. */
+export async function replaceHitValues(tx: Tx, orgId: OrgId, hits: readonly HitContent[]): Promise<void> {
+  if (hits.length === 0) return;
+  const pairs = hits.flatMap(({ id, entity, rows }) => {
+    const values = [entity, ...rows.flatMap(({ fields }) => Object.values(fields))].filter((value) => value !== '');
+    const keys = new Set(values.map(toValueKey));
+    return [...keys].slice(0, valuesMax).map((key) => ({ id, key }));
+  });
+  await sql`delete from hit_values where organization_id = ${orgId} and hit_id = any(${hits.map(({ id }) => id)}::uuid[])`.execute(
+    tx,
+  );
+  await sql`
+    insert into hit_values (organization_id, value_key, hit_id)
+    select ${orgId}::uuid, value_key, hit_id from unnest(${pairs.map(({ key }) => key)}::uuid[], ${pairs.map(({ id }) => id)}::uuid[]) as v (value_key, hit_id)
+    on conflict do nothing`.execute(tx);
 }

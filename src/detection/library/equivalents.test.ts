@@ -7,7 +7,7 @@ import { dataDir } from '../../../test/support/data.ts';
 import { createTestFolder } from '../../../test/support/detection/log-store.ts';
 import { createEngine } from '../log-engine/process/engine.ts';
 import { openFixtureStore, type FixtureEvent } from '../log-query/search/fixture-store.ts';
-import { groupByDataset } from '../testing/case-events.ts';
+import { groupByDataset } from '../testing/run-test-case.ts';
 import { getLibraryEntry, loadLibrary } from './load-library.ts';
 
 const folder = resolve(import.meta.dirname, '../../../quality/equivalents');

@@ -12,7 +12,7 @@ import {
 } from '../as-code/file-fields.ts';
 import type { UpdateDetection } from '../detections/record/detection-input.schema.ts';
 import { putTests } from '../detections/test-cases/test-cases.ts';
-import { updateDetection, type UpdateDetectionDeps } from '../detections/updates/update-detection.ts';
+import { updateDetection, type UpdateDetectionDeps } from '../detections/update-detection.ts';
 import { findEntries } from './install-library.ts';
 import { type LibraryEntry, loadLibrary } from './load-library.ts';
 import { storeInstall } from './library-installs.store.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { compileRegex } from './compile-test.ts';
-import { foldCase } from './fold-case.ts';
+import { compileRegex } from './compile-expression.ts';
+import { foldCase } from './text-pattern.ts';
 import { requiredLiterals } from './regex-literal.ts';
 
 test.each([

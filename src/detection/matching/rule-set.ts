@@ -1,7 +1,7 @@
 import { compileExpression } from './compile-expression.ts';
 import type { Expression } from './expression.ts';
 import type { FieldRow } from './field-row.ts';
-import { createGuardChooser } from './guard-chooser.ts';
+import { createGuardChooser } from './guards.ts';
 
 /** Expressions that are evaluated together. */
 export type RuleSet = {

@@ -19,7 +19,7 @@ import type { CreateDetection, UpdateDetection } from '../detections/record/dete
 import { toRecord } from '../detections/record/detection-record.ts';
 import { findTests, storeTests } from '../detections/test-cases/test-cases.store.ts';
 import { putTests } from '../detections/test-cases/test-cases.ts';
-import { updateDetection, type UpdateDetectionDeps } from '../detections/updates/update-detection.ts';
+import { updateDetection, type UpdateDetectionDeps } from '../detections/update-detection.ts';
 import { comparePack, type InstalledDetection, type PackStep } from './compare-pack.ts';
 import { deletePackInstall, listPackInstalls, lockPack, storePackInstall } from './pack-installs.store.ts';
 import type { ApplyPack, PackDetection, PackResult } from './packs.schema.ts';

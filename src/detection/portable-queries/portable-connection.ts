@@ -3,8 +3,7 @@ import { inspectQuery, type InspectedQuery } from '../log-query/search/inspect-q
 import { openForeignStore, type FixtureDeps, type ForeignEvent } from '../log-query/search/fixture-store.ts';
 import type { Expression } from '../matching/expression.ts';
 import type { DatasetFields, QueryWindow, SearchLimits, SearchResult, SiemConnection } from '../siem/connector.ts';
-import { queryCharsMax } from '../siem/queries/query-text.ts';
-import { isPortableQuery, readLookbackMs } from '../siem/queries/portable-query.ts';
+import { queryCharsMax, isPortableQuery, readLookbackMs } from '../siem/query-text.ts';
 import type { RemoteSiemType } from '../siem/registry.ts';
 import { authorError, dataDependentError } from '../siem/siem-errors.ts';
 import { dialects } from '../sigma/dialects/registry.ts';

@@ -15,7 +15,7 @@ import { createEngine } from '../log-engine/process/engine.ts';
 import { createFileStore } from '../log-store/files/file-store.ts';
 import type { SiemConnection } from '../siem/connector.ts';
 import { postgres } from '../siem/connectors/postgres.ts';
-import { toPortableQuery } from '../siem/queries/portable-query.ts';
+import { toPortableQuery } from '../siem/query-text.ts';
 import { withPortableQueries } from './portable-connection.ts';
 
 const segmentStore = createFileStore(createTestFolder());

@@ -2,10 +2,10 @@ import { sql } from 'kysely';
 import { queryRow, type Tx } from '../../platform/db/db.ts';
 import { parseStoredCron, nextSlot } from '../../platform/lib/time/cron.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
-import { reopenGaps } from './coverage/fill-gaps.store.ts';
-import { insertGaps } from './coverage/gaps.store.ts';
-import { planSlots, type DueSchedule } from './plan-slots.ts';
-import { cancelQueuedRuns } from './queue/run-queue.store.ts';
+import { reopenGaps } from './fill-gaps.store.ts';
+import { insertGaps } from './gaps.store.ts';
+import { planSlots, type DueSchedule } from './enqueue-runs.ts';
+import { cancelQueuedRuns } from './run-queue.store.ts';
 import { coverageStart, planReactivation } from './timeline.ts';
 
 /** `cron` is normalized, or null for a detection without a schedule. `now` is slot time. */

@@ -6,15 +6,9 @@ import { inOrg } from '../../platform/db/db.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import { lastSlot, nextSlot, parseCron } from '../../platform/lib/time/cron.ts';
 import { enqueueDueRunsAcrossOrgs } from './enqueue-runs.ts';
-import type { DetectionKey } from './detection-key.ts';
+import { type DetectionKey, mergeAdjacentGaps } from './timeline.ts';
 import { changeSchedule, openSchedule } from './schedule-lifecycle.ts';
-import { mergeAdjacentGaps } from './timeline.ts';
-import {
-  coverWindow,
-  replaceWindowWithGap,
-  listPendingWindows,
-  recordWindowFailure,
-} from './coverage/coverage.store.ts';
+import { coverWindow, replaceWindowWithGap, listPendingWindows, recordWindowFailure } from './coverage.store.ts';
 
 const { db, query } = await testDatabase();
 const hourMs = 3_600_000;

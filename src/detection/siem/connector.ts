@@ -131,7 +131,7 @@ export type SiemConnector<Settings = unknown> = { label: string; connect: (setti
 export type RemoteConnection = Pick<SiemConnection, 'search' | 'check' | 'fields' | 'ping'>;
 
 /** `allow`: private hosts that may be reached (TOCSIN_FETCH_ALLOW). */
-export type RemoteConnectionInput<Settings, Credentials> = {
+type RemoteConnectionInput<Settings, Credentials> = {
   settings: Settings;
   credentials: Credentials;
   allow: readonly string[];
@@ -155,3 +155,12 @@ export type RemoteConnector<Settings, Credentials> = {
   supportsIngestClock(settings: Settings): boolean;
   connect(input: RemoteConnectionInput<Settings, Credentials>): RemoteConnection;
 };
+
+/** Selects the SIEM of a detection: a connection by its ID, or else the only connection of a SIEM type. */
+export type ConnectionSelector = { connectionId: string | null; siemType: string | null };
+
+/** Returns whether a selector means the embedded log store, which is the default. Its connection ID is the organization's ID. */
+export function selectsLogStore(orgId: string, { connectionId, siemType }: ConnectionSelector): boolean {
+  if (connectionId !== null) return connectionId === orgId;
+  return siemType === null || siemType.toLowerCase() === 'local';
+}

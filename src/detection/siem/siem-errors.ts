@@ -1,4 +1,5 @@
 import { SiemError } from './connector.ts';
+import { appError } from '../../platform/lib/errors.ts';
 
 const textMax = 500;
 
@@ -77,4 +78,15 @@ export function httpStatusError(status: number, host: string, message: string): 
   if (status === 400 || status === 422)
     return dataDependentError('query_error', message || `${host} rejected the query.`);
   return upstreamError('unexpected_answer', `${host} returned status ${status}${end}`);
+}
+
+/**
+ * Converts a failure of a query to a 422 about the field at `pointer`, and a failure of the SIEM or this service to a 503. Returns other errors
+ * unchanged.
+ */
+export function toQueryProblem(error: unknown, pointer: string): unknown {
+  if (!(error instanceof SiemError)) return error;
+  const { kind, blame, message } = error.failure;
+  if (blame !== 'author' && blame !== 'data') return appError('unavailable', message);
+  return appError('check_failed', message, { errors: [{ pointer, code: kind, detail: message }] });
 }

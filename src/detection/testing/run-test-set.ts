@@ -3,14 +3,18 @@ import type { FieldsByDataset } from '../log-store/catalog/catalog.ts';
 import type { LogEngine } from '../log-engine/process/engine.ts';
 import { addObservedFields } from '../log-query/search/fixture-store.ts';
 import { listDatasetsRead } from '../log-query/search/inspect-query.ts';
-import type { ActiveRun } from '../runs/execution/active-run.ts';
-import { createTrialRun } from '../runs/execution/trial-run.ts';
+import type { ActiveRun } from '../runs/run-model/active-run.ts';
+import { createTrialRun } from '../runs/run-model/active-run.ts';
 import type { Judge } from '../runs/judging/judge.ts';
-import { isPortableQuery } from '../siem/queries/portable-query.ts';
-import { selectsLogStore } from '../siem/connection-selector.ts';
-import { SiemError, type SiemConnection } from '../siem/connector.ts';
-import { groupByDataset } from './case-events.ts';
-import { runTestCase, type TestCaseDeps, type TestCaseInput, type TestSubject } from './run-test-case.ts';
+import { isPortableQuery } from '../siem/query-text.ts';
+import { selectsLogStore, SiemError, type SiemConnection } from '../siem/connector.ts';
+import {
+  groupByDataset,
+  runTestCase,
+  type TestCaseDeps,
+  type TestCaseInput,
+  type TestSubject,
+} from './run-test-case.ts';
 import type { TestResult, TestRun } from './testing.schema.ts';
 
 const timeMsMax = 90_000;

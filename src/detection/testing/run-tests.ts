@@ -1,10 +1,10 @@
 import { inOrg } from '../../platform/db/db.ts';
 import { appError, type FieldError } from '../../platform/lib/errors.ts';
 import type { Caller } from '../../platform/http/caller.ts';
-import { findDefinition } from '../detections/history/revisions.store.ts';
+import { findDefinition } from '../detections/history/history.store.ts';
 import type { TestSet } from '../detections/test-cases/test-cases.schema.ts';
 import { findTests } from '../detections/test-cases/test-cases.store.ts';
-import type { ActiveRun } from '../runs/execution/active-run.ts';
+import type { ActiveRun } from '../runs/run-model/active-run.ts';
 import type { JudgeDeps } from '../runs/judging/model/model-judge.ts';
 import { createTrialJudge } from '../runs/judging/trial-judge.ts';
 import type { TestCaseDeps, TestSubject } from './run-test-case.ts';

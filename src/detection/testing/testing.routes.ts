@@ -5,10 +5,10 @@ import type { App } from '../../platform/http/app-type.ts';
 import { apiRoutes } from '../../platform/http/api-routes.ts';
 import { disconnectSignal } from '../../platform/http/connections.ts';
 import { acceptsEventStream, streamProgress } from '../../platform/http/responses/progress-stream.ts';
-import { backtestDetection } from './simulation/backtest.ts';
-import { previewDetection } from './simulation/preview.ts';
+import { backtestDetection } from './backtest.ts';
+import { previewDetection } from './preview.ts';
 import { runTests, type RunTestsDeps } from './run-tests.ts';
-import type { TrialDeps } from './simulation/simulate-time-range.ts';
+import type { TrialDeps } from './simulate-time-range.ts';
 import {
   Backtest,
   BacktestRequest,

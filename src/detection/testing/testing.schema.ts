@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { severities } from '../analysis/candidate.ts';
-import { Tuning } from '../analysis/tuning/tuning.schema.ts';
+import { Tuning } from '../analysis/tuning.schema.ts';
 import { PreviewInput } from '../detections/record/detection-input.schema.ts';
 import { integerMax, Instant } from '../../platform/lib/schema-parts.ts';
-import { Suppressed } from '../runs/runs.schema.ts';
+import { Suppressed } from '../runs/run-model/runs.schema.ts';
 
 const Time = z.string().meta({ format: 'date-time' });
 

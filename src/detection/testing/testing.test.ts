@@ -8,7 +8,7 @@ import { CreateDetection } from '../detections/record/detection-input.schema.ts'
 import { operatorOf } from '../../platform/http/caller.ts';
 import { executeDueRuns } from '../runs/workers/execute-due-runs.ts';
 import { describeMismatch } from './run-test-set.ts';
-import { previewDetection } from './simulation/preview.ts';
+import { previewDetection } from './preview.ts';
 
 const going = new AbortController().signal;
 const time = { now: new Date('2026-03-02T12:00:00Z') };

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import type { ToolSources } from './tool-sources.ts';
-import type { ToolDefinition } from './tool-definition.ts';
+import type { ToolSources, ToolDefinition } from './tool-definition.ts';
 
 const Input = z.strictObject({
   values: z

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { boundedString } from '../../platform/lib/text/bounded-text.ts';
 import { ActorField } from '../../platform/orgs/orgs.schema.ts';
 import { timeMax, revisionInput } from '../../platform/lib/schema-parts.ts';
-import { ValueListName } from '../analysis/tuning/value-list-name.ts';
+import { ValueListName } from '../analysis/tuning.schema.ts';
 
 const valuesMax = 10_000;
 

@@ -1,8 +1,8 @@
 import { startModelStandIn, type ModelBrain } from '../models/model-stand-in.ts';
 import type { Candidate } from '../../../src/detection/analysis/candidate.ts';
-import { verdictSchema } from '../../../src/detection/detections/record/verdict.schema.ts';
-import { bindTool } from '../../../src/detection/tools/tool-registry.ts';
-import type { ToolSources } from '../../../src/detection/tools/tool-sources.ts';
+import { verdictSchema } from '../../../src/detection/detections/record/field-schemas.ts';
+import { bindTool } from '../../../src/detection/tools/tools.ts';
+import type { ToolSources } from '../../../src/detection/tools/tool-definition.ts';
 import type { JudgeTask } from '../../../src/detection/verdicts/model/judge-task.ts';
 import { readModelSettings } from '../../../src/platform/models/model-settings.ts';
 import { createModels } from '../../../src/platform/models/models.ts';

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { pino } from 'pino';
 import { acrossOrgs, type Db } from '../../../src/platform/db/db.ts';
 import { createDetection } from '../../../src/detection/detections/create-detection.ts';
-import { updateDetection } from '../../../src/detection/detections/updates/update-detection.ts';
+import { updateDetection } from '../../../src/detection/detections/update-detection.ts';
 import type { CreateDetection } from '../../../src/detection/detections/record/detection-input.schema.ts';
 import type { OrgId } from '../../../src/platform/lib/org-id.ts';
 import { operatorOf, type Caller } from '../../../src/platform/http/caller.ts';

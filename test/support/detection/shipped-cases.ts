@@ -8,7 +8,7 @@ import {
   type ForeignEvent,
 } from '../../../src/detection/log-query/search/fixture-store.ts';
 import type { QueryRow, SearchLimits } from '../../../src/detection/siem/connector.ts';
-import { groupByDataset } from '../../../src/detection/testing/case-events.ts';
+import { groupByDataset } from '../../../src/detection/testing/run-test-case.ts';
 
 export type StoredEvent = { id: string; at: Date; event: FixtureEvent };
 /** A shipped detection with the events of all of its tests, by dataset. */

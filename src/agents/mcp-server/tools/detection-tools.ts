@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Detection } from '../../../detection/detections/record/detection.schema.ts';
 import { detectionHealths, type SummaryList } from '../../../detection/detections/summaries/summaries.schema.ts';
-import { SearchInput, type SearchRows } from '../../../detection/connections/search/search.schema.ts';
+import { SearchInput, type SearchRows } from '../../../detection/connections/connections.schema.ts';
 import type { DatasetList } from '../../../detection/log-store/catalog/datasets.schema.ts';
 import { GenerateRequest, type GeneratedDetection } from '../../suggestions/generate-detection.schema.ts';
 import { defineTool, pick, withQuery, cursorInput, idInput, limitInput, textInput, timeInput } from '../tool.ts';

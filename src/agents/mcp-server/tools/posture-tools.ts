@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Coverage, CoveredTechnique } from '../../attack-coverage/coverage.schema.ts';
 import type { Overview } from '../../overview/overview.schema.ts';
 import type { SummaryList } from '../../../detection/detections/summaries/summaries.schema.ts';
-import type { GapList } from '../../../detection/runs/runs.schema.ts';
+import type { GapList } from '../../../detection/runs/run-model/runs.schema.ts';
 import { defineTool, pick, withQuery, cursorInput, idInput, limitInput } from '../tool.ts';
 import { briefDetections } from './detection-tools.ts';
 

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { EntityNotesInput, type EntityNotesStored } from '../../../detection/entities/entity-notes.schema.ts';
 import type { Detection } from '../../../detection/detections/record/detection.schema.ts';
 import { hitStatuses, HitVerdict, type HitDetail } from '../../../detection/hits/hits.schema.ts';
-import type { RunStarted } from '../../../detection/runs/runs.schema.ts';
+import type { RunStarted } from '../../../detection/runs/run-model/runs.schema.ts';
 import { GeneratedDetection } from '../../suggestions/generate-detection.schema.ts';
 import { defineTool, pick, idInput, textInput } from '../tool.ts';
 

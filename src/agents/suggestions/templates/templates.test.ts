@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { startApp } from '../../../../test/support/harness.ts';
-import { buildDefinition } from '../../../detection/detections/record/new-detection.ts';
+import { buildDefinition } from '../../../detection/detections/record/build-detection.ts';
 import { findTechnique } from '../../../feed/reference-data/attack.ts';
 import { uuidv7 } from '../../../platform/lib/ids.ts';
 import { testDefinition } from '../../../detection/testing/run-tests.ts';

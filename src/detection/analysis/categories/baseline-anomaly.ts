@@ -1,19 +1,17 @@
-import type { Candidate } from '../candidate.ts';
+import type { Candidate, Facts } from '../candidate.ts';
 import { buildCandidate } from '../build-candidate.ts';
 import type { AnalysisDefinition } from '../analysis-definition.ts';
 import type { AnalysisInput, CategoryAnalysis, Finding } from '../category.ts';
-import { baselineMs, zBySensitivity } from '../tuning/tuning-defaults.ts';
+import { baselineMs, zBySensitivity } from '../tuning-defaults.ts';
 import { isLearning, computeLookbackStart, type RecalledMemory } from '../memory/memory.ts';
-import { findPeerGroup } from '../rows/peer-group.ts';
-import { computeGroupNumbers, type GroupNumber } from '../rows/group-numbers.ts';
-import { computeBaseline, createPeerBaselines, computeRobustZ, type Baseline } from '../memory/baseline.ts';
-import { findCell } from '../seasons/calendar.ts';
+import { findPeerGroup, computeGroupNumbers, type GroupNumber } from '../rows/group-rows.ts';
+import { computeBaseline, createPeerBaselines, computeRobustZ, type Baseline } from '../seasons/baseline.ts';
+import { findCell } from '../seasons/profile.ts';
 import { seasonMin } from '../seasons/peer-shape.ts';
 import { createPopulation, type Population } from '../seasons/population.ts';
 import { findMedian, madFactor, toLog } from '../seasons/robust-statistics.ts';
 import type { Expectation } from '../seasons/season.ts';
-import { describeIncrease } from './describe-increase.ts';
-import { largestKey, rememberLargest } from './largest-numbers.ts';
+import { largestKey, rememberLargest } from './increase-history.ts';
 import { createIncreaseRating, isDrift, mayDrift, type IncreaseRating } from './rate-increase.ts';
 import { findMaxSeverity, rateBaseline } from '../severity.ts';
 import { mapInSteps, type Steps } from '../../../platform/lib/concurrency/slices.ts';
@@ -172,4 +170,23 @@ function* toCandidate(
 
 function round(number: number): number {
   return Math.round(number * 100) / 100;
+}
+
+const dayNames = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'];
+
+/** Returns the facts that show what an increase was compared with. `days` is the bit mask of the days of the week that were. */
+function describeIncrease(rating: IncreaseRating, days: number | null): Facts {
+  const { seasonZ, seasonZMin, drift, peersRaised, recurrence, lowBecause } = rating;
+  return {
+    seasonZ: round(seasonZ),
+    ...(seasonZMin === -Infinity ? {} : { seasonZMin: round(seasonZMin) }),
+    ...(days === null ? {} : { comparedDays: dayNames.filter((_, day) => (days & (1 << day)) !== 0) }),
+    largestBefore: rating.largestBefore,
+    similarBefore: rating.similarBefore,
+    asLargeBefore: rating.asLargeBefore,
+    ...(peersRaised === null ? {} : { peersRaised: round(peersRaised) }),
+    ...(drift ? { driftWindows: drift.windows, driftZ: round(drift.surprise) } : {}),
+    ...(recurrence ? { recursEvery: recurrence.every, recurred: recurrence.times } : {}),
+    ...(lowBecause ? { lowBecause } : {}),
+  };
 }

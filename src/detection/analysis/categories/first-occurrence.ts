@@ -9,15 +9,21 @@ import {
   computeLookbackStart,
   type MemoryPair,
   type RecalledMemory,
+  chooseEntities,
 } from '../memory/memory.ts';
-import { chooseEntities } from '../memory/sample-entities.ts';
-import { findNewTravel } from './find-new-travel.ts';
-import { groupByCombination, findPartTest, rememberCombination, type SeenCombination } from './combinations.ts';
-import { createNoveltyRating, type NoveltyRating } from './rate-novelty.ts';
-import { namePlace } from '../places/places.ts';
+import { findNewTravel } from './travel.ts';
+import {
+  groupByCombination,
+  findPartTest,
+  rememberCombination,
+  type SeenCombination,
+  createNoveltyRating,
+  type NoveltyRating,
+} from './rate-novelty.ts';
+import { namePlace } from '../rows/places.ts';
 import { renderValue } from '../rows/render-row.ts';
 import { rateFirstOccurrence } from '../severity.ts';
-import { firstOccurrenceDays } from '../tuning/tuning-defaults.ts';
+import { firstOccurrenceDays } from '../tuning-defaults.ts';
 import type { Steps } from '../../../platform/lib/concurrency/slices.ts';
 import { compareCodeUnits, truncateText } from '../../../platform/lib/text/canonical-text.ts';
 

@@ -1,6 +1,9 @@
 import type { Past } from '../seasons/past-surprises.ts';
 import { findMedian, toLog } from '../seasons/robust-statistics.ts';
 import { centerOf, toExpectation } from '../seasons/season.ts';
+import type { MemoryEntry, RecalledMemory } from '../memory/memory.ts';
+import { appendToList } from '../memory/recall.ts';
+import { compareCodeUnits } from '../../../platform/lib/text/canonical-text.ts';
 
 /** An entity with fewer active windows has no usual size. */
 const activeMin = 7;
@@ -72,4 +75,42 @@ export function countAsLarge(others: Iterable<readonly number[]>, increase: Incr
     if (toLog(most) - toLog(findMedian(numbers)!) >= asLargeShare * strengthOf(increase)) count += 1;
   }
   return count;
+}
+
+/** The memory key of the largest numbers of a window. */
+export const largestKey = 'largest';
+const largestMax = 10;
+
+type GroupedNumber = { entity: string; number: number; group: string };
+
+/** Remembers the ten largest numbers of each peer group of a window, so that a later window can compare with entities that it does not contain. */
+export function rememberLargest(numbers: readonly GroupedNumber[]): MemoryEntry[] {
+  const byGroup = Map.groupBy(numbers, ({ group }) => group);
+  return [...byGroup.values()].flatMap(rememberLargestOfGroup);
+}
+
+function rememberLargestOfGroup(numbers: readonly GroupedNumber[]): MemoryEntry[] {
+  return numbers
+    .filter(({ number }) => number > 0)
+    .toSorted((a, b) => b.number - a.number || compareCodeUnits(a.entity, b.entity))
+    .slice(0, largestMax)
+    .map(({ entity, number, group }) => ({
+      key: largestKey,
+      entity,
+      number: null,
+      value: JSON.stringify([number, group]),
+    }));
+}
+
+/** Returns the remembered numbers of each entity of each peer group in the windows before a time. */
+export function recallLargest({ summaries }: RecalledMemory, before: number): Map<string, Map<string, number[]>> {
+  const byGroup = new Map<string, Map<string, number[]>>();
+  for (const { at, entity, value } of summaries) {
+    if (at >= before) continue;
+    const [number, group] = JSON.parse(value) as [number, string];
+    const numbers = byGroup.get(group) ?? new Map<string, number[]>();
+    byGroup.set(group, numbers);
+    appendToList(numbers, entity, number);
+  }
+  return byGroup;
 }

@@ -1,12 +1,11 @@
 import { dayMs, weekMs } from '../analysis-definition.ts';
 import type { AnalysisInput } from '../category.ts';
 import { computeSettledEnd, type RecalledMemory } from '../memory/memory.ts';
-import { findCell } from '../seasons/calendar.ts';
-import { findDrift, type Drift } from '../seasons/drift.ts';
+import { findCell } from '../seasons/profile.ts';
+import { findDrift, type Drift, findRecurrence, type Recurrence } from '../seasons/recurrence.ts';
 import { calibrate, createPast, findTailFactor, type Past } from '../seasons/past-surprises.ts';
 import { blendWithPeers, createPeerShape, seasonMin } from '../seasons/peer-shape.ts';
 import type { Population } from '../seasons/population.ts';
-import { findRecurrence, type Recurrence } from '../seasons/recurrence.ts';
 import { findNormalQuantile, toLog } from '../seasons/robust-statistics.ts';
 import {
   centerOf,
@@ -16,7 +15,7 @@ import {
   type Expectation,
   type SeasonalProfile,
 } from '../seasons/season.ts';
-import { increaseLimits, peersMin as minimumOfPeers } from '../tuning/tuning-defaults.ts';
+import { increaseLimits, peersMin as minimumOfPeers } from '../tuning-defaults.ts';
 import { mapInSteps, type Steps } from '../../../platform/lib/concurrency/slices.ts';
 import {
   countAsLarge,
@@ -27,8 +26,8 @@ import {
   isSettled,
   strengthOf,
   type Increase,
+  recallLargest,
 } from './increase-history.ts';
-import { recallLargest } from './largest-numbers.ts';
 
 /** A running intrusion must not become its own baseline, so the latest days are left out if there are enough others. */
 const unsettledMs = 2 * dayMs;

@@ -3,11 +3,11 @@ import type { AnalysisInput } from '../category.ts';
 import { dayMs, weekMs, type AnalysisDefinition } from '../analysis-definition.ts';
 import { computeSettledEnd, type MemoryEntry, type RecalledMemory, type RecalledSummary } from '../memory/memory.ts';
 import type { EntityGroup } from '../rows/group-rows.ts';
-import { compareSteps } from '../sequences/find-sequences.ts';
-import { extractSequenceRows } from '../sequences/sequence-rows.ts';
+import { compareSteps } from './find-sequences.ts';
+import { extractSequenceRows } from './sequence-rows.ts';
 import { isSeverityAtLeast } from '../severity.ts';
 import type { Steps } from '../../../platform/lib/concurrency/slices.ts';
-import { sequenceMs, usualSequencesPerWeek } from '../tuning/tuning-defaults.ts';
+import { sequenceMs, usualSequencesPerWeek } from '../tuning-defaults.ts';
 
 /** The memory key of the steps that an entity made in a window, in order. */
 export const stepsKey = 'steps';

@@ -3,10 +3,10 @@ import { buildCandidate, orderRows } from '../build-candidate.ts';
 import type { AnalysisInput, CategoryAnalysis, Finding } from '../category.ts';
 import type { AnalysisDefinition } from '../analysis-definition.ts';
 import { habitMs, limitByHabit, measureHabit, rememberSteps, stepsKey, type SequenceHabit } from './rate-sequence.ts';
-import { sequenceMs } from '../tuning/tuning-defaults.ts';
+import { sequenceMs } from '../tuning-defaults.ts';
 import type { GroupedRow, EntityGroup } from '../rows/group-rows.ts';
 import { computeLookbackStart, type MemoryEntry, type RecalledMemory, type RecalledValue } from '../memory/memory.ts';
-import { findSequences, type SequenceShape } from '../sequences/find-sequences.ts';
+import { findSequences, type SequenceShape } from './find-sequences.ts';
 import { rateSequence } from '../severity.ts';
 import {
   parseMemoryValue,
@@ -16,7 +16,7 @@ import {
   extractSequenceRows,
   toMemoryEntry,
   type SequenceRow,
-} from '../sequences/sequence-rows.ts';
+} from './sequence-rows.ts';
 import { mapInSteps, type Steps } from '../../../platform/lib/concurrency/slices.ts';
 import { compareCodeUnits } from '../../../platform/lib/text/canonical-text.ts';
 

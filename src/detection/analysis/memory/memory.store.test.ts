@@ -1,13 +1,19 @@
-import { runAtOnce } from '../../../platform/lib/concurrency/slices.ts';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { runAtOnce } from '../../../platform/lib/concurrency/slices.ts';
 import { newAgentId } from '../../../../test/support/models/agent-steps.ts';
 import { newOrgId, testDatabase } from '../../../../test/support/database.ts';
 import { inOrg } from '../../../platform/db/db.ts';
 import { prepareWindow } from '../analyze-window.ts';
 import { definitionOf, hour, hourMs } from '../../../../test/support/detection/analysis-examples.ts';
-import { deleteOldMemory, isRemembered, recallMemory, writeMemory } from './memory.store.ts';
-import { countEarlierWindows, listRevisitCandidates } from './memory-windows.store.ts';
+import {
+  deleteOldMemory,
+  isRemembered,
+  recallMemory,
+  writeMemory,
+  countEarlierWindows,
+  listRevisitCandidates,
+} from './memory.store.ts';
 import type { MemoryEntry, MemoryQuery, MemoryScope } from './memory.ts';
 import { recallFromWindows, type WindowMemory } from './recall.ts';
 

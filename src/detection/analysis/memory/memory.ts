@@ -1,5 +1,7 @@
+import { hash } from 'node:crypto';
 import type { OrgId } from '../../../platform/lib/org-id.ts';
 import type { AnalysisWindow } from '../analysis-definition.ts';
+import { compareCodeUnits } from '../../../platform/lib/text/canonical-text.ts';
 
 /** Memory is stored per generation of a detection. */
 export type MemoryScope = { orgId: OrgId; detectionId: string; generation: string };
@@ -104,4 +106,33 @@ export function computeSettledEnd({ windows }: RecalledMemory, window: AnalysisW
   const to = window.from.getTime();
   const historyMs = to - (windows[0]?.from.getTime() ?? to);
   return to - Math.min(unsettledMs, historyMs / 4);
+}
+
+/** So many entities are enough to estimate how often any of them shows something new. */
+const sampleMax = 300;
+
+/** Returns 300 of the entities, always the same ones. Each window chooses alike, so the choices of all windows agree. */
+export function chooseEntities(entities: Iterable<string>): string[] {
+  const list = [...new Set(entities)];
+  if (list.length <= sampleMax) return list.toSorted(compareCodeUnits);
+  return list
+    .map((entity) => ({ entity, rank: hash('sha256', entity) }))
+    .toSorted((a, b) => compareCodeUnits(a.rank, b.rank))
+    .slice(0, sampleMax)
+    .map(({ entity }) => entity)
+    .toSorted(compareCodeUnits);
+}
+
+/**
+ * Returns the settled ones of 300 entities, and how many entities each of the 300 stands for. `summaries` are the chosen entities of each
+ * window, with the number of all its entities.
+ */
+export function sampleEntities(
+  summaries: readonly Pick<RecalledSummary, 'entity' | 'value'>[],
+  isSettled: (entity: string) => boolean,
+): { sampled: Set<string>; sampleWeight: number } {
+  const listed = new Set(summaries.map(({ entity }) => entity));
+  const chosen = chooseEntities(listed);
+  const total = summaries.reduce((most, { value }) => Math.max(most, Number(value)), listed.size);
+  return { sampled: new Set(chosen.filter(isSettled)), sampleWeight: total / Math.max(chosen.length, 1) };
 }

@@ -13,9 +13,10 @@ import {
   type RecalledCombination,
   type RecalledMemory,
   type RecalledSummary,
+  chooseEntities,
+  sampleEntities,
 } from './memory.ts';
 import { appendToList } from './recall.ts';
-import { chooseEntities, sampleEntities } from './sample-entities.ts';
 
 /** The starts of the recalled windows, with the first and the last. */
 export type RecallRange = { starts: Date[]; first: Date; last: Date };

@@ -12,9 +12,9 @@ import {
   type RecalledMemory,
   type RecalledSummary,
   type MemoryWindow,
+  sampleEntities,
 } from './memory.ts';
 import { mapInSteps, type Steps } from '../../../platform/lib/concurrency/slices.ts';
-import { sampleEntities } from './sample-entities.ts';
 import { compareCodeUnits } from '../../../platform/lib/text/canonical-text.ts';
 
 /** A window with its memory entries. */

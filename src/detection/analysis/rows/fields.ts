@@ -1,9 +1,11 @@
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
 import type { QueryRow } from '../../siem/connector.ts';
 
 const jsonTextMax = 65_536;
 
 /** Returns a value that is an object, or the object in JSON text, because some engines return objects as text. */
-export function parseObject(value: unknown): QueryRow | undefined {
+function parseObject(value: unknown): QueryRow | undefined {
   if (typeof value === 'string') {
     if (!value.startsWith('{') || !value.endsWith('}') || value.length > jsonTextMax) return undefined;
     try {
@@ -63,4 +65,49 @@ export function parseList(value: unknown): unknown[] {
   } catch {
     return [];
   }
+}
+
+type RowField = [field: string, value: unknown];
+
+const depthMax = 8;
+const fieldsMax = 400;
+
+/**
+ * Returns the fields of a row under dotted names, shallow ones first. Lists are not flattened. Omits the log store's own columns, which
+ * begin with `_`, but reads `_event` if the row has nothing else.
+ */
+export function flattenRow(row: QueryRow): RowField[] {
+  const columns = Object.keys(row).filter((column) => !column.startsWith('_'));
+  if (columns.length > 0 || !Object.hasOwn(row, '_event')) return flatten(columns.map((name) => [name, row[name]]));
+  return flatten(Object.entries(parseObject(row['_event']) ?? {}));
+}
+
+function flatten(columns: RowField[]): RowField[] {
+  const fields: RowField[] = [];
+  let level = columns;
+  for (let depth = 0; level.length > 0 && fields.length < fieldsMax; depth++) {
+    const next: RowField[] = [];
+    for (const [field, value] of level) {
+      const inner = depth < depthMax ? parseObject(value) : undefined;
+      if (!inner) fields.push([field, value]);
+      else for (const key of Object.keys(inner).slice(0, fieldsMax)) next.push([`${field}.${key}`, inner[key]]);
+    }
+    level = next;
+  }
+  return fields.slice(0, fieldsMax);
+}
+
+// Words such as `none` and `unknown` are not in the table, because they can be the value that matters (`mfa=none`).
+const spellings = new Set(
+  readFileSync(resolve(import.meta.dirname, 'absent-values.tsv'), 'utf8')
+    .trimEnd()
+    .split('\n')
+    .map((line) => line.slice(0, line.indexOf('\t'))),
+);
+const longest = Math.max(...[...spellings].map(({ length }) => length));
+
+/** Returns whether a text is blank, or how a log source writes that there is no value, such as `-` and `(null)`. */
+export function isAbsent(text: string): boolean {
+  const trimmed = text.trim();
+  return trimmed === '' || (trimmed.length <= longest && spellings.has(trimmed.toLowerCase()));
 }

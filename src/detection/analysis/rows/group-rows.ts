@@ -1,8 +1,8 @@
 import type { QueryRow } from '../../siem/connector.ts';
 import type { AnalysisDefinition } from '../analysis-definition.ts';
-import { inferEntityType, commonEntityFields } from './entity-fields.ts';
-import { findField, findFieldAnyCase } from './fields.ts';
-import type { Steps } from '../../../platform/lib/concurrency/slices.ts';
+import { inferEntityType, commonEntityFields, foldValue } from './entity-fields.ts';
+import { findField, findFieldAnyCase, isAbsent, parseNumber } from './fields.ts';
+import { type Steps, mapInSteps } from '../../../platform/lib/concurrency/slices.ts';
 import { redactText } from '../../../platform/lib/text/redact.ts';
 import {
   shortenText,
@@ -11,8 +11,6 @@ import {
   escapeInvisible,
 } from '../../../platform/lib/text/canonical-text.ts';
 import { extractValues } from './row-values.ts';
-import { isAbsent } from './absent-values.ts';
-import { foldValue } from './fold-value.ts';
 
 /**
  * The rows of one entity in one window. `entity` is its name as the rows write it, and `identity` the form under which it is remembered, which is the
@@ -93,4 +91,78 @@ export function memoizePerGroup<T, Args extends unknown[]>(
     if (!values.has(group)) values.set(group, yield* compute(group, ...args));
     return values.get(group) as T;
   };
+}
+
+/** A group's number. `unit` is the summed column, or `rows` if rows were counted. */
+export type GroupNumber = { group: EntityGroup; number: number; unit: string };
+
+// The last three are the engines' names for a count without an alias.
+const numberColumns = ['count', 'value', 'n', 'count_star()', 'count(*)', 'count()'];
+
+const numbersOf = new WeakMap<readonly EntityGroup[], GroupNumber[]>();
+
+/**
+ * Returns each group's sum of the first of `count`, `value` and `n` that contains only numbers, else its number of rows. Computes them once
+ * for the groups of a window.
+ */
+export function* computeGroupNumbers(groups: readonly EntityGroup[]): Steps<GroupNumber[]> {
+  const known = numbersOf.get(groups);
+  if (known) return known;
+  const numbers = yield* sumNumbers(groups);
+  numbersOf.set(groups, numbers);
+  return numbers;
+}
+
+function* sumNumbers(groups: readonly EntityGroup[]): Steps<GroupNumber[]> {
+  const column = yield* findNumberColumn(groups);
+  if (column === undefined) return groups.map((group) => ({ group, number: group.rows.length, unit: 'rows' }));
+  const groupNumbers: GroupNumber[] = [];
+  for (const group of groups) {
+    const numbers = (yield* mapInSteps(group.rows, ({ row }) => parseNumber(findColumn(row, column)) ?? [])).flat();
+    if (numbers.length > 0)
+      groupNumbers.push({ group, number: numbers.reduce((sum, one) => sum + one, 0), unit: column });
+  }
+  return groupNumbers;
+}
+
+function* findNumberColumn(groups: readonly EntityGroup[]): Steps<string | undefined> {
+  for (const name of numberColumns) if (yield* hasOnlyNumbers(groups, name)) return name;
+  return undefined;
+}
+
+/** Returns whether at least one row has a number in the column and none has text. */
+function* hasOnlyNumbers(groups: readonly EntityGroup[], column: string): Steps<boolean> {
+  let hasNumber = false;
+  for (const { rows } of groups) {
+    for (const { row } of rows) {
+      yield;
+      const value = findColumn(row, column);
+      if (value === undefined || value === null || isNotFinite(value)) continue;
+      if (parseNumber(value) === undefined) return false;
+      hasNumber = true;
+    }
+  }
+  return hasNumber;
+}
+
+/** Returns whether a value is NaN or infinite, for example from a division by zero. Such values do not make a column non-numeric. */
+function isNotFinite(value: unknown): boolean {
+  return typeof value === 'number' && !Number.isFinite(value);
+}
+
+function findColumn(row: QueryRow, column: string): unknown {
+  if (Object.hasOwn(row, column)) return row[column];
+  const name = Object.keys(row).find((own) => own.toLowerCase() === column);
+  return name === undefined ? undefined : row[name];
+}
+
+/** Returns the value of `tuning.peers.by` in the entity's rows, or an empty text without one. Of several values, the first row's counts. */
+export function findPeerGroup({ rows }: EntityGroup, { tuning }: Pick<AnalysisDefinition, 'tuning'>): string {
+  const by = tuning?.peers?.by;
+  if (by === undefined) return '';
+  for (const { row } of rows) {
+    const value = canonicalText(findFieldAnyCase(row, by));
+    if (value !== undefined && !isAbsent(value)) return foldValue(by, value).slice(0, 200);
+  }
+  return '';
 }

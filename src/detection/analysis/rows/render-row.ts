@@ -2,8 +2,7 @@ import { hash } from 'node:crypto';
 import type { QueryRow } from '../../siem/connector.ts';
 import type { RenderedRow } from '../candidate.ts';
 import type { AnalysisDefinition, AnalysisWindow } from '../analysis-definition.ts';
-import { parseList } from './fields.ts';
-import { flattenRow } from './flatten.ts';
+import { parseList, flattenRow } from './fields.ts';
 import { isSecretField, redacted, redactText } from '../../../platform/lib/text/redact.ts';
 import {
   shortenText,

@@ -2,8 +2,7 @@ import { didYouMean } from '../../../platform/lib/text/nearest-names.ts';
 import type { Steps } from '../../../platform/lib/concurrency/slices.ts';
 import { canonicalText } from '../../../platform/lib/text/canonical-text.ts';
 import type { AnalysisDefinition } from '../analysis-definition.ts';
-import { isAbsent } from './absent-values.ts';
-import { findFieldAnyCase } from './fields.ts';
+import { isAbsent, findFieldAnyCase } from './fields.ts';
 import type { EntityGroup } from './group-rows.ts';
 import { findRowTime } from './row-times.ts';
 

@@ -1,6 +1,5 @@
 import { exactTimes, type QueryRow } from '../../siem/connector.ts';
-import { findField, findFieldAnyCase, parseNumber } from './fields.ts';
-import { flattenRow } from './flatten.ts';
+import { findField, findFieldAnyCase, parseNumber, flattenRow } from './fields.ts';
 import { plainFieldName } from '../../../platform/lib/text/canonical-text.ts';
 
 const timeNames = new Set(

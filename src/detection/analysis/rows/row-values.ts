@@ -1,9 +1,7 @@
 import { hash } from 'node:crypto';
 import type { QueryRow } from '../../siem/connector.ts';
-import { isAbsent } from './absent-values.ts';
-import { parseList, parseNumber } from './fields.ts';
-import { flattenRow } from './flatten.ts';
-import { foldValue } from './fold-value.ts';
+import { isAbsent, parseList, parseNumber, flattenRow } from './fields.ts';
+import { foldValue } from './entity-fields.ts';
 import { canonicalText, compareCodeUnits } from '../../../platform/lib/text/canonical-text.ts';
 import { isTimeField } from './row-times.ts';
 

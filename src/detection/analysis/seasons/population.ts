@@ -1,11 +1,15 @@
 import { mapInSteps, type Steps } from '../../../platform/lib/concurrency/slices.ts';
 import type { AnalysisDefinition, AnalysisWindow } from '../analysis-definition.ts';
-import type { RecalledMemory } from '../memory/memory.ts';
-import { chooseEntities } from '../memory/sample-entities.ts';
-import { buildSeries, createCalendar, type Calendar } from './calendar.ts';
-import { createDayKinds } from './day-kinds.ts';
-import { createProfile, findTypicalSpread, shrinkSpread } from './profile.ts';
-import { createSeasons, type SeasonalProfile } from './season.ts';
+import { type RecalledMemory, chooseEntities } from '../memory/memory.ts';
+import {
+  buildSeries,
+  createCalendar,
+  type Calendar,
+  createProfile,
+  findTypicalSpread,
+  shrinkSpread,
+} from './profile.ts';
+import { createDayKinds, createSeasons, type SeasonalProfile } from './season.ts';
 
 /** The entities that a window recalled, as far as they have a past. */
 export type Population = {

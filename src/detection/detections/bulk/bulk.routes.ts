@@ -1,4 +1,4 @@
-import type { UpdateDetectionDeps } from '../updates/update-detection.ts';
+import type { UpdateDetectionDeps } from '../update-detection.ts';
 import type { App } from '../../../platform/http/app-type.ts';
 import { apiRoutes } from '../../../platform/http/api-routes.ts';
 import { acceptsEventStream, streamProgress } from '../../../platform/http/responses/progress-stream.ts';
@@ -13,8 +13,7 @@ import {
   type ImportProgress,
   type ImportSigma,
 } from './bulk.schema.ts';
-import { changeDetections } from './bulk-actions.ts';
-import { exportDetections, importDetections } from './export-import.ts';
+import { changeDetections, exportDetections, importDetections } from './bulk-actions.ts';
 
 const importBytesMax = 32 * 1024 * 1024;
 

@@ -10,8 +10,14 @@ import {
   PreviewException,
   Snooze,
 } from './exceptions.schema.ts';
-import { previewException } from './preview-exception.ts';
-import { createException, getExceptions, removeException, snooze, type ExceptionDeps } from './exceptions.ts';
+import {
+  previewException,
+  createException,
+  getExceptions,
+  removeException,
+  snooze,
+  type ExceptionDeps,
+} from './exceptions.ts';
 import { IdPath } from '../record/detection-input.schema.ts';
 
 export function exceptionRoutes(app: App, deps: ExceptionDeps): void {

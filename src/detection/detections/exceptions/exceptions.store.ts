@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
 import type { ExceptionPreview } from './exceptions.schema.ts';
-import type { Exception, ExceptionSubject } from '../../analysis/exceptions/exceptions.ts';
+import type { Exception, ExceptionSubject } from '../../analysis/exceptions.ts';
 import { queryRow, queryRows, type Tx } from '../../../platform/db/db.ts';
 import type { PageRequest } from '../../../platform/lib/page-request.ts';
-import type { DetectionKey } from '../../scheduling/detection-key.ts';
+import type { DetectionKey } from '../../scheduling/timeline.ts';
 
 export type ExceptionRow = Exception & {
   reason: string;

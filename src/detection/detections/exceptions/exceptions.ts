@@ -4,9 +4,15 @@ import { appError, fieldError } from '../../../platform/lib/errors.ts';
 import { uuidv7 } from '../../../platform/lib/ids.ts';
 import { toPage, readPageRequest, type PageQuery } from '../../../platform/lib/page-request.ts';
 import type { Caller } from '../../../platform/http/caller.ts';
-import type { ExceptionSubject } from '../../analysis/exceptions/exceptions.ts';
-import { findExceptionWarnings } from './exception-warnings.ts';
-import type { DetectionException, ExceptionList, NewException, Snooze } from './exceptions.schema.ts';
+import { type ExceptionSubject, compileExceptions, type Exception, compilePattern } from '../../analysis/exceptions.ts';
+import type {
+  DetectionException,
+  ExceptionList,
+  NewException,
+  Snooze,
+  ExceptionPreview,
+  PreviewException,
+} from './exceptions.schema.ts';
 import {
   countExceptions,
   deleteException,
@@ -14,8 +20,10 @@ import {
   listExceptions,
   listLatestFindings,
   type ExceptionRow,
+  listHitsSince,
 } from './exceptions.store.ts';
-import { auditDetection, readDetection } from '../require-detection.ts';
+import { auditDetection, readDetection } from '../read-detections.ts';
+import { didYouMean } from '../../../platform/lib/text/nearest-names.ts';
 
 export type ExceptionDeps = { db: Db; clock: Clock };
 
@@ -139,3 +147,75 @@ function toException(row: ExceptionRow, now: Date, findings: readonly ExceptionS
     ...(warnings.length === 0 ? {} : { warnings }),
   };
 }
+
+const days = 30;
+const readMax = 1000;
+const listedMax = 50;
+
+/** Returns which hits of the last 30 days an exception would have hidden. Stores nothing. */
+export async function previewException(
+  { db, clock }: ExceptionDeps,
+  { orgId }: Caller,
+  detectionId: string,
+  { entity, field, value }: PreviewException,
+): Promise<ExceptionPreview> {
+  const now = clock();
+  const from = new Date(now.getTime() - days * 86_400_000);
+  const hits = await inOrg(db, orgId, async (tx) => {
+    await readDetection(tx, { orgId, now }, detectionId);
+    return listHitsSince(tx, { orgId, detectionId }, from, readMax + 1);
+  });
+  const isComplete = hits.length <= readMax;
+  const examined = hits.slice(0, readMax);
+  const matches = compileExceptions([{ entity: entity ?? null, field: field ?? null, value: value ?? null }]);
+  const hidden = examined.filter((hit) =>
+    matches({ entity: hit.entity, rows: JSON.parse(hit.rows), facts: JSON.parse(hit.facts) }),
+  );
+  return {
+    from: from.toISOString(),
+    examined: examined.length,
+    isComplete,
+    hidden: hidden.length,
+    hiddenByStatus: Object.fromEntries(
+      [...Map.groupBy(hidden, ({ status }) => status)].map(([status, list]) => [status, list.length]),
+    ),
+    hits: hidden.slice(0, listedMax).map(({ id, entity, headline, severity, status, createdAt }) => ({
+      id,
+      entity,
+      headline,
+      severity,
+      status,
+      createdAt: createdAt.toISOString(),
+    })),
+  };
+}
+
+type ExceptionWarning = { code: string; field: string; detail: string };
+
+/**
+ * Returns why an exception matches none of the detection's latest findings, with the nearest name. Returns nothing if it matches one, or if
+ * there are no findings to compare with.
+ */
+export function findExceptionWarnings(
+  exception: Pick<Exception, 'entity' | 'field' | 'value'>,
+  findings: readonly ExceptionSubject[],
+): ExceptionWarning[] {
+  if (findings.length === 0 || findings.some(compileExceptions([exception]))) return [];
+  const { entity, field, value } = exception;
+  const scope = `of the ${findings.length} latest findings`;
+  const entities = new Set(findings.map((finding) => finding.entity));
+  if (entity !== null && ![...entities].some(compilePattern(entity)))
+    return [warning('entity', `None ${scope} is about ${entity}${didYouMean(entity, entities)}`)];
+  const rows = findings.flatMap((finding) => finding.rows);
+  const names = new Set(rows.flatMap(({ fields }) => Object.keys(fields)));
+  if (field !== null && ![...names].some((name) => name.toLowerCase() === field.toLowerCase()))
+    return [warning('field', `No row ${scope} has the field ${field}${didYouMean(field, names)}`)];
+  return [
+    warning(
+      field === null ? 'entity' : 'value',
+      `The exception would mute none ${scope}. With a field, every row of a finding must have the value ${value ?? ''}.`,
+    ),
+  ];
+}
+
+const warning = (field: string, detail: string): ExceptionWarning => ({ code: 'matches_nothing', field, detail });

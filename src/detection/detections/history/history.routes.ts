@@ -1,5 +1,5 @@
-import type { ModelAliases } from '../record/check-model-alias.ts';
-import type { HistoryDeps } from './history.ts';
+import type { ModelAliases } from '../record/build-detection.ts';
+import { type HistoryDeps, activatePrompt, diffPrompts, getPrompt, getPrompts, writePrompt } from './prompts.ts';
 import type { App } from '../../../platform/http/app-type.ts';
 import { apiRoutes } from '../../../platform/http/api-routes.ts';
 import { PageQuery } from '../../../platform/lib/page-request.ts';
@@ -16,7 +16,6 @@ import {
   RevisionPath,
 } from './history.schema.ts';
 import { IdPath } from '../record/detection-input.schema.ts';
-import { activatePrompt, diffPrompts, getPrompt, getPrompts, writePrompt } from './prompts.ts';
 import { diffRevisions, getRevision, getRevisions, restoreRevision } from './revisions.ts';
 import { Detection } from '../record/detection.schema.ts';
 

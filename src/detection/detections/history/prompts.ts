@@ -1,20 +1,25 @@
-import { inOrg, type Tx } from '../../../platform/db/db.ts';
+import { diffLines } from 'diff';
+import { inOrg, type Tx, type Db } from '../../../platform/db/db.ts';
 import { appError, fieldError } from '../../../platform/lib/errors.ts';
 import { uuidv7 } from '../../../platform/lib/ids.ts';
-import type { PageQuery } from '../../../platform/lib/page-request.ts';
+import {
+  type PageQuery,
+  invalidCursor,
+  plainIdPattern,
+  readPageRequest,
+  toPage,
+} from '../../../platform/lib/page-request.ts';
 import type { Caller } from '../../../platform/http/caller.ts';
 import { requireMatch } from '../../../platform/orgs/record-version.ts';
-import { storeChange } from '../updates/change-detection.ts';
-import { toAuthor } from './author.ts';
-import { listNumbered, readHistory, type HistoryDeps } from './history.ts';
-import type { DiffQuery, NewPrompt, PromptDiff, PromptList, PromptVersion } from './history.schema.ts';
-import { diffTexts } from './line-diff.ts';
-import { findPromptVersion, insertPromptVersion, listPrompts, type PromptRow } from './prompts.store.ts';
+import { storeChange } from '../update-detection.ts';
+import { toAuthor, findPromptVersion, insertPromptVersion, listPrompts, type PromptRow } from './history.store.ts';
+import type { DiffQuery, NewPrompt, PromptDiff, PromptList, PromptVersion, LineDiff } from './history.schema.ts';
 import { toRecord } from '../record/detection-record.ts';
 import type { AgentView } from '../record/detection-row.ts';
 import type { Detection } from '../record/detection.schema.ts';
-import type { DetectionKey } from '../../scheduling/detection-key.ts';
-import { auditDetection, lockEditable } from '../require-detection.ts';
+import type { DetectionKey } from '../../scheduling/timeline.ts';
+import { auditDetection, lockEditable, readDetection } from '../read-detections.ts';
+import type { Clock } from '../../../platform/lib/time/clock.ts';
 
 /** Returns the versions of a detection's prompt, newest first. */
 export function getPrompts(deps: HistoryDeps, caller: Caller, id: string, query: PageQuery): Promise<PromptList> {
@@ -113,4 +118,61 @@ export function toPromptColumns(prompt: PromptRow): Partial<AgentView> {
 function toPrompt(row: PromptRow, activeVersion: number): PromptVersion {
   const { createdAt, keyId: _, keyName: __, actor: ___, ...rest } = row;
   return { ...rest, createdAt: createdAt.toISOString(), author: toAuthor(row), active: row.version === activeVersion };
+}
+
+export type HistoryDeps = { db: Db; clock: Clock };
+
+/** Runs `work` for a detection or suggestion, deleted or not. Throws 404 for any other id. */
+export function readHistory<T>(
+  { db, clock }: HistoryDeps,
+  caller: Caller,
+  id: string,
+  work: (tx: Tx, agent: AgentView, key: DetectionKey) => Promise<T>,
+): Promise<T> {
+  const { orgId } = caller;
+  return inOrg(db, orgId, async (tx) => {
+    const agent = await readDetection(tx, { orgId, now: clock() }, id);
+    return work(tx, agent, { orgId, detectionId: id });
+  });
+}
+
+/** Returns a page of numbered versions or revisions, highest number first. */
+export async function listNumbered<Row extends { createdAt: Date }>(
+  query: PageQuery,
+  numberOf: (row: Row) => number,
+  list: (page: { below: number | null; limit: number }) => Promise<Row[]>,
+): Promise<{ page: Row[]; nextCursor: string | null }> {
+  const { limit, after } = readPageRequest(query, plainIdPattern);
+  const below = after === null ? null : Number(after.id);
+  if (below !== null && !(Number.isInteger(below) && below > 0 && below < 2 ** 31)) throw invalidCursor();
+  const found = await list({ below, limit: limit + 1 });
+  return toPage(found, limit, (row) => ({ at: row.createdAt, id: String(numberOf(row)) }));
+}
+
+type LineOperation = LineDiff['lines'][number]['op'];
+
+// Comparing two long texts with nothing in common would block the process. After this time the diff shows them as one removed and one added text.
+const timeMsMax = 200;
+
+/** Returns the line-by-line difference between two texts. */
+export function diffTexts(from: string, to: string): LineDiff {
+  const changes = diffLines(from, to, { timeout: timeMsMax }) ?? [
+    { value: from, removed: true, added: false },
+    { value: to, removed: false, added: true },
+  ];
+  const lines = changes.flatMap(({ value, added, removed }) =>
+    splitLines(value).map((text) => ({ op: toOperation(added, removed), text })),
+  );
+  const count = (op: LineOperation): number => lines.filter((line) => line.op === op).length;
+  return { added: count('added'), removed: count('removed'), lines };
+}
+
+function toOperation(isAdded: boolean, isRemoved: boolean): LineOperation {
+  if (isAdded) return 'added';
+  return isRemoved ? 'removed' : 'same';
+}
+
+function splitLines(text: string): string[] {
+  const lines = text.split('\n');
+  return lines.at(-1) === '' ? lines.slice(0, -1) : lines;
 }

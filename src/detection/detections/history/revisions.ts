@@ -4,22 +4,16 @@ import { appError, fieldError } from '../../../platform/lib/errors.ts';
 import type { PageQuery } from '../../../platform/lib/page-request.ts';
 import type { Caller } from '../../../platform/http/caller.ts';
 import { requireMatch } from '../../../platform/orgs/record-version.ts';
-import { storeChange } from '../updates/change-detection.ts';
-import { checkModelAlias, type ModelAliases } from '../record/check-model-alias.ts';
-import { mergeUpdate } from '../updates/merge-update.ts';
-import { toDefinition, type Definition } from '../record/definition.ts';
+import { storeChange } from '../update-detection.ts';
+import { checkModelAlias, type ModelAliases, mergeUpdate } from '../record/build-detection.ts';
+import { toDefinition, type Definition, toRecord } from '../record/detection-record.ts';
 import { detectionFields, type DetectionField } from '../record/detection-fields.ts';
-import { toAuthor } from './author.ts';
-import { listNumbered, readHistory, type HistoryDeps } from './history.ts';
+import { toAuthor, findPromptVersion, findRevision, listRevisions, type RevisionRow } from './history.store.ts';
+import { listNumbered, readHistory, type HistoryDeps, diffTexts, toPromptColumns } from './prompts.ts';
 import type { DiffQuery, Revision, RevisionDiff, RevisionList } from './history.schema.ts';
-import { diffTexts } from './line-diff.ts';
-import { findPromptVersion } from './prompts.store.ts';
-import { toRecord } from '../record/detection-record.ts';
-import { toPromptColumns } from './prompts.ts';
-import { findRevision, listRevisions, type RevisionRow } from './revisions.store.ts';
 import type { Detection } from '../record/detection.schema.ts';
 import type { ColumnInput } from '../record/field-types.ts';
-import { lockEditable } from '../require-detection.ts';
+import { lockEditable } from '../read-detections.ts';
 
 type DefinitionObject = Record<string, unknown>;
 

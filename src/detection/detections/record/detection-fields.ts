@@ -1,10 +1,9 @@
 import { z } from 'zod';
 import { detectionCategories } from '../../analysis/candidate.ts';
 import { boundedString } from '../../../platform/lib/text/bounded-text.ts';
-import { Tuning } from '../../analysis/tuning/tuning.schema.ts';
-import { BudgetOverrides } from './budgets.schema.ts';
-import { parseCustomCron, parseTimeZone } from './cron-schedule.ts';
+import { Tuning } from '../../analysis/tuning.schema.ts';
 import {
+  BudgetOverrides,
   AgentInput,
   cadences,
   ContextDoc,
@@ -14,8 +13,9 @@ import {
   OutputSchemaInput,
   planningModes,
   Tags,
+  verdictSchema,
 } from './field-schemas.ts';
-import { verdictSchema } from './verdict.schema.ts';
+import { parseCustomCron, parseTimeZone } from './cron-schedule.ts';
 
 /** Describes how one field of a request body is validated, stored, shown and exported. */
 export type DetectionField = {

@@ -1,8 +1,8 @@
-import type { AgentView } from './detection-row.ts';
-import { effectiveCron } from './cron-schedule.ts';
+import { type AgentView, type AgentWithPrompt, toRecordFields, toDefinitionFields } from './detection-row.ts';
+import { effectiveCron, zonedCron } from './cron-schedule.ts';
 import type { Detection } from './detection.schema.ts';
-import { toRecordFields } from './field-conversion.ts';
 import { findWarnings } from './warnings.ts';
+import type { DefinitionFields } from './field-types.ts';
 
 /** Returns the record of an agent as the API shows it. Times are ISO 8601 UTC with milliseconds. */
 export function toRecord(agent: AgentView): Detection {
@@ -64,3 +64,23 @@ function toSuggestionFields(agent: AgentView): Partial<Detection> {
     ...(agent.dismiss_note === null ? {} : { dismissNote: agent.dismiss_note }),
   };
 }
+
+/**
+ * A detection at one revision, with everything that a run needs. If `structuredOutputSchema` is null, the default verdict
+ * schema applies. `cronSchedule` includes the time zone, as the scheduler stores it. If `lookbackMinutes` is null, the look-back follows from the cron expression.
+ */
+export type Definition = { promptId: string; promptVersion: number } & DefinitionFields & {
+    cronSchedule: string | null;
+  };
+
+export function toDefinition(agent: AgentWithPrompt): Definition {
+  return {
+    promptId: agent.active_prompt_id,
+    promptVersion: agent.prompt_version,
+    ...toDefinitionFields(agent),
+    cronSchedule: zonedCron(agent),
+  };
+}
+
+/** Returns the definition as the JSON text that `agent_revisions` stores. Two revisions are equal if their texts are equal. */
+export const definitionText = (agent: AgentWithPrompt): string => JSON.stringify(toDefinition(agent));

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { boundedString, isLongerThan } from '../../../platform/lib/text/bounded-text.ts';
-import { parseHeadlineTemplate } from '../../analysis/headlines/headline-template.ts';
+import { parseHeadlineTemplate } from '../../analysis/headline-template.ts';
 
 export const cadences = ['hourly', 'daily', 'weekly'] as const;
 export type Cadence = (typeof cadences)[number];
@@ -81,3 +81,58 @@ function isShallow(value: unknown): boolean {
   }
   return true;
 }
+
+const tokens = z.int().min(1).max(1_000_000_000_000).optional();
+const usd = z.number().min(0).max(1_000_000).optional();
+
+/** Budgets of one detection or agent. Each takes precedence over the same budget of the model alias. Budgets of the organization are configured in the settings only. */
+export const BudgetOverrides = z
+  .strictObject({
+    stepsPerEntity: z.int().min(1).max(100).optional(),
+    tokensPerRun: tokens,
+    secondsPerRun: z.int().min(1).max(86_400).optional(),
+    usdPerRun: usd,
+    tokensPerDetectionDay: tokens,
+    usdPerDetectionDay: usd,
+  })
+  .describe('Take precedence over the budgets of the model alias. With {}, only those of the alias apply.')
+  .meta({ id: 'BudgetOverrides' });
+export type BudgetOverrides = z.infer<typeof BudgetOverrides>;
+
+const evidenceProperties = {
+  rowId: { type: 'string' },
+  field: { type: 'string' },
+  value: { type: 'string' },
+  why: { type: 'string' },
+};
+// A model writes the properties in this order. It reasons and cites before it concludes, and numbers come last.
+const properties = {
+  reasoning: { type: 'string', description: 'What the rows show and what they leave open, step by step.' },
+  entity: { type: 'string' },
+  entityType: { type: 'string' },
+  evidence: {
+    type: 'array',
+    items: {
+      type: 'object',
+      properties: evidenceProperties,
+      required: Object.keys(evidenceProperties),
+      additionalProperties: false,
+    },
+  },
+  summary: { type: 'string' },
+  headline: { type: 'string' },
+  nextStep: { type: 'string' },
+  triggered: { type: 'boolean' },
+  severity: { type: 'string', enum: ['none', 'low', 'medium', 'high', 'critical'] },
+  confidence: { type: 'integer', minimum: 0, maximum: 100 },
+};
+
+/** The schema of an agent's output if its author set none: one verdict per entity. */
+export const verdictSchema: OutputSchema = {
+  type: 'object',
+  title: 'Verdict',
+  description: 'The verdict on one entity, with the fields of its rows that prove it.',
+  properties,
+  required: Object.keys(properties),
+  additionalProperties: false,
+};

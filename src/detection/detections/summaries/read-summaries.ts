@@ -3,7 +3,7 @@ import { type Clock, lastUtcDays } from '../../../platform/lib/time/clock.ts';
 import { fieldError } from '../../../platform/lib/errors.ts';
 import { readPageRequest, decodeSortCursor, encodeSortCursor } from '../../../platform/lib/page-request.ts';
 import type { Caller } from '../../../platform/http/caller.ts';
-import { readDetection } from '../require-detection.ts';
+import { readDetection } from '../read-detections.ts';
 import { countHitsByDay, listDays, listSummaries, type SummaryRow } from './summaries.store.ts';
 import type { DetectionDays, DetectionSummary, SummaryList, SummaryQuery, SummarySort } from './summaries.schema.ts';
 

@@ -2,11 +2,10 @@ import { sql, type RawBuilder } from 'kysely';
 import { queryRows, type Tx } from '../../../platform/db/db.ts';
 import type { OrgId } from '../../../platform/lib/org-id.ts';
 import { severities } from '../../analysis/candidate.ts';
-import { detectionConditions, type DetectionConditions } from '../detection-views.store.ts';
-import { healthColumn, scheduleJoin } from './detection-health.sql.ts';
-import type { DetectionSummary, SummarySort } from './summaries.schema.ts';
+import { detectionConditions, type DetectionConditions, connectedColumn } from '../detection-views.store.ts';
+import type { DetectionSummary, SummarySort, DetectionHealth } from './summaries.schema.ts';
 
-export type SummaryFilter = DetectionConditions & {
+type SummaryFilter = DetectionConditions & {
   health: string | undefined;
   sort: SummarySort;
   isDescending: boolean;
@@ -117,7 +116,7 @@ export function countHitsByDay(
       where organization_id = ${orgId} and detection_id = any(${ids}::uuid[]) and created_at >= ${firstDay}::date group by 1, 2`;
 }
 
-export type DayRow = {
+type DayRow = {
   day: string;
   runs: number;
   triggered: number;
@@ -136,3 +135,18 @@ export function listDays(tx: Tx, orgId: OrgId, { id, firstDay }: { id: string; f
         full join (select day, sum(tokens) as tokens, sum(cost_usd) as cost
           from model_usage where organization_id = ${orgId} and detection_id = ${id} and day >= ${firstDay}::date group by day) u using (day)`;
 }
+
+const ofDetection = sql`organization_id = a.organization_id and detection_id = a.id`;
+
+/** The health of a row of `agents a` as an expression. It needs `scheduleJoin`, and every part of it is an index lookup. */
+export const healthColumn: RawBuilder<DetectionHealth> = sql<DetectionHealth>`case
+    when not a.enabled then case when a.disabled_reason is null then 'disabled' else 'stopped' end
+    when s.author_failures > 0 or exists (select from pending_windows where ${ofDetection} and failure is not null) then 'failing'
+    when exists (select from connection_pauses p where p.organization_id = a.organization_id and p.connection_id = s.connection_id) then 'paused'
+    when exists (select from gaps where ${ofDetection} and state = 'open') then 'gap'
+    when not ${connectedColumn} or exists (
+      select from query_warnings w where w.organization_id = a.organization_id and w.detection_id = a.id and w.revision = a.revision and w.warnings <> '[]') then 'warning'
+    else 'healthy' end`;
+
+/** The schedule of a row of `agents a`, as `s`. */
+export const scheduleJoin = sql`left join schedules s on s.organization_id = a.organization_id and s.detection_id = a.id`;

@@ -5,7 +5,7 @@ import type { Caller } from '../../../platform/http/caller.ts';
 import { requireMatch } from '../../../platform/orgs/record-version.ts';
 import type { TestSet } from './test-cases.schema.ts';
 import { findTests, storeTests } from './test-cases.store.ts';
-import { auditDetection, lockDetection, readDetection } from '../require-detection.ts';
+import { auditDetection, lockDetection, readDetection } from '../read-detections.ts';
 
 type TestCaseDeps = { db: Db; clock: Clock };
 

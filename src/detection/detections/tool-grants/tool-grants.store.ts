@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { queryRows, type Tx } from '../../../platform/db/db.ts';
 import type { OrgId } from '../../../platform/lib/org-id.ts';
-import type { DetectionKey } from '../../scheduling/detection-key.ts';
+import type { DetectionKey } from '../../scheduling/timeline.ts';
 
 export type GrantRow = {
   tool: string;

@@ -7,10 +7,10 @@ import type { Caller } from '../../../platform/http/caller.ts';
 import { requireMatch } from '../../../platform/orgs/record-version.ts';
 import { findTemplateProblem } from '../../tools/http-get.ts';
 import { isMcpToolName } from '../../../platform/mcp/mcp-settings.ts';
-import { listTools } from '../../tools/tool-registry.ts';
+import { listTools } from '../../tools/tools.ts';
 import { deleteGrant, listGrants, upsertGrant, type GrantRow } from './tool-grants.store.ts';
 import type { GrantToolInput, ToolGrant, ToolGrantList, ToolList } from './tool-grants.schema.ts';
-import { auditDetection, lockDetection, readDetection } from '../require-detection.ts';
+import { auditDetection, lockDetection, readDetection } from '../read-detections.ts';
 
 type GrantDeps = { db: Db; clock: Clock };
 /** Lists the tools of the MCP servers that an organization may use. */

@@ -2,7 +2,7 @@ import { afterAll, expect, test } from 'vitest';
 import { createTestFolder } from '../../../../test/support/detection/log-store.ts';
 import { openFixtureStore, type FixtureEvent } from '../../log-query/search/fixture-store.ts';
 import { createFileStore } from '../../log-store/files/file-store.ts';
-import { compilePattern } from '../../matching/match-pattern.ts';
+import { compilePattern } from '../../matching/text-pattern.ts';
 import { createEngine } from '../process/engine.ts';
 import type { EventFilter, FieldPath } from './event-filter.ts';
 

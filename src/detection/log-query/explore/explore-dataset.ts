@@ -3,7 +3,7 @@ import { appError } from '../../../platform/lib/errors.ts';
 import { readTimeRange } from '../../../platform/lib/page-request.ts';
 import type { OrgId } from '../../../platform/lib/org-id.ts';
 import type { QueryRow } from '../../siem/connector.ts';
-import { toQueryProblem } from '../../siem/query-problem.ts';
+import { toQueryProblem } from '../../siem/siem-errors.ts';
 import { loadCatalog } from '../../log-store/catalog/catalog.store.ts';
 import type { CatalogField } from '../../log-store/catalog/catalog.ts';
 import { checkDatasetName } from '../../log-store/catalog/dataset-name.ts';

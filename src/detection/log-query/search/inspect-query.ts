@@ -1,7 +1,7 @@
 import { historySuffix, isDatasetName } from '../../log-store/catalog/dataset-name.ts';
 import { queryCharsMax, type LogEngine } from '../../log-engine/process/engine.ts';
 import { queryNotAllowed } from '../../log-engine/engine-failures.ts';
-import { readLookbackMs } from '../../siem/queries/portable-query.ts';
+import { readLookbackMs } from '../../siem/query-text.ts';
 import type { Inspection } from '../../log-engine/inspection/inspect-tree.ts';
 
 const datasetsMax = 20;

@@ -1,6 +1,6 @@
 import type { OrgId } from '../../../platform/lib/org-id.ts';
 import type { Expression } from '../../matching/expression.ts';
-import { renameFields } from '../../matching/rename-fields.ts';
+import { renameFields } from '../../matching/field-row.ts';
 import type { QueryWindow, SearchResult } from '../../siem/connector.ts';
 import {
   findField,

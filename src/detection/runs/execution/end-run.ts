@@ -3,15 +3,13 @@ import type { Clock } from '../../../platform/lib/time/clock.ts';
 import type { Logger } from '../../../platform/lib/logging/logger.ts';
 import { ModelError } from '../../../platform/models/model-error.ts';
 import { pauseModel } from '../../../platform/models/model-pauses.ts';
-import { recordWindowFailure } from '../../scheduling/coverage/coverage.store.ts';
-import type { RunClaim } from '../../scheduling/queue/run-claim.ts';
-import { lockClaimedRun, RunCancelledError, RunLostError } from '../../scheduling/queue/run-fence.ts';
-import { requeueRun } from '../../scheduling/queue/run-queue.store.ts';
-import type { ActiveRun } from './active-run.ts';
-import { pauseFailedConnection } from './failures/connection-failure.ts';
+import { recordWindowFailure } from '../../scheduling/coverage.store.ts';
+import { type RunClaim, lockClaimedRun, RunCancelledError, RunLostError } from '../../scheduling/run-claim.ts';
+import { requeueRun } from '../../scheduling/run-queue.store.ts';
+import type { ActiveRun } from '../run-model/active-run.ts';
+import { pauseFailedConnection, retryDelayMs, toRunFailure } from '../run-model/run-failure.ts';
 import { finishRun, type RunOutcome } from './finish-run.ts';
-import { writeFailure, writeWarningsAndPhases } from './progress.store.ts';
-import { retryDelayMs, toRunFailure } from './failures/run-failure.ts';
+import { writeFailure, writeWarningsAndPhases } from '../run-model/progress.store.ts';
 
 export type EndRunDeps = { db: Db; clock: Clock; log: Logger };
 

@@ -4,22 +4,20 @@ import type { OrgId } from '../../../platform/lib/org-id.ts';
 import { emitEvents } from '../../../platform/notifications/emit-events.ts';
 import type { OutgoingEvent } from '../../../platform/notifications/event-types.ts';
 import { isDueToData } from '../../siem/connector.ts';
-import { toQueryWarnings } from '../../detections/query-warnings/query-warnings.ts';
-import { upsertQueryWarningsSql } from '../../detections/query-warnings/query-warnings.store.ts';
+import { toQueryWarnings } from '../../detections/record/warnings.ts';
+import { upsertQueryWarningsSql } from '../../detections/detections.store.ts';
 import { disableDetection } from '../../detections/life-cycle.ts';
-import { recordWindowFailure } from '../../scheduling/coverage/coverage.store.ts';
-import { reopenGaps } from '../../scheduling/coverage/fill-gaps.store.ts';
-import type { RunClaim } from '../../scheduling/queue/run-claim.ts';
-import { deleteQueueEntry } from '../../scheduling/queue/run-queue.store.ts';
+import { recordWindowFailure } from '../../scheduling/coverage.store.ts';
+import { reopenGaps } from '../../scheduling/fill-gaps.store.ts';
+import type { RunClaim } from '../../scheduling/run-claim.ts';
+import { deleteQueueEntry } from '../../scheduling/run-queue.store.ts';
 import type { RunScore } from '../../verdicts/analyst/analyst-score.ts';
-import { convertRevisitsToRechecks, postponeRechecks } from '../backfill/rechecks.store.ts';
-import { getDetectionState } from '../detection-state.store.ts';
-import { findRun } from '../read-runs.store.ts';
-import { addToRunDays, utcDay } from '../run-days.store.ts';
-import { toRunRecord } from '../run-record.ts';
-import type { ActiveRun } from './active-run.ts';
-import { progressColumns } from './progress.store.ts';
-import type { RunFailure } from './failures/run-failure.ts';
+import { convertRevisitsToRechecks, postponeRechecks } from './backfill-windows.store.ts';
+import { getDetectionState, findRun, addToRunDays, utcDay } from '../run-model/runs.store.ts';
+import { toRunRecord } from '../run-model/run-record.ts';
+import type { ActiveRun } from '../run-model/active-run.ts';
+import { progressColumns } from '../run-model/progress.store.ts';
+import type { RunFailure } from '../run-model/run-failure.ts';
 
 export type RunOutcome =
   | { status: 'completed'; score: RunScore | null; run: ActiveRun }

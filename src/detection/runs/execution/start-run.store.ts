@@ -1,12 +1,11 @@
 import { sql, type RawBuilder } from 'kysely';
 import { queryRow, type Tx } from '../../../platform/db/db.ts';
 import type { Spend } from '../../../platform/models/spending/budgets.ts';
-import { selectPendingWindows } from '../../scheduling/coverage/coverage.store.ts';
-import type { RunClaim } from '../../scheduling/queue/run-claim.ts';
-import { isClaimCurrent, lockClaimedRun } from '../../scheduling/queue/run-fence.ts';
+import { selectPendingWindows } from '../../scheduling/coverage.store.ts';
+import { type RunClaim, isClaimCurrent, lockClaimedRun } from '../../scheduling/run-claim.ts';
 import { raisedMaxMs } from '../judging/judge-raised.ts';
-import type { ActiveRun } from './active-run.ts';
-import type { RunProgress } from './run-progress.ts';
+import type { ActiveRun } from '../run-model/active-run.ts';
+import type { RunProgress } from '../run-model/run-progress.ts';
 
 /** Maximum number of windows that one claim examines. The next claim continues. */
 export const windowsMax = 24;

@@ -4,24 +4,23 @@ import type { Clock } from '../../../platform/lib/time/clock.ts';
 import { lookbackMs, minLookbackMs } from '../../../platform/lib/time/cron.ts';
 import { computeGeneration } from '../../analysis/analysis-definition.ts';
 import type { ConnectionFor } from '../../connections/open-connection.ts';
-import type { Definition } from '../../detections/record/definition.ts';
-import { listPendingWindows } from '../../scheduling/coverage/coverage.store.ts';
-import { expireWindows } from '../../scheduling/coverage/expire-windows.store.ts';
-import type { RunClaim } from '../../scheduling/queue/run-claim.ts';
-import { subtractMs } from '../../scheduling/slot-windows.ts';
-import type { SlotWindow } from '../../scheduling/timeline.ts';
+import type { Definition } from '../../detections/record/detection-record.ts';
+import { listPendingWindows } from '../../scheduling/coverage.store.ts';
+import { expireWindows } from '../../scheduling/gaps.store.ts';
+import type { RunClaim } from '../../scheduling/run-claim.ts';
+import { subtractMs, type SlotWindow } from '../../scheduling/timeline.ts';
 import type { SiemConnection } from '../../siem/connector.ts';
 import { emptyVerdictStats } from '../../verdicts/model/model-score.ts';
-import { listBackfillWindows } from '../backfill/backfill-windows.ts';
-import { toAnalysisDefinition, type ActiveRun } from './active-run.ts';
-import type { WindowTask } from './windows/search-window.ts';
+import { listBackfillWindows } from './backfill-windows.store.ts';
+import { toAnalysisDefinition, type ActiveRun } from '../run-model/active-run.ts';
+import type { WindowTask } from '../run-model/search-window.ts';
 import {
   addWarning,
   noneSuppressed,
   type ExaminedWindow,
   type RunProgress,
   type SuppressedCounts,
-} from './run-progress.ts';
+} from '../run-model/run-progress.ts';
 import { markOnEventTime, markRunning, pendingWindowLimit, windowsMax, type StartedRunRow } from './start-run.store.ts';
 
 export type StartRunDeps = { db: Db; clock: Clock; connectionFor: ConnectionFor; models?: Models };

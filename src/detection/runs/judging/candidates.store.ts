@@ -2,7 +2,7 @@ import { sql, type RawBuilder } from 'kysely';
 import { queryRow, queryRows, type Tx } from '../../../platform/db/db.ts';
 import type { OrgId } from '../../../platform/lib/org-id.ts';
 import { severities, type Candidate, type Facts, type RenderedRow } from '../../analysis/candidate.ts';
-import type { DetectionKey } from '../../scheduling/detection-key.ts';
+import type { DetectionKey } from '../../scheduling/timeline.ts';
 import type { Verdict } from '../../verdicts/verdict.ts';
 
 type CandidateColumns = {

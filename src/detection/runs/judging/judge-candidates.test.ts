@@ -13,7 +13,7 @@ import { budgetExceededError, upstreamModelError } from '../../../platform/model
 import { createAnalystVerdict } from '../../verdicts/analyst/analyst.ts';
 import type { QueryRow } from '../../siem/connector.ts';
 import type { Judge } from './judge.ts';
-import { requestRun } from '../requests/request-run.ts';
+import { requestRun } from '../request-run.ts';
 
 const testDb = await testDatabase();
 const users = (n: number, at = 'x'): QueryRow[] =>

@@ -1,9 +1,8 @@
 import { inOrgWithCachedPlans, type Db, type Tx } from '../../../platform/db/db.ts';
 import type { Clock } from '../../../platform/lib/time/clock.ts';
-import type { ActiveRun } from '../execution/active-run.ts';
-import { writeProgress } from '../execution/progress.store.ts';
-import { addWarning, timePhase } from '../execution/run-progress.ts';
-import { inRunTransaction } from '../execution/run-transaction.ts';
+import type { ActiveRun } from '../run-model/active-run.ts';
+import { writeProgress, inRunTransaction } from '../run-model/progress.store.ts';
+import { addWarning, timePhase } from '../run-model/run-progress.ts';
 import { countPendingCandidates, listPendingCandidates, type StoredCandidate } from './candidates.store.ts';
 import { addToProgress } from './judging-progress.ts';
 import { resolveWaiting, type JudgingSession } from './judging-session.ts';

@@ -1,10 +1,9 @@
 import { inOrgWithCachedPlans, type Tx } from '../../../platform/db/db.ts';
 import { ModelError } from '../../../platform/models/model-error.ts';
-import { applyLateVerdict, type LateVerdict } from '../../hits/late-verdicts.store.ts';
-import type { ActiveRun } from '../execution/active-run.ts';
-import { writeProgress } from '../execution/progress.store.ts';
-import { timePhase } from '../execution/run-progress.ts';
-import { inRunTransaction } from '../execution/run-transaction.ts';
+import { applyLateVerdict, type LateVerdict } from '../../hits/write-hits.store.ts';
+import type { ActiveRun } from '../run-model/active-run.ts';
+import { writeProgress, inRunTransaction } from '../run-model/progress.store.ts';
+import { timePhase } from '../run-model/run-progress.ts';
 import {
   listRaisedCandidates,
   lockCandidates,

@@ -1,6 +1,6 @@
 import type { VerdictStats } from '../../verdicts/model/model-score.ts';
-import type { ActiveRun } from '../execution/active-run.ts';
-import { addWarning, setWarning, type SuppressedCounts } from '../execution/run-progress.ts';
+import type { ActiveRun } from '../run-model/active-run.ts';
+import { addWarning, setWarning, type SuppressedCounts } from '../run-model/run-progress.ts';
 import type { Fallback, Judgment } from './judgment.ts';
 import type { Resolution } from './resolutions/resolve-candidates.ts';
 

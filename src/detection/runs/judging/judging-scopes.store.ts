@@ -1,6 +1,6 @@
 import { queryRows, type Tx } from '../../../platform/db/db.ts';
 import { timeOfId } from '../../../platform/lib/ids.ts';
-import type { DetectionKey } from '../../scheduling/detection-key.ts';
+import type { DetectionKey } from '../../scheduling/timeline.ts';
 import type { JudgingScope } from './resolutions/resolve-candidates.ts';
 
 type ScopeRow = { id: string; trigger: JudgingScope['trigger']; model: string; definition: string };

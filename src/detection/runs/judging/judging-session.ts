@@ -1,7 +1,7 @@
 import { ModelError } from '../../../platform/models/model-error.ts';
-import { RunCancelledError, RunLostError } from '../../scheduling/queue/run-fence.ts';
-import type { ActiveRun } from '../execution/active-run.ts';
-import { retryDelayMs, toRunFailure, type RunFailure } from '../execution/failures/run-failure.ts';
+import { RunCancelledError, RunLostError } from '../../scheduling/run-claim.ts';
+import type { ActiveRun } from '../run-model/active-run.ts';
+import { retryDelayMs, toRunFailure, type RunFailure } from '../run-model/run-failure.ts';
 import type { Fallback } from './judgment.ts';
 import type { Judge } from './judge.ts';
 

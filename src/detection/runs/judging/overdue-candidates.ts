@@ -1,6 +1,6 @@
 import { acrossOrgs, inOrg, queryRows, type Db, type Tx } from '../../../platform/db/db.ts';
 import type { Clock } from '../../../platform/lib/time/clock.ts';
-import type { DetectionKey } from '../../scheduling/detection-key.ts';
+import type { DetectionKey } from '../../scheduling/timeline.ts';
 import { endRaisedCandidatesAcrossOrgs, listOverdueCandidates, type StoredCandidate } from './candidates.store.ts';
 import { raisedMaxMs } from './judge-raised.ts';
 import { judgeByFacts } from './judgment.ts';

@@ -2,9 +2,9 @@ import { sql } from 'kysely';
 import { queryRows, type Tx } from '../../../platform/db/db.ts';
 import type { Candidate } from '../../analysis/candidate.ts';
 import { createHitKey } from '../../hits/hit-key.ts';
-import { outdateHits } from '../../hits/outdate-hits.store.ts';
-import type { TimeRange } from '../../scheduling/slot-windows.ts';
-import type { ActiveRun } from '../execution/active-run.ts';
+import { outdateHits } from '../../hits/write-hits.store.ts';
+import type { TimeRange } from '../../scheduling/timeline.ts';
+import type { ActiveRun } from '../run-model/active-run.ts';
 
 type CandidateIdentity = { entity: string; entityType: string; kindKey: string; severity: string };
 type EarlierCandidate = CandidateIdentity & { id: string; hitId: string | null };

@@ -1,8 +1,8 @@
 import { createSpendMeter } from '../../../platform/models/spending/spend-meter.ts';
 import { ModelError } from '../../../platform/models/model-error.ts';
 import type { Candidate } from '../../analysis/candidate.ts';
-import type { ActiveRun } from '../execution/active-run.ts';
-import { toRunFailure } from '../execution/failures/run-failure.ts';
+import type { ActiveRun } from '../run-model/active-run.ts';
+import { toRunFailure } from '../run-model/run-failure.ts';
 import type { Judge } from './judge.ts';
 import { judgeByFacts, judgeCandidate, type Fallback, type Judgment } from './judgment.ts';
 import { addVerdict, warnAboutFallback } from './judging-progress.ts';

@@ -4,20 +4,20 @@ import type { OrgId } from '../../../platform/lib/org-id.ts';
 import { ModelError } from '../../../platform/models/model-error.ts';
 import type { Caller } from '../../../platform/http/caller.ts';
 import type { ConnectionFor } from '../../connections/open-connection.ts';
-import { findPromptText } from '../../detections/history/prompts.store.ts';
-import { checkModelAlias } from '../../detections/record/check-model-alias.ts';
-import type { Definition } from '../../detections/record/definition.ts';
-import type { DetectionKey } from '../../scheduling/detection-key.ts';
+import { findPromptText } from '../../detections/history/history.store.ts';
+import { checkModelAlias } from '../../detections/record/build-detection.ts';
+import type { Definition } from '../../detections/record/detection-record.ts';
+import type { DetectionKey } from '../../scheduling/timeline.ts';
 import { SiemError } from '../../siem/connector.ts';
 import { verifyVerdict } from '../../verdicts/verification/verify-verdict.ts';
 import type { Verdict } from '../../verdicts/verdict.ts';
-import { createTrialRun } from '../execution/trial-run.ts';
+import { createTrialRun } from '../run-model/active-run.ts';
 import { listRunCandidates, type StoredCandidate } from '../judging/candidates.store.ts';
 import type { Judge } from '../judging/judge.ts';
 import type { JudgeDeps } from '../judging/model/model-judge.ts';
 import { createTrialJudge } from '../judging/trial-judge.ts';
-import { findRun } from '../read-runs.store.ts';
-import type { Replay, ReplayRequest, VerdictComparison } from '../run-details.schema.ts';
+import { findRun } from '../run-model/runs.store.ts';
+import type { Replay, ReplayRequest, VerdictComparison } from '../run-model/run-details.schema.ts';
 
 export type ReplayDeps = JudgeDeps & { connectionFor: ConnectionFor };
 

@@ -14,14 +14,21 @@ import {
 import { gradeRun } from '../../verdicts/model/grade-run.ts';
 import { emptyVerdictStats, scoreModelRun, type VerdictStats } from '../../verdicts/model/model-score.ts';
 import type { Verdict } from '../../verdicts/verdict.ts';
-import { noneSuppressed, type ExaminedWindow, type SuppressedCounts } from '../execution/run-progress.ts';
-import { findRun } from '../read-runs.store.ts';
-import { countOpenCandidates } from '../run-score.ts';
-import { listSteps } from '../steps.store.ts';
+import { noneSuppressed, type ExaminedWindow, type SuppressedCounts } from '../run-model/run-progress.ts';
+import { findRun } from '../run-model/runs.store.ts';
+import { countOpenCandidates } from '../run-model/run-record.ts';
+import { listSteps } from '../run-model/progress.store.ts';
 import { isCandidateFailure } from '../judging/judgment.ts';
 import { replayCandidates, type ReplayDeps } from './replay-run.ts';
-import { claimReviewAcrossOrgs, deleteReview, postponeReview, writeGrade, type Review } from './reviews.store.ts';
-import { findShadow, insertShadowVerdicts } from './shadow.store.ts';
+import {
+  claimReviewAcrossOrgs,
+  deleteReview,
+  postponeReview,
+  writeGrade,
+  type Review,
+  findShadow,
+  insertShadowVerdicts,
+} from './reviews.store.ts';
 
 export type ReviewDeps = ReplayDeps & { log: Logger };
 

@@ -1,10 +1,9 @@
 import { expect, test } from 'vitest';
 import { testDatabase } from '../../../../test/support/database.ts';
 import type { ModelBrain } from '../../../../test/support/models/model-stand-in.ts';
-import { getAgreement } from './agreement.ts';
+import { getAgreement, endShadow, getShadow, setShadow } from './shadow.ts';
 import { replayRun } from './replay-run.ts';
 import { reviewNext } from './review-runs.ts';
-import { endShadow, getShadow, setShadow } from './shadow.ts';
 import { listRunRows, startJudgedRuns, verdictOn } from '../../../../test/support/detection/judged-runs.ts';
 import { hour } from '../../../../test/support/detection/scripted-runs.ts';
 

@@ -1,16 +1,16 @@
-import { inOrg, type Db, type Tx } from '../../../platform/db/db.ts';
+import { inOrg, type Db, type Tx, queryRow } from '../../../platform/db/db.ts';
 import type { Clock } from '../../../platform/lib/time/clock.ts';
 import { fieldError } from '../../../platform/lib/errors.ts';
 import type { Models } from '../../../platform/models/models.ts';
 import type { Caller } from '../../../platform/http/caller.ts';
 import { requireMatch } from '../../../platform/orgs/record-version.ts';
-import { findPromptText } from '../../detections/history/prompts.store.ts';
-import { checkModelAlias } from '../../detections/record/check-model-alias.ts';
-import { auditDetection, lockDetection } from '../../detections/require-detection.ts';
-import type { DetectionKey } from '../../scheduling/detection-key.ts';
-import { getDetectionState } from '../detection-state.store.ts';
-import type { Shadow, ShadowInput, VerdictComparison } from '../run-details.schema.ts';
-import { deleteShadow, findShadow, readShadowDifferences, upsertShadow, type ShadowRow } from './shadow.store.ts';
+import { findPromptText } from '../../detections/history/history.store.ts';
+import { checkModelAlias } from '../../detections/record/build-detection.ts';
+import { auditDetection, lockDetection } from '../../detections/read-detections.ts';
+import type { DetectionKey } from '../../scheduling/timeline.ts';
+import { getDetectionState } from '../run-model/runs.store.ts';
+import type { Shadow, ShadowInput, VerdictComparison, Agreement } from '../run-model/run-details.schema.ts';
+import { deleteShadow, findShadow, readShadowDifferences, upsertShadow, type ShadowRow } from './reviews.store.ts';
 
 const differencesMax = 50;
 
@@ -100,4 +100,22 @@ async function readShadow(tx: Tx, detection: DetectionKey): Promise<Shadow> {
       at: difference.at.toISOString(),
     })),
   };
+}
+
+/**
+ * Returns how often the judge model and analysts agree on the hits of a detection. They agree if the judge model upheld a true
+ * positive, or did not uphold a false positive or a benign hit.
+ */
+export async function getAgreement({ db }: { db: Db }, { orgId }: Caller, detectionId: string): Promise<Agreement> {
+  return inOrg(db, orgId, async (tx) => {
+    await getDetectionState(tx, orgId, detectionId);
+    const counts = await queryRow<{ reviewed: number; agreed: number }>(tx)`
+        select count(*) as reviewed, count(*) filter (where o.upheld = (h.status = 'true_positive')) as agreed
+        from judge_opinions o
+          join hit_occurrences s on s.organization_id = o.organization_id and s.run_id = o.run_id
+          join hits h on h.organization_id = s.organization_id and h.id = s.hit_id and h.detection_id = o.detection_id and h.entity = o.entity
+        where o.organization_id = ${orgId} and o.detection_id = ${detectionId} and h.status in ('true_positive', 'false_positive', 'benign')`;
+    const { reviewed, agreed } = counts!;
+    return { reviewed, agreed, agreement: reviewed === 0 ? null : Math.round((1000 * agreed) / reviewed) / 10 };
+  });
 }

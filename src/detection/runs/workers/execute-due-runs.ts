@@ -1,13 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { enqueueDueRunsAcrossOrgs } from '../../scheduling/enqueue-runs.ts';
-import { claimRunsAcrossOrgs } from '../../scheduling/queue/claim-runs.store.ts';
-import { findQueueWaitMsAcrossOrgs } from '../../scheduling/queue/run-queue.store.ts';
-import { enqueueRechecksAcrossOrgs } from '../backfill/rechecks.store.ts';
+import { claimRunsAcrossOrgs } from '../../scheduling/claim-runs.store.ts';
+import { findQueueWaitMsAcrossOrgs } from '../../scheduling/run-queue.store.ts';
+import { enqueueRechecksAcrossOrgs } from '../execution/backfill-windows.store.ts';
 import { executeToCompletion, type ExecuteRunDeps } from '../execution/execute-run.ts';
 import type { Judge } from '../judging/judge.ts';
-import { createQuietRuns, type QuietRuns } from '../quiet/quiet-runs.ts';
-import { createLeaseKeeper, type LeaseKeeper } from './lease-keeper.ts';
-import { reapRuns } from './reap-runs.ts';
+import { createQuietRuns, type QuietRuns } from './quiet-runs.ts';
+import { createLeaseKeeper, type LeaseKeeper, reapRuns } from './lease-keeper.ts';
 
 const enqueueMax = 500;
 /** A run that another process holds may end long before its lease. */

@@ -6,11 +6,11 @@ import { hour, startRuns, type RunsTest } from '../../../../test/support/detecti
 import { loadConfig } from '../../../config.ts';
 import { createException } from '../../detections/exceptions/exceptions.ts';
 import { deleteDetection } from '../../detections/life-cycle.ts';
-import { claimRunsAcrossOrgs } from '../../scheduling/queue/claim-runs.store.ts';
-import type { RunClaim } from '../../scheduling/queue/run-claim.ts';
+import { claimRunsAcrossOrgs } from '../../scheduling/claim-runs.store.ts';
+import type { RunClaim } from '../../scheduling/run-claim.ts';
 import { createClockGuard } from '../../scheduling/clock-guard.ts';
 import { enqueueDueRunsAcrossOrgs } from '../../scheduling/enqueue-runs.ts';
-import { createRunMetrics } from '../run-metrics.ts';
+import { createRunMetrics } from './run-metrics.ts';
 import { createLeaseKeeper } from './lease-keeper.ts';
 import { executeLoop, reapLoop, scheduleLoop } from './run-loops.ts';
 import { resolveOverdueCandidatesAcrossOrgs } from '../judging/overdue-candidates.ts';

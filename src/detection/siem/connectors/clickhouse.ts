@@ -9,12 +9,18 @@ import {
   UnknownColumnError,
   upstreamError,
 } from '../siem-errors.ts';
-import { requestJson, type SiemResponse, type SiemServer } from '../clients/siem-http.ts';
-import { isGroupingQuery, insertWindow, removeTrailingSemicolon } from '../queries/query-text.ts';
-import { groupFields } from '../queries/result-rows.ts';
+import { requestJson, type SiemResponse, type SiemServer } from '../siem-http.ts';
+import {
+  isGroupingQuery,
+  insertWindow,
+  removeTrailingSemicolon,
+  buildWindowExpressions,
+  emptyWindow,
+  pickOrderColumns,
+} from '../query-text.ts';
+import { groupFields } from '../result-rows.ts';
 import { createRemoteConnection } from '../remote-connection.ts';
 import * as shared from '../siem-settings.ts';
-import { buildWindowExpressions, emptyWindow, pickOrderColumns } from '../queries/window-expressions.ts';
 
 const Settings = z.strictObject({
   url: shared.httpAddress,

@@ -10,14 +10,11 @@ import {
   UnknownIndexError,
   upstreamError,
 } from '../siem-errors.ts';
-import { requestJson, tryParseJson, type SiemResponse, type SiemServer } from '../clients/siem-http.ts';
-import { fetchFieldCaps } from '../clients/field-caps.ts';
-import { validateQueryText, listPipeCommands } from '../queries/query-text.ts';
+import { requestJson, tryParseJson, type SiemResponse, type SiemServer, fetchFieldCaps } from '../siem-http.ts';
+import { validateQueryText, listPipeCommands, emptyWindow } from '../query-text.ts';
 import { createRemoteConnection } from '../remote-connection.ts';
-import { toRows } from '../queries/result-rows.ts';
+import { toRows, allowUnknownIndex, searchSlices, type SliceResult } from '../result-rows.ts';
 import * as shared from '../siem-settings.ts';
-import { allowUnknownIndex, searchSlices, type SliceResult } from '../queries/search-slices.ts';
-import { emptyWindow } from '../queries/window-expressions.ts';
 
 const Settings = shared.clusterSettings(10_000, "At most the cluster's esql.query.result_truncation_max_size.");
 type Settings = z.infer<typeof Settings>;

@@ -8,14 +8,11 @@ import {
   UnknownColumnError,
   UnknownIndexError,
 } from '../siem-errors.ts';
-import { fetchFieldCaps } from '../clients/field-caps.ts';
-import { requestJson, tryParseJson, type SiemResponse, type SiemServer } from '../clients/siem-http.ts';
-import { listPipeCommands, insertWindow } from '../queries/query-text.ts';
+import { fetchFieldCaps, requestJson, tryParseJson, type SiemResponse, type SiemServer } from '../siem-http.ts';
+import { listPipeCommands, insertWindow, buildWindowExpressions, emptyWindow } from '../query-text.ts';
 import { createRemoteConnection } from '../remote-connection.ts';
-import { toRows } from '../queries/result-rows.ts';
+import { toRows, allowUnknownIndex, searchSlices, type SliceResult } from '../result-rows.ts';
 import * as shared from '../siem-settings.ts';
-import { allowUnknownIndex, searchSlices, type SliceResult } from '../queries/search-slices.ts';
-import { buildWindowExpressions, emptyWindow } from '../queries/window-expressions.ts';
 
 const Settings = shared.clusterSettings(
   200,

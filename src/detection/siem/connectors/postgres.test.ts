@@ -6,7 +6,7 @@ import { testDatabase } from '../../../../test/support/database.ts';
 import { testConnectorConformance } from '../../../../test/support/detection/siem/connector-conformance.ts';
 import type { SiemError } from '../connector.ts';
 import { postgres } from './postgres.ts';
-import { createPinnedSocket } from '../clients/postgres-session.ts';
+import { createPinnedSocket } from './postgres-session.ts';
 import {
   connectToStandIn,
   events,

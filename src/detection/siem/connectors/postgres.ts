@@ -1,12 +1,18 @@
 import { z } from 'zod';
 import { boundedString } from '../../../platform/lib/text/bounded-text.ts';
 import type { QueryWindow, RemoteConnector, SearchLimits } from '../connector.ts';
-import { withPostgresSession, type PostgresSession, type PostgresTarget } from '../clients/postgres-session.ts';
-import { isGroupingQuery, insertWindow, removeTrailingSemicolon } from '../queries/query-text.ts';
+import { withPostgresSession, type PostgresSession, type PostgresTarget } from './postgres-session.ts';
+import {
+  isGroupingQuery,
+  insertWindow,
+  removeTrailingSemicolon,
+  buildWindowExpressions,
+  emptyWindow,
+  pickOrderColumns,
+} from '../query-text.ts';
 import { createRemoteConnection } from '../remote-connection.ts';
-import { groupFields } from '../queries/result-rows.ts';
+import { groupFields } from '../result-rows.ts';
 import * as shared from '../siem-settings.ts';
-import { buildWindowExpressions, emptyWindow, pickOrderColumns } from '../queries/window-expressions.ts';
 
 const Settings = z.strictObject({
   host: boundedString({ min: 1, max: 255 }),

@@ -2,19 +2,11 @@ import { z } from 'zod';
 import { boundedString } from '../../../platform/lib/text/bounded-text.ts';
 import type { QueryWindow, RemoteConnector, QueryRow, SearchLimits } from '../connector.ts';
 import { authorError, dataDependentError, httpStatusError, upstreamError } from '../siem-errors.ts';
-import {
-  sendSiemRequest,
-  tryParseJson,
-  parseJsonObject,
-  type SiemRequest,
-  type SiemServer,
-} from '../clients/siem-http.ts';
-import { validateQueryText } from '../queries/query-text.ts';
+import { sendSiemRequest, tryParseJson, parseJsonObject, type SiemRequest, type SiemServer } from '../siem-http.ts';
+import { validateQueryText, listPipeCommands, removeQuotedText } from '../query-text.ts';
 import { createRemoteConnection } from '../remote-connection.ts';
-import { sortRows } from '../queries/result-rows.ts';
+import { sortRows } from '../result-rows.ts';
 import * as shared from '../siem-settings.ts';
-import { toSplunkRow, type ExportLine } from '../clients/splunk-events.ts';
-import { isTransformingSearch, rejectSideEffects } from '../queries/splunk-query.ts';
 
 const Settings = z.strictObject({
   url: shared.httpAddress.describe('The URL of the management port, such as https://host:8089.'),
@@ -94,6 +86,55 @@ function limitSearch(query: string, aggregate: boolean, { rowsMax, groupsMax }: 
   return aggregate ? `${search} | head ${groupsMax + 1}` : `${search} | sort ${rowsMax + 1} _time, _cd`;
 }
 
+// Commands that change data, send it elsewhere or run stored searches. A detection's search only reads.
+const sideEffects = new Set(
+  `collect delete dump mcollect meventcollect map outputcsv outputlookup outputtelemetry rest run runshellscript savedsearch script
+   sendalert sendemail stash summaryindex tscollect sichart sirare sistats sitimechart sitop`.split(/\s+/),
+);
+
+const transforming = new Set(
+  'chart contingency eventcount fieldsummary geostats mstats pivot rare stats timechart top tstats'.split(' '),
+);
+
+const timeRange = /\b_?(?:index_)?(?:earliest|latest)\s*=/i;
+// Deprecated time modifiers, which Splunk still accepts before the first pipe. After it, they are field names.
+const oldTimeRange =
+  /\b(?:(?:start|end)timeu?|(?:start|end)?(?:months|days|hours|minutes)ago|searchtimespan(?:months|days|hours|minutes))\s*=/i;
+
+/** Throws `query_not_allowed` for a search with side effects or a time range of its own. Also checks quoted text, in case Splunk reads quotes differently. */
+export function rejectSideEffects(query: string): void {
+  for (const [, name = ''] of query.matchAll(/[|[]\s*([a-z_]+)/gi)) {
+    if (sideEffects.has(name.toLowerCase()))
+      throw authorError('query_not_allowed', `A search must not use the command ${name}.`);
+  }
+  if (query.includes('`'))
+    throw authorError('query_not_allowed', 'A search must not use macros, because their content cannot be checked.');
+  // Only the outer search is checked. A subsearch may have its own time range.
+  const outer = withoutSubsearches(removeQuotedText(query, 'spl'));
+  const hasTimeRange = [withoutSubsearches(query), outer].some((text) => timeRange.test(text));
+  if (hasTimeRange || oldTimeRange.test(outer.split('|')[0]!))
+    throw authorError(
+      'query_not_allowed',
+      'A search must not set its time range, which is that of its window. Remove earliest and latest.',
+    );
+}
+
+/** Returns whether the rows of a search are groups. */
+export const isTransformingSearch = (query: string): boolean =>
+  listPipeCommands(withoutSubsearches(removeQuotedText(query, 'spl')), 'spl').some((command) =>
+    transforming.has(command),
+  );
+
+function withoutSubsearches(query: string): string {
+  let [depth, outer] = [0, ''];
+  for (const letter of query) {
+    if (letter === '[') depth += 1;
+    else if (letter === ']') depth = Math.max(0, depth - 1);
+    else if (depth === 0) outer += letter;
+  }
+  return outer;
+}
+
 const formatSeconds = (at: Date): string => (at.getTime() / 1000).toFixed(3);
 const formatWholeSeconds = (at: Date): string => String(Math.floor(at.getTime() / 1000));
 
@@ -151,4 +192,28 @@ function toError(status: number, messages: Message[]) {
   if (/maximum number of concurrent|quota/i.test(message)) return upstreamError('throttled', message, true);
   const detail = message || 'Splunk rejected the search.';
   return syntaxErrors.test(message) ? authorError('query_error', detail) : dataDependentError('query_error', detail);
+}
+
+/** A JSON line of search/v2/jobs/export. */
+type ExportLine = { preview?: boolean; result?: Record<string, unknown>; lastrow?: boolean };
+
+const internalFields = new Set([
+  '_bkt',
+  '_cd',
+  '_serial',
+  '_si',
+  '_subsecond',
+  '_kv',
+  '_eventtype_color',
+  '_sourcetype',
+]);
+
+/** Converts a Splunk result to a row: the time in UTC, an ID made of bucket and address, without internal fields. */
+function toSplunkRow(result: Record<string, unknown>): QueryRow {
+  const { _bkt: bucket, _cd: address, _time: time } = result;
+  const row: QueryRow = Object.fromEntries(Object.entries(result).filter(([name]) => !internalFields.has(name)));
+  if (typeof bucket === 'string' && typeof address === 'string' && !('_id' in row)) row['_id'] = `${bucket}:${address}`;
+  const at = typeof time === 'string' && /^\d{4}-/.test(time) ? new Date(time) : undefined;
+  if (at && !Number.isNaN(at.getTime())) row['_time'] = at.toISOString();
+  return row;
 }

@@ -1,6 +1,5 @@
-import { compilePattern } from '../../matching/match-pattern.ts';
+import { compilePattern, parsePattern } from '../../matching/text-pattern.ts';
 import { allOf, anyOf, noneOf, type Expression } from '../../matching/expression.ts';
-import { parsePattern } from '../../matching/text-pattern.ts';
 
 /** Search identifiers of a rule with the expression of each. */
 export type Searches = ReadonlyMap<string, Expression>;

@@ -15,8 +15,8 @@ import {
 } from '../../../../test/support/detection/sigma/correlated-slots.ts';
 import { createEngine } from '../../log-engine/process/engine.ts';
 import { openFixtureStore } from '../../log-query/search/fixture-store.ts';
-import { insertWindow } from '../../siem/queries/query-text.ts';
-import { buildWindowExpressions } from '../../siem/queries/window-expressions.ts';
+import { insertWindow } from '../../siem/query-text.ts';
+import { buildWindowExpressions } from '../../siem/query-text.ts';
 import { convertTask } from '../convert/convert-task.ts';
 
 const samples = sampleEvents(6);

@@ -1,6 +1,6 @@
 import type { Candidate, RenderedRow } from '../../analysis/candidate.ts';
 import { plainFieldName } from '../../../platform/lib/text/canonical-text.ts';
-import { isAbsent } from '../../analysis/rows/absent-values.ts';
+import { isAbsent } from '../../analysis/rows/fields.ts';
 import { operationField } from '../../analysis/rows/administrative.ts';
 import { isRecordId, isTimeField } from '../../analysis/rows/row-times.ts';
 import type { VerdictEvidence } from '../verdict.ts';

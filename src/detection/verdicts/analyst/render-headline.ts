@@ -1,6 +1,6 @@
 import type { Candidate } from '../../analysis/candidate.ts';
-import { parseHeadlineTemplate } from '../../analysis/headlines/headline-template.ts';
-import { isAbsent } from '../../analysis/rows/absent-values.ts';
+import { parseHeadlineTemplate } from '../../analysis/headline-template.ts';
+import { isAbsent } from '../../analysis/rows/fields.ts';
 import { quoteCharsMax, quoteValue } from './quote-value.ts';
 
 const connectors =

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { type ModelBrain } from '../../../../test/support/models/model-stand-in.ts';
-import { verdictSchema } from '../../detections/record/verdict.schema.ts';
+import type { ModelBrain } from '../../../../test/support/models/model-stand-in.ts';
+import { verdictSchema } from '../../detections/record/field-schemas.ts';
 import { judgeEntity } from './judge-entity.ts';
 import { createVerdictOutput } from './verdict-output.ts';
 import {

@@ -1,7 +1,5 @@
 import type { Expression } from '../../../../src/detection/matching/expression.ts';
-import { createFieldRow } from '../../../../src/detection/matching/field-row.ts';
-import { readEventField } from '../../../../src/detection/matching/read-event.ts';
-import { renameFields } from '../../../../src/detection/matching/rename-fields.ts';
+import { createFieldRow, readEventField, renameFields } from '../../../../src/detection/matching/field-row.ts';
 import { compileRuleSet } from '../../../../src/detection/matching/rule-set.ts';
 import type { RuleQuery } from '../../../../src/detection/sigma/dialects/dialect.ts';
 

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { requestRun } from '../../requests/request-run.ts';
+import { requestRun } from '../../request-run.ts';
 import { startApp } from '../../../../../test/support/harness.ts';
 import { startModelStandIn, type ModelBrain } from '../../../../../test/support/models/model-stand-in.ts';
 import { createScriptedModels } from '../../../../../test/support/models/scripted-models.ts';

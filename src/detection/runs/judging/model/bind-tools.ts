@@ -8,11 +8,11 @@ import type { ModelTool } from '../../../../platform/models/model-tool.ts';
 import type { Candidate } from '../../../analysis/candidate.ts';
 import { renderRow } from '../../../analysis/rows/render-row.ts';
 import { listGrants } from '../../../detections/tool-grants/tool-grants.store.ts';
-import { bindTool } from '../../../tools/tool-registry.ts';
-import type { FeedTools, ToolSources } from '../../../tools/tool-sources.ts';
+import { bindTool } from '../../../tools/tools.ts';
+import type { FeedTools, ToolSources } from '../../../tools/tool-definition.ts';
 import { holdsFreeText } from '../../../verdicts/planted-text/free-text.ts';
-import type { ActiveRun } from '../../execution/active-run.ts';
-import { addWarning } from '../../execution/run-progress.ts';
+import type { ActiveRun } from '../../run-model/active-run.ts';
+import { addWarning } from '../../run-model/run-progress.ts';
 
 /** `fetchAllow` lists private hosts that `http_get` may reach. */
 export type BindToolsDeps = {

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { queryRow, queryRows, type Tx } from '../../../../platform/db/db.ts';
 import type { OrgId } from '../../../../platform/lib/org-id.ts';
 import type { EntityContext } from '../../../verdicts/model/entity-context.ts';
-import type { DetectionKey } from '../../../scheduling/detection-key.ts';
+import type { DetectionKey } from '../../../scheduling/timeline.ts';
 
 type Entity = { entity: string; entityType: string };
 type EarlierHit = EntityContext['organization']['earlierHits'][number];

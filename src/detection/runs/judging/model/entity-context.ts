@@ -2,9 +2,9 @@ import { inOrg, type Db } from '../../../../platform/db/db.ts';
 import type { OrgId } from '../../../../platform/lib/org-id.ts';
 import type { Candidate } from '../../../analysis/candidate.ts';
 import { findNotes } from '../../../entities/entity-notes.store.ts';
-import type { FeedTools } from '../../../tools/tool-sources.ts';
+import type { FeedTools } from '../../../tools/tool-definition.ts';
 import type { EntityContext } from '../../../verdicts/model/entity-context.ts';
-import type { ActiveRun } from '../../execution/active-run.ts';
+import type { ActiveRun } from '../../run-model/active-run.ts';
 import { listEarlierHits, readPrevalence } from './entity-context.store.ts';
 
 const notesMax = 10;

@@ -5,8 +5,8 @@ import { resolveOverdueCandidatesAcrossOrgs } from '../overdue-candidates.ts';
 import { checkPausedModels } from '../../../../platform/models/model-pauses.ts';
 import { inOrg } from '../../../../platform/db/db.ts';
 import { findModelPause } from '../../../../platform/models/model-pauses.store.ts';
-import { getSteps } from '../../read-steps.ts';
-import { cancelRun } from '../../requests/cancel-run.ts';
+import { getSteps } from '../../read-runs.ts';
+import { cancelRun } from '../../request-run.ts';
 import {
   retryNow,
   readLastFailure,

@@ -6,7 +6,7 @@ import { builtInAliases, type ConfiguredModel, type Models } from '../../../../p
 import type { ModelTool } from '../../../../platform/models/model-tool.ts';
 import type { RunSpendMeter } from '../../../../platform/models/spending/spend-meter.ts';
 import type { Candidate } from '../../../analysis/candidate.ts';
-import { verdictSchema } from '../../../detections/record/verdict.schema.ts';
+import { verdictSchema } from '../../../detections/record/field-schemas.ts';
 import { findToolWarnings } from '../../../detections/record/warnings.ts';
 import { confirmVerdict } from '../../../verdicts/model/confirm-verdict.ts';
 import { hasOutsideText, withoutOutside } from '../../../verdicts/model/entity-context.ts';
@@ -15,8 +15,8 @@ import { allowsTogether, isSmallCase, judgeTogether, togetherMax } from '../../.
 import { screenCandidate } from '../../../verdicts/planted-text/screen-candidate.ts';
 import { createVerdictOutput } from '../../../verdicts/model/verdict-output.ts';
 import type { Verdict } from '../../../verdicts/verdict.ts';
-import type { ActiveRun } from '../../execution/active-run.ts';
-import { addWarning } from '../../execution/run-progress.ts';
+import type { ActiveRun } from '../../run-model/active-run.ts';
+import { addWarning } from '../../run-model/run-progress.ts';
 import { bindTools, type BindToolsDeps } from './bind-tools.ts';
 import { readEntityContext } from './entity-context.ts';
 import { createAnalyst, type Judge } from '../judge.ts';

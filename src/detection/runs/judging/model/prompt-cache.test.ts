@@ -3,8 +3,8 @@ import { testDatabase } from '../../../../../test/support/database.ts';
 import { login, startJudgedRuns, verdictOn } from '../../../../../test/support/detection/judged-runs.ts';
 import { hour } from '../../../../../test/support/detection/scripted-runs.ts';
 import { createPromptCache } from '../../../../../test/support/models/prompt-cache.ts';
-import { requestRun } from '../../requests/request-run.ts';
-import { getSteps } from '../../read-steps.ts';
+import { requestRun } from '../../request-run.ts';
+import { getSteps } from '../../read-runs.ts';
 
 const testDb = await testDatabase();
 const price = { inputPerMillion: 10, outputPerMillion: 50, cachedInputPerMillion: 1, cacheWritePerMillion: 12.5 };

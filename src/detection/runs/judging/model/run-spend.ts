@@ -3,10 +3,9 @@ import type { Clock } from '../../../../platform/lib/time/clock.ts';
 import type { ConfiguredModel } from '../../../../platform/models/models.ts';
 import { mergeBudgets, type Budgets } from '../../../../platform/models/spending/budgets.ts';
 import { createSpendMeter, type RunSpendMeter } from '../../../../platform/models/spending/spend-meter.ts';
-import { fenceRun } from '../../../scheduling/queue/run-fence.ts';
-import type { ActiveRun } from '../../execution/active-run.ts';
-import { writeStepUsage } from '../../execution/progress.store.ts';
-import { insertStep } from '../../steps.store.ts';
+import { fenceRun } from '../../../scheduling/run-claim.ts';
+import type { ActiveRun } from '../../run-model/active-run.ts';
+import { writeStepUsage, insertStep } from '../../run-model/progress.store.ts';
 
 /** Meters what a run spends on its model. Each step is stored with its cost in one fenced transaction. */
 export function createRunSpendMeter(

@@ -6,7 +6,7 @@ import { createAnalyst } from '../judge.ts';
 import { createException, getExceptions, removeException, snooze } from '../../../detections/exceptions/exceptions.ts';
 import { getDetection } from '../../../detections/read-detections.ts';
 import { getEntities, getHits } from '../../../hits/read-hits.ts';
-import { setHitStatus } from '../../../hits/set-hit-status.ts';
+import { setHitStatus } from '../../../hits/set-status.ts';
 import type { Candidate } from '../../../analysis/candidate.ts';
 import { putValueList } from '../../../value-lists/value-lists.ts';
 import { getRuns } from '../../read-runs.ts';

@@ -1,8 +1,7 @@
-import { compileAllowList } from '../../../analysis/exceptions/allow-list.ts';
-import { compileExceptions } from '../../../analysis/exceptions/exceptions.ts';
+import { compileAllowList, compileExceptions } from '../../../analysis/exceptions.ts';
 import type { Tx } from '../../../../platform/db/db.ts';
 import { listActiveExceptions } from '../../../detections/exceptions/exceptions.store.ts';
-import type { DetectionKey } from '../../../scheduling/detection-key.ts';
+import type { DetectionKey } from '../../../scheduling/timeline.ts';
 import { readValueLists } from '../../../value-lists/value-lists.store.ts';
 import type { StoredCandidate } from '../candidates.store.ts';
 import type { SettlingContext } from './resolve-candidates.ts';

@@ -1,8 +1,8 @@
 import type { DetectionTexts } from '../../../verdicts/detection-texts.ts';
-import type { Exception } from '../../../analysis/exceptions/exceptions.ts';
+import type { Exception } from '../../../analysis/exceptions.ts';
 import { computeSuppressionKey, decideSuppression } from '../../../analysis/suppression.ts';
 import { createHitKey } from '../../../hits/hit-key.ts';
-import type { ActiveRun } from '../../execution/active-run.ts';
+import type { ActiveRun } from '../../run-model/active-run.ts';
 import type { StoredCandidate } from '../candidates.store.ts';
 import type { Judgment } from '../judgment.ts';
 import type { Suppression } from './suppressions.store.ts';

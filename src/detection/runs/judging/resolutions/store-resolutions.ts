@@ -1,8 +1,8 @@
 import type { Tx } from '../../../../platform/db/db.ts';
 import { addExceptionMatches } from '../../../detections/exceptions/exceptions.store.ts';
-import { assignGroups } from '../../../hits/groups/assign-groups.store.ts';
-import { insertHits, insertOccurrences, type NewHit } from '../../../hits/insert-hits.store.ts';
-import type { DetectionKey } from '../../../scheduling/detection-key.ts';
+import { assignGroups } from '../../../hits/groups.store.ts';
+import { insertHits, insertOccurrences, type NewHit } from '../../../hits/write-hits.store.ts';
+import type { DetectionKey } from '../../../scheduling/timeline.ts';
 import { lockCandidates, markJudged, type JudgedCandidate } from '../candidates.store.ts';
 import type { JudgedResolution, Resolution } from './resolve-candidates.ts';
 import { upsertSuppressions } from './suppressions.store.ts';

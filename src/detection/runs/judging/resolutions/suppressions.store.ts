@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { queryRows, type Tx } from '../../../../platform/db/db.ts';
 import type { Facts } from '../../../analysis/candidate.ts';
 import type { KnownVerdict } from '../../../analysis/suppression.ts';
-import type { DetectionKey } from '../../../scheduling/detection-key.ts';
+import type { DetectionKey } from '../../../scheduling/timeline.ts';
 
 /**
  * A verdict that resolves other candidates with the same key, if their window ends at or after `sinceAt` and before `untilAt`. See

@@ -1,0 +1,86 @@
+import { measureLeastDistance, findPlace } from '../rows/places.ts';
+import type { AnalysisInput } from '../category.ts';
+import type { RecalledMemory } from '../memory/memory.ts';
+import type { EntityGroup, GroupedRow } from '../rows/group-rows.ts';
+import { findRowTimeRange } from '../rows/row-times.ts';
+import { mapInSteps, type Steps } from '../../../platform/lib/concurrency/slices.ts';
+
+const newPlacesMax = 10;
+
+/** Returns the fastest move of an entity to or from a place that its new rows show for the first time, or undefined without one. */
+export function* findNewTravel(
+  { window, past }: AnalysisInput & { past: RecalledMemory },
+  group: EntityGroup,
+  newRows: readonly GroupedRow[],
+): Steps<Travel | undefined> {
+  const readStay = ({ row }: GroupedRow): Stay[] => {
+    const place = findPlace(row);
+    if (place === undefined) return [];
+    const range = findRowTimeRange(row, window) ?? { first: window.from.getTime(), last: window.to.getTime() };
+    return [{ place, ...range, isExact: range.last < window.to.getTime() }];
+  };
+  const firstStays = new Map<string, Stay>();
+  for (const stay of (yield* mapInSteps(newRows, readStay)).flat())
+    if (stay.first < (firstStays.get(stay.place)?.first ?? Infinity)) firstStays.set(stay.place, stay);
+  const earlier = (past.combinations.get(group.identity) ?? []).flatMap(({ place, at }): EarlierStay[] =>
+    place === null ? [] : [{ place, at }],
+  );
+  const known = [...new Set(earlier.map(({ place }) => place))];
+  const newStays = [...firstStays.values()]
+    .filter(({ place }) => !known.some((other) => isSamePlace(other, place)))
+    .slice(0, newPlacesMax);
+  if (newStays.length === 0) return undefined;
+  const stays = (yield* mapInSteps(group.rows, readStay)).flat();
+  const latest = earlier.reduce<EarlierStay | undefined>((a, b) => (a && a.at >= b.at ? a : b), undefined);
+  return findFastest(newStays.flatMap((stay) => findFastestTravel(stay, stays, latest) ?? []));
+}
+
+/** Faster than an airliner, from one airport to the other and with no time on the ground. */
+const speedMaxKmh = 1_000;
+const hourMs = 3_600_000;
+const gapMinMs = 60_000;
+
+/** A place where an entity was. `first` and `last` are epoch milliseconds: of its events if `isExact`, else of the window that contains them. */
+type Stay = { place: string; first: number; last: number; isExact: boolean };
+
+/** A place where an entity was in an earlier window. `at` is the time of its latest event there, or an earlier time if that is unknown. */
+type EarlierStay = { place: string; at: number };
+
+/** A move between two places. The distance is the least and the time the longest possible, so the speed is at least `kmh`. */
+type Travel = { from: string; to: string; km: number; minutes: number; kmh: number; isImpossible: boolean };
+
+/**
+ * Returns the fastest move between `stay` and another place, or undefined if the entity was nowhere else. `stays` are all of its stays in the
+ * window, and `latest` is the last one before.
+ */
+function findFastestTravel(stay: Stay, stays: readonly Stay[], latest: EarlierStay | undefined): Travel | undefined {
+  const gaps = new Map<string, number>();
+  const addGap = (place: string, gapMs: number): unknown =>
+    place !== stay.place && gaps.set(place, Math.min(gapMs, gaps.get(place) ?? Infinity));
+  for (const other of stays) addGap(other.place, measureGap(stay, other));
+  if (latest) addGap(latest.place, (stay.isExact ? stay.first : stay.last) - latest.at);
+  return findFastest([...gaps].map(([place, gapMs]) => measureTravel(place, stay.place, gapMs)));
+}
+
+/** Returns the move with the highest speed. */
+const findFastest = (moves: readonly Travel[]): Travel | undefined =>
+  moves.reduce<Travel | undefined>((a, b) => (a && a.kmh >= b.kmh ? a : b), undefined);
+
+/** Returns the longest time that can lie between the nearest events of two stays in one window. */
+function measureGap(a: Stay, b: Stay): number {
+  if (!a.isExact || !b.isExact) return Math.max(a.last, b.last) - Math.min(a.first, b.first);
+  const gaps = [a.first, a.last].flatMap((time) => [Math.abs(time - b.first), Math.abs(time - b.last)]);
+  return Math.min(...gaps);
+}
+
+function measureTravel(from: string, to: string, gapMs: number): Travel {
+  const km = measureLeastDistance(from, to);
+  const ms = Math.max(gapMs, gapMinMs);
+  const kmh = (km * hourMs) / ms;
+  const minutes = Math.round(ms / 60_000);
+  return { from, to, km: Math.round(km), minutes, kmh: Math.round(kmh), isImpossible: kmh > speedMaxKmh };
+}
+
+/** Returns whether two places are the same: one country, or coordinates that are as close as they are precise. */
+const isSamePlace = (one: string, other: string): boolean =>
+  one === other || (one.includes(',') && other.includes(',') && measureLeastDistance(one, other) === 0);

@@ -1,0 +1,80 @@
+import type { z } from 'zod';
+import { describeIssue } from '../../platform/lib/schema-parts.ts';
+import { appError, fieldError, type FieldError } from '../../platform/lib/errors.ts';
+import { createAllowList } from '../../platform/lib/outbound-http/addresses.ts';
+import type { RemoteConnector } from '../siem/connector.ts';
+import { remoteConnectors, type RemoteSiemType } from '../siem/registry.ts';
+import {
+  openJson,
+  sealJson,
+  type SealedColumn,
+  type SealedRecord,
+  type Secretbox,
+} from '../../platform/lib/secrets/secretbox.ts';
+
+/** Returns a connector without its settings type. Pass it only settings and credentials that its own schemas parsed. */
+export const getConnector = (kind: RemoteSiemType): RemoteConnector<unknown, unknown> => remoteConnectors[kind];
+
+/** Returns the settings parsed by the connector's schema, with defaults. Throws a 400 for invalid settings and for an address without TLS. */
+export function validateSettings(
+  kind: RemoteSiemType,
+  input: unknown,
+  allow: readonly string[],
+): Record<string, unknown> {
+  const connector = getConnector(kind);
+  const settings = parseFields(connector.settings, input, '/settings');
+  const plain = connector.findUnencryptedHost(settings);
+  if (plain && !createAllowList(allow)(plain.host, plain.host)) {
+    const detail = `${plain.field}: ${plain.host} requires TLS, unless TOCSIN_FETCH_ALLOW lists it.`;
+    throw fieldError(`/settings/${plain.field}`, 'tls_needed', detail);
+  }
+  return settings as Record<string, unknown>;
+}
+
+export const validateCredentials = (kind: RemoteSiemType, input: unknown): unknown =>
+  parseFields(getConnector(kind).credentials, input, '/credentials');
+
+/** Returns the requested clock, or else `ingest` if the settings name a column for it. Throws a 400 for `ingest` without such a column. */
+export function chooseClock(
+  kind: RemoteSiemType,
+  settings: unknown,
+  requested: 'ingest' | 'event' | undefined,
+): 'ingest' | 'event' {
+  const canIngest = getConnector(kind).supportsIngestClock(settings);
+  if (requested === 'ingest' && !canIngest)
+    throw fieldError(
+      '/clock',
+      'no_ingest_column',
+      'The clock ingest requires a column for the ingest time in the settings.',
+    );
+  return requested ?? (canIngest ? 'ingest' : 'event');
+}
+
+function parseFields<T>(schema: z.ZodType<T>, input: unknown, pointer: string): T {
+  const parsed = schema.safeParse(input);
+  if (parsed.success) return parsed.data;
+  const errors = parsed.error.issues.flatMap((issue) => toFieldErrors(issue, pointer)).slice(0, 20);
+  throw appError('validation_failed', `${errors[0]!.pointer}: ${errors[0]!.detail}`, { errors });
+}
+
+function toFieldErrors(issue: z.core.$ZodIssue, parent: string): FieldError[] {
+  const pointer = [parent, ...issue.path].join('/');
+  if (issue.code === 'unrecognized_keys')
+    return issue.keys.map((key) => ({
+      pointer: `${pointer}/${key}`,
+      code: 'unknown_field',
+      detail: `${key} is not a field of this kind of SIEM.`,
+    }));
+  // The message about a key of a record is that of the key's own schema.
+  const { message } = (issue.code === 'invalid_key' ? issue.issues[0] : undefined) ?? issue;
+  return [{ pointer, code: issue.code, detail: describeIssue(message) }];
+}
+
+const kind = 'connection';
+export const credentialsColumn: SealedColumn = { table: 'connections', column: 'sealed', kind };
+
+export const sealCredentials = (secrets: Secretbox, connection: SealedRecord, credentials: unknown): Buffer =>
+  sealJson(secrets, kind, connection, credentials);
+
+export const openCredentials = (secrets: Secretbox, connection: SealedRecord & { sealed: Buffer }): unknown =>
+  openJson(secrets, kind, connection, connection.sealed);

@@ -1,0 +1,177 @@
+import { sql } from 'kysely';
+import type { Tx, Db } from '../../../platform/db/db.ts';
+import { splitIntoBatches } from '../../../platform/lib/concurrency/batches.ts';
+import { mapInSlices } from '../../../platform/lib/concurrency/slices.ts';
+import { uuidv7 } from '../../../platform/lib/ids.ts';
+import type { Candidate } from '../../analysis/candidate.ts';
+import { isRemembered, writeMemory } from '../../analysis/memory/memory.store.ts';
+import { coverGapWindow, coverWindow, replaceWindowWithGap } from '../../scheduling/coverage.store.ts';
+import { splitOffGapWindow } from '../../scheduling/fill-gaps.store.ts';
+import { scheduleLateSlots } from './late-slots.ts';
+import {
+  deleteRecheck,
+  scheduleRecheck,
+  deleteRevisit,
+  lockMemoryEpoch,
+  recordPastChange,
+} from './backfill-windows.store.ts';
+import { reconcileCandidates } from '../judging/reconcile-candidates.ts';
+import type { ActiveRun } from '../run-model/active-run.ts';
+import type { Examination } from './examine-window.ts';
+import type { Clock } from '../../../platform/lib/time/clock.ts';
+import { isDueToData, SiemError } from '../../siem/connector.ts';
+import type { WindowTask } from '../run-model/search-window.ts';
+import { writeProgress, inRunTransaction } from '../run-model/progress.store.ts';
+import { addWarning } from '../run-model/run-progress.ts';
+
+// Small, because the driver copies the texts of a statement without a pause.
+const candidatesPerInsert = 100;
+const rowCharsPerInsert = 1_000_000;
+
+/** The past changed after the window was compared with it, so the window must be examined again. */
+export class PastChangedError extends Error {}
+
+/**
+ * Stores an examined window in a fenced transaction: its coverage, or a gap if it was truncated, then its memory and its
+ * candidates. The caller stores the progress of the run. Stores nothing for a window that is no longer pending because it passed
+ * the look-back limit. Manual runs change neither coverage nor memory. Throws `PastChangedError`.
+ */
+export async function commitWindow(tx: Tx, run: ActiveRun, examination: Examination, now: Date): Promise<void> {
+  if (run.trigger === 'backfill') return commitBackfillWindow(tx, run, examination, now);
+  if (run.trigger === 'schedule' && !(await commitScheduledWindow(tx, run, examination, now))) return;
+  await scheduleLateSlots(tx, run, examination.lateSlots, now);
+  run.progress.windows.push(examination.examined);
+  await insertCandidates(tx, run, examination, now);
+}
+
+/** Returns false if the window is no longer pending. */
+async function commitScheduledWindow(tx: Tx, run: ActiveRun, examination: Examination, now: Date): Promise<boolean> {
+  const { window, examined, memory, epoch } = examination;
+  if (memory && (await lockMemoryEpoch(tx, run)) !== epoch) throw new PastChangedError();
+  if (examined.truncated) return replaceWindowWithGap(tx, run, { ...window, reason: 'truncated', now });
+  if (!(await coverWindow(tx, run, window))) return false;
+  if (memory) await writeMemory(tx, run.scope, window, memory);
+  await scheduleRecheck(tx, run, window, now);
+  return true;
+}
+
+async function commitBackfillWindow(tx: Tx, run: ActiveRun, examination: Examination, now: Date): Promise<void> {
+  if (!(await commitLateWindow(tx, run, examination, now))) return;
+  const candidates = await reconcileCandidates(tx, run, { ...examination, now });
+  await insertCandidates(tx, run, { ...examination, candidates }, now);
+}
+
+/** Returns whether the candidates of the window count: false if another run has examined it meanwhile. */
+async function commitLateWindow(tx: Tx, run: ActiveRun, examination: Examination, now: Date): Promise<boolean> {
+  const { window, examined } = examination;
+  switch (examination.repeat) {
+    case 'recheck':
+      if (!(await deleteRecheck(tx, run, window)) || examined.truncated) return false;
+      run.progress.windows.push(examined);
+      await replaceMemory(tx, run, examination);
+      return true;
+    case 'revisit':
+      if (!(await deleteRevisit(tx, run, window))) return false;
+      // The rows of a window can change on event time, and with late events.
+      if ((run.clock === 'event' || run.connection.lateEvents) && !examined.truncated)
+        await replaceMemory(tx, run, examination);
+      return true;
+    case undefined:
+      return commitGapWindow(tx, run, examination, now);
+  }
+}
+
+/** Stores a window of a gap. Its memory changes the past of later windows. */
+async function commitGapWindow(
+  tx: Tx,
+  run: ActiveRun,
+  { window, examined, memory, lateSlots }: Examination,
+  now: Date,
+): Promise<boolean> {
+  const gapWindow = { ...window, runId: run.id, now };
+  const isFilled = examined.truncated
+    ? await splitOffGapWindow(tx, run, { ...gapWindow, reason: 'truncated' })
+    : await coverGapWindow(tx, run, gapWindow);
+  if (!isFilled) return false;
+  run.progress.windows.push(examined);
+  await scheduleLateSlots(tx, run, lateSlots, now);
+  if (examined.truncated) return true;
+  if (memory) {
+    await writeMemory(tx, run.scope, window, memory);
+    await recordPastChange(tx, run, window);
+  }
+  await scheduleRecheck(tx, run, window, now);
+  return true;
+}
+
+/** Replaces the memory of a window. If it differs, the past of later windows has changed. */
+async function replaceMemory(tx: Tx, run: ActiveRun, { window, memory }: Examination): Promise<void> {
+  if (!memory || (await isRemembered(tx, run.scope, window, memory))) return;
+  await writeMemory(tx, run.scope, window, memory);
+  await recordPastChange(tx, run, window);
+}
+
+async function insertCandidates(
+  tx: Tx,
+  run: ActiveRun,
+  { window, candidates }: Pick<Examination, 'window' | 'candidates'>,
+  now: Date,
+): Promise<void> {
+  const weightLimit = { max: rowCharsPerInsert, of: ({ rows }: CandidateTexts) => rows.length };
+  // The texts of all candidates of a window at once would need too much memory.
+  for (const some of splitIntoBatches(candidates, candidatesPerInsert)) {
+    const withTexts = await mapInSlices(some, (candidate) => ({ candidate, rows: JSON.stringify(candidate.rows) }));
+    for (const batch of splitIntoBatches(withTexts, candidatesPerInsert, weightLimit))
+      await insertCandidateBatch(tx, run, { window, batch }, now);
+  }
+}
+
+/** `rows` is the JSON of the candidate's rows. */
+type CandidateTexts = { candidate: Candidate; rows: string };
+
+async function insertCandidateBatch(
+  tx: Tx,
+  run: ActiveRun,
+  { window, batch }: Pick<Examination, 'window'> & { batch: CandidateTexts[] },
+  now: Date,
+): Promise<void> {
+  const candidates = batch.map(({ candidate }) => candidate);
+  await sql`
+    insert into candidates (organization_id, id, detection_id, run_id, trigger, window_from, window_to, generation, created_at,
+      entity, entity_type, kind, kind_key, severity, facts, rows)
+    select ${run.orgId}::uuid, id, ${run.detectionId}::uuid, ${run.id}::uuid, ${run.trigger}, ${window.from}::timestamptz,
+      ${window.to}::timestamptz, ${run.scope.generation}, ${now}::timestamptz, entity, entity_type, kind, kind_key, severity, facts, rows
+    from unnest(${candidates.map(() => uuidv7(window.to))}::uuid[], ${candidates.map((candidate) => candidate.entity)}::text[],
+      ${candidates.map((candidate) => candidate.entityType)}::text[], ${candidates.map((candidate) => candidate.kind)}::text[],
+      ${candidates.map((candidate) => candidate.kindKey)}::text[], ${candidates.map((candidate) => candidate.severity)}::text[],
+      ${candidates.map((candidate) => JSON.stringify(candidate.facts))}::text[],
+      ${batch.map(({ rows }) => rows)}::text[])
+      as c (id, entity, entity_type, kind, kind_key, severity, facts, rows)`.execute(tx);
+}
+
+/**
+ * Turns a window whose events make the query fail into a gap, so that it does not keep the later windows of the run from being examined. The
+ * gap can be filled later, for example with another query. Throws the error if it has another cause, or for the last window: that one stays
+ * pending and is examined again at the next slot.
+ */
+export async function setWindowAside(
+  { db, clock }: { db: Db; clock: Clock },
+  run: ActiveRun,
+  { window, error, isLast }: { window: WindowTask; error: unknown; isLast: boolean },
+): Promise<{ hasCandidates: false }> {
+  const isMovable = run.trigger === 'schedule' && !isLast && !window.repeat;
+  if (!isMovable || !(error instanceof SiemError) || !isDueToData(error.failure)) throw error;
+  const { kind, message } = error.failure;
+  addWarning(run.progress, 'window_failed', `A window was not examined and is now a gap: ${message}`);
+  await inRunTransaction(db, run, async (tx) => {
+    await replaceWindowWithGap(tx, run, {
+      from: window.from,
+      to: window.to,
+      reason: kind,
+      detail: message,
+      now: clock(),
+    });
+    await writeProgress(tx, run);
+  });
+  return { hasCandidates: false };
+}

@@ -1,0 +1,106 @@
+import { sql, type RawBuilder } from 'kysely';
+import { type Tx, inOrgWithCachedPlans, type Db, type TransactionWork, queryRows } from '../../../platform/db/db.ts';
+import type { StepUsage } from '../../../platform/models/spending/spend-meter.ts';
+import { type RunClaim, fenceRun } from '../../scheduling/run-claim.ts';
+import type { ActiveRun } from './active-run.ts';
+import type { RunFailure } from './run-failure.ts';
+import { sumWindows } from './run-progress.ts';
+import type { ModelStep } from '../../../platform/models/model-tool.ts';
+import { timeOfId } from '../../../platform/lib/ids.ts';
+import type { OrgId } from '../../../platform/lib/org-id.ts';
+
+/** Assignments of the columns of `runs` with the results so far. */
+export function progressColumns({ progress }: ActiveRun): RawBuilder<unknown> {
+  const { windows, entities, warnings, phases, suppressed, judging } = progress;
+  const { rowsTotal, truncated, from, to } = sumWindows(progress);
+  return sql`windows = ${JSON.stringify(windows)}, entities = ${JSON.stringify(entities)}, warnings = ${JSON.stringify(warnings)},
+    phases = ${JSON.stringify(phases)}, suppressed = ${JSON.stringify(suppressed)}, judging = ${JSON.stringify(judging)},
+    rows_total = ${rowsTotal}, truncated = ${truncated},
+    window_from = coalesce(${from}, window_from), window_to = coalesce(${to}, window_to)`;
+}
+
+const isRun = ({ orgId, dueAt, runId }: RunClaim): RawBuilder<unknown> =>
+  sql`organization_id = ${orgId} and due_at = ${dueAt} and id = ${runId}`;
+
+/** Stores the results so far, in a fenced transaction. */
+export async function writeProgress(tx: Tx, run: ActiveRun): Promise<void> {
+  await sql`update runs set ${progressColumns(run)} where ${isRun(run.claim)}`.execute(tx);
+}
+
+/** Stores the warnings and phases of a run that did not complete. Its stored windows stay as they are. */
+export async function writeWarningsAndPhases(tx: Tx, { claim, progress }: ActiveRun): Promise<void> {
+  const { warnings, phases } = progress;
+  await sql`update runs set warnings = ${JSON.stringify(warnings)}, phases = ${JSON.stringify(phases)} where ${isRun(claim)}`.execute(
+    tx,
+  );
+}
+
+/** Stores why a run waits for its next attempt. */
+export async function writeFailure(tx: Tx, claim: RunClaim, failure: RunFailure): Promise<void> {
+  await sql`update runs set failure = ${JSON.stringify(failure)} where ${isRun(claim)}`.execute(tx);
+}
+
+/** Adds the cost of a model step to its run, in a fenced transaction. */
+export async function writeStepUsage(tx: Tx, { claim }: ActiveRun, { tokens, costUsd, ms }: StepUsage): Promise<void> {
+  await sql`
+    update runs set tokens = tokens + ${tokens}, cost_usd = cost_usd + ${costUsd}, elapsed_ms = elapsed_ms + ${ms}
+    where ${isRun(claim)}`.execute(tx);
+}
+
+/**
+ * Runs a fenced transaction of a run, which stores its progress. `work` may change `run.progress`, in contrast to other transactions: the
+ * progress is reset before `work` runs, so that a transaction that is repeated adds its results once.
+ */
+export function inRunTransaction<T>(db: Db, run: ActiveRun, work: TransactionWork<T>): Promise<T> {
+  const before = structuredClone(run.progress);
+  let isRepeated = false;
+  return inOrgWithCachedPlans(db, run.orgId, async (tx) => {
+    if (isRepeated) Object.assign(run.progress, structuredClone(before));
+    isRepeated = true;
+    await fenceRun(tx, run.claim);
+    return work(tx);
+  });
+}
+
+/** Maximum length of a stored step, in UTF-16 code units of its JSON text. */
+const bodyLengthMax = 200_000;
+
+/**
+ * Appends a step to a run. The caller must hold the run, so that nobody else appends. `at` is the time at which the run was due:
+ * its ID contains that time, so that a lookup reads the partition of one month. An attempt that did not count keeps its number,
+ * and the next one continues its steps.
+ */
+export async function insertStep(
+  tx: Tx,
+  claim: Pick<RunClaim, 'orgId' | 'runId' | 'attempt' | 'dueAt'>,
+  step: ModelStep,
+): Promise<void> {
+  const { orgId, runId, attempt, dueAt } = claim;
+  const text = JSON.stringify(step);
+  const body =
+    text.length <= bodyLengthMax ? text : JSON.stringify({ ...step, sent: 'Omitted because the step is too long.' });
+  await sql`
+    insert into run_steps (organization_id, run_id, attempt, n, at, body)
+    select ${orgId}::uuid, ${runId}::uuid, ${attempt}::int,
+      (select coalesce(max(n), 0) + 1 from run_steps where at = ${dueAt} and run_id = ${runId} and attempt = ${attempt}),
+      ${dueAt}::timestamptz, ${body}::text`.execute(tx);
+}
+
+/** The position of a step: its number `n` counts within the attempt. */
+export type StepPosition = { attempt: number; n: number };
+
+type StepRow = StepPosition & { body: string };
+
+/** Lists `limit` + 1 steps of a run after a position, in order. */
+export function listSteps(
+  tx: Tx,
+  orgId: OrgId,
+  runId: string,
+  { after, limit }: { after: StepPosition | null; limit: number },
+): Promise<StepRow[]> {
+  return queryRows<StepRow>(tx)`
+      select attempt, n, body from run_steps
+      where organization_id = ${orgId} and at = ${timeOfId(runId)} and run_id = ${runId}
+        ${after ? sql`and (attempt, n) > (${after.attempt}, ${after.n})` : sql``}
+      order by attempt, n limit ${limit + 1}`;
+}

@@ -1,0 +1,89 @@
+import { countSuppressed, type ExaminedWindow, type SuppressedCounts, sumWindows } from './run-progress.ts';
+import type { RunRow } from './runs.store.ts';
+import type { Run } from './runs.schema.ts';
+import { categories } from '../../analysis/registry.ts';
+import { scoreAnalystRun, type RunScore } from '../../verdicts/analyst/analyst-score.ts';
+import { scoreModelRun } from '../../verdicts/model/model-score.ts';
+import type { ActiveRun } from './active-run.ts';
+
+const toIso = (time: Date | null): string | null => time?.toISOString() ?? null;
+
+/** Converts a row of `runs` to the run of the API. */
+export function toRunRecord({ dueAt: _dueAt, judging: _judging, onEventTime, ...row }: RunRow): Run {
+  const windows = JSON.parse(row.windows) as ExaminedWindow[];
+  return {
+    ...row,
+    slotAt: toIso(row.slotAt),
+    windowFrom: toIso(row.windowFrom),
+    windowTo: toIso(row.windowTo),
+    clock: onEventTime ? 'event' : 'ingest',
+    windows: windows.map(({ from, to, rowsTotal, truncated, candidates }) => ({
+      from,
+      to,
+      rowsTotal,
+      truncated,
+      candidates,
+    })),
+    startedAt: toIso(row.startedAt),
+    finishedAt: toIso(row.finishedAt),
+    phases: JSON.parse(row.phases) as Run['phases'],
+    entities: JSON.parse(row.entities) as Run['entities'],
+    unscored: findUnscoredReason(row, windows),
+    scoreCriteria: JSON.parse(row.scoreCriteria) as Run['scoreCriteria'],
+    suppressed: countSuppressed(JSON.parse(row.suppressed) as Partial<SuppressedCounts>, windows),
+    warnings: JSON.parse(row.warnings) as Run['warnings'],
+    failure: row.failure === null ? null : (JSON.parse(row.failure) as Run['failure']),
+  };
+}
+
+/** Returns why a run has no score, or null if it has one. */
+function findUnscoredReason(
+  { score, status, rowsTotal }: Pick<RunRow, 'score' | 'status' | 'rowsTotal'>,
+  windows: Run['windows'],
+): Run['unscored'] {
+  if (score !== null) return null;
+  if (status !== 'completed') return 'not_completed';
+  if (rowsTotal === 0) return 'no_rows';
+  return windows.every(({ candidates }) => candidates === 0) ? 'no_candidates' : 'too_few_criteria';
+}
+
+/** Warnings that a criterion of their own covers, or that say nothing about the result. */
+const unscoredWarnings = new Set(['learning', 'truncated', 'instructions_unused', 'type_drift']);
+
+/** Scores a run, or returns null if there was nothing to judge. `reviewed` counts the hits of the detection that analysts judged. */
+export function scoreRun(run: ActiveRun, reviewed: { total: number; right: number }): RunScore | null {
+  const { windows, warnings } = run.progress;
+  const { rowsTotal, truncated } = sumWindows(run.progress);
+  const candidates = windows.reduce((sum, window) => sum + window.candidates, 0);
+  if (candidates === 0) return null;
+  if (run.model !== 'analyst') {
+    return scoreModelRun(run.progress.judging, countOpenCandidates(windows, run.progress.suppressed));
+  }
+  const entities = windows.reduce((sum, window) => sum + window.entities, 0);
+  const named = windows.reduce((sum, window) => sum + window.entities * window.namedShare, 0);
+  return scoreAnalystRun({
+    rowsTotal,
+    truncated,
+    namedShare: entities === 0 ? 1 : named / entities,
+    warnings: warnings.filter((warning) => !unscoredWarnings.has(warning.code)).length,
+    usesHistory: categories[run.analysis.category].usesHistory,
+    learning: warnings.some((warning) => warning.code === 'learning'),
+    candidates: windows.flatMap(listCandidateFacts),
+    reviewed,
+  });
+}
+
+/** Counts the candidates that needed a verdict of their own. Suppressed ones may come from an earlier run. */
+export function countOpenCandidates(
+  windows: Pick<ExaminedWindow, 'candidates'>[],
+  { known, exceptions, snoozed, allowed }: SuppressedCounts,
+): number {
+  const candidates = windows.reduce((sum, window) => sum + window.candidates, 0);
+  return Math.max(0, candidates - known - exceptions - snoozed - allowed);
+}
+
+function listCandidateFacts({ candidates, enoughPast, candidateRows }: ExaminedWindow) {
+  return Array.from({ length: candidates }, (_, index) => ({
+    facts: { enoughPast: index < enoughPast, candidateRows: index === 0 ? candidateRows : 0 },
+  }));
+}

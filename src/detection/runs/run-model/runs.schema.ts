@@ -1,0 +1,180 @@
+import { z } from 'zod';
+import { severities } from '../../analysis/candidate.ts';
+import { runKinds } from '../../scheduling/run-claim.ts';
+import { Instant } from '../../../platform/lib/schema-parts.ts';
+import { ActorField } from '../../../platform/orgs/orgs.schema.ts';
+
+export const runStatuses = ['queued', 'running', 'completed', 'failed', 'cancelled'] as const;
+
+const time = z.string().describe('ISO 8601, UTC, with milliseconds.');
+
+export const RunRequest = z.strictObject({
+  customInstructions: z
+    .string()
+    .max(10_000)
+    .optional()
+    .describe('Instructions for the judge of this run. The built-in analyst ignores them.'),
+  from: Instant.optional().describe(
+    'Start of the window, on event time. Requires `to`. Default: the last complete slot window.',
+  ),
+  to: Instant.optional(),
+});
+export type RunRequest = z.infer<typeof RunRequest>;
+
+export const RunStarted = z.object({ runId: z.string() });
+export type RunStarted = z.infer<typeof RunStarted>;
+
+export const RunVerdict = z.object({
+  entity: z.string(),
+  entityType: z.string(),
+  triggered: z.boolean(),
+  confidence: z.number().describe('0-100.'),
+  severity: z.enum(severities),
+  headline: z.string(),
+  summary: z.string(),
+  evidence: z.array(z.object({ rowId: z.string(), field: z.string(), value: z.string(), why: z.string() })),
+  nextStep: z.string(),
+  outsideContext: z
+    .array(z.string())
+    .optional()
+    .describe('Sources outside the organization that the judge read besides the rows: `feed`, or the names of tools.'),
+  unjudgedReason: z
+    .string()
+    .optional()
+    .describe(
+      'Why the verdict comes from the facts: the kind of the failure of the model. Absent if the judge gave it.',
+    ),
+  output: z
+    .unknown()
+    .optional()
+    .describe('Output by the structured output schema of the detection. Not verified against the rows.'),
+});
+
+const Failure = z.object({
+  kind: z.string(),
+  blame: z.enum(['author', 'upstream', 'service', 'data']),
+  retryable: z.boolean(),
+  message: z.string(),
+  dependsOnData: z
+    .boolean()
+    .optional()
+    .describe('The failure depends on the events of the window. It does not count towards disabling the detection.'),
+});
+
+export const Suppressed = z
+  .object({
+    known: z.number().int(),
+    exceptions: z.number().int(),
+    snoozed: z.number().int(),
+    allowed: z.number().int(),
+    belowMinimum: z.number().int(),
+    workingHours: z.number().int(),
+  })
+  .describe(
+    'Candidates that were not judged, because of a recent verdict, an exception, a snooze or an allow-list, or because `tuning` leaves them out: below `minimumCount` or `minimumIncrease`, or by `workingHours`. The last two are not among the `candidates` of windows.',
+  );
+export type Suppressed = z.infer<typeof Suppressed>;
+
+export const Run = z
+  .object({
+    id: z.string(),
+    detectionId: z.string(),
+    trigger: z.enum(runKinds),
+    status: z.enum(runStatuses),
+    statusReason: z.string().nullable().describe('Why a run was cancelled: superseded, requested, disabled, deleted.'),
+    keyId: z.string().nullable().describe('The API key that requested the run. Null for scheduled runs.'),
+    actor: ActorField,
+    slotAt: time.nullable(),
+    windowFrom: time.nullable(),
+    windowTo: time.nullable(),
+    clock: z.enum(['ingest', 'event']).describe('The time that the windows are on.'),
+    windows: z.array(
+      z.object({
+        from: time,
+        to: time,
+        rowsTotal: z.number().int(),
+        truncated: z.boolean(),
+        candidates: z.number().int(),
+      }),
+    ),
+    attempt: z.number().int(),
+    startedAt: time.nullable(),
+    finishedAt: time.nullable(),
+    lagMs: z.number().nullable().describe('Time from the slot or the request to the start.'),
+    phases: z.array(z.object({ name: z.string(), ms: z.number() })),
+    query: z.string().nullable(),
+    rowsTotal: z.number().int(),
+    truncated: z.boolean(),
+    entities: z.array(RunVerdict).describe('Verdicts, at most 200.'),
+    triggered: z.boolean().describe('Whether the run stored a hit or added an occurrence to one.'),
+    hitCount: z.number().int(),
+    score: z.number().nullable(),
+    unscored: z
+      .enum(['not_completed', 'no_rows', 'no_candidates', 'too_few_criteria'])
+      .nullable()
+      .describe(
+        'Why there is no score. `no_rows` and `no_candidates`: there was nothing to judge. `too_few_criteria`: too few criteria apply, or the judge model has not graded the run yet. Null if there is a score.',
+      ),
+    scoreBasis: z.enum(['analyst', 'checked', 'judge']).nullable(),
+    scoreCriteria: z.array(z.object({ name: z.string(), points: z.number(), max: z.number(), reason: z.string() })),
+    revision: z.number().int().nullable(),
+    promptVersion: z.number().int().nullable(),
+    modelAlias: z.string().nullable(),
+    model: z.string().nullable(),
+    suppressed: Suppressed,
+    tokens: z.number().int(),
+    costUsd: z.number(),
+    warnings: z.array(z.object({ code: z.string(), detail: z.string() })),
+    failure: Failure.nullable(),
+  })
+  .meta({ id: 'Run' });
+export type Run = z.infer<typeof Run>;
+
+export const RunList = z.object({ runs: z.array(Run), nextCursor: z.string().nullable() });
+export type RunList = z.infer<typeof RunList>;
+
+export const BackfillRequest = z.strictObject({
+  from: Instant,
+  to: Instant.describe('End of the range. The backfill fills its open gaps in whole slot windows.'),
+});
+export type BackfillRequest = z.infer<typeof BackfillRequest>;
+
+export const BackfillQuery = z.object({
+  estimate: z.enum(['true', 'false']).optional().describe('`true`: only estimate the backfill.'),
+});
+
+const TimeRange = z.object({ from: time, to: time });
+
+export const Backfill = z
+  .object({
+    runId: z.string().nullable().describe('Null for an estimate.'),
+    gaps: z.array(TimeRange).describe('The gaps that the backfill fills.'),
+    windows: z.number().int(),
+    estimate: z
+      .object({
+        sampledWindows: z.number().int().describe('Windows that were queried for the estimate.'),
+        rows: z.number().int(),
+        candidates: z.number().int(),
+        costUsd: z.number().describe('Cost of judging the candidates, by the average of the last 30 days.'),
+      })
+      .nullable(),
+  })
+  .meta({ id: 'Backfill' });
+export type Backfill = z.infer<typeof Backfill>;
+
+export const Gap = z
+  .object({
+    id: z.string(),
+    from: time,
+    to: time,
+    reason: z
+      .string()
+      .describe('`disabled`, `deleted`, `late`, `truncated`, `worker_lost`, or the kind of the failure of its run.'),
+    state: z.enum(['open', 'filling', 'filled', 'expired']),
+    detail: z.string().nullable(),
+    createdAt: time,
+  })
+  .meta({ id: 'Gap' });
+
+export const GapList = z.object({ gaps: z.array(Gap), nextCursor: z.string().nullable() });
+export type GapList = z.infer<typeof GapList>;
