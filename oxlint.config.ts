@@ -94,6 +94,11 @@ const rooms: Record<Half, Record<string, string[]>> = {
     'mcp-server': ['attack-coverage', 'context', 'overview', 'sightings', 'suggestions'],
   },
 };
+/** The order of the folders inside a room: each may import those before it. */
+const folders: Record<`${Half}/${string}`, string[]> = {
+  'detection/analysis': ['rows', 'memory', 'seasons', 'categories'],
+  'detection/runs': ['run-model', 'judging', 'reviews', 'execution', 'workers'],
+};
 type Half = 'platform' | 'detection' | 'feed' | 'agents';
 const halvesBelow: Record<Half, Half[]> = {
   platform: [],
@@ -155,6 +160,21 @@ const roomOverrides = (Object.keys(rooms) as Half[]).flatMap((half) =>
   ),
 );
 
+/** One override for each folder with an order and each depth. These folders have no routes and no adapters. */
+const folderOverrides = Object.entries(folders).flatMap(([path, order]) =>
+  order.flatMap((folder, at) =>
+    Array.from({ length: depthMax }, (_, depth) => {
+      const [half, room] = path.split('/') as [Half, string];
+      const later: Ban = {
+        regex: String.raw`^${'\\.\\./'.repeat(depth + 1)}(${order.slice(at + 1).join('|') || '-'})/`,
+        message: `${path}/${folder} may import only the folders before it: ${order.slice(0, at).join(', ') || 'none'}.`,
+      };
+      const bans = [...always, ...outside(half, room, depth + 1), later];
+      return { files: [`src/${path}/${folder}/${'*/'.repeat(depth)}*.ts`], rules: ban(bans) };
+    }),
+  ),
+);
+
 /** The rooms of `web/src/` and the rooms that each may import. Pages import everything but other pages. */
 const webRooms: Record<string, string[]> = {
   lib: [],
@@ -211,6 +231,7 @@ export default {
   // A later entry overrides an earlier one.
   overrides: [
     ...roomOverrides,
+    ...folderOverrides,
     ...webOverrides,
     // Commands print through src/cli/output.ts, which escapes control characters.
     { files: ['src/**/*.ts'], rules: { 'no-console': 'error' } },

@@ -35,7 +35,7 @@ import { createRuleConverter } from '../detection/sigma/convert/rule-converter.t
 import { createEngine } from '../detection/log-engine/process/engine.ts';
 import { createCacheMetrics } from '../detection/log-store/files/cache-metrics.ts';
 import { createSegmentStore } from '../detection/log-store/files/create-segment-store.ts';
-import { createRunMetrics } from '../detection/runs/run-metrics.ts';
+import { createRunMetrics } from '../detection/runs/workers/run-metrics.ts';
 import { withRuleSets, createRuleSets } from '../detection/sigma/rule-sets.ts';
 import { createClockGuard } from '../detection/scheduling/clock-guard.ts';
 import { findTestErrors } from '../detection/testing/run-tests.ts';

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DetectionFileError } from '../../detection/as-code/file-fields.ts';
 import { readFolder } from '../../detection/as-code/folder.ts';
-import { renderJunit } from '../../detection/testing/offline/junit.ts';
-import { renderResultsTable } from '../../detection/testing/offline/results-table.ts';
-import { runFolderTests, type FileResult } from '../../detection/testing/offline/run-folder-tests.ts';
+import { renderJunit } from '../../detection/testing/render-results.ts';
+import { renderResultsTable } from '../../detection/testing/render-results.ts';
+import { runFolderTests, type FileResult } from '../../detection/testing/run-folder-tests.ts';
 import { UsageError } from '../failures.ts';
 import { printText } from '../output.ts';
 

@@ -7,8 +7,8 @@ export const zBySensitivity: Record<Sensitivity, number> = { low: 7, medium: 3.5
 
 type Novelty = { windowsMin: number; usualPerWeek: number };
 /**
- * An entity must have been in `windowsMin` windows before a new value of it is news. New values that any entity shows more than `usualPerWeek`
- * times a week are no news.
+ * A new value of an entity counts only if the entity was in at least `windowsMin` earlier windows. New values that entities show more than
+ * `usualPerWeek` times a week do not count.
  */
 const noveltyBySensitivity: Record<Sensitivity, Novelty> = {
   low: { windowsMin: 24, usualPerWeek: 0.25 },
@@ -28,7 +28,7 @@ const increaseBySensitivity: Record<Sensitivity, Increase> = {
   high: { chancePerWeek: Infinity, ratioMin: 1, usualPerWeek: Infinity },
 };
 
-/** Sequences that complete at least twice and more often a week are usual. */
+/** Completions per week above which a sequence is usual, if it completed at least twice. */
 const sequencesPerWeek: Record<Sensitivity, number> = { low: 0.25, medium: 1, high: Infinity };
 
 type Tuned = Pick<AnalysisDefinition, 'tuning'>;
@@ -38,7 +38,7 @@ export const noveltyLimits = (definition: Tuned): Novelty => noveltyBySensitivit
 export const increaseLimits = (definition: Tuned): Increase => increaseBySensitivity[sensitivityOf(definition)];
 export const usualSequencesPerWeek = (definition: Tuned): number => sequencesPerWeek[sensitivityOf(definition)];
 
-/** Returns how many other entities must have shown a value so that it is no news. 0: what others show does not matter. */
+/** Returns the number of other entities that must have shown a value before it counts as known. 0: other entities are ignored. */
 export const peersMin = ({ tuning }: Tuned): number => tuning?.peers?.minimum ?? 3;
 
 const defaultHistoryDays = 30;

@@ -1,5 +1,5 @@
 import { hashFields, parseFields, type FileFields } from '../as-code/file-fields.ts';
-import { toPortableQuery } from '../siem/queries/portable-query.ts';
+import { toPortableQuery } from '../siem/query-text.ts';
 import type { LibraryEntry } from './load-library.ts';
 
 /** An organization's names of the library's datasets. */

@@ -9,7 +9,7 @@ import type { ImportProgress, ImportResult, ImportSigma } from '../detections/bu
 import { findAgent } from '../detections/detection-views.store.ts';
 import type { CreateDetection, UpdateDetection } from '../detections/record/detection-input.schema.ts';
 import { toRecord } from '../detections/record/detection-record.ts';
-import { updateDetection, type UpdateDetectionDeps } from '../detections/updates/update-detection.ts';
+import { updateDetection, type UpdateDetectionDeps } from '../detections/update-detection.ts';
 import { mergeVersions } from '../library/update-library.ts';
 import type { ConvertedRule } from './convert/convert-rules.ts';
 import type { RuleQuery } from './dialects/dialect.ts';

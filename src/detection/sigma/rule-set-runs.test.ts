@@ -6,7 +6,7 @@ import { startApp, type TestOrg } from '../../../test/support/harness.ts';
 import { withClient } from '../../../test/support/program-environment.ts';
 import { SiemError } from '../siem/connector.ts';
 import { createLogger } from '../../platform/lib/logging/logger.ts';
-import { claimRunsAcrossOrgs } from '../scheduling/queue/claim-runs.store.ts';
+import { claimRunsAcrossOrgs } from '../scheduling/claim-runs.store.ts';
 import { executeDueRuns } from '../runs/workers/execute-due-runs.ts';
 
 const midnight = Date.parse('2026-03-02T00:00:00Z');

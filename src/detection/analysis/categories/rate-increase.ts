@@ -77,7 +77,7 @@ export type IncreaseContext = {
   peersOf: (entity: string) => Expectation | undefined;
 };
 
-/** Returns a function that rates an increase of an entity. What happens anyway is no news, but only at such a time and to such entities. */
+/** Returns a function that rates an increase of an entity. An increase that is usual for such entities at such a time is rated low. */
 export function* createIncreaseRating(
   input: AnalysisInput & { past: RecalledMemory },
   context: IncreaseContext,

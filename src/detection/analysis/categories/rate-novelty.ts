@@ -10,20 +10,20 @@ import { findRowTimeRange } from '../rows/row-times.ts';
 import { combineValues, type Combination } from '../rows/row-values.ts';
 import { mapInSteps, type Steps } from '../../../platform/lib/concurrency/slices.ts';
 
-/** A running intrusion must not make its own values usual, so the latest days are left out of what is usual. */
+/** The latest days are excluded from the usual values, so that an ongoing intrusion cannot make its own values usual. */
 const unsettledMs = 2 * dayMs;
-/** From so many windows on, the age of an entity does not matter. */
+/** Number of windows from which the age of an entity is ignored. */
 const matureWindows = 24;
 
 /** How the new values of an entity compare with what it and the other entities usually show. */
 export type NoveltyRating = {
-  /** Why the new values are no news, or undefined if they are. */
+  /** Why the new values were to be expected, or undefined if they were not. */
   expectedBecause: 'peers' | 'young entity' | 'often new' | 'often new for others' | undefined;
-  /** How many other entities showed the rarest of the values. */
+  /** Number of other entities that showed the rarest of the values. */
   otherEntities: number;
   /** Values that fewer other entities than the minimum of `tuning.peers` showed before. */
   rareValues: number;
-  /** How often a week an entity, this one or another, showed at least as many rare new values in one window. */
+  /** How many times a week any entity showed at least as many rare new values in one window. */
   similarPerWeek: number;
 };
 

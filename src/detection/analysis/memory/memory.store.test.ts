@@ -4,28 +4,22 @@ import { runAtOnce } from '../../../platform/lib/concurrency/slices.ts';
 import { newAgentId } from '../../../../test/support/models/agent-steps.ts';
 import { newOrgId, testDatabase } from '../../../../test/support/database.ts';
 import { inOrg } from '../../../platform/db/db.ts';
+import { deleteOldMemoryAcrossOrgs } from '../../runs/run-retention.store.ts';
 import { prepareWindow } from '../analyze-window.ts';
 import { definitionOf, hour, hourMs } from '../../../../test/support/detection/analysis-examples.ts';
-import {
-  deleteOldMemory,
-  isRemembered,
-  recallMemory,
-  writeMemory,
-  countEarlierWindows,
-  listRevisitCandidates,
-} from './memory.store.ts';
+import { isRemembered, recallMemory, writeMemory, countEarlierWindows, listRevisitCandidates } from './memory.store.ts';
 import type { MemoryEntry, MemoryQuery, MemoryScope } from './memory.ts';
 import { recallFromWindows, type WindowMemory } from './recall.ts';
 
 const { db } = await testDatabase();
 const orgId = await newOrgId(db);
 
-async function newScope(): Promise<MemoryScope> {
-  return { orgId, detectionId: await newAgentId(db, orgId), generation: 'g1' };
+async function newScope(of = orgId): Promise<MemoryScope> {
+  return { orgId: of, detectionId: await newAgentId(db, of), generation: 'g1' };
 }
 
 async function write(scope: MemoryScope, memory: readonly WindowMemory[]): Promise<void> {
-  await inOrg(db, orgId, async (tx) => {
+  await inOrg(db, scope.orgId, async (tx) => {
     for (const window of memory) await writeMemory(tx, scope, window, window.entries);
   });
 }
@@ -124,13 +118,13 @@ test('a window is remembered once it is examined, with or without entries', asyn
 });
 
 test('deletes old entries but keeps the windows', async () => {
-  const scope = await newScope();
+  const scope = await newScope(await newOrgId(db));
   await write(scope, [
     { ...hour(1), entries: [entry('number', 'a', 5)] },
     { ...hour(2), entries: [entry('number', 'a', 6)] },
   ]);
-  expect(await inOrg(db, orgId, (tx) => deleteOldMemory(tx, orgId, scope.detectionId, hour(2).from))).toBe(1);
-  expect(await inOrg(db, orgId, (tx) => countEarlierWindows(tx, scope, hour(9).from))).toBe(2);
+  expect(await inOrg(db, scope.orgId, (tx) => deleteOldMemoryAcrossOrgs(tx, hour(2).from, 10))).toBe(1);
+  expect(await inOrg(db, scope.orgId, (tx) => countEarlierWindows(tx, scope, hour(9).from))).toBe(2);
 });
 
 test('returns nothing to another organization', async () => {

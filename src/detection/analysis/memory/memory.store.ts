@@ -1,7 +1,6 @@
 import { sql } from 'kysely';
 import { queryRow, queryRows, type Tx } from '../../../platform/db/db.ts';
 import { splitIntoBatches } from '../../../platform/lib/concurrency/batches.ts';
-import type { OrgId } from '../../../platform/lib/org-id.ts';
 import type { AnalysisWindow } from '../analysis-definition.ts';
 import {
   createEmptyRecall,
@@ -76,13 +75,6 @@ export async function recallMemory(
   if (query.want === 'samples' || query.want === 'values')
     past.summaries = await listSummaries(tx, scope, { key: query.summaryKey, range });
   return past;
-}
-
-/** Deletes the entries of windows that begin before `before`, in all generations, and returns their number. Keeps the windows, so their count stays. No category looks back more than 26 weeks. */
-export async function deleteOldMemory(tx: Tx, orgId: OrgId, detectionId: string, before: Date): Promise<number> {
-  const { numAffectedRows } = await sql`delete from memory
-    where organization_id = ${orgId} and detection_id = ${detectionId} and window_from < ${before}`.execute(tx);
-  return Number(numAffectedRows ?? 0);
 }
 
 type EntitiesQuery = { entities: string[]; range: RecallRange; summaryKey: string };

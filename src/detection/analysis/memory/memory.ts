@@ -23,7 +23,7 @@ export type MemoryWindow = { from: Date; to: Date };
 /** `at` is a window's start in epoch milliseconds. */
 type RecalledSample = { at: number; number: number };
 export type RecalledSummary = { at: number; entity: string; value: string };
-/** So many entities of a key are counted. */
+/** Maximum number of entities of a key that are counted. */
 export const countedEntitiesMax = 200;
 export const summariesMax = 20_000;
 export type RecalledValue = { at: number; key: string; value: string };
@@ -108,10 +108,10 @@ export function computeSettledEnd({ windows }: RecalledMemory, window: AnalysisW
   return to - Math.min(unsettledMs, historyMs / 4);
 }
 
-/** So many entities are enough to estimate how often any of them shows something new. */
+/** Sample size that is sufficient to estimate how often entities show new values. */
 const sampleMax = 300;
 
-/** Returns 300 of the entities, always the same ones. Each window chooses alike, so the choices of all windows agree. */
+/** Returns a deterministic sample of at most 300 entities, so that all windows choose the same ones. */
 export function chooseEntities(entities: Iterable<string>): string[] {
   const list = [...new Set(entities)];
   if (list.length <= sampleMax) return list.toSorted(compareCodeUnits);

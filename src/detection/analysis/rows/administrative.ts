@@ -21,7 +21,7 @@ function readWords(): { changes: Set<string>; objects: string[] } {
 
 /**
  * Returns whether a value is the name of an operation that changes accounts, credentials, rights or what is recorded, such as `CreateUser`,
- * `StopLogging` and `Add member to role`. Operations on workloads, such as `CreateFunction`, are none.
+ * `StopLogging` and `Add member to role`. Operations on workloads, such as `CreateFunction`, are not administrative.
  */
 export function isAdministrative(field: string, value: string): boolean {
   if (value.length > lengthMax || !operationField.test(plainFieldName(field))) return false;

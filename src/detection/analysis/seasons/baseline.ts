@@ -1,4 +1,4 @@
-import { madFactor, medianOfSorted } from './robust-statistics.ts';
+import { lowerBound, madFactor, medianOfSorted } from './robust-statistics.ts';
 
 /** The median and the spread of samples, both robust against outliers. */
 export type Baseline = { median: number; scale: number; samples: number };
@@ -40,15 +40,4 @@ function medianWithout(sorted: Float64Array, x: number): number {
   const length = sorted.length - 1;
   const half = length >> 1;
   return length % 2 === 1 ? at(half) : at(half - 1) / 2 + at(half) / 2;
-}
-
-function lowerBound(sorted: Float64Array, x: number): number {
-  let low = 0;
-  let high = sorted.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (sorted[middle]! < x) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }

@@ -14,13 +14,13 @@ import { createDayKinds, createSeasons, type SeasonalProfile } from './season.ts
 /** The entities that a window recalled, as far as they have a past. */
 export type Population = {
   calendar: Calendar;
-  /** At most 300 of the entities, from which is learned what is usual for all. */
+  /** A sample of at most 300 entities, from which the usual values of all entities are learned. */
   members: ReadonlyMap<string, SeasonalProfile>;
   /** Returns the seasons of an entity, or undefined if it was never seen. */
   find: (entity: string) => SeasonalProfile | undefined;
 };
 
-/** Learns the week of the recalled entities: which days are alike, what is usual at each hour, and how far numbers spread. */
+/** Learns the weekly pattern of the recalled entities: which days are alike, the usual number of each hour, and the spread of the numbers. */
 export function* createPopulation(
   past: RecalledMemory,
   window: AnalysisWindow,

@@ -46,9 +46,9 @@ export function buildSeries(
 }
 
 const pairsMin = 8;
-/** So many pairs are enough to learn a spread. */
+/** Maximum number of pairs from which a spread is learned. */
 const pairsMax = 200;
-/** So many observations of an entity weigh as much as what its peers show. */
+/** Number of an entity's own observations that have the same weight as its peers. */
 const priorWeight = 60;
 /** A smaller spread is not believed: numbers of computers can be constant for weeks. */
 const spreadMin = 0.1;

@@ -1,5 +1,5 @@
 import { dayMs } from '../analysis-definition.ts';
-import { toLog, varianceOfMedian } from './robust-statistics.ts';
+import { lowerBound, toLog, varianceOfMedian } from './robust-statistics.ts';
 import { centerOf, toExpectation, type SeasonalProfile } from './season.ts';
 
 /** Periods of recurring jobs, in days. Months are a period of their own. */
@@ -59,17 +59,6 @@ function createExcessLookup(seasonal: SeasonalProfile): (at: number) => number |
     }
     return excess;
   };
-}
-
-function lowerBound(sorted: readonly number[], least: number): number {
-  let low = 0;
-  let high = sorted.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (sorted[middle]! < least) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }
 
 const windowsMax = 7;

@@ -7,6 +7,18 @@ export function medianOfSorted(sorted: ArrayLike<number>): number {
   return sorted.length % 2 === 1 ? sorted[half]! : sorted[half - 1]! / 2 + sorted[half]! / 2;
 }
 
+/** Returns the index of the first number that is at least `least`. `sorted` is ascending. */
+export function lowerBound(sorted: ArrayLike<number>, least: number): number {
+  let low = 0;
+  let high = sorted.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (sorted[middle]! < least) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
 const scratch = new Float64Array(64);
 
 /** Returns the median, or undefined without values. Leaves the values as they are. */

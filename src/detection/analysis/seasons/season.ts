@@ -168,15 +168,15 @@ export function computePastSurprises(seasonal: SeasonalProfile): Float64Array {
   return surprises;
 }
 
-/** Before, the days of an entity say nothing. */
+/** Weeks of history below which an entity's own days are not compared. */
 const weeksMin = 2;
-/** From so many weeks on, an entity's own days decide alone. */
+/** Weeks of history from which only the entity's own days are compared, not those of all entities. */
 const ownWeeksMin = 4;
 
-/** Which days of the week are alike for an entity: for each day, a bit mask of the days that are like it, itself included. */
+/** The days of the week that are alike for an entity: for each day, a bit mask of the days like it, including itself. */
 type DayKinds = readonly number[];
 
-/** Returns a function that learns from all entities, and from the entity itself, which of its days are alike. Nothing is assumed about weekends. */
+/** Returns a function that learns which days of an entity are alike, from the entity itself and from all entities. It makes no assumption about weekends. */
 export function createDayKinds(
   profiles: readonly { profile: Profile; spread: number }[],
 ): (profile: Profile, spread: number) => DayKinds {
@@ -192,7 +192,7 @@ export function createDayKinds(
     const areAlike = (pair: [number, number]): boolean => {
       const own = compareDays(profile, spread, pair);
       if (own === undefined) return areAsActive(profile, pair) && areAlikeForMost(pair);
-      // A single odd day, such as a holiday, is no kind of day.
+      // A single unusual day, such as a holiday, does not make its weekday different.
       if (own.samples < weeksMin && profiles.length > 1) return areAlikeForMost(pair);
       const isAlike = own.difference <= differenceMax(own.compared);
       return own.samples >= ownWeeksMin ? isAlike : isAlike && areAlikeForMost(pair);

@@ -49,7 +49,7 @@ const hasMemory = ({ analysis }: Pick<ActiveRun, 'analysis'>): boolean =>
 
 /**
  * Returns whether late events from before the detection's coverage count in the slots of their own time, so that a forwarder that catches up is
- * history and not one large window. Detections that look at single events examine them when they arrive: what is decisive is so whenever it happened.
+ * history and not one large window. Detections of single events examine late events when they arrive, because the time of such an event does not matter.
  */
 export const keepsEarlierApart = (run: ActiveRun): boolean =>
   run.coverageFrom !== null && (hasMemory(run) || run.groupsEvents || (run.analysis.tuning?.minimumCount ?? 1) > 1);

@@ -1,6 +1,6 @@
 import type { QueryField } from './dialect.ts';
 import { UnsupportedError } from '../rules/rule.ts';
-import { foldCase } from '../../matching/fold-case.ts';
+import { foldCase } from '../../matching/text-pattern.ts';
 import { requireRe2, withInlineFlags } from './write-condition.ts';
 import { columnNames, likeWithEscape } from './sql-conditions.ts';
 import { createSqlDialect } from './sql-dialect.ts';

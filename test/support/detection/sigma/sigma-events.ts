@@ -2,7 +2,8 @@ import { createEngine } from '../../../../src/detection/log-engine/process/engin
 import { createFileStore } from '../../../../src/detection/log-store/files/file-store.ts';
 import { openFixtureStore, type FixtureEvent } from '../../../../src/detection/log-query/search/fixture-store.ts';
 import { compileExpression } from '../../../../src/detection/matching/compile-expression.ts';
-import { createFieldRow, readEventField } from '../../../../src/detection/matching/field-row.ts';
+import { createFieldRow } from '../../../../src/detection/matching/field-row.ts';
+import { readEventField } from './read-event-field.ts';
 import type { Expression } from '../../../../src/detection/matching/expression.ts';
 
 const everything = { from: new Date(0), to: new Date('2100-01-01'), clock: 'event' as const };
