@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { toReaderVersion } from '../../src/feed/ingestion/reader-version.ts';
+import { toReaderVersion } from '../../src/feed/ingestion/content-hash.ts';
 import { withClient, withProgramIn, type RunningProgram } from '../../test/support/program-environment.ts';
 import { extendFeed, fillFeed, type FeedSize } from './fill-feed.ts';
 

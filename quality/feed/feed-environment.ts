@@ -6,7 +6,7 @@ import { withInProcessProgram, type InProcessProgram } from '../../test/support/
 import type { PullResult } from '../../src/feed/ingestion/pull-plan.ts';
 import type { SourceKind } from '../../src/feed/formats/registry.ts';
 import { createSource } from '../../src/feed/sources/create-source.ts';
-import { pullSourceNow } from '../../src/feed/sources/pull/threads/start-pulls.ts';
+import { pullSourceNow } from '../../src/feed/sources/pull/start-pulls.ts';
 import { operatorOf } from '../../src/platform/http/caller.ts';
 
 export type FeedEnvironment = InProcessProgram & {

@@ -11,15 +11,14 @@ import { createDataDiskGuard, registerDiskMetrics, registerReplicaMetrics } from
 import { withFeedItems, withQueryTime, createUsageCounter } from './usage/usage-counter.ts';
 import { createFeedSteps } from './worker/feed-steps.ts';
 import { createStoredServerReader } from '../platform/mcp/mcp-servers.ts';
-import { createExtractor } from '../feed/ingestion/extractor/extractor.ts';
+import { createExtractor } from '../feed/ingestion/extractor.ts';
 import { applyInstalledReferenceData } from '../feed/reference-data/installed-data.ts';
-import { createFeedPages } from '../feed/items/page-cache/feed-pages.ts';
+import { createFeedPages, createPageCursors } from '../feed/items/page-cache.ts';
 import { createPageAnchors } from '../feed/items/list-query/page-anchors.ts';
-import { createPageCursors } from '../feed/items/page-cache/page-cache.ts';
 import { createSnapshotCache } from '../feed/items/snapshot/snapshot.ts';
-import { createPullMetrics } from '../feed/sources/pull/pull-metrics.ts';
-import { createPullThreads } from '../feed/sources/pull/threads/pull-threads.ts';
-import { createSourceTestThreads } from '../feed/sources/testing/source-test-threads.ts';
+import { createPullMetrics } from '../feed/sources/pull/start-pulls.ts';
+import { createPullThreads } from '../feed/sources/pull/pull-threads.ts';
+import { createSourceTestThreads } from '../feed/sources/test-source.ts';
 import { createMcpTools } from '../platform/mcp/mcp-tools.ts';
 import { createDeliveryCounter } from '../platform/notifications/delivery/deliver.ts';
 import { createMetrics } from '../platform/http/metrics.ts';
@@ -49,7 +48,7 @@ import type { FeedList } from '../feed/model/item.schema.ts';
 import { findTechnique, listTactics, listTechniques } from '../feed/reference-data/attack.ts';
 import type { FeedTools } from '../detection/tools/tool-definition.ts';
 import { getShippedNames } from '../feed/extraction/names/dictionary/name-dictionary.ts';
-import { countWords, type WordCounts } from '../feed/items/search/text/correct-text.ts';
+import { countWords, type WordCounts } from '../feed/items/search/correct-search.ts';
 
 type BuildDepsOptions = { config: Config; db: Db; log: Logger; clock?: Clock };
 

@@ -32,7 +32,7 @@ import { valueListRoutes } from '../detection/value-lists/value-lists.routes.ts'
 import { eraseFromValueLists } from '../detection/value-lists/value-lists.ts';
 import { eraseFromEntityNotes } from '../detection/entities/entity-notes.store.ts';
 import { curationRoutes } from '../feed/curation/curation.routes.ts';
-import { postItemRoutes } from '../feed/ingestion/posting/post-item.routes.ts';
+import { postItemRoutes } from '../feed/ingestion/post-item.routes.ts';
 import { sourceRoutes } from '../feed/sources/sources.routes.ts';
 import { retentionRoutes } from '../platform/retention/retention.routes.ts';
 import { eraseFromLogs } from '../detection/log-compaction/erase-from-logs.ts';

@@ -3,7 +3,7 @@ import { expect, inject, test } from 'vitest';
 import { markAsRead } from '../../bench/feed-million/kept-feed.ts';
 import { multiplyItems } from '../../bench/feed-million/multiply-items.ts';
 import { firstNumber, pullSeeds, buildSeeds } from '../../bench/feed-million/seed-sources.ts';
-import { toReaderVersion } from '../../src/feed/ingestion/reader-version.ts';
+import { toReaderVersion } from '../../src/feed/ingestion/content-hash.ts';
 import { acrossOrgs, type Db } from '../../src/platform/db/db.ts';
 import { callerOf } from '../support/org-requests.ts';
 import { selectIn } from '../support/select-rows.ts';

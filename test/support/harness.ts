@@ -12,10 +12,10 @@ import type { OrgId } from '../../src/platform/lib/org-id.ts';
 import { createKey } from '../../src/platform/orgs/keys.ts';
 import { operatorOf, scopes, type Scope } from '../../src/platform/http/caller.ts';
 import { createOrganization } from '../../src/app/bootstrap.ts';
-import { createExtractor } from '../../src/feed/ingestion/extractor/extractor.ts';
-import { createParser } from '../../src/feed/sources/pull/parse/parser.ts';
+import { createExtractor } from '../../src/feed/ingestion/extractor.ts';
+import { createParser } from '../../src/feed/sources/pull/parser.ts';
 import { pullClaimedSource } from '../../src/feed/sources/pull/pull-source.ts';
-import type { RunPull } from '../../src/feed/sources/pull/threads/start-pulls.ts';
+import type { RunPull } from '../../src/feed/sources/pull/start-pulls.ts';
 import { testDatabase } from './database.ts';
 import { newProgramDir } from './program.ts';
 

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { HitStatus } from '../../detection/hits/hits.schema.ts';
 import type { Severity } from '../../detection/analysis/candidate.ts';
-import { visiblePoolIds } from '../../feed/items/visible-pools.sql.ts';
+import { visiblePoolIds } from '../../feed/items/snapshot/query.sql.ts';
 import { queryRows, type Tx } from '../../platform/db/db.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import type { IndicatorContext } from './context.schema.ts';

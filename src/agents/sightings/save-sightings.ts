@@ -1,5 +1,5 @@
 import type { Tx } from '../../platform/db/db.ts';
-import type { AppliedOverride } from '../../feed/items/overrides/apply-overrides.ts';
+import type { AppliedOverride } from '../../feed/items/snapshot/apply-overrides.ts';
 import type { FeedItem } from '../../feed/model/item.schema.ts';
 import type { RelevanceReason } from '../../feed/model/overrides.schema.ts';
 import { withOwnPoolLocked } from '../../feed/relevance/profile.ts';

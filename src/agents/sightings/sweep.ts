@@ -1,6 +1,6 @@
 import { inOrg, type Db, type Tx } from '../../platform/db/db.ts';
-import { applyOverride } from '../../feed/items/overrides/apply-overrides.ts';
-import { listCurrentOverrides } from '../../feed/items/overrides/override-rows.store.ts';
+import { applyOverride } from '../../feed/items/snapshot/apply-overrides.ts';
+import { listCurrentOverrides } from '../../feed/items/snapshot/override-rows.store.ts';
 import type { SnapshotCache } from '../../feed/items/snapshot/snapshot.ts';
 import { listFalsePositives, markFalsePositives } from '../../feed/indicators/indicators.store.ts';
 import { updateExpiry } from '../../feed/model/expiry.ts';

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { queryRow, queryRows, type Tx } from '../../platform/db/db.ts';
 import type { RelevanceReason } from '../../feed/model/overrides.schema.ts';
-import { isPoolVisible } from '../../feed/items/visible-pools.sql.ts';
+import { isPoolVisible } from '../../feed/items/snapshot/query.sql.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 
 const openEnd = '9223372036854775807';

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
-import type { Condition } from '../../feed/items/list-query/query.sql.ts';
-import { isMarkedRelevant, relevantIds } from '../../feed/items/list-query/relevance.sql.ts';
+import type { Condition } from '../../feed/items/snapshot/query.sql.ts';
+import { isMarkedRelevant, relevantIds } from '../../feed/items/list-query/relevant-items.store.ts';
 import type { OrgState } from '../../feed/items/snapshot/org-state.store.ts';
 import { queryRows, type Tx } from '../../platform/db/db.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';

@@ -1,7 +1,7 @@
 import { workerData } from 'node:worker_threads';
 import { processArrivals } from '../../feed/deduplication/arrivals.ts';
-import { createMainThreadProxy } from '../../feed/ingestion/extractor/main-thread-calls.ts';
-import { reanalyzeBatch } from '../../feed/ingestion/reanalysis/reanalyze-items.ts';
+import { createMainThreadProxy } from '../../feed/ingestion/extractor.ts';
+import { reanalyzeBatch } from '../../feed/ingestion/reanalyze-items.ts';
 import { scoreNextBatch } from '../../feed/relevance/score-items.ts';
 import { onBackend, openDb } from '../../platform/db/db.ts';
 import { createLogger } from '../../platform/lib/logging/logger.ts';

@@ -1,8 +1,7 @@
 import { addressOf, type DatabaseAddress, type Db } from '../../platform/db/db.ts';
 import { siblingModule } from '../../platform/lib/program-files.ts';
 import { createThreadPool } from '../../platform/lib/threads/thread-pool.ts';
-import { createCallAnswerer } from '../../feed/ingestion/extractor/main-thread-calls.ts';
-import type { Extractor } from '../../feed/ingestion/extractor/extractor.ts';
+import { createCallAnswerer, type Extractor } from '../../feed/ingestion/extractor.ts';
 import type { SnapshotCache } from '../../feed/items/snapshot/snapshot.ts';
 import type { Logger } from '../../platform/lib/logging/logger.ts';
 import type { Clock } from '../../platform/lib/time/clock.ts';

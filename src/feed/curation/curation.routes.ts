@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { apiRoutes } from '../../platform/http/api-routes.ts';
 import type { App } from '../../platform/http/app-type.ts';
 import { uuidPattern } from '../../platform/lib/org-id.ts';
-import { versionOfOverride } from '../items/overrides/override-documents.ts';
+import { versionOfOverride } from '../items/override-documents.ts';
 import { FeedItemDetail } from '../model/item.schema.ts';
 import { type DecideItemDeps, mergeItem, restoreItem, retractItem, splitItem } from './decide-items.ts';
 import { putOverride } from './put-override.ts';

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { queryRow, queryRows, type Tx } from '../../platform/db/db.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import type { Caller } from '../../platform/http/caller.ts';
-import { visiblePoolIds } from '../items/visible-pools.sql.ts';
+import { visiblePoolIds } from '../items/snapshot/query.sql.ts';
 
 /** An item that a person decides about. */
 export type CuratedItem = {

@@ -6,7 +6,7 @@ import { insertAudit } from '../../platform/orgs/audit.store.ts';
 import type { Caller } from '../../platform/http/caller.ts';
 import { scopeOfPool } from '../deduplication/recompute-pools.ts';
 import { getItem } from '../items/get-item.ts';
-import { versionOfOverrideFields } from '../items/overrides/override-documents.ts';
+import { versionOfOverrideFields } from '../items/override-documents.ts';
 import type { SnapshotCache } from '../items/snapshot/snapshot.ts';
 import { advancePools, ensurePrivatePool, lockPool, nextCommitTime } from '../items/writing/feed-pools.store.ts';
 import { readOverrideFields, upsertGroupOverride, type GroupFields } from '../items/writing/overrides.store.ts';

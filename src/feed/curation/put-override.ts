@@ -5,7 +5,7 @@ import { insertAudit } from '../../platform/orgs/audit.store.ts';
 import type { Caller } from '../../platform/http/caller.ts';
 import { requireMatch } from '../../platform/orgs/record-version.ts';
 import { recomputeOverrides } from '../deduplication/recompute-overrides.ts';
-import { versionOfOverrideFields } from '../items/overrides/override-documents.ts';
+import { versionOfOverrideFields } from '../items/override-documents.ts';
 import { getItem } from '../items/get-item.ts';
 import { advancePools, ensurePrivatePool, lockPool, nextCommitTime } from '../items/writing/feed-pools.store.ts';
 import { readOverrideFields, upsertOverrideFields, type OverrideFields } from '../items/writing/overrides.store.ts';

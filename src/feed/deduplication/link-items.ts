@@ -1,6 +1,5 @@
 import type { Tx } from '../../platform/db/db.ts';
-import { batches } from '../items/writing/batches.ts';
-import type { RemovedTerm } from '../items/writing/write-items.store.ts';
+import { batches, type RemovedTerm } from '../items/writing/write-items.store.ts';
 import {
   listComparisonRows,
   listHoldersOfItems,

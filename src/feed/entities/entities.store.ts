@@ -1,10 +1,9 @@
 import { sql } from 'kysely';
 import { queryRows, type Tx } from '../../platform/db/db.ts';
-import { withCtes, type Condition } from '../items/list-query/query.sql.ts';
+import { withCtes, type Condition, visiblePoolIds } from '../items/snapshot/query.sql.ts';
 import { searchCtes, type SearchOptions } from '../items/search/search-ctes.sql.ts';
 import { withSearchLimits } from '../items/search/search.store.ts';
 import type { Snapshot } from '../items/snapshot/snapshot.ts';
-import { visiblePoolIds } from '../items/visible-pools.sql.ts';
 import type { EntityType } from './entities.schema.ts';
 
 /** The position and filter of a list: it continues after `after`, with values that begin with `prefix` and the values in `exact`. */

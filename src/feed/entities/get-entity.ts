@@ -2,7 +2,7 @@ import { inOrg, type Tx } from '../../platform/db/db.ts';
 import { appError } from '../../platform/lib/errors.ts';
 import { flatMapInSlices } from '../../platform/lib/concurrency/slices.ts';
 import type { Caller } from '../../platform/http/caller.ts';
-import { applyDatedOverride } from '../items/overrides/apply-overrides.ts';
+import { applyDatedOverride } from '../items/snapshot/apply-overrides.ts';
 import { readItemVersions } from '../exports/exports.store.ts';
 import { findRelationships, type Relationship, toIndicatorName } from '../exports/relationships/find-relationships.ts';
 import { readSourceRelationships } from '../exports/stix/source-relationships.ts';

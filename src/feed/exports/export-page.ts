@@ -5,17 +5,16 @@ import { decodeCursor, encodeCursor, type PageCursor } from '../../platform/lib/
 import { mapInSlices } from '../../platform/lib/concurrency/slices.ts';
 import type { Caller } from '../../platform/http/caller.ts';
 import { filteredSnapshot, hasSearch, readFilters, toItemFilters, type FeedFilters } from '../items/feed-filters.ts';
-import type { Condition, Sql } from '../items/list-query/query.sql.ts';
-import { isRelevant } from '../items/list-query/relevance.sql.ts';
+import type { Condition, Sql } from '../items/snapshot/query.sql.ts';
+import { isRelevant } from '../items/list-query/relevant-items.store.ts';
 import { withSearchLimits } from '../items/search/search.store.ts';
 import { readOrgState, type OrgState } from '../items/snapshot/org-state.store.ts';
-import type { DatedSnapshot } from '../items/snapshot/snapshot-token.ts';
-import type { Snapshot, SnapshotCache } from '../items/snapshot/snapshot.ts';
+import type { DatedSnapshot, Snapshot, SnapshotCache } from '../items/snapshot/snapshot.ts';
 import { startOfHour, updateExpiry } from '../model/expiry.ts';
 import type { FeedItem } from '../model/item.schema.ts';
 import { tlps, type Tlp } from '../model/vocabulary.ts';
 import { keepAssigned, readNameFilters } from './assigned-values.ts';
-import { applyDatedOverride } from '../items/overrides/apply-overrides.ts';
+import { applyDatedOverride } from '../items/snapshot/apply-overrides.ts';
 import { listExportRows, type ExportRow, listOverrideHistory } from './exports.store.ts';
 import type { ExportQuery } from './exports-query.ts';
 

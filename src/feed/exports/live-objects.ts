@@ -1,8 +1,8 @@
 import type { Tx } from '../../platform/db/db.ts';
 import { flatMapInSlices } from '../../platform/lib/concurrency/slices.ts';
-import type { Condition, Sql } from '../items/list-query/query.sql.ts';
+import type { Condition, Sql } from '../items/snapshot/query.sql.ts';
 import { extractTerms, type Term } from '../model/terms.ts';
-import { applyDatedOverride } from '../items/overrides/apply-overrides.ts';
+import { applyDatedOverride } from '../items/snapshot/apply-overrides.ts';
 import { readItemVersions, type VersionKey, listItemsWithTerms } from './exports.store.ts';
 import { toStixItem, type ItemVersion } from './stix/stix-item.ts';
 import type { StixObject } from './stix/stix-object.ts';

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { applyOverride, type AppliedOverride } from '../items/overrides/apply-overrides.ts';
+import { applyOverride, type AppliedOverride } from '../items/snapshot/apply-overrides.ts';
 import { indicatorExpiresAt, updateExpiry } from '../model/expiry.ts';
 import type { FeedItem, Indicator } from '../model/item.schema.ts';
 import { toTermValue } from '../model/terms.ts';

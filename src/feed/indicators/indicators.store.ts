@@ -1,8 +1,7 @@
 import { isIPv6 } from 'node:net';
 import { sql, type RawBuilder } from 'kysely';
 import { queryRows, type Tx } from '../../platform/db/db.ts';
-import type { Sql } from '../items/list-query/query.sql.ts';
-import { visiblePoolIds } from '../items/visible-pools.sql.ts';
+import { type Sql, visiblePoolIds } from '../items/snapshot/query.sql.ts';
 import type { Indicator } from '../model/item.schema.ts';
 import { isCaseInsensitive } from '../model/values/normalize.ts';
 import { buckets } from '../model/vocabulary.ts';

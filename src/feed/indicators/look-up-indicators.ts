@@ -2,7 +2,7 @@ import { flatMapInSlices, mapInSlices } from '../../platform/lib/concurrency/sli
 import { inOrg, type Db, type Tx } from '../../platform/db/db.ts';
 import type { Clock } from '../../platform/lib/time/clock.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
-import { listCurrentOverrides } from '../items/overrides/override-rows.store.ts';
+import { listCurrentOverrides } from '../items/snapshot/override-rows.store.ts';
 import { startOfHour } from '../model/expiry.ts';
 import { readParts, type CanonicalForm, type ReadPart } from '../model/values/indicator-forms.ts';
 import type { FeedItem, Indicator } from '../model/item.schema.ts';

@@ -17,7 +17,7 @@ import { comparePublishTimes } from '../model/source-record.ts';
 import { buildItemWrites, type CurrentVersions, type PlannedWrite, type WithNewId } from './build-item-writes.ts';
 import { isProseSource } from './item-document.ts';
 import type { ItemAction } from './pull-plan.ts';
-import { toReaderVersion } from './reader-version.ts';
+import { toReaderVersion } from './content-hash.ts';
 import type { ItemOrigin } from './source-row.ts';
 import { listCurrentVersions } from './stored-items.store.ts';
 

@@ -3,6 +3,7 @@ import { queryRow, queryRows, type Tx } from '../../platform/db/db.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import type { ItemStatus } from '../model/vocabulary.ts';
 import type { SourceKey } from './source-row.ts';
+import type { SourceKind } from '../formats/registry.ts';
 
 /** An item of a source in the feed: the latest generation of its record. */
 export type StoredItem = {
@@ -48,7 +49,7 @@ export function listStoredRecords(tx: Tx, source: SourceKey, recordIds: string[]
 }
 
 /** The current version of an item. `doc` does not include the figures of its group. */
-export type CurrentVersionRow = {
+type CurrentVersionRow = {
   id: string;
   doc: string;
   stored_text: string;
@@ -57,7 +58,7 @@ export type CurrentVersionRow = {
 };
 
 /** Columns of a `CurrentVersionRow`, of a row `i` of items and the row `v` of its current version. */
-export const currentVersionColumns = sql`i.id, coalesce(i.own_doc, i.doc) as doc, v.stored_text, i.severity_rule,
+const currentVersionColumns = sql`i.id, coalesce(i.own_doc, i.doc) as doc, v.stored_text, i.severity_rule,
   array(select t.value from item_terms t where t.item_id = i.id and t.kind = 'alias') as aliases`;
 
 export function listCurrentVersions(
@@ -79,4 +80,29 @@ export async function findPostedItem(tx: Tx, orgId: OrgId, recordId: string): Pr
 
 export async function readOrgName(tx: Tx, orgId: OrgId): Promise<string> {
   return (await queryRow<{ name: string }>(tx)`select name from organizations where id = ${orgId}`)!.name;
+}
+
+/** An item with its current version. */
+export type StaleItem = StoredItem &
+  CurrentVersionRow & {
+    organization_id: string;
+    source_id: string | null;
+    kind: SourceKind | null;
+    canonical_key: string;
+  };
+
+const staleColumns = sql`${storedItemColumns}, ${currentVersionColumns}, i.organization_id, i.source_id, s.kind, i.canonical_key`;
+
+const staleRows = sql`items i join item_versions v on v.item_id = i.id and v.version = i.version left join feed_sources s on s.id = i.source_id`;
+
+/** Returns items that an older reader version produced, in the order of the index: after an upgrade, all items may have the same version. */
+export function listStaleItems(tx: Tx, readerVersion: number, limit: number): Promise<StaleItem[]> {
+  const query = sql<StaleItem>`select ${staleColumns} from ${staleRows} where i.reading < ${readerVersion} order by i.reading limit ${limit}`;
+  return queryRows(tx, query);
+}
+
+/** Returns the item if it is still stale and its version has not changed. Call it once the item's pool is locked. */
+export function findStaleItem(tx: Tx, item: StaleItem, readerVersion: number): Promise<StaleItem | undefined> {
+  const query = sql<StaleItem>`select ${staleColumns} from ${staleRows} where i.id = ${item.id} and i.version = ${item.version} and i.reading < ${readerVersion}`;
+  return queryRow(tx, query);
 }

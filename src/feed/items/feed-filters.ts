@@ -3,7 +3,7 @@ import type { Tx } from '../../platform/db/db.ts';
 import { boundedString } from '../../platform/lib/text/bounded-text.ts';
 import { findPlatform, type Platform } from '../model/platforms.ts';
 import { itemStatuses, severities, type ItemStatus, type Severity } from '../model/vocabulary.ts';
-import type { ItemFilters, SourceFilter } from './item-filters.ts';
+import type { ItemFilters, SourceFilter } from './list-query/filters.sql.ts';
 import { listSourceNames } from './items.store.ts';
 import { readSearch, searchFields, type Search } from './search/search-query.ts';
 import type { OrgState } from './snapshot/org-state.store.ts';

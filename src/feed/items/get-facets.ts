@@ -1,16 +1,39 @@
+import { z } from 'zod';
 import { inOrg, type Db } from '../../platform/db/db.ts';
 import type { Clock } from '../../platform/lib/time/clock.ts';
 import type { Caller } from '../../platform/http/caller.ts';
-import { toCountOutputs } from '../model/item.schema.ts';
+import { toCountOutputs, CountOutputs } from '../model/item.schema.ts';
 import { platforms } from '../model/platforms.ts';
 import { itemStatuses, severities } from '../model/vocabulary.ts';
-import { filteredSnapshot, readFilters, type FilterQuery } from './feed-filters.ts';
-import type { FeedFacets } from './facets.schema.ts';
+import { filteredSnapshot, readFilters, type FilterQuery, filterFields } from './feed-filters.ts';
 import type { ItemCountRow } from './items.store.ts';
 import type { CountPublicWords } from './search/correct-search.ts';
 import { matchesColumns, readSourceCounts, type ColumnFilter } from './search/search-facets.ts';
 import { readOrgState } from './snapshot/org-state.store.ts';
 import type { SnapshotCache } from './snapshot/snapshot.ts';
+
+export const FacetsQuery = z.object(filterFields);
+
+export const FeedFacets = z
+  .object({
+    total: z.int().describe('Items that match all filters.'),
+    severity: z.record(z.enum(severities), z.int()),
+    status: z.record(z.enum(itemStatuses), z.int()),
+    platform: z.record(z.enum(platforms), z.int()),
+    source: z
+      .array(
+        z.object({
+          name: z.string().describe('A publisher or source name.'),
+          type: z.enum(['source', 'publisher']).describe('`source` if a source and a publisher share the name.'),
+          items: z.int(),
+        }),
+      )
+      .describe('The most frequent first, at most 200. With `duplicates=hide`, those of the roots.'),
+    outputs: CountOutputs,
+  })
+  .meta({ id: 'FeedFacets' });
+
+export type FeedFacets = z.infer<typeof FeedFacets>;
 
 const sourcesMax = 200;
 

@@ -5,11 +5,10 @@ import type { Caller } from '../../platform/http/caller.ts';
 import { startOfHour, updateDocumentExpiry } from '../model/expiry.ts';
 import type { FeedItem, FeedItemDetail, ItemText } from '../model/item.schema.ts';
 import { readSeverityBasis } from '../model/source-record.ts';
-import { listPredictions } from './cve-predictions.store.ts';
-import { findText, listDuplicates, listSharingCve } from './item-detail.store.ts';
+import { listPredictions, findText, listDuplicates, listSharingCve } from './item-detail.store.ts';
 import { findItem, listVersions } from './items.store.ts';
-import { withTenantOverrides } from './overrides/override-documents.ts';
-import { listOwnRows } from './overrides/override-rows.store.ts';
+import { withTenantOverrides } from './override-documents.ts';
+import { listOwnRows } from './snapshot/override-rows.store.ts';
 import { readOrgState } from './snapshot/org-state.store.ts';
 
 /** Returns one item with its group and its history. Throws `not_found` if it does not exist or the organization does not see it. */

@@ -5,15 +5,13 @@ import { requireCaller, type App } from '../../platform/http/app-type.ts';
 import { apiRoutes } from '../../platform/http/api-routes.ts';
 import { uuidPattern } from '../../platform/lib/org-id.ts';
 import { FeedItemDetail, FeedList, FeedStats, ItemText } from '../model/item.schema.ts';
-import { FacetsQuery, FeedFacets } from './facets.schema.ts';
-import { getFacets, type FacetsDeps } from './get-facets.ts';
+import { FacetsQuery, FeedFacets, getFacets, type FacetsDeps } from './get-facets.ts';
 import { getItem, getItemText } from './get-item.ts';
 import { getStats, StatsQuery } from './get-stats.ts';
 import { ItemsQuery } from './items-query.ts';
 import { listItems, type ListItemsDeps } from './list-items.ts';
-import { chooseEncoding, matchesEtag } from './page-cache/http-caching.ts';
-import { versionOfOverride } from './overrides/override-documents.ts';
-import type { CachedPage } from './page-cache/page-cache.ts';
+import { chooseEncoding, matchesEtag, type CachedPage } from './page-cache.ts';
+import { versionOfOverride } from './override-documents.ts';
 
 const ItemPath = z.object({ id: z.string().regex(uuidPattern, 'must be a UUID') });
 

@@ -1,13 +1,12 @@
 import { sql } from 'kysely';
 import { queryRow, queryRows, type Tx } from '../../platform/db/db.ts';
-import { overridesAt } from './overrides/overrides.sql.ts';
+import { overridesAt } from './snapshot/override-rows.store.ts';
 import { matchesRow } from './list-query/filters.sql.ts';
 import { orderedRows } from './list-query/ordered-rows.sql.ts';
-import { overriddenRowsAsSeen, overriddenRowsCte } from './list-query/overridden-rows.sql.ts';
-import { withCtes, type Sql } from './list-query/query.sql.ts';
-import { changedRows, poolTable, wasCurrent, withStateColumns } from './list-query/snapshot-rows.sql.ts';
+import { overriddenRowsAsSeen, overriddenRowsCte } from './list-query/filter-ctes.sql.ts';
+import { withCtes, type Sql, visiblePoolIds } from './snapshot/query.sql.ts';
+import { changedRows, poolTable, wasCurrent, withStateColumns } from './snapshot/snapshot-rows.sql.ts';
 import type { Snapshot } from './snapshot/snapshot.ts';
-import { visiblePoolIds } from './visible-pools.sql.ts';
 
 /** Returns every publisher and source name in a snapshot, and possibly some that are new since. */
 export function listSourceNames(tx: Tx, snapshot: Snapshot): Promise<{ publisher: string; source_name: string }[]> {

@@ -4,20 +4,18 @@ import type { Caller } from '../../platform/http/caller.ts';
 import { updateDocumentExpiry } from '../model/expiry.ts';
 import type { FeedList, ItemHighlights } from '../model/item.schema.ts';
 import { filteredSnapshot, hasSearch, isTextOnly, toItemFilters } from './feed-filters.ts';
-import { highlightItems } from './highlights/highlight-items.ts';
-import { hasFilters } from './item-filters.ts';
+import { highlightItems } from './highlight-items.ts';
+import { hasFilters } from './list-query/filters.sql.ts';
 import { readItemsQuery, type ItemsQuery, type ItemsRequest } from './items-query.ts';
-import { overrideDocuments } from './overrides/override-documents.ts';
+import { overrideDocuments } from './override-documents.ts';
 import { correctSearch, type CountPublicWords } from './search/correct-search.ts';
 import type { Search } from './search/search-query.ts';
 import { readSearchPage, type SearchPage } from './search/search.store.ts';
 import { readOrgState, type OrgState } from './snapshot/org-state.store.ts';
-import type { CachedPage, PageCursors } from './page-cache/page-cache.ts';
+import type { CachedPage, PageCursors, FeedPages } from './page-cache.ts';
 import type { PageAnchors } from './list-query/page-anchors.ts';
 import { readItemsPage } from './list-query/page.store.ts';
-import type { FeedPages } from './page-cache/feed-pages.ts';
-import { relevantItems } from './list-query/relevance.sql.ts';
-import { readRelevantPage } from './list-query/relevant-page.store.ts';
+import { relevantItems, readRelevantPage } from './list-query/relevant-items.store.ts';
 import type { Snapshot } from './snapshot/snapshot.ts';
 
 export type ListItemsDeps = {

@@ -1,3 +1,5 @@
+import { z } from 'zod';
+
 /** The closed value lists of the feed, ranked from lowest to highest where they have a rank. Source: interface.md and spec/feed.md, "Values". */
 export const severities = ['none', 'low', 'medium', 'high', 'critical'] as const;
 export type Severity = (typeof severities)[number];
@@ -73,3 +75,12 @@ export type LookupMatch = (typeof lookupMatches)[number];
 
 /** The comment of the attribute with an item's description in an exported MISP event. Its values and names are other attributes and tags. */
 export const mispSummaryComment = 'tocsin:summary';
+
+/** A TLP marking of a request: TLP 2.0, `WHITE` of TLP 1.0, or the spelling `AMBER_STRICT`. */
+export const TlpInput = z.enum([...tlps, 'WHITE', 'AMBER_STRICT']);
+
+/** Returns the TLP 2.0 marking that is stored. */
+export function toStoredTlp(tlp: z.infer<typeof TlpInput>): Tlp {
+  if (tlp === 'WHITE') return 'CLEAR';
+  return tlp === 'AMBER_STRICT' ? 'AMBER+STRICT' : tlp;
+}

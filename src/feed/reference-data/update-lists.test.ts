@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { newDataDir } from '../../../test/support/harness.ts';
-import { createExtractor } from '../ingestion/extractor/extractor.ts';
+import { createExtractor } from '../ingestion/extractor.ts';
 import { readInstalledWarningLists } from './installed-data.ts';
 import { updateReferenceData } from './update-reference-data.ts';
 

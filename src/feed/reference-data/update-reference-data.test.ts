@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { dataDir as recorded } from '../../../test/support/data.ts';
 import { newDataDir } from '../../../test/support/harness.ts';
-import { createExtractor } from '../ingestion/extractor/extractor.ts';
+import { createExtractor } from '../ingestion/extractor.ts';
 import { startServer } from '../../../test/support/feed/source-server.ts';
 import { findTactic, findTechnique, listTechniques, useInstalledAttack } from './attack.ts';
 import {

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { acrossOrgs, queryRow, queryRows, type Db, type Tx } from '../../platform/db/db.ts';
 import { nilId } from '../../platform/lib/ids.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
-import { isPoolVisible } from '../items/visible-pools.sql.ts';
+import { isPoolVisible } from '../items/snapshot/query.sql.ts';
 import { lockName } from '../../platform/db/lock-name.store.ts';
 
 export type ProfileRow = { profile: string; version: number; built_version: number; updated_at: Date };

@@ -23,7 +23,7 @@ import {
   type ScoringPosition,
 } from './relevance.store.ts';
 import { emitEvents } from '../../platform/notifications/emit-events.ts';
-import { listCurrentOverrides } from '../items/overrides/override-rows.store.ts';
+import { listCurrentOverrides } from '../items/snapshot/override-rows.store.ts';
 
 type ScoringDeps = { db: Db; clock: Clock; snapshots: Pick<SnapshotCache, 'invalidate'> };
 

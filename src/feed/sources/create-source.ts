@@ -7,7 +7,7 @@ import type { Secretbox } from '../../platform/lib/secrets/secretbox.ts';
 import type { Caller } from '../../platform/http/caller.ts';
 import { requireQuota } from '../../platform/orgs/limits/quotas.ts';
 import { sourceFormats, type SourceKind } from '../formats/registry.ts';
-import { toStoredTlp } from '../ingestion/tlp-input.ts';
+import { toStoredTlp } from '../model/vocabulary.ts';
 import { ensurePrivatePool, insertAssignedPool, publicPoolId } from '../items/writing/feed-pools.store.ts';
 import { findCatalogSource } from './catalog/catalog.ts';
 import { auditSource, requireAdmin } from './source-access.ts';
@@ -15,7 +15,7 @@ import { resolveSealedAuth } from './source-auth.ts';
 import { toSource } from './source-view.ts';
 import type { CreateSource, Source } from './sources.schema.ts';
 import { countSources, insertSource, readSource, withSourceAcrossOrgs, type NewSource } from './sources.store.ts';
-import { normalizeSchedule, validateUrl } from './validate-source-input.ts';
+import { normalizeSchedule, validateUrl } from './source-settings.ts';
 
 const sourcesMax = 1_000;
 

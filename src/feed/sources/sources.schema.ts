@@ -1,9 +1,8 @@
 import { z } from 'zod';
-import { tlps } from '../model/vocabulary.ts';
+import { tlps, TlpInput } from '../model/vocabulary.ts';
 import { uuidPattern } from '../../platform/lib/org-id.ts';
 import { boundedString } from '../../platform/lib/text/bounded-text.ts';
 import { SourceAuth } from './source-auth.ts';
-import { TlpInput } from '../ingestion/tlp-input.ts';
 import { sourceKinds } from '../formats/registry.ts';
 
 const WordList = z.array(boundedString({ min: 1, max: 200 })).max(100);

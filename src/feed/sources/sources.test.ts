@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { newDataDir, startApp, type TestApp, type TestOrg } from '../../../test/support/harness.ts';
-import { pullNextDue } from './pull/threads/start-pulls.ts';
+import { pullNextDue } from './pull/start-pulls.ts';
 import { claimDueSourceAcrossOrgs } from './sources.store.ts';
 import { commandLine, kevCatalogue, kevRow, kevRows } from '../../../test/support/feed/kev-source.ts';
 import { emptyResult } from '../ingestion/pull-plan.ts';

@@ -6,16 +6,15 @@ import type { Caller } from '../../platform/http/caller.ts';
 import { requireMatch } from '../../platform/orgs/record-version.ts';
 import { sourceFormats } from '../formats/registry.ts';
 import type { PullCursor, SourceRow } from '../ingestion/source-row.ts';
-import { toStoredTlp } from '../ingestion/tlp-input.ts';
+import { toStoredTlp } from '../model/vocabulary.ts';
 import { updateAssignedPool } from '../items/writing/feed-pools.store.ts';
-import { raiseTlp, type RaiseTlpDeps } from './pull/write/raise-tlp.ts';
+import { raiseTlp, type RaiseTlpDeps } from './pull/raise-tlp.ts';
 import { auditSource, changeSource, getVisibleSource } from './source-access.ts';
 import { resolveSealedAuth } from './source-auth.ts';
-import { effectiveSchedule } from './source-schedule.ts';
+import { effectiveSchedule, normalizeSchedule, validateUrl } from './source-settings.ts';
 import { toSource } from './source-view.ts';
 import type { Source, UpdateSource } from './sources.schema.ts';
 import { markSourceDeleted, readSource, updateSourceRow } from './sources.store.ts';
-import { normalizeSchedule, validateUrl } from './validate-source-input.ts';
 
 export type UpdateSourceDeps = RaiseTlpDeps & { clock: Clock; secrets: Secretbox; config: { fileSources: string[] } };
 

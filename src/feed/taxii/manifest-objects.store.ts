@@ -1,10 +1,9 @@
 import { sql } from 'kysely';
 import { queryRows, type Tx } from '../../platform/db/db.ts';
-import type { Condition } from '../items/list-query/query.sql.ts';
+import { type Condition, visiblePoolIds } from '../items/snapshot/query.sql.ts';
 import type { ManifestCollection } from './collections.ts';
 import type { VersionKey } from '../exports/exports.store.ts';
 import type { MemberCondition } from '../exports/live-objects.ts';
-import { visiblePoolIds } from '../items/visible-pools.sql.ts';
 
 /** `isGone`: the item no longer contains the object, and this version revokes it. */
 export type NewManifestObject = {

@@ -1,7 +1,6 @@
 import { sql } from 'kysely';
 import { queryRows, type Tx } from '../../platform/db/db.ts';
-import { type Condition, type Sql, allOf } from '../items/list-query/query.sql.ts';
-import { visiblePoolIds } from '../items/visible-pools.sql.ts';
+import { type Condition, type Sql, allOf, visiblePoolIds } from '../items/snapshot/query.sql.ts';
 import { formatVersion } from '../exports/stix/stix-object.ts';
 import type { ManifestCollection, TaxiiCollection } from './collections.ts';
 import type { ObjectsFilter } from './objects-query.ts';

@@ -1,5 +1,5 @@
 import type { Tx } from '../../platform/db/db.ts';
-import { applyDatedOverride } from '../items/overrides/apply-overrides.ts';
+import { applyDatedOverride } from '../items/snapshot/apply-overrides.ts';
 import { readItemVersions, type VersionKey } from '../exports/exports.store.ts';
 import { addLiveObjects, findLiveObjects, type LiveObject, type MemberCondition } from '../exports/live-objects.ts';
 import { isRevocable, toRevokedObject, belongsToItem } from '../exports/stix/stix-originals.ts';
@@ -9,7 +9,7 @@ import { toStixItem, type ItemVersion } from '../exports/stix/stix-item.ts';
 import { toModifiedTime, type StixObject } from '../exports/stix/stix-object.ts';
 import { toTermValue } from '../model/terms.ts';
 import { readOrgState } from '../items/snapshot/org-state.store.ts';
-import { isRelevant } from '../items/list-query/relevance.sql.ts';
+import { isRelevant } from '../items/list-query/relevant-items.store.ts';
 import type { ManifestCollection } from './collections.ts';
 import {
   insertManifestObjects,

@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { createDiskGuard } from '../../../src/platform/lib/storage/disk-guard.ts';
-import { pullLoop } from '../../../src/feed/sources/pull/threads/start-pulls.ts';
+import { pullLoop } from '../../../src/feed/sources/pull/start-pulls.ts';
 import { startApp, type TestApp, type TestOrg } from '../../support/harness.ts';
 import { until } from '../../support/program.ts';
 import { mountSmallDisk, unmountSmallDisk } from '../../support/small-disk.ts';

@@ -8,7 +8,7 @@ import type { PullResult } from '../../../src/feed/ingestion/pull-plan.ts';
 import type { CreateSource, Source } from '../../../src/feed/sources/sources.schema.ts';
 import type { SourceKind } from '../../../src/feed/formats/registry.ts';
 import { createSource } from '../../../src/feed/sources/create-source.ts';
-import { pullSourceNow } from '../../../src/feed/sources/pull/threads/start-pulls.ts';
+import { pullSourceNow } from '../../../src/feed/sources/pull/start-pulls.ts';
 
 export type KevRow = Record<string, string | string[]>;
 export type Kev = { catalogVersion: string; dateReleased: string; count: number; vulnerabilities: KevRow[] };

@@ -1,4 +1,4 @@
-import type { DatedOverride } from '../../../src/feed/items/overrides/apply-overrides.ts';
+import type { DatedOverride } from '../../../src/feed/items/snapshot/apply-overrides.ts';
 import { toBundle, type ItemVersion } from '../../../src/feed/exports/stix/stix-item.ts';
 import type { FeedItem, Indicator } from '../../../src/feed/model/item.schema.ts';
 import { buckets, bucketByType, type IndicatorType } from '../../../src/feed/model/vocabulary.ts';

@@ -7,7 +7,7 @@ import {
   type SeenItem,
 } from '../../model/values/observables.ts';
 import { buckets } from '../../model/vocabulary.ts';
-import type { DatedOverride } from '../../items/overrides/apply-overrides.ts';
+import type { DatedOverride } from '../../items/snapshot/apply-overrides.ts';
 import {
   toPercent,
   toStixTime,

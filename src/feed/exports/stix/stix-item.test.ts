@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { evil, itemOf, objectsOf, override, versionOf } from '../../../../test/support/feed/stix-items.ts';
 import { listStixViolations } from '../../../../test/support/feed/stix-standard.ts';
 import type { Indicator } from '../../model/item.schema.ts';
-import type { DatedOverride } from '../../items/overrides/apply-overrides.ts';
+import type { DatedOverride } from '../../items/snapshot/apply-overrides.ts';
 import { toBundle } from './stix-item.ts';
 
 test.each(['CVE-2024-1234', 'advisory-7'])('references %s under the name of its issuer', (externalId) => {

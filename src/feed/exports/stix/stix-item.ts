@@ -1,5 +1,5 @@
 import type { FeedItem } from '../../model/item.schema.ts';
-import { applyDatedOverride, type DatedOverride } from '../../items/overrides/apply-overrides.ts';
+import { applyDatedOverride, type DatedOverride } from '../../items/snapshot/apply-overrides.ts';
 import { softwareKind } from '../relationships/entity-forms.ts';
 import { findRelationships } from '../relationships/find-relationships.ts';
 import { toIndicatorObjects } from './stix-indicators.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { at, evil, itemOf, objectsOf, override, versionOf } from '../../../../test/support/feed/stix-items.ts';
 import type { Indicator } from '../../model/item.schema.ts';
-import type { DatedOverride } from '../../items/overrides/apply-overrides.ts';
+import type { DatedOverride } from '../../items/snapshot/apply-overrides.ts';
 
 test('revokes original STIX indicators only if all their values are overridden', () => {
   const pattern = (text: string) => ({ type: 'indicator', id: `indicator--${text}`, pattern: text, modified: at });

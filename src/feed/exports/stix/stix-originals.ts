@@ -1,6 +1,6 @@
 import type { FeedItem } from '../../model/item.schema.ts';
 import { findStatus, listObservables, type ObservableIndicator } from '../../model/values/observables.ts';
-import type { DatedOverride } from '../../items/overrides/apply-overrides.ts';
+import type { DatedOverride } from '../../items/snapshot/apply-overrides.ts';
 import { toModifiedTime, type StixObject, toItemObjectId, toStixTime } from './stix-object.ts';
 import { quotePatternString, splitPath } from './stix-patterns.ts';
 

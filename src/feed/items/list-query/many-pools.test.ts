@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { fileSource, kevCatalogue, kevRow } from '../../../../test/support/feed/kev-source.ts';
 import { startApp } from '../../../../test/support/harness.ts';
 import type { FeedItem, FeedList } from '../../model/item.schema.ts';
-import { hasManyPools } from './snapshot-rows.sql.ts';
+import { hasManyPools } from '../snapshot/snapshot-rows.sql.ts';
 
 const app = await startApp();
 

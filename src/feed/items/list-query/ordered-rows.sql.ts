@@ -1,10 +1,9 @@
 import { sql } from 'kysely';
-import { usesDuplicateRoots, usesOverriddenRows, type ItemFilters } from '../item-filters.ts';
-import { matchesRow } from './filters.sql.ts';
-import { isNotOverridden, overriddenRowsAsSeen } from './overridden-rows.sql.ts';
+import { usesDuplicateRoots, usesOverriddenRows, type ItemFilters, matchesRow } from './filters.sql.ts';
+import { isNotOverridden, overriddenRowsAsSeen } from './filter-ctes.sql.ts';
 import type { PageCursor } from '../../../platform/lib/page-request.ts';
-import { allOf, type Condition, type Sql, type StateCondition } from './query.sql.ts';
-import { branchesOfPools, isCurrentIn, wasCurrentIn } from './snapshot-rows.sql.ts';
+import { allOf, type Condition, type Sql, type StateCondition } from '../snapshot/query.sql.ts';
+import { branchesOfPools, isCurrentIn, wasCurrentIn } from '../snapshot/snapshot-rows.sql.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 
 type RowsOptions = {

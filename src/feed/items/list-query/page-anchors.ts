@@ -2,11 +2,10 @@ import { LRUCache } from 'lru-cache';
 import { sql } from 'kysely';
 import type { PageCursor } from '../../../platform/lib/page-request.ts';
 import { queryRow, type Tx } from '../../../platform/db/db.ts';
-import { usesDuplicateRoots, usesOverriddenRows, type ItemFilters } from '../item-filters.ts';
+import { usesDuplicateRoots, usesOverriddenRows, type ItemFilters, matchesRow } from './filters.sql.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
-import { matchesRow } from './filters.sql.ts';
-import { overriddenRowsAsSeen, overriddenRowsCte } from './overridden-rows.sql.ts';
-import { allOf, withCtes, type Condition, type Sql } from './query.sql.ts';
+import { overriddenRowsAsSeen, overriddenRowsCte } from './filter-ctes.sql.ts';
+import { allOf, withCtes, type Condition, type Sql } from '../snapshot/query.sql.ts';
 
 /** A row of a list, and how many rows the list has up to it. */
 export type PageAnchor = { row: PageCursor; rows: number };

@@ -3,7 +3,7 @@ import { startApp } from '../../../../test/support/harness.ts';
 import { inOrg } from '../../../platform/db/db.ts';
 import { reportSource } from '../../../../test/support/feed/report-source.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
-import type { ItemFilters } from '../item-filters.ts';
+import type { ItemFilters } from './filters.sql.ts';
 import { createPageAnchors, type PageAnchors } from './page-anchors.ts';
 import { readItemsPage } from './page.store.ts';
 

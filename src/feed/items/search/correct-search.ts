@@ -1,9 +1,9 @@
 import type { Tx } from '../../../platform/db/db.ts';
 import { listRecentItems } from '../items.store.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
-import { correctText, countWords, type WordCounts } from './text/correct-text.ts';
 import type { Search } from './search-query.ts';
 import { readSearchPage, textOnly } from './search.store.ts';
+import { editDistance } from '../../../platform/lib/text/nearest-names.ts';
 
 const titlesMax = 2_000;
 
@@ -40,4 +40,68 @@ export async function correctSearch(
   return text === undefined
     ? undefined
     : { text, search: { ...search, fullText: { text, indicatorForms: [], runs: [] } } };
+}
+
+const wordsMax = 8;
+const wordMinChars = 4;
+const wordMaxChars = 40;
+
+/** Matches a text of plain words. Anything else, such as an address or an id, is meant as it is. */
+const plainWords = /^[\p{L}\p{N}]+(?: +[\p{L}\p{N}]+)*$/u;
+const startsWithLetter = /^\p{L}/u;
+const separator = /[^\p{L}\p{N}]+/u;
+
+/** The number of occurrences of words in lower case. */
+export type WordCounts = ReadonlyMap<string, number>;
+
+/** Returns the words of texts that may correct a search, added to those of `others`. */
+export function countWords(texts: Iterable<string>, others: WordCounts = new Map()): WordCounts {
+  const counts = new Map(others);
+  for (const text of texts)
+    for (const word of text.toLowerCase().split(separator))
+      if (word.length >= wordMinChars && word.length <= wordMaxChars && startsWithLetter.test(word))
+        counts.set(word, (counts.get(word) ?? 0) + 1);
+  return counts;
+}
+
+/**
+ * Replaces each unknown word of a search by the nearest known one: at one edit, from eight letters on at two, the most frequent first. A word with
+ * which a known word begins is known. Returns undefined if the text is not of plain words, if all words are known, or if one has no neighbor.
+ */
+export function correctText(text: string, known: WordCounts): string | undefined {
+  const words = text.trim().toLowerCase().split(/\s+/);
+  if (!plainWords.test(words.join(' ')) || words.length > wordsMax) return undefined;
+  const corrected = words.map((word) => (isCorrectable(word) ? findNearest(word, known) : word));
+  return corrected.includes(undefined) || corrected.join(' ') === words.join(' ') ? undefined : corrected.join(' ');
+}
+
+const isCorrectable = (word: string): boolean =>
+  word.length >= wordMinChars && word.length <= wordMaxChars && startsWithLetter.test(word);
+
+function findNearest(word: string, known: WordCounts): string | undefined {
+  const limit = word.length < 8 ? 1 : 2;
+  const letters = new Set(word);
+  let best: { word: string; distance: number; count: number } | undefined;
+  for (const [candidate, count] of known) {
+    if (candidate.startsWith(word)) return word;
+    if (!mayBeNear(candidate, { word, letters, limit })) continue;
+    const distance = editDistance(word, candidate, limit);
+    if (distance > limit) continue;
+    if (!best || distance < best.distance || (distance === best.distance && count > best.count))
+      best = { word: candidate, distance, count };
+  }
+  return best?.word;
+}
+
+type WantedWord = { word: string; letters: ReadonlySet<string>; limit: number };
+
+/**
+ * Returns whether a word has a similar length and few letters that the wanted one lacks. Excludes most words in a fraction of the time of
+ * `editDistance`.
+ */
+function mayBeNear(candidate: string, { word, letters, limit }: WantedWord): boolean {
+  if (Math.abs(candidate.length - word.length) > limit) return false;
+  let foreign = 0;
+  for (const letter of candidate) if (!letters.has(letter) && (foreign += 1) > limit) return false;
+  return true;
 }

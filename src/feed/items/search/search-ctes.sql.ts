@@ -1,6 +1,5 @@
 import { sql } from 'kysely';
-import type { ItemFilters } from '../item-filters.ts';
-import { isOfSource, matchesAsOverridden } from '../list-query/filters.sql.ts';
+import { type ItemFilters, isOfSource, matchesAsOverridden } from '../list-query/filters.sql.ts';
 import {
   allOfStates,
   byItemId,
@@ -9,13 +8,20 @@ import {
   type IdSet,
   type Sql,
   type StateCondition,
-} from '../list-query/query.sql.ts';
-import { isInSnapshot } from '../list-query/snapshot-rows.sql.ts';
-import { overridesAt } from '../overrides/overrides.sql.ts';
+} from '../snapshot/query.sql.ts';
+import { isInSnapshot } from '../snapshot/snapshot-rows.sql.ts';
+import { overridesAt } from '../snapshot/override-rows.store.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
-import { comparesTerm, hasFullText, hasTerm, isAmong, isOneOf } from './search-conditions.sql.ts';
+import {
+  comparesTerm,
+  hasFullText,
+  hasTerm,
+  isAmong,
+  isOneOf,
+  isUpdatedSince,
+  updatedSince,
+} from './search-conditions.sql.ts';
 import type { Search, TermFilter } from './search-query.ts';
-import { isUpdatedSince, updatedSince } from './updated-since.sql.ts';
 
 /** `onlyIds` are the ids to which the list is restricted. */
 export type SearchOptions = { filters: ItemFilters; search: Search; onlyIds?: IdSet | undefined };

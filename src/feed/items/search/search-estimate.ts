@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { queryRow, type Tx } from '../../../platform/db/db.ts';
-import { withCtes, type Condition, type Sql, type StateCondition } from '../list-query/query.sql.ts';
-import { overriddenIds } from '../overrides/overrides.sql.ts';
+import { withCtes, type Condition, type Sql, type StateCondition } from '../snapshot/query.sql.ts';
+import { overriddenIds } from '../snapshot/override-rows.store.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import { hasSampledText, searchTextMatches, toTsquery, type TextSample } from './search-conditions.sql.ts';
 import { searchCtes, type SearchOptions } from './search-ctes.sql.ts';

@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
 import { queryRows, type Tx } from '../../../platform/db/db.ts';
 import type { ItemCountRow } from '../items.store.ts';
-import { withCtes, type Sql } from '../list-query/query.sql.ts';
-import { withStateColumns } from '../list-query/snapshot-rows.sql.ts';
-import { overridesAt } from '../overrides/overrides.sql.ts';
+import { withCtes, type Sql } from '../snapshot/query.sql.ts';
+import { withStateColumns } from '../snapshot/snapshot-rows.sql.ts';
+import { overridesAt } from '../snapshot/override-rows.store.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import { hasSampledText } from './search-conditions.sql.ts';
 import { searchCtes, type SearchOptions } from './search-ctes.sql.ts';

@@ -1,7 +1,7 @@
 import type { Tx } from '../../../platform/db/db.ts';
 import { foldSource, hasSearch, isTextOnly, toItemFilters, type FeedFilters } from '../feed-filters.ts';
 import { readItemCounts, type ItemCountRow } from '../items.store.ts';
-import { relevantItems } from '../list-query/relevance.sql.ts';
+import { relevantItems } from '../list-query/relevant-items.store.ts';
 import type { OrgState } from '../snapshot/org-state.store.ts';
 import { correctSearch, type CorrectionContext } from './correct-search.ts';
 import { readMatchCounts } from './search-facets.store.ts';

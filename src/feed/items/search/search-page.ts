@@ -2,8 +2,8 @@ import { sql } from 'kysely';
 import { queryRow, type Tx } from '../../../platform/db/db.ts';
 import { nilId } from '../../../platform/lib/ids.ts';
 import { readPageRows, type ItemsPage } from '../list-query/page.store.ts';
-import { materialized, type Cte, type Sql } from '../list-query/query.sql.ts';
-import { hasManyPools } from '../list-query/snapshot-rows.sql.ts';
+import { materialized, type Cte, type Sql } from '../snapshot/query.sql.ts';
+import { hasManyPools } from '../snapshot/snapshot-rows.sql.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import {
   hadFullText,
@@ -12,12 +12,12 @@ import {
   itemMatchesText,
   toTsquery,
   type NewestMatches,
+  idsUpdatedSince,
 } from './search-conditions.sql.ts';
 import { searchCtes, type SearchBounds, type SearchOptions } from './search-ctes.sql.ts';
-import { type MatchEstimate } from './search-estimate.ts';
+import type { MatchEstimate } from './search-estimate.ts';
 import type { FullTextQuery } from './search-query.ts';
 import { lookUpsMax, scanSearch } from './search-scan.sql.ts';
-import { idsUpdatedSince } from './updated-since.sql.ts';
 
 export type PageRange = { limit: number; offset: number };
 

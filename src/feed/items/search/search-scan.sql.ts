@@ -1,16 +1,21 @@
 import { sql } from 'kysely';
-import { usesOverriddenRows, type ItemFilters } from '../item-filters.ts';
-import { isOfSource } from '../list-query/filters.sql.ts';
+import { usesOverriddenRows, type ItemFilters, isOfSource } from '../list-query/filters.sql.ts';
 import { orderedRows } from '../list-query/ordered-rows.sql.ts';
-import { overriddenRowsCte } from '../list-query/overridden-rows.sql.ts';
-import { allOf, byItemId, type Condition, type Cte, type Sql, type StateCondition } from '../list-query/query.sql.ts';
-import { isCurrentInAny, isInSnapshot } from '../list-query/snapshot-rows.sql.ts';
-import { overriddenIds, overridesAt } from '../overrides/overrides.sql.ts';
+import { overriddenRowsCte } from '../list-query/filter-ctes.sql.ts';
+import { allOf, byItemId, type Condition, type Cte, type Sql, type StateCondition } from '../snapshot/query.sql.ts';
+import { isCurrentInAny, isInSnapshot } from '../snapshot/snapshot-rows.sql.ts';
+import { overriddenIds, overridesAt } from '../snapshot/override-rows.store.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
-import { hadFullText, hadTerm, isAmong, itemHasTerm, itemMatchesText } from './search-conditions.sql.ts';
+import {
+  hadFullText,
+  hadTerm,
+  isAmong,
+  itemHasTerm,
+  itemMatchesText,
+  isUpdatedSince,
+} from './search-conditions.sql.ts';
 import type { SearchOptions } from './search-ctes.sql.ts';
 import type { FullTextQuery } from './search-query.ts';
-import { isUpdatedSince } from './updated-since.sql.ts';
 
 /** For more rows, the ids to which a list is restricted are hashed, which costs as much as so many look-ups. */
 export const lookUpsMax = 40_000;

@@ -4,8 +4,7 @@ import { unavailableError } from '../../../platform/lib/errors.ts';
 import { readPageRows, type ItemsPage } from '../list-query/page.store.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import { searchCtes, type SearchOptions } from './search-ctes.sql.ts';
-import { isByTermsAlone, readPageByTerms } from './terms-page.store.ts';
-import { isByUpdateAlone, readPageByUpdate } from './updates-page.store.ts';
+import { isByTermsAlone, readPageByTerms, isByUpdateAlone, readPageByUpdate } from './newest-page.store.ts';
 import { defaultSamples, estimateMatches, type Samples } from './search-estimate.ts';
 import {
   choosePageMethod,

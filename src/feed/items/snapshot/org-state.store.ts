@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { queryRow, type Tx } from '../../../platform/db/db.ts';
-import type { Sql } from '../list-query/query.sql.ts';
+import type { Sql } from './query.sql.ts';
 import type { Snapshot } from './snapshot.ts';
 
 /** The organization's own part of a snapshot, beside the pools: its relevance profile and its overrides. */

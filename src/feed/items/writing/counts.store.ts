@@ -1,6 +1,8 @@
 import { sql } from 'kysely';
 import { queryRow, type Tx } from '../../../platform/db/db.ts';
 import type { OrgId } from '../../../platform/lib/org-id.ts';
+import { readQuota } from '../../../platform/orgs/limits/limits.store.ts';
+import { requireQuota } from '../../../platform/orgs/limits/quotas.ts';
 
 /** The key of a row of `feed_counts`, which counts the items of a pool. */
 type CountKey = {
@@ -13,7 +15,7 @@ type CountKey = {
 };
 
 /** An item as it is counted. */
-export type CountedItem = CountKey & { isRoot: boolean };
+type CountedItem = CountKey & { isRoot: boolean };
 
 /** The columns of `items` from which an item is counted. */
 export type CountedRow = Omit<CountKey, 'poolId' | 'sourceName'> & {
@@ -28,7 +30,7 @@ export function toCountedItem({ pool_id: poolId, source_name: sourceName, ...row
 }
 
 /** Returns the number of an organization's private items that are not retracted. */
-export async function countPrivateItems(tx: Tx, orgId: OrgId): Promise<number> {
+async function countPrivateItems(tx: Tx, orgId: OrgId): Promise<number> {
   const row = await queryRow<{ n: number }>(tx)`
     select coalesce(sum(c.n), 0) as n from feed_pools p join feed_counts c on c.pool_id = p.id
     where p.organization_id = ${orgId} and p.kind = 'private' and c.status <> 'retracted'`;
@@ -36,7 +38,7 @@ export async function countPrivateItems(tx: Tx, orgId: OrgId): Promise<number> {
 }
 
 /** An item that is now counted differently. `before` is undefined for a new item. */
-export type CountMove = { before?: CountedItem; after: CountedItem };
+type CountMove = { before?: CountedItem; after: CountedItem };
 
 /** Updates the totals in the transaction that writes the items. The items' pools must be locked. */
 export async function moveCounts(tx: Tx, moves: CountMove[]): Promise<void> {
@@ -65,3 +67,20 @@ export async function moveCounts(tx: Tx, moves: CountMove[]): Promise<void> {
   if (pools.length === 0) return;
   await sql`delete from feed_counts where n = 0 and pool_id = any(${pools}::uuid[])`.execute(tx);
 }
+
+/** The quota of private items and how many more it allows. */
+export type ItemRoom = { limit: number; room: number };
+
+/**
+ * Returns how many private items an organization may still add, or undefined without a quota. The number is exact until the transaction ends
+ * if it has locked the private pool.
+ */
+export async function readItemRoom(tx: Tx, orgId: OrgId): Promise<ItemRoom | undefined> {
+  const limit = await readQuota(tx, orgId, 'feedItems');
+  if (limit === null) return undefined;
+  return { limit, room: Math.max(0, limit - (await countPrivateItems(tx, orgId))) };
+}
+
+/** Throws `quota_reached` (409) if the organization may not add a private item. The caller has locked the private pool. */
+export const requireItemQuota = (tx: Tx, orgId: OrgId): Promise<void> =>
+  requireQuota(tx, orgId, 'feedItems', () => countPrivateItems(tx, orgId));

@@ -8,9 +8,8 @@ import {
   type EncodedColumn,
 } from '../../../platform/db/recordset.ts';
 import type { Term } from '../../model/terms.ts';
-import type { SearchText } from '../search/text/search-text.ts';
-import { toIndexText } from '../search/text/unspaced-text.ts';
-import { batches } from './batches.ts';
+import type { SearchText } from '../search/search-text.ts';
+import { toIndexText } from '../search/characters.ts';
 import {
   encodeItems,
   encodeVersions,
@@ -207,3 +206,11 @@ export async function eraseStateContent(tx: Tx, ids: string[]): Promise<void> {
       update item_states s set title = i.title, publish_time = null, doc = i.doc, next_expiry_at = null, terms = '{}', words = null
       from items i where i.id = s.item_id and i.id = any(${ids}::uuid[])`.execute(tx);
 }
+
+const batchMax = 500;
+
+/** Splits a list into batches of at most 500. */
+export const batches = <T>(list: T[]): T[][] =>
+  Array.from({ length: Math.ceil(list.length / batchMax) }, (_, index) =>
+    list.slice(index * batchMax, (index + 1) * batchMax),
+  );

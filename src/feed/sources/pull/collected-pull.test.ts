@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from 'vitest';
 import { startApp } from '../../../../test/support/harness.ts';
-import { pullNextDue } from './threads/start-pulls.ts';
+import { pullNextDue } from './start-pulls.ts';
 import { emptyResult } from '../../ingestion/pull-plan.ts';
 import { mispAttribute, mispEvent, mispId } from '../../../../test/support/feed/misp-documents.ts';
 import { startServer } from '../../../../test/support/feed/source-server.ts';

@@ -5,8 +5,8 @@ import { startApp } from '../../../../test/support/harness.ts';
 import { selectIn } from '../../../../test/support/select-rows.ts';
 import { ExternalError } from '../../../platform/lib/external-error.ts';
 import { ThreadError } from '../../../platform/lib/threads/thread-protocol.ts';
-import { type Parser, createParser } from './parse/parser.ts';
-import { pullNextDue, type RunPull } from './threads/start-pulls.ts';
+import { type Parser, createParser } from './parser.ts';
+import { pullNextDue, type RunPull } from './start-pulls.ts';
 import { pullClaimedSource } from './pull-source.ts';
 
 let now = new Date('2026-01-01T00:00:00.000Z');

@@ -1,7 +1,6 @@
-import type { TransactionWork } from '../../../platform/db/db.ts';
+import type { TransactionWork, Tx } from '../../../platform/db/db.ts';
 import { uuidv7 } from '../../../platform/lib/ids.ts';
-import { buildItemCandidates } from '../../ingestion/item-candidates.ts';
-import { ignoreMinorEdits } from '../../ingestion/minor-edits.ts';
+import { buildItemCandidates, type ItemCandidate } from '../../ingestion/item-candidates.ts';
 import {
   isMissingTooManyRows,
   listReturnedIds,
@@ -14,11 +13,13 @@ import {
   type PullFindings,
 } from '../../ingestion/pull-plan.ts';
 import type { PullCursor, SourceRow } from '../../ingestion/source-row.ts';
-import { listStoredItems, type StoredItem } from '../../ingestion/stored-items.store.ts';
+import { listStoredItems, type StoredItem, listCurrentVersions } from '../../ingestion/stored-items.store.ts';
 import { ensurePrivatePool } from '../../items/writing/feed-pools.store.ts';
 import type { SkippedEntry, SourceRecord } from '../../model/source-record.ts';
-import { BadPull, asBadPull } from './bad-pull.ts';
-import type { ParsedHead, ParsedSource, RecordChunk } from './parse/record-chunks.ts';
+import { BadPull, asBadPull } from './pull-outcome.ts';
+import type { ParsedHead, ParsedSource, RecordChunk } from './record-chunks.ts';
+import type { FeedItem } from '../../model/item.schema.ts';
+import { joinIndicators } from '../../ingestion/content-hash.ts';
 
 type InTransaction = <T>(work: TransactionWork<T>) => Promise<T>;
 
@@ -152,3 +153,63 @@ function filterRecords(records: SourceRecord[], source: { include: string; exclu
 }
 
 const parseWords = (json: string): string[] => (JSON.parse(json) as string[]).map((word) => word.toLowerCase());
+
+const shingleWords = 4;
+const changedShareMax = 0.02;
+
+/**
+ * Gives candidates with minor edits the hashes of the stored item, so that they count as unchanged: fetched articles that differ in less than
+ * 2 % of their shingles and in no indicator, date or title (spec/feed.md, "version").
+ */
+async function ignoreMinorEdits(
+  tx: Tx,
+  source: SourceRow,
+  candidates: ItemCandidate[],
+  stored: StoredItem[],
+): Promise<void> {
+  const storedByRecord = new Map(stored.map((item) => [item.record_id, item]));
+  const changed = candidates.flatMap((candidate) => {
+    const item = storedByRecord.get(candidate.record.recordId);
+    const isChanged =
+      candidate.record.isProse && item && item.status !== 'retracted' && item.record_hash !== candidate.recordHash;
+    return isChanged ? [{ candidate, item }] : [];
+  });
+  if (changed.length === 0) return;
+  const changedIds = changed.map(({ item }) => item.id);
+  const current = await listCurrentVersions(tx, source, changedIds);
+  const currentById = new Map(current.map((version) => [version.id, version]));
+  for (const { candidate, item } of changed) {
+    const before = currentById.get(item.id);
+    if (before && isMinorEdit(JSON.parse(before.doc) as FeedItem, before.stored_text, candidate))
+      Object.assign(candidate, { recordHash: item.record_hash, contentHash: item.content_hash });
+  }
+}
+
+function isMinorEdit(item: FeedItem, text: string, { record }: ItemCandidate): boolean {
+  return (
+    item.event.title === record.title &&
+    item.source.publishTime === record.publishTime &&
+    joinIndicators(item.iocs) === joinIndicators(record.iocs) &&
+    changedShare(text, record.storedText) < changedShareMax
+  );
+}
+
+/** Returns the share of the shingles (sequences of four words) of two texts that occur in only one of them. */
+function changedShare(a: string, b: string): number {
+  const [shinglesA, shinglesB] = [listShingles(a), listShingles(b)];
+  const shared = [...shinglesA].filter((shingle) => shinglesB.has(shingle)).length;
+  const total = shinglesA.size + shinglesB.size - shared;
+  return total === 0 ? 0 : 1 - shared / total;
+}
+
+function listShingles(text: string): Set<string> {
+  const words =
+    text
+      .normalize('NFC')
+      .toLowerCase()
+      .match(/[\p{L}\p{N}]+/gu) ?? [];
+  if (words.length < shingleWords) return new Set([words.join(' ')]);
+  return new Set(
+    words.slice(shingleWords - 1).map((_word, index) => words.slice(index, index + shingleWords).join(' ')),
+  );
+}

@@ -3,16 +3,20 @@ import type { FetchSessionResult } from '../../formats/fetch-session.ts';
 import { isBelievable } from '../../model/source-record.ts';
 import { emptyResult, type PullResult } from '../../ingestion/pull-plan.ts';
 import type { PullCursor, SourceRow } from '../../ingestion/source-row.ts';
-import { updateNewsRhythm } from '../notify-source-events.ts';
-import { nextPullAfterSuccess, nextPull } from '../source-schedule.ts';
-import type { PullEnd } from '../sources.store.ts';
-import { BadPull } from './bad-pull.ts';
+import { nextPullAfterSuccess, nextPull } from '../source-settings.ts';
+import { type PullEnd, readSource } from '../sources.store.ts';
 import { hashDocuments, type FetchedDocuments } from './fetch-documents.ts';
-import type { ParsedHead } from './parse/record-chunks.ts';
+import type { ParsedHead } from './record-chunks.ts';
+import type { Tx } from '../../../platform/db/db.ts';
+import { emitEvents } from '../../../platform/notifications/emit-events.ts';
+import type { EventType } from '../../../platform/notifications/event-types.ts';
+import { toSource } from '../source-view.ts';
+import { ExternalError } from '../../../platform/lib/external-error.ts';
+import { isPoolBusy, ThreadError } from '../../../platform/lib/threads/thread-protocol.ts';
 
 const storedSkippedMax = 100;
 
-export type GoodPull = {
+type GoodPull = {
   /** The source when the pull began. */
   before: SourceRow;
   cursor: PullCursor;
@@ -117,3 +121,58 @@ function retryAfterFault(source: SourceRow, now: Date, isScheduled: boolean): Da
 
 const toStoredResult = (result: PullResult): string =>
   JSON.stringify({ ...result, skipped: result.skipped.slice(0, storedSkippedMax) });
+
+const silentMinMs = 7 * 86_400_000;
+const silentFactor = 5;
+
+/**
+ * Updates a source's usual time between new items (a running mean), and since when it has been silent. A source is silent after the larger of
+ * seven days and five times its usual time. `silentSince` stays until there is a new item, so that a silence is reported once.
+ */
+function updateNewsRhythm(
+  source: SourceRow,
+  cursor: PullCursor,
+  { now, isNew }: { now: Date; isNew: boolean },
+): Pick<PullCursor, 'usualMs' | 'silentSince'> {
+  const last = source.last_new_at ?? source.created_at;
+  const sinceMs = now.getTime() - last.getTime();
+  const { usualMs } = cursor;
+  // The first pull says nothing about the time between new items.
+  if (isNew)
+    return { usualMs: source.last_new_at === null ? usualMs : nextMean(usualMs, sinceMs), silentSince: undefined };
+  const isSilent = sinceMs > Math.max(silentMinMs, silentFactor * (usualMs ?? 0));
+  return { usualMs, silentSince: cursor.silentSince ?? (isSilent ? now.toISOString() : undefined) };
+}
+
+const nextMean = (usualMs: number | undefined, sinceMs: number): number =>
+  Math.round(usualMs === undefined ? sinceMs : (usualMs * 3 + sinceMs) / 4);
+
+/** Sends an event about a source to its owner's notification destinations, in the transaction of the pull. */
+export async function notifySource(
+  tx: Tx,
+  source: SourceRow,
+  { type, now }: { type: EventType; now: Date },
+): Promise<void> {
+  const { organization_id: orgId, id } = source;
+  await emitEvents(tx, [orgId], [type], async () => {
+    const owner = { orgId, keyId: null, scopes: new Set<string>(), expiresAt: null };
+    const data = toSource(await readSource(tx, source), owner, now);
+    return [{ orgId, type, resourceId: id, revision: now.getTime(), data }];
+  });
+}
+
+/** Why a pull is not good. The message is safe to show. Any other error is a fault of the service. */
+export class BadPull extends Error {}
+
+/**
+ * Runs `work` and turns an error that the source caused into a `BadPull` with the original error as its cause: the source does not answer, or its
+ * documents cannot be read, or not within the limits of time and memory. Other errors stay what they are: faults of the service.
+ */
+export async function asBadPull<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    const isOfSource = error instanceof ExternalError || (error instanceof ThreadError && !isPoolBusy(error));
+    throw isOfSource ? new BadPull(error.message, { cause: error }) : error;
+  }
+}

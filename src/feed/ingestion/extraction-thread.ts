@@ -1,0 +1,18 @@
+import { workerData } from 'node:worker_threads';
+import { lowerThreadPriority, serveTasks } from '../../platform/lib/threads/thread-worker.ts';
+import { readEntryText } from '../formats/rss/read-entry-text.ts';
+import { extractItem } from '../extraction/extract-item.ts';
+import type { ExtractTask } from './extractor.ts';
+import { applyInstalledLists } from './installed-lists.ts';
+
+const knowledge = applyInstalledLists(String(workerData));
+
+lowerThreadPriority();
+// Loads the lists and weights that are read on first use, so that the time limit of the first text does not include it.
+extractItem(
+  { text: 'The actor APT28 deployed a web shell on 192.0.2.1 to steal credentials of Microsoft Exchange.' },
+  knowledge,
+);
+serveTasks((task: ExtractTask) =>
+  task.kind === 'report' ? extractItem(task.report, knowledge) : readEntryText(task.entry, knowledge),
+);

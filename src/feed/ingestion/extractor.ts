@@ -1,0 +1,80 @@
+import { availableParallelism } from 'node:os';
+import { siblingModule } from '../../platform/lib/program-files.ts';
+import { createThreadPool } from '../../platform/lib/threads/thread-pool.ts';
+import { getReferenceDataVersion } from '../reference-data/installed-data.ts';
+import type { SourceRecord, UnreadText } from '../model/source-record.ts';
+import type { ExtractedItem, ReportText } from '../extraction/extract-item.ts';
+import type { CallOwner } from '../../platform/lib/threads/thread-worker.ts';
+import type { SnapshotCache } from '../items/snapshot/snapshot.ts';
+
+export type ExtractTask = { kind: 'report'; report: ReportText } | { kind: 'entry'; entry: UnreadText };
+
+/** Extracts items from texts in worker threads, so that the main thread stays responsive and a slow text can be abandoned. */
+export type Extractor = {
+  /** The version of the reference data in use. */
+  referenceDataVersion: number;
+  /** `read` and `readEntry` reject with a ThreadError if a thread fails or is unavailable, and with an Error if the text itself is unusable. `owner` is the organization: organizations take turns. */
+  read: (report: ReportText, signal?: AbortSignal, owner?: string) => Promise<ExtractedItem>;
+  /** Extracts the record of a feed entry from its page or its own text. */
+  readEntry: (entry: UnreadText, signal?: AbortSignal, owner?: string) => Promise<SourceRecord>;
+  close: () => Promise<void>;
+};
+
+const defaultTimeoutMs = 20_000;
+const threadsMax = Math.min(4, Math.max(1, availableParallelism() - 1));
+
+/** Reads the installed reference data from `dataDir`. A text may take `timeoutMs`. */
+export function createExtractor(dataDir: string, timeoutMs = defaultTimeoutMs): Extractor {
+  const threads = createThreadPool<ExtractTask, unknown>({
+    file: siblingModule('extraction-thread', import.meta),
+    workerData: dataDir,
+    threadsMax,
+    waitingMax: 64,
+    memoryMb: 512,
+  });
+  return {
+    referenceDataVersion: getReferenceDataVersion(dataDir),
+    read: async (report, signal, owner = '') =>
+      (await threads.run({ kind: 'report', report }, { timeoutMs, signal, owner })) as ExtractedItem,
+    readEntry: async (entry, signal, owner = '') =>
+      (await threads.run({ kind: 'entry', entry }, { timeoutMs, signal, owner })) as SourceRecord,
+    close: threads.close,
+  };
+}
+
+/** A call from feed work in a thread to the main thread. `changed`: a transaction changed the feed. */
+type MainThreadCall =
+  | { kind: 'report'; report: ReportText; owner: string | undefined }
+  | { kind: 'entry'; entry: UnreadText; owner: string | undefined }
+  | { kind: 'changed' };
+
+type MainThread = { extractor: Extractor; snapshots: SnapshotCache };
+type MainThreadProxy = { extractor: Omit<Extractor, 'close'>; snapshots: Pick<SnapshotCache, 'invalidate'> };
+
+/** Returns the function that answers the calls of `createMainThreadProxy`, in the main thread. */
+export const createCallAnswerer =
+  ({ extractor, snapshots }: MainThread) =>
+  async (request: unknown): Promise<unknown> => {
+    const call = request as MainThreadCall;
+    switch (call.kind) {
+      case 'report':
+        return extractor.read(call.report, undefined, call.owner);
+      case 'entry':
+        return extractor.readEntry(call.entry, undefined, call.owner);
+      case 'changed':
+        return snapshots.invalidate();
+    }
+  };
+
+/** Returns the extraction threads and the snapshot cache of the main thread, for use in a thread. All threads share them. */
+export function createMainThreadProxy(callOwner: CallOwner, referenceDataVersion: number): MainThreadProxy {
+  const call = (request: MainThreadCall): Promise<unknown> => callOwner(request);
+  return {
+    extractor: {
+      referenceDataVersion,
+      read: async (report, _signal, owner) => (await call({ kind: 'report', report, owner })) as ExtractedItem,
+      readEntry: async (entry, _signal, owner) => (await call({ kind: 'entry', entry, owner })) as SourceRecord,
+    },
+    snapshots: { invalidate: () => void call({ kind: 'changed' }) },
+  };
+}

@@ -1,0 +1,152 @@
+import { promisify } from 'node:util';
+import { brotliCompress, constants, gzip } from 'node:zlib';
+import { createHash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+import type { PageCursor } from '../../platform/lib/page-request.ts';
+import { inOrg, type Db } from '../../platform/db/db.ts';
+import type { OrgId } from '../../platform/lib/org-id.ts';
+import { openSnapshotToken, sealSnapshotToken, type DatedSnapshot, type SnapshotCache } from './snapshot/snapshot.ts';
+import { startOfHour } from '../model/expiry.ts';
+import { readFeedKey } from './snapshot/pools.store.ts';
+
+/** A complete response body with its ETag. Each encoding is compressed once, on first use. */
+export type CachedPage = { etag: string; bytes: (encoding: Encoding) => Buffer | Promise<Buffer> };
+
+const compressMinBytes = 1_024;
+const brotliQuality = 4;
+
+/** The memory of a cached page besides its bytes. */
+const pageOverheadBytes = 1_000;
+
+/**
+ * Caches the most recently used pages within `bytesMax`. A page counts twice, which allows for its compressed forms. It is stored under its
+ * ETag, because the key contains the filters of the request, which may be thousands of characters long.
+ */
+export function createPageCache(bytesMax = 64 * 1024 * 1024) {
+  const pages = new LRUCache<string, CachedPage>({ maxSize: bytesMax, maxEntrySize: Math.floor(bytesMax / 4) });
+  return {
+    get: (key: string): CachedPage | undefined => pages.get(toWeakEtag(key)),
+    put(key: string, body: Buffer): CachedPage {
+      const etag = toWeakEtag(key);
+      const page = createPage(etag, body);
+      pages.set(etag, page, { size: body.length * 2 + pageOverheadBytes });
+      return page;
+    },
+  };
+}
+
+function createPage(etag: string, shared: Buffer): CachedPage {
+  const body = toOwnMemory(shared);
+  const encoded = new Map<Encoding, Buffer | Promise<Buffer>>([['identity', body]]);
+  return {
+    etag,
+    bytes(accepted) {
+      const encoding = body.length < compressMinBytes ? 'identity' : accepted;
+      const known = encoded.get(encoding);
+      if (known) return known;
+      const compressing = compress(body, encoding).then((bytes) => {
+        const own = toOwnMemory(bytes);
+        encoded.set(encoding, own);
+        return own;
+      });
+      encoded.set(encoding, compressing);
+      return compressing;
+    },
+  };
+}
+
+/** A short buffer is part of a larger one, which would be kept with it: 64 KiB for an empty page. */
+function toOwnMemory(bytes: Buffer): Buffer {
+  if (bytes.length === bytes.buffer.byteLength) return bytes;
+  const own = Buffer.allocUnsafeSlow(bytes.length);
+  bytes.copy(own);
+  return own;
+}
+
+const gzipAsync = promisify(gzip);
+const brotliAsync = promisify(brotliCompress);
+
+const compress = (body: Buffer, encoding: Encoding): Promise<Buffer> =>
+  encoding === 'br'
+    ? brotliAsync(body, {
+        params: { [constants.BROTLI_PARAM_QUALITY]: brotliQuality, [constants.BROTLI_PARAM_SIZE_HINT]: body.length },
+      })
+    : gzipAsync(body);
+
+/**
+ * The row before each page, keyed by snapshot, filters and offset. A client that reads page after page then never makes the database scan
+ * the earlier pages again.
+ */
+export type PageCursors = LRUCache<string, PageCursor>;
+
+/** Bounded by memory, because the filters of a request may be thousands of characters long. */
+export const createPageCursors = (bytesMax = 8 * 1024 * 1024): PageCursors =>
+  new LRUCache({ maxSize: bytesMax, sizeCalculation: (_cursor, key) => 2 * key.length + 200 });
+
+/** `key` identifies the response within its snapshot. `asOf` is a snapshot token; without one the page shows the feed at `now`. */
+type FeedPageRequest = { orgId: OrgId; key: string; asOf?: string | undefined; now: Date };
+
+/** Builds the body of a response from one snapshot, whose token is `token`. */
+type BuildPage = (dated: DatedSnapshot, token: string | undefined) => Promise<Buffer>;
+
+/**
+ * Returns a response of the feed. Organizations that see the same snapshot share the cached bytes of a page for one UTC hour, and concurrent
+ * requests share one build. Builders read the state at the snapshot's sequence numbers, so that later writes never leak into a page.
+ */
+export type FeedPages = { get: (request: FeedPageRequest, build: BuildPage) => Promise<CachedPage> };
+
+export function createFeedPages(db: Db, snapshots: SnapshotCache): FeedPages {
+  const cache = createPageCache();
+  const building = new Map<string, Promise<CachedPage>>();
+  let feedKey: Promise<Buffer> | undefined;
+  const getFeedKey = (orgId: OrgId): Promise<Buffer> => {
+    feedKey ??= inOrg(db, orgId, readFeedKey);
+    feedKey.catch(() => (feedKey = undefined));
+    return feedKey;
+  };
+  return {
+    async get({ orgId, key, asOf, now }, build) {
+      const snapshot = await snapshots.get(orgId);
+      const dated =
+        asOf === undefined
+          ? { snapshot, hour: startOfHour(now) }
+          : openSnapshotToken(await getFeedKey(orgId), asOf, { snapshot, now });
+      const cacheKey = `${dated.snapshot.tag} ${dated.hour} ${key}`;
+      const known = cache.get(cacheKey) ?? building.get(cacheKey);
+      if (known) return known;
+      const page = getFeedKey(orgId)
+        .then((feedKey) => build(dated, sealSnapshotToken(feedKey, dated)))
+        .then((body) => cache.put(cacheKey, body));
+      building.set(cacheKey, page);
+      return page.finally(() => building.delete(cacheKey));
+    },
+  };
+}
+
+type Encoding = 'identity' | 'gzip' | 'br';
+
+/** Returns the preferred encoding that an Accept-Encoding header allows (RFC 9110, 12.5.3): Brotli, then gzip, then none. */
+export function chooseEncoding(header: string | undefined): Encoding {
+  if (!header) return 'identity';
+  const weights = new Map<string, number>();
+  for (const part of header.slice(0, 1_000).split(',')) {
+    const [name = '', ...parameters] = part.split(';').map((text) => text.trim().toLowerCase());
+    const q = parameters.find((parameter) => parameter.startsWith('q='));
+    weights.set(name, q === undefined ? 1 : Number(q.slice(2)) || 0);
+  }
+  const weigh = (name: string): number => weights.get(name) ?? weights.get('*') ?? 0;
+  const [br, gzip] = [weigh('br'), weigh('gzip')];
+  if (br > 0 && br >= gzip) return 'br';
+  return gzip > 0 ? 'gzip' : 'identity';
+}
+
+/** A weak ETag derived from a cache key, because the plain and the compressed bytes share it. */
+export const toWeakEtag = (key: string): string =>
+  `W/"${createHash('sha256').update(key).digest('base64url').slice(0, 27)}"`;
+
+/** Returns whether an If-None-Match header contains the tag, by weak comparison (RFC 9110, 13.1.2). */
+export function matchesEtag(header: string | undefined, etag: string): boolean {
+  if (!header) return false;
+  const opaqueTag = etag.replace(/^W\//, '');
+  return header.split(',').some((tag) => tag.trim() === '*' || tag.trim().replace(/^W\//, '') === opaqueTag);
+}

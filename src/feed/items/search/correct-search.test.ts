@@ -1,0 +1,29 @@
+import { expect, test } from 'vitest';
+import { correctText, countWords } from './correct-search.ts';
+
+const known = countWords([
+  'Cobalt Strike beacons on a rented host',
+  'Ransomware at a bank, and ransomware again',
+  'Log4j2 exploited; banks patched',
+  'Basalt quarry hit',
+]);
+
+test.each([
+  ['colbalt strike', 'cobalt strike'],
+  ['Colbalt  STRIKE', 'cobalt strike'],
+  ['ransomwre', 'ransomware'],
+  ['ransmowaer bank', 'ransomware bank'],
+  ['banl', 'bank'],
+  ['lgo4j2', 'log4j2'],
+  ['cobalt strike', undefined],
+  ['rans', undefined],
+  ['colbalt nowhere', undefined],
+  ['colbalt.example', undefined],
+  ['"colbalt strike"', undefined],
+  ['colbalt -strike', undefined],
+  ['CVE-2024-1234', undefined],
+  ['ban', undefined],
+  ['clbalt strke and a bnak', 'cobalt strike and a bank'],
+])('corrects %s to %s', (text, expected) => {
+  expect(correctText(text, known)).toBe(expected);
+});
