@@ -12,8 +12,8 @@ import { correctSearch, type CountPublicWords } from './search/correct-search.ts
 import type { Search } from './search/search-query.ts';
 import { readSearchPage, type SearchPage } from './search/search.store.ts';
 import { readOrgState, type OrgState } from './snapshot/org-state.store.ts';
-import type { CachedPage, PageCursors, FeedPages } from './page-cache.ts';
-import type { PageAnchors } from './list-query/page-anchors.ts';
+import type { CachedPage, FeedPages } from './page-cache.ts';
+import type { PageStarts } from './list-query/page-starts.ts';
 import { readItemsPage } from './list-query/page.store.ts';
 import { relevantItems, readRelevantPage } from './list-query/relevant-items.store.ts';
 import type { Snapshot } from './snapshot/snapshot.ts';
@@ -22,8 +22,7 @@ export type ListItemsDeps = {
   db: Db;
   clock: Clock;
   feedPages: FeedPages;
-  pageCursors: PageCursors;
-  pageAnchors: PageAnchors;
+  pageStarts: PageStarts;
   countPublicWords: CountPublicWords;
 };
 
@@ -62,11 +61,7 @@ type ListRequest = Omit<ItemsRequest, 'asOf'>;
 /** `now` is the hour of the snapshot, so that all its pages rank items by the same age. */
 type PageSource = { snapshot: Snapshot; orgState: OrgState; request: ListRequest; now: Date };
 
-async function readPage(
-  tx: Tx,
-  { pageCursors: cursors, pageAnchors: anchors }: ListItemsDeps,
-  source: PageSource,
-): Promise<SearchPage> {
+async function readPage(tx: Tx, { pageStarts: starts }: ListItemsDeps, source: PageSource): Promise<SearchPage> {
   const { snapshot, orgState, request, now } = source;
   const { search, perPage: limit } = request;
   const offset = Math.min((request.page - 1) * limit, Number.MAX_SAFE_INTEGER - 1_000);
@@ -77,11 +72,12 @@ async function readPage(
   const onlyIds = isRelevantOnly ? relevantItems(orgState) : undefined;
   if (onlyIds || hasSearch(search))
     return readSearchPage(tx, snapshot, { filters, search, onlyIds, limit, offset, now });
-  const { rootsOnly } = search;
-  const cursorKey = (rowsBefore: number): string => JSON.stringify([snapshot.tag, filters, rootsOnly, rowsBefore]);
-  const after = cursors.get(cursorKey(offset));
-  const page = await readItemsPage(tx, snapshot, { filters: { ...filters, rootsOnly }, limit, offset, after, anchors });
-  if (page.end) cursors.set(cursorKey(offset + page.docs.length), page.end);
+  const page = await readItemsPage(tx, snapshot, {
+    filters: { ...filters, rootsOnly: search.rootsOnly },
+    limit,
+    offset,
+    starts,
+  });
   return { ...page, isEstimated: false };
 }
 

@@ -2,12 +2,51 @@ import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import type { PageCursor } from '../../platform/lib/page-request.ts';
 import { inOrg, type Db } from '../../platform/db/db.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import { openSnapshotToken, sealSnapshotToken, type DatedSnapshot, type SnapshotCache } from './snapshot/snapshot.ts';
 import { startOfHour } from '../model/expiry.ts';
 import { readFeedKey } from './snapshot/pools.store.ts';
+
+/** `key` identifies the response within its snapshot. `asOf` is a snapshot token; without one the page shows the feed at `now`. */
+type FeedPageRequest = { orgId: OrgId; key: string; asOf?: string | undefined; now: Date };
+
+/** Builds the body of a response from one snapshot, whose token is `token`. */
+type BuildPage = (dated: DatedSnapshot, token: string | undefined) => Promise<Buffer>;
+
+/**
+ * Returns a response of the feed. Organizations that see the same snapshot share the cached bytes of a page for one UTC hour, and concurrent
+ * requests share one build. Builders read the state at the snapshot's sequence numbers, so that later writes never leak into a page.
+ */
+export type FeedPages = { get: (request: FeedPageRequest, build: BuildPage) => Promise<CachedPage> };
+
+export function createFeedPages(db: Db, snapshots: SnapshotCache): FeedPages {
+  const cache = createPageCache();
+  const building = new Map<string, Promise<CachedPage>>();
+  let feedKey: Promise<Buffer> | undefined;
+  const getFeedKey = (orgId: OrgId): Promise<Buffer> => {
+    feedKey ??= inOrg(db, orgId, readFeedKey);
+    feedKey.catch(() => (feedKey = undefined));
+    return feedKey;
+  };
+  return {
+    async get({ orgId, key, asOf, now }, build) {
+      const snapshot = await snapshots.get(orgId);
+      const dated =
+        asOf === undefined
+          ? { snapshot, hour: startOfHour(now) }
+          : openSnapshotToken(await getFeedKey(orgId), asOf, { snapshot, now });
+      const cacheKey = `${dated.snapshot.tag} ${dated.hour} ${key}`;
+      const known = cache.get(cacheKey) ?? building.get(cacheKey);
+      if (known) return known;
+      const page = getFeedKey(orgId)
+        .then((feedKey) => build(dated, sealSnapshotToken(feedKey, dated)))
+        .then((body) => cache.put(cacheKey, body));
+      building.set(cacheKey, page);
+      return page.finally(() => building.delete(cacheKey));
+    },
+  };
+}
 
 /** A complete response body with its ETag. Each encoding is compressed once, on first use. */
 export type CachedPage = { etag: string; bytes: (encoding: Encoding) => Buffer | Promise<Buffer> };
@@ -72,56 +111,6 @@ const compress = (body: Buffer, encoding: Encoding): Promise<Buffer> =>
         params: { [constants.BROTLI_PARAM_QUALITY]: brotliQuality, [constants.BROTLI_PARAM_SIZE_HINT]: body.length },
       })
     : gzipAsync(body);
-
-/**
- * The row before each page, keyed by snapshot, filters and offset. A client that reads page after page then never makes the database scan
- * the earlier pages again.
- */
-export type PageCursors = LRUCache<string, PageCursor>;
-
-/** Bounded by memory, because the filters of a request may be thousands of characters long. */
-export const createPageCursors = (bytesMax = 8 * 1024 * 1024): PageCursors =>
-  new LRUCache({ maxSize: bytesMax, sizeCalculation: (_cursor, key) => 2 * key.length + 200 });
-
-/** `key` identifies the response within its snapshot. `asOf` is a snapshot token; without one the page shows the feed at `now`. */
-type FeedPageRequest = { orgId: OrgId; key: string; asOf?: string | undefined; now: Date };
-
-/** Builds the body of a response from one snapshot, whose token is `token`. */
-type BuildPage = (dated: DatedSnapshot, token: string | undefined) => Promise<Buffer>;
-
-/**
- * Returns a response of the feed. Organizations that see the same snapshot share the cached bytes of a page for one UTC hour, and concurrent
- * requests share one build. Builders read the state at the snapshot's sequence numbers, so that later writes never leak into a page.
- */
-export type FeedPages = { get: (request: FeedPageRequest, build: BuildPage) => Promise<CachedPage> };
-
-export function createFeedPages(db: Db, snapshots: SnapshotCache): FeedPages {
-  const cache = createPageCache();
-  const building = new Map<string, Promise<CachedPage>>();
-  let feedKey: Promise<Buffer> | undefined;
-  const getFeedKey = (orgId: OrgId): Promise<Buffer> => {
-    feedKey ??= inOrg(db, orgId, readFeedKey);
-    feedKey.catch(() => (feedKey = undefined));
-    return feedKey;
-  };
-  return {
-    async get({ orgId, key, asOf, now }, build) {
-      const snapshot = await snapshots.get(orgId);
-      const dated =
-        asOf === undefined
-          ? { snapshot, hour: startOfHour(now) }
-          : openSnapshotToken(await getFeedKey(orgId), asOf, { snapshot, now });
-      const cacheKey = `${dated.snapshot.tag} ${dated.hour} ${key}`;
-      const known = cache.get(cacheKey) ?? building.get(cacheKey);
-      if (known) return known;
-      const page = getFeedKey(orgId)
-        .then((feedKey) => build(dated, sealSnapshotToken(feedKey, dated)))
-        .then((body) => cache.put(cacheKey, body));
-      building.set(cacheKey, page);
-      return page.finally(() => building.delete(cacheKey));
-    },
-  };
-}
 
 type Encoding = 'identity' | 'gzip' | 'br';
 

@@ -4,7 +4,7 @@ import { inOrg } from '../../../platform/db/db.ts';
 import { reportSource } from '../../../../test/support/feed/report-source.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import type { ItemFilters } from './filters.sql.ts';
-import { createPageAnchors, type PageAnchors } from './page-anchors.ts';
+import { createPageStarts, type PageStarts } from './page-starts.ts';
 import { readItemsPage } from './page.store.ts';
 
 const app = await startApp();
@@ -69,23 +69,23 @@ test('reads the same page from the end of any other page, in that snapshot and a
   for (const { filters: shared, hasOverrides } of cases) {
     const filtersAt = ({ seqs }: Snapshot): ItemFilters =>
       hasOverrides ? { ...shared, overridesSeq: Math.max(...seqs) } : shared;
-    const read = (snapshot: Snapshot, offset: number, anchors?: PageAnchors) =>
+    const read = (snapshot: Snapshot, offset: number, starts?: PageStarts) =>
       inOrg(app.deps.db, org.id, (tx) =>
         readItemsPage(tx, snapshot, {
           filters: filtersAt(snapshot),
           limit: 2,
           offset,
           farOffset: 0,
-          ...(anchors ? { anchors } : {}),
+          ...(starts ? { starts } : {}),
         }),
       );
     const { total } = await read(current, 1);
     for (const snapshot of [past, current])
       for (const first of [1, 3, 6]) {
-        const anchors = createPageAnchors();
-        await read(snapshot, first, anchors);
+        const starts = createPageStarts();
+        await read(snapshot, first, starts);
         for (let offset = 1; offset <= total + 1; offset += 1) {
-          const { docs, total: n } = await read(current, offset, anchors);
+          const { docs, total: n } = await read(current, offset, starts);
           const expected = await read(current, offset);
           expect({ docs, n }, JSON.stringify({ shared, hasOverrides, first, offset })).toEqual({
             docs: expected.docs,

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { queryRow, queryRows, type Tx } from '../../../platform/db/db.ts';
 import { type ItemFilters, usesDuplicateRoots, usesOverriddenRows, matchesRow } from './filters.sql.ts';
-import { addAnchor, findAnchor, type PageAnchor, type PageAnchors } from './page-anchors.ts';
+import { addPageEnd, findPageStart, type PageStart, type PageStarts } from './page-starts.ts';
 import { filterCtes, overriddenRowsAsSeen } from './filter-ctes.sql.ts';
 import { orderedRows } from './ordered-rows.sql.ts';
 import type { PageCursor } from '../../../platform/lib/page-request.ts';
@@ -16,39 +16,35 @@ export type ItemsPage = {
   end: PageCursor | undefined;
 };
 
+export type PageRange = { limit: number; offset: number };
+
 /**
- * `after` is the row before the page, if known. Offsets above `farOffset` may be read from the end of the list or from one of `anchors`, to which
- * such a page is added.
+ * With `starts`, the scan may begin at the end of another page, and the end of this one is remembered. Offsets above `farOffset` may also be read
+ * from the end of the list.
  */
-export type PageWindow = {
-  limit: number;
-  offset: number;
-  after?: PageCursor | undefined;
-  farOffset?: number;
-  anchors?: PageAnchors;
-};
+type PageWindow = PageRange & { farOffset?: number; starts?: PageStarts };
 
 /**
  * Returns one page of a snapshot with its total. The total comes from `feed_counts`. Documents are read for the rows of the page only, and
- * nothing is scanned past the end. The scan begins after `after`, at an anchor, or at whichever end of the list is nearer. Above `farOffset`,
- * one more statement to learn the total is worth its cost.
+ * nothing is scanned past the end. The scan begins at the end of another page, or at whichever end of the list is nearer. Above `farOffset`, one
+ * more statement to learn the total is worth its cost.
  */
 export async function readItemsPage(
   tx: Tx,
   snapshot: Snapshot,
   { filters, ...window }: { filters: ItemFilters } & PageWindow,
 ): Promise<ItemsPage> {
-  const { offset, after, farOffset = 5_000, anchors } = window;
+  const { offset, farOffset = 5_000, starts } = window;
   const isFar = offset > farOffset;
-  const anchor = isFar && !after && anchors ? await findAnchor(tx, anchors, { snapshot, filters, offset }) : undefined;
+  const list = { snapshot, filters };
+  const start = starts && (await findPageStart(tx, starts, list, { offset, isFar }));
   const scanNearestEnd = async (): Promise<Sql> =>
-    isFar && !after && offset > (await countItems(tx, snapshot, filters)) / 2
+    isFar && offset > (await countItems(tx, snapshot, filters)) / 2
       ? scanFromEnd(snapshot, filters, window)
       : scanFromStart(snapshot, filters, window);
-  const scan = (anchor && scanFromAnchor(snapshot, filters, { ...window, anchor })) ?? (await scanNearestEnd());
+  const scan = (start && scanFrom(snapshot, filters, { ...window, start })) ?? (await scanNearestEnd());
   const page = await readPageRows(tx, { ctes: listCtes(snapshot, filters), page: scan, total: sql`total` });
-  if (isFar && anchors && page.end)
-    await addAnchor(tx, anchors, { snapshot, filters }, { row: page.end, rows: offset + page.docs.length });
+  if (starts && page.end) await addPageEnd(tx, starts, list, { row: page.end, rows: offset + page.docs.length, isFar });
   return page;
 }
 
@@ -78,14 +74,13 @@ export async function readPageRows(
   };
 }
 
-function scanFromStart(snapshot: Snapshot, filters: ItemFilters, { limit, offset, after }: PageWindow): Sql {
-  const skipped = after ? 0 : offset;
-  const scanLimit = zeroPastEnd(offset, sql`${skipped + limit}::bigint`);
+function scanFromStart(snapshot: Snapshot, filters: ItemFilters, { limit, offset }: PageRange): Sql {
+  const scanLimit = zeroPastEnd(offset, sql`${offset + limit}::bigint`);
   return sql`
-    select * from ${orderedRows(snapshot, filters, { limit: scanLimit, poolRows, after })} listed limit ${limit} offset ${skipped}`;
+    select * from ${orderedRows(snapshot, filters, { limit: scanLimit, poolRows })} listed limit ${limit} offset ${offset}`;
 }
 
-function scanFromEnd(snapshot: Snapshot, filters: ItemFilters, { limit, offset }: PageWindow): Sql {
+function scanFromEnd(snapshot: Snapshot, filters: ItemFilters, { limit, offset }: PageRange): Sql {
   const scanLimit = zeroPastEnd(offset, sql`n - ${offset}`);
   return sql`
     select * from ${orderedRows(snapshot, filters, { limit: scanLimit, poolRows, oldestFirst: true })} listed
@@ -93,11 +88,11 @@ function scanFromEnd(snapshot: Snapshot, filters: ItemFilters, { limit, offset }
     offset ${zeroPastEnd(offset, sql`greatest(n - ${offset + limit}, 0)`)}`;
 }
 
-/** Undefined if the page begins before the anchor and ends after it. */
-function scanFromAnchor(
+/** Undefined if the page begins before the start and ends after it. */
+function scanFrom(
   snapshot: Snapshot,
   filters: ItemFilters,
-  { limit, offset, anchor: { row, rows } }: PageWindow & { anchor: PageAnchor },
+  { limit, offset, start: { row, rows } }: PageRange & { start: PageStart },
 ): Sql | undefined {
   if (offset >= rows) {
     const scanLimit = zeroPastEnd(offset, sql`${offset - rows + limit}::bigint`);

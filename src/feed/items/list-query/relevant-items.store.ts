@@ -4,7 +4,7 @@ import type { OrgState } from '../snapshot/org-state.store.ts';
 import { type Condition, type IdSet, type Sql, allOf, materialized } from '../snapshot/query.sql.ts';
 import type { Tx } from '../../../platform/db/db.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
-import { readPageRows, type ItemsPage, type PageWindow } from './page.store.ts';
+import { readPageRows, type ItemsPage, type PageRange } from './page.store.ts';
 import { isInSnapshot } from '../snapshot/snapshot-rows.sql.ts';
 
 /** Returns the condition that the item with an id is relevant to the organization. Undefined if no profile is in force: every item then is. */
@@ -58,7 +58,7 @@ const hasOwnRelevance: Condition = sql`o.relevance = 'irrelevant' or ${isMarkedR
 export function readRelevantPage(
   tx: Tx,
   snapshot: Snapshot,
-  { orgState, limit, offset }: { orgState: OrgState } & Pick<PageWindow, 'limit' | 'offset'>,
+  { orgState, limit, offset }: { orgState: OrgState } & PageRange,
 ): Promise<ItemsPage> {
   const { overridesSeq } = orgState;
   const isVisible = sql<boolean>`${isScored(orgState)} and r.pool_id = any(${snapshot.poolIds}::uuid[])`;

@@ -4,18 +4,35 @@ import { nilId } from '../../../platform/lib/ids.ts';
 import { usesDuplicateRoots, type ItemFilters, hasFilters } from '../list-query/filters.sql.ts';
 import { filterCtes } from '../list-query/filter-ctes.sql.ts';
 import { allRows, orderedRows } from '../list-query/ordered-rows.sql.ts';
-import { readPageRows, type ItemsPage } from '../list-query/page.store.ts';
+import { readPageRows, type ItemsPage, type PageRange } from '../list-query/page.store.ts';
 import { allOfStates, materialized, allOf, type Sql } from '../snapshot/query.sql.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import { isAmong, changedSince, hadTerm, idsWithTerm } from './search-conditions.sql.ts';
-import type { SearchOptions } from './search-ctes.sql.ts';
-import type { PageRange } from './search-page.ts';
+import { searchCtes, type SearchOptions } from './search-ctes.sql.ts';
 import { changedIds, isInSnapshot } from '../snapshot/snapshot-rows.sql.ts';
+
+/**
+ * Returns a page of a search without a text, newest items first, with the exact total. Collects all matches, unless an index has them in the order
+ * of the list.
+ */
+export function readNewestPage(
+  tx: Tx,
+  snapshot: Snapshot,
+  options: SearchOptions,
+  range: PageRange,
+): Promise<ItemsPage> {
+  if (isByTermsAlone(options)) return readPageByTerms(tx, snapshot, options, range);
+  if (isByUpdateAlone(options)) return readPageByUpdate(tx, snapshot, options, range);
+  const { limit, offset } = range;
+  const page = sql`select * from found order by added_to_feed_at desc, id desc limit ${limit} offset ${offset}`;
+  const total = sql`(select count(*) as n from found) total`;
+  return readPageRows(tx, { ctes: searchCtes(snapshot, options), page, total });
+}
 
 const filtersOf = ({ filters, search }: SearchOptions): ItemFilters => ({ ...filters, rootsOnly: search.rootsOnly });
 
 /** Returns whether a search restricts a list by the time of the last update, and otherwise by the columns of items and by `onlyIds` alone. */
-export const isByUpdateAlone = (options: SearchOptions): boolean =>
+const isByUpdateAlone = (options: SearchOptions): boolean =>
   options.search.updatedSince !== undefined &&
   options.search.fullText === undefined &&
   options.search.terms.length + options.search.rootTerms.length === 0 &&
@@ -25,7 +42,7 @@ export const isByUpdateAlone = (options: SearchOptions): boolean =>
  * Returns a page of such a search and the exact total. The items that were added since are the beginning of the list: they are counted, and read up
  * to the end of the page. The others that were updated are few, and all of them are found.
  */
-export function readPageByUpdate(
+function readPageByUpdate(
   tx: Tx,
   snapshot: Snapshot,
   options: SearchOptions,
@@ -56,7 +73,7 @@ export function readPageByUpdate(
 }
 
 /** Returns whether the ids of items decide which of them a search lists: those that have its terms, and those of `onlyIds`. */
-export const isByTermsAlone = ({ filters, search }: SearchOptions): boolean =>
+const isByTermsAlone = ({ filters, search }: SearchOptions): boolean =>
   search.terms.length + search.rootTerms.length > 0 &&
   search.fullText === undefined &&
   search.updatedSince === undefined &&
@@ -66,7 +83,7 @@ export const isByTermsAlone = ({ filters, search }: SearchOptions): boolean =>
  * Returns a page of such a search and the exact total. Items are counted by their ids, and only those of the page are read. An id carries the time
  * at which its item was added (see `applyActions`), so the ids are in the order of the list.
  */
-export function readPageByTerms(
+function readPageByTerms(
   tx: Tx,
   snapshot: Snapshot,
   { search, onlyIds }: SearchOptions,

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { queryRow, type Tx } from '../../../platform/db/db.ts';
 import { nilId } from '../../../platform/lib/ids.ts';
-import { readPageRows, type ItemsPage } from '../list-query/page.store.ts';
+import { readPageRows, type ItemsPage, type PageRange } from '../list-query/page.store.ts';
 import { materialized, type Cte, type Sql } from '../snapshot/query.sql.ts';
 import { hasManyPools } from '../snapshot/snapshot-rows.sql.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
@@ -18,8 +18,6 @@ import { searchCtes, type SearchBounds, type SearchOptions } from './search-ctes
 import type { MatchEstimate } from './search-estimate.ts';
 import type { FullTextQuery } from './search-query.ts';
 import { lookUpsMax, scanSearch } from './search-scan.sql.ts';
-
-export type PageRange = { limit: number; offset: number };
 
 /** The newest `rankedMax` matches are ranked, by their age at `now` among others, and come first. */
 export type TextSearch = {

@@ -1,10 +1,10 @@
 import { sql } from 'kysely';
 import type { Tx } from '../../../platform/db/db.ts';
 import { unavailableError } from '../../../platform/lib/errors.ts';
-import { readPageRows, type ItemsPage } from '../list-query/page.store.ts';
+import type { ItemsPage, PageRange } from '../list-query/page.store.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
-import { searchCtes, type SearchOptions } from './search-ctes.sql.ts';
-import { isByTermsAlone, readPageByTerms, isByUpdateAlone, readPageByUpdate } from './newest-page.store.ts';
+import type { SearchOptions } from './search-ctes.sql.ts';
+import { readNewestPage } from './newest-page.store.ts';
 import { defaultSamples, estimateMatches, type Samples } from './search-estimate.ts';
 import {
   choosePageMethod,
@@ -13,7 +13,6 @@ import {
   readWindowPage,
   rowsNeeded,
   type PageMethod,
-  type PageRange,
 } from './search-page.ts';
 
 const searchMs = 20_000;
@@ -65,15 +64,6 @@ export async function readSearchPage(
     const finder = method === 'compare' ? 'rest' : isRare ? 'rare text' : 'text';
     return { ...(await readCollectedPage(tx, snapshot, { ...search, finder })), isEstimated: false, isFrequent };
   });
-}
-
-function readNewestPage(tx: Tx, snapshot: Snapshot, options: SearchOptions, range: PageRange): Promise<ItemsPage> {
-  if (isByTermsAlone(options)) return readPageByTerms(tx, snapshot, options, range);
-  if (isByUpdateAlone(options)) return readPageByUpdate(tx, snapshot, options, range);
-  const { limit, offset } = range;
-  const page = sql`select * from found order by added_to_feed_at desc, id desc limit ${limit} offset ${offset}`;
-  const total = sql`(select count(*) as n from found) total`;
-  return readPageRows(tx, { ctes: searchCtes(snapshot, options), page, total });
 }
 
 /** Returns the search without its conditions besides the text. */

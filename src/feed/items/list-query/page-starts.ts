@@ -7,21 +7,62 @@ import type { Snapshot } from '../snapshot/snapshot.ts';
 import { overriddenRowsAsSeen, overriddenRowsCte } from './filter-ctes.sql.ts';
 import { allOf, withCtes, type Condition, type Sql } from '../snapshot/query.sql.ts';
 
-/** A row of a list, and how many rows the list has up to it. */
-export type PageAnchor = { row: PageCursor; rows: number };
+/** A row of a list, and how many rows the list has up to it. A scan for a page may begin there. */
+export type PageStart = { row: PageCursor; rows: number };
 
 /**
- * The ends of pages far from both ends of a list, by list. A page near one of them is read from there, also after the feed or the organization's
- * overrides changed. Their `rows` are those of the list without overrides.
+ * The ends of the pages that were read.
+ *
+ * `ends` are those of every page, by snapshot, filters and place: a client that reads page after page never makes the database scan the earlier
+ * ones again.
+ *
+ * `anchors` are those of pages far from both ends of a list, by list. A page near one of them is read from there also after the feed or the
+ * organization's overrides changed. Their `rows` are those of the list without overrides.
  */
-export type PageAnchors = LRUCache<string, (PageAnchor & { snapshot: Snapshot })[]>;
+export type PageStarts = {
+  ends: LRUCache<string, PageCursor>;
+  anchors: LRUCache<string, (PageStart & { snapshot: Snapshot })[]>;
+};
+
+/** The list of a page: its rows in a snapshot that match the filters. */
+type ListedPage = { snapshot: Snapshot; filters: ItemFilters };
 
 const [listsMax, anchorsMax, reachRows, changesMax, changedPoolsMax] = [200, 100, 10_000, 5_000, 8];
 
 /** Shorter than the previous states of items are kept, because they correct the number of rows. */
 const validMs = 2 * 3_600_000;
 
-export const createPageAnchors = (): PageAnchors => new LRUCache({ max: listsMax, ttl: validMs });
+/** The ends are bounded by memory, because the filters of a request may be thousands of characters long. */
+export const createPageStarts = (endsMaxBytes = 8 * 1024 * 1024): PageStarts => ({
+  ends: new LRUCache({ maxSize: endsMaxBytes, sizeCalculation: (_end, key) => 2 * key.length + 200 }),
+  anchors: new LRUCache({ max: listsMax, ttl: validMs }),
+});
+
+/** Finds the end of the page before an offset, or, for a far one, an anchor near it. */
+export async function findPageStart(
+  tx: Tx,
+  { ends, anchors }: PageStarts,
+  list: ListedPage,
+  { offset, isFar }: { offset: number; isFar: boolean },
+): Promise<PageStart | undefined> {
+  const row = ends.get(toEndKey(list, offset));
+  if (row) return { row, rows: offset };
+  return isFar ? findAnchor(tx, anchors, { ...list, offset }) : undefined;
+}
+
+/** Remembers the end of a page. */
+export async function addPageEnd(
+  tx: Tx,
+  { ends, anchors }: PageStarts,
+  list: ListedPage,
+  { isFar, ...end }: PageStart & { isFar: boolean },
+): Promise<void> {
+  ends.set(toEndKey(list, end.rows), end.row);
+  if (isFar) await addAnchor(tx, anchors, list, end);
+}
+
+const toEndKey = ({ snapshot, filters }: ListedPage, rows: number): string =>
+  JSON.stringify([snapshot.tag, filters, rows]);
 
 /** Returns the key of a list, or undefined if it has roots that only a duplicate connects to it. */
 function toListKey({ poolIds }: Snapshot, filters: ItemFilters): string | undefined {
@@ -30,12 +71,11 @@ function toListKey({ poolIds }: Snapshot, filters: ItemFilters): string | undefi
   return JSON.stringify([poolIds, severity, status, platform, sources, rootsOnly]);
 }
 
-/** Remembers the end of a page. */
-export async function addAnchor(
+async function addAnchor(
   tx: Tx,
-  anchors: PageAnchors,
-  { snapshot, filters }: { snapshot: Snapshot; filters: ItemFilters },
-  { row, rows: ownRows }: PageAnchor,
+  anchors: PageStarts['anchors'],
+  { snapshot, filters }: ListedPage,
+  { row, rows: ownRows }: PageStart,
 ): Promise<void> {
   const key = toListKey(snapshot, filters);
   if (key === undefined) return;
@@ -46,15 +86,15 @@ export async function addAnchor(
   anchors.set(key, [...others.slice(1 - anchorsMax), { ...anchor, snapshot }], { ttl });
 }
 
-/** Finds an anchor near an offset, with its number of rows in this snapshot. */
-export async function findAnchor(
+/** Finds the anchor nearest to an offset, with its number of rows in this snapshot. */
+async function findAnchor(
   tx: Tx,
-  anchors: PageAnchors,
-  { snapshot, filters, offset }: { snapshot: Snapshot; filters: ItemFilters; offset: number },
-): Promise<PageAnchor | undefined> {
+  anchors: PageStarts['anchors'],
+  { snapshot, filters, offset }: ListedPage & { offset: number },
+): Promise<PageStart | undefined> {
   const key = toListKey(snapshot, filters);
   const known = key === undefined ? [] : (anchors.get(key) ?? []);
-  const distance = ({ rows }: PageAnchor): number => Math.abs(rows - offset);
+  const distance = ({ rows }: PageStart): number => Math.abs(rows - offset);
   const near = known
     .filter(
       (one) => distance(one) <= reachRows && one.snapshot.seqs.every((seq, index) => seq <= snapshot.seqs[index]!),
