@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { detectionConditions } from '../../detection/detections/detection-views.store.ts';
-import { healthColumn, scheduleJoin } from '../../detection/detections/summaries/detection-health.sql.ts';
+import { healthColumn, scheduleJoin } from '../../detection/detections/summaries/summaries.store.ts';
 import { relevantIds } from '../../feed/items/list-query/relevant-items.store.ts';
 import type { OrgState } from '../../feed/items/snapshot/org-state.store.ts';
 import { visiblePoolIds } from '../../feed/items/snapshot/query.sql.ts';
