@@ -14,8 +14,7 @@ import { createStoredServerReader } from '../platform/mcp/mcp-servers.ts';
 import { createExtractor } from '../feed/ingestion/extractor.ts';
 import { applyInstalledReferenceData } from '../feed/reference-data/installed-data.ts';
 import { createFeedPages } from '../feed/items/page-cache.ts';
-import { createPageAnchors } from '../feed/items/list-query/page-anchors.ts';
-import { createPageCursors } from '../feed/items/page-cache/page-cache.ts';
+import { createPageStarts } from '../feed/items/list-query/page-starts.ts';
 import { createSnapshotCache } from '../feed/items/snapshot/snapshot.ts';
 import { createPullMetrics } from '../feed/sources/pull/start-pulls.ts';
 import { createPullThreads } from '../feed/sources/pull/pull-threads.ts';
@@ -122,8 +121,7 @@ export function buildDeps({ config, db, log, clock = systemClock }: BuildDepsOpt
     recordReceipt: createIngestMetrics(metrics.registry),
     snapshots,
     feedPages: createFeedPages(db, snapshots),
-    pageCursors: createPageCursors(),
-    pageAnchors: createPageAnchors(),
+    pageStarts: createPageStarts(),
     countPublicWords,
     connectionFor,
     models: measureModels(createModels(config.models), metrics.registry),

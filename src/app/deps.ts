@@ -15,8 +15,7 @@ import type { Secretbox } from '../platform/lib/secrets/secretbox.ts';
 import type { Extractor } from '../feed/ingestion/extractor.ts';
 import type { FeedPages } from '../feed/items/page-cache.ts';
 import type { CountPublicWords } from '../feed/items/search/correct-search.ts';
-import type { PageAnchors } from '../feed/items/list-query/page-anchors.ts';
-import type { PageCursors } from '../feed/items/page-cache/page-cache.ts';
+import type { PageStarts } from '../feed/items/list-query/page-starts.ts';
 import type { SnapshotCache } from '../feed/items/snapshot/snapshot.ts';
 import type { RecordPull, RunPull } from '../feed/sources/pull/start-pulls.ts';
 import type { RunSourceTest } from '../feed/sources/test-source.ts';
@@ -90,8 +89,7 @@ export type Deps = {
   usage: UsageCounter;
   snapshots: SnapshotCache;
   feedPages: FeedPages;
-  pageCursors: PageCursors;
-  pageAnchors: PageAnchors;
+  pageStarts: PageStarts;
   countPublicWords: CountPublicWords;
   /** The feed lookups that detection tools may use. */
   feedTools?: (orgId: OrgId) => FeedTools;
