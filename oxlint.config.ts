@@ -87,7 +87,7 @@ const rooms: Record<Half, Record<string, string[]>> = {
     suggestions: [],
     'threat-research': ['suggestions'],
     'threat-relevancy': ['suggestions'],
-    runs: [],
+    runs: ['threat-research', 'threat-relevancy'],
     overview: [],
     'attack-coverage': [],
     context: [],
@@ -233,9 +233,9 @@ export default {
     ...roomOverrides,
     ...folderOverrides,
     ...webOverrides,
-    // Commands print through src/cli/output.ts, which escapes control characters.
+    // Commands print through src/cli/support/output.ts, which escapes control characters.
     { files: ['src/**/*.ts'], rules: { 'no-console': 'error' } },
-    { files: ['src/cli/output.ts', 'src/**/*.test.ts'], rules: { 'no-console': 'off' } },
+    { files: ['src/cli/support/output.ts', 'src/**/*.test.ts'], rules: { 'no-console': 'off' } },
     {
       files: ['packages/client/src/**/*.ts'],
       rules: ban([

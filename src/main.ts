@@ -1,7 +1,7 @@
 import { CommanderError } from '@commander-js/extra-typings';
 import { createCommandTable } from './cli/command-table.ts';
-import { describeFailure, UsageError } from './cli/failures.ts';
-import { printError } from './cli/output.ts';
+import { describeFailure, UsageError } from './cli/support/failures.ts';
+import { printError } from './cli/support/output.ts';
 
 /** Runs the command line. Returns the exit code: 0 for success, 1 for failure, 2 for wrong usage. */
 export async function main(argv: string[]): Promise<number> {

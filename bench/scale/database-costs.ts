@@ -1,7 +1,7 @@
 import {
   readInstallationFiguresAcrossOrgs,
   readLogStoreFiguresAcrossOrgs,
-} from '../../src/app/watch/installation-figures.store.ts';
+} from '../../src/app/installation-figures.store.ts';
 import { createRetentionSteps } from '../../src/app/worker/retention-steps.ts';
 import { claimSweepAcrossOrgs } from '../../src/agents/sightings/sightings.store.ts';
 import { enqueueDueRunsAcrossOrgs } from '../../src/detection/scheduling/enqueue-runs.ts';
@@ -9,7 +9,7 @@ import { claimRunsAcrossOrgs } from '../../src/detection/scheduling/claim-runs.s
 import { reapLostRunsAcrossOrgs } from '../../src/detection/scheduling/run-queue.store.ts';
 import { claimDueSourceAcrossOrgs } from '../../src/feed/sources/sources.store.ts';
 import { applyRetention } from '../../src/platform/retention/retention.ts';
-import { claimDeliveriesAcrossOrgs } from '../../src/platform/notifications/delivery/deliveries.store.ts';
+import { claimDeliveriesAcrossOrgs } from '../../src/platform/notifications/deliveries.store.ts';
 import { uuidv7 } from '../../src/platform/lib/ids.ts';
 import type { InProcessProgram } from '../../test/support/program-environment.ts';
 import { median, measureMs } from '../benchmark.ts';

@@ -1,6 +1,12 @@
 import type { OrgId } from '../platform/lib/org-id.ts';
 import type { ConfiguredModel } from '../platform/models/models.ts';
-import type { Budgets, Spend } from '../platform/models/spending/budgets.ts';
+import { type Budgets, type Spend, mergeBudgets } from '../platform/models/budgets.ts';
+import type { Db } from '../platform/db/db.ts';
+import type { Clock } from '../platform/lib/time/clock.ts';
+import { timeOfId } from '../platform/lib/ids.ts';
+import { createSpendMeter, type SpendMeter } from '../platform/models/spend-meter.ts';
+import { insertStep } from '../detection/runs/run-model/progress.store.ts';
+import type { FeedItem } from '../feed/model/item.schema.ts';
 
 /** One run of a built-in agent of one organization. */
 export type AgentTask = {
@@ -23,3 +29,38 @@ export type AgentTask = {
 export type AgentTaskResult = { outcome: Record<string, unknown>; triggered: boolean };
 
 export type AgentWork<AgentDeps> = (deps: AgentDeps, task: AgentTask) => Promise<AgentTaskResult>;
+
+/** A run of a built-in agent, or a request made in its name. `budgets` take precedence over those of the model alias. */
+type AgentSpender = {
+  orgId: OrgId;
+  agentId: string;
+  runId: string;
+  budgets: Partial<Budgets>;
+  /** Grows with each step. */
+  spent: Spend;
+  /** False for a request that has no run to show steps in. */
+  storesSteps: boolean;
+};
+
+/** Meters what a built-in agent spends on its model, under the same rules as a detection run. */
+export function createAgentSpendMeter(
+  deps: { db: Db; clock: Clock },
+  { orgId, agentId, runId, budgets, spent, storesSteps }: AgentSpender,
+  model: ConfiguredModel,
+): SpendMeter {
+  return createSpendMeter(deps, {
+    spender: { orgId, detectionId: agentId, id: runId, spent, elapsedMs: 0 },
+    budgets: mergeBudgets(model, budgets),
+    model,
+    storeStep: async (tx, step) => {
+      if (storesSteps) await insertStep(tx, { orgId, runId, attempt: 1, dueAt: timeOfId(runId) }, step);
+    },
+  }).startConversation();
+}
+
+/** TLP 2.0 labels whose recipients may not share a text outside their own organization. */
+const internalOnly: readonly string[] = ['AMBER+STRICT', 'RED'];
+
+/** Returns whether an item's text may be sent to a model: items marked AMBER+STRICT or RED go to local models only. */
+export const canModelRead = ({ entry }: ConfiguredModel, item: FeedItem): boolean =>
+  entry.local || !internalOnly.includes(item.source.tlp);

@@ -41,7 +41,7 @@ import { eraseFromDetections } from '../detection/detections/detections.store.ts
 import { eraseFromHits } from '../detection/hits/hit-retention.store.ts';
 import { eraseFromRuns } from '../detection/runs/run-retention.store.ts';
 import { eraseFromIdempotencyKeys } from '../platform/http/idempotency.store.ts';
-import { eraseFromOutbox } from '../platform/notifications/delivery/deliveries.store.ts';
+import { eraseFromOutbox } from '../platform/notifications/deliveries.store.ts';
 import { eventRoutes } from '../platform/notifications/stream/events.routes.ts';
 import { outputRoutes } from '../platform/notifications/outputs.routes.ts';
 import { testingRoutes } from '../detection/testing/testing.routes.ts';
@@ -80,7 +80,7 @@ import { otlpRoutes } from '../detection/shippers/otlp.routes.ts';
 import { modelRoutes } from '../platform/models/models.routes.ts';
 import { mcpRoutes } from '../platform/mcp/mcp.routes.ts';
 import { createOrganization } from './bootstrap.ts';
-import { listErasures, readErasure, requestErasure } from './erasure/erase-organization.ts';
+import { listErasures, readErasure, requestErasure } from './erase-organization.ts';
 import { countRequests } from './usage/usage-counter.ts';
 import { exportUsage, readUsageDays } from './usage/list-usage.ts';
 import { readOrganizationUsage } from './usage/usage-days.store.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { selectIn } from '../../test/support/select-rows.ts';
 import { startApp } from '../../test/support/harness.ts';
-import { createSecretbox } from '../platform/lib/secrets/secretbox.ts';
+import { createSecretbox } from '../platform/lib/secretbox.ts';
 import { rotateKey, sealedColumns } from './rotate-key.ts';
 
 const [former, current] = ['f'.repeat(32), 'c'.repeat(32)];

@@ -2,9 +2,9 @@ import { credentialsColumn } from '../detection/connections/connection-settings.
 import { sourceAuthColumn } from '../feed/sources/source-auth.ts';
 import type { Db } from '../platform/db/db.ts';
 import { resealColumn, type ResealResult } from '../platform/db/reseal.store.ts';
-import type { SealedColumn, Secretbox } from '../platform/lib/secrets/secretbox.ts';
+import type { SealedColumn, Secretbox } from '../platform/lib/secretbox.ts';
 import { mcpHeadersColumn } from '../platform/mcp/mcp-servers.ts';
-import { outputSecretsColumn } from '../platform/notifications/delivery/destinations.ts';
+import { outputSecretsColumn } from '../platform/notifications/destinations.ts';
 
 export const sealedColumns: readonly SealedColumn[] = [
   credentialsColumn,

@@ -47,7 +47,7 @@ export const serviceCommands: readonly CommandRow[] = [
     {
       options: [json],
       examples: ['tocsin doctor', 'tocsin doctor --json'],
-      load: async () => (await import('./doctor/doctor-command.ts')).doctorCommand,
+      load: async () => (await import('./service/doctor-command.ts')).doctorCommand,
     },
   ),
   command('demo', 'watch detections find an intrusion, in a database of its own', {

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { slackMessage, teamsMessage } from '../../src/platform/notifications/delivery/chat-message.ts';
+import { slackMessage, teamsMessage } from '../../src/platform/notifications/chat-message.ts';
 import { showText } from '../../src/platform/lib/text/show-text.ts';
 import { showText as showInConsole } from '../../web/src/lib/jsx/show-text.ts';
-import { createProgress } from '../../src/cli/output.ts';
+import { createProgress } from '../../src/cli/support/output.ts';
 import { startApp } from '../support/harness.ts';
 import { runCommand } from '../support/run-command.ts';
 

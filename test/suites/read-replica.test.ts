@@ -4,7 +4,7 @@ import { buildApp } from '../../src/app/http-server.ts';
 import { buildDeps } from '../../src/app/build-deps.ts';
 import { createOrganization } from '../../src/app/bootstrap.ts';
 import { openReplica } from '../../src/app/open-database.ts';
-import { runChecks } from '../../src/cli/doctor/doctor-command.ts';
+import { runChecks } from '../../src/cli/service/doctor-command.ts';
 import { loadConfig } from '../../src/config.ts';
 import { inOrg, openDb, queryRow, type Db, type Tx } from '../../src/platform/db/db.ts';
 import { openReadReplica } from '../../src/platform/db/read-replica.ts';

@@ -1,5 +1,5 @@
 import type { CurrentSession } from '../../platform/orgs/sessions/sessions.schema.ts';
-import type { ServerTool } from './tool.ts';
+import type { ServerTool } from './tools/tool.ts';
 import { detectionTools } from './tools/detection-tools.ts';
 import { feedTools } from './tools/feed-tools.ts';
 import { hitTools } from './tools/hit-tools.ts';

@@ -9,7 +9,7 @@ import { inOrg, type Db, type Tx } from '../../platform/db/db.ts';
 import { type Clock, lastUtcDays } from '../../platform/lib/time/clock.ts';
 import { findModelPauses } from '../../platform/models/model-pauses.store.ts';
 import type { Models } from '../../platform/models/models.ts';
-import { listAliasUsage, type ModelUsage } from '../../platform/models/spending/model-usage.store.ts';
+import { listAliasUsage, type ModelUsage } from '../../platform/models/model-usage.store.ts';
 import { listQuotaStates } from '../../platform/orgs/limits/limits.store.ts';
 import type { Caller } from '../../platform/http/caller.ts';
 import type { Overview } from './overview.schema.ts';

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { belongsTo, type Expiry } from '../../platform/retention/organization-retention.store.ts';
-import type { Budgets } from '../../platform/models/spending/budgets.ts';
+import type { Budgets } from '../../platform/models/budgets.ts';
 import { acrossOrgs, queryRow, queryRows, type Db, type Tx } from '../../platform/db/db.ts';
 import type { AgentRow } from '../../detection/detections/record/detection-row.ts';
 import { zonedCron } from '../../detection/detections/record/cron-schedule.ts';

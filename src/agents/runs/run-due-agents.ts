@@ -7,7 +7,6 @@ import { runLoop } from '../../platform/lib/concurrency/loop.ts';
 import { ModelError, type ModelFailure } from '../../platform/models/model-error.ts';
 import type { Models } from '../../platform/models/models.ts';
 import type { AgentTask, AgentWork } from '../built-in-agent.ts';
-import { agentWorkByType, type AgentWorkDeps } from '../registry.ts';
 import {
   finishAgentRun,
   listScheduledAgentsAcrossOrgs,
@@ -15,12 +14,15 @@ import {
   type AgentRunResult,
   type ScheduledAgent,
 } from './agent-runs.store.ts';
+import type { Detection } from '../../detection/detections/record/detection.schema.ts';
+import { refineRelevance, type RefineRelevanceDeps } from '../threat-relevancy/refine-relevance.ts';
+import { researchThreats, type ResearchDeps } from '../threat-research/research-threats.ts';
 
 // Runs of built-in agents have a pipeline of their own, and only share the steps, the daily roll-up and the failure format with
 // runs of detections. They examine no windows, so they have no coverage, candidates or retries: a run that fails or is lost waits
 // for the next slot. An agent has one run at a time, which `run_facts` serializes without a queue or leases.
 
-export type RunAgentsDeps = AgentWorkDeps & { db: Db; clock: Clock; log: Logger; models?: Models };
+type RunAgentsDeps = AgentWorkDeps & { db: Db; clock: Clock; log: Logger; models?: Models };
 
 const idleMs = 5_000;
 /** Less than the shortest interval of slots, so that a run ends or is lost before the next slot. */
@@ -105,3 +107,11 @@ function toAgentRunFailure(error: unknown): ModelFailure {
   const message = 'The run failed with an unexpected error. See the service log for its run ID.';
   return { kind: 'internal', blame: 'service', retryable: true, message };
 }
+
+type AgentWorkDeps = RefineRelevanceDeps & ResearchDeps;
+
+/** The work of each built-in agent at its slots. An agent that is not listed never runs. */
+const agentWorkByType: Partial<Record<Detection['builtInAgentType'], AgentWork<AgentWorkDeps>>> = {
+  'threat-relevancy': refineRelevance,
+  'threat-research': researchThreats,
+};

@@ -7,7 +7,7 @@ import { sql } from 'kysely';
 import { acrossOrgs } from '../../platform/db/db.ts';
 import { selectIn } from '../../../test/support/select-rows.ts';
 import { domains, pullOnce, stixReport } from '../../../test/support/feed/grouped-reports.ts';
-import { deliverDue } from '../../platform/notifications/delivery/deliver.ts';
+import { deliverDue } from '../../platform/notifications/deliver.ts';
 import { isSigned, startReceiver } from '../../../test/support/platform/webhook-receiver.ts';
 import { syncSweepsAcrossOrgs } from './sightings.store.ts';
 import { sweepDue } from './sweep.ts';

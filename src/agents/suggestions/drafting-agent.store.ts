@@ -1,4 +1,4 @@
-import type { Budgets } from '../../platform/models/spending/budgets.ts';
+import type { Budgets } from '../../platform/models/budgets.ts';
 import { queryRow, queryRows, type Tx } from '../../platform/db/db.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 

@@ -1,4 +1,4 @@
-import type { Spend } from '../../platform/models/spending/budgets.ts';
+import type { Spend } from '../../platform/models/budgets.ts';
 import { ModelError } from '../../platform/models/model-error.ts';
 import type { ConfiguredModel, Models } from '../../platform/models/models.ts';
 import { listConnectionFields } from '../../detection/connections/check-connection.ts';
@@ -18,7 +18,7 @@ import { matchIntent, listMissingDatasets, findTechniquesInText } from './drafti
 import type { LogDataset } from './log-kinds.ts';
 import { draftWithModel } from './drafting/draft-with-model.ts';
 import { validateDraft, type ValidateDraftDeps } from './validate-draft.ts';
-import { createAgentSpendMeter } from './agent-spend.ts';
+import { createAgentSpendMeter } from '../built-in-agent.ts';
 import type { GeneratedDetection, GenerateRequest } from './generate-detection.schema.ts';
 import { findDraftingAgent } from './drafting-agent.store.ts';
 import { siemTarget, logStoreTarget, type DraftTarget } from './drafting/draft-targets.ts';

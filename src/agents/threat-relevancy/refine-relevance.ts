@@ -1,11 +1,10 @@
-import type { AgentTaskResult, AgentTask } from '../built-in-agent.ts';
+import { type AgentTaskResult, type AgentTask, canModelRead, createAgentSpendMeter } from '../built-in-agent.ts';
 import { ModelError } from '../../platform/models/model-error.ts';
 import type { ConfiguredModel } from '../../platform/models/models.ts';
 import { inOrg, type Db } from '../../platform/db/db.ts';
 import type { Clock } from '../../platform/lib/time/clock.ts';
 import type { FeedItem } from '../../feed/model/item.schema.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
-import { canModelRead, createAgentSpendMeter } from '../suggestions/agent-spend.ts';
 import { holdsPlantedOrder } from '../../detection/verdicts/planted-text/screen-output.ts';
 import { excerptItem } from './verify-reasons.ts';
 import { requestRelevanceVerdict } from './request-verdict.ts';

@@ -26,7 +26,7 @@ import { removeReplacedFiles } from '../../detection/log-compaction/clean-segmen
 import type { SegmentStore } from '../../detection/log-store/files/segment-store.ts';
 import { isMigrated, migrate } from '../../platform/db/migrate.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
-import { keyFilePath } from '../../platform/lib/secrets/secretbox.ts';
+import { keyFilePath } from '../../platform/lib/secretbox.ts';
 import { openBackupLocation } from './backup-location.ts';
 import type { BackupOptions } from './create-backup.ts';
 import { verifyBackup } from './read-archive.ts';

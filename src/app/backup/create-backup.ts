@@ -14,7 +14,7 @@ import {
 import { connectDirectly } from '../../platform/db/connect-directly.ts';
 import type { Migration } from '../../platform/db/migrate.ts';
 import { packageVersion } from '../../platform/lib/program-files.ts';
-import { createSecretbox, keyFilePath } from '../../platform/lib/secrets/secretbox.ts';
+import { createSecretbox, keyFilePath } from '../../platform/lib/secretbox.ts';
 import { type BackupLocation, encode } from './backup-location.ts';
 import {
   checksumsEntry,

@@ -19,7 +19,7 @@ import {
   forceRowSecurity,
   liftRowSecurity,
 } from '../../platform/db/migrate.ts';
-import { createSecretbox, keyFilePath } from '../../platform/lib/secrets/secretbox.ts';
+import { createSecretbox, keyFilePath } from '../../platform/lib/secretbox.ts';
 import { type BackupLocation, decode } from './backup-location.ts';
 import { hasKey, keyCheckContext, usesKeyFile } from './create-backup.ts';
 import type { Checksums, Header } from './manifest.ts';

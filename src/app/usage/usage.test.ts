@@ -5,7 +5,7 @@ import { startApp, type TestOrg } from '../../../test/support/harness.ts';
 import { runCommand } from '../../../test/support/run-command.ts';
 import { inOrg, openDb } from '../../platform/db/db.ts';
 import { createLogger } from '../../platform/lib/logging/logger.ts';
-import { countUsage } from '../../platform/models/spending/model-usage.store.ts';
+import { countUsage } from '../../platform/models/model-usage.store.ts';
 import { executeDueRuns } from '../../detection/runs/workers/execute-due-runs.ts';
 import { withFeedItems, withQueryTime, createUsageCounter } from './usage-counter.ts';
 import { measureStoredLogs } from './usage-loops.ts';

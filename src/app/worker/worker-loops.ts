@@ -12,7 +12,7 @@ import { cleanStatesLoop } from '../../feed/items/snapshot/pools.store.ts';
 import { arrivalsLoop } from '../../feed/deduplication/arrivals.ts';
 import { pullLoop } from '../../feed/sources/pull/start-pulls.ts';
 import { reanalysisLoop } from '../../feed/ingestion/reanalyze-items.ts';
-import { eraseLoop } from '../erasure/erase-organization.ts';
+import { eraseLoop } from '../erase-organization.ts';
 import { createRetentionSteps } from './retention-steps.ts';
 import { measureLoop, quotaLoop } from '../usage/usage-loops.ts';
 import { retentionLoop } from '../../platform/retention/retention.ts';
@@ -21,7 +21,7 @@ import { logHealthLoop } from '../../detection/log-query/datasets/check-log-heal
 import { logFoldersLoop } from '../../detection/shippers/folders/pull-folder.ts';
 import { cleanOrphansLoop, cleanSegmentsLoop } from '../../detection/log-compaction/clean-segments.ts';
 import { compactSegmentsLoop } from '../../detection/log-compaction/compact-segments.ts';
-import { cleanOutboxLoop, deliverLoop } from '../../platform/notifications/delivery/deliver.ts';
+import { cleanOutboxLoop, deliverLoop } from '../../platform/notifications/deliver.ts';
 import { relevanceLoop } from '../../feed/relevance/score-items.ts';
 import { modelCheckLoop } from '../../platform/models/model-pauses.ts';
 import { recountLoop } from '../../detection/runs/workers/recount-days.ts';

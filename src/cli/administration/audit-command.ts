@@ -1,9 +1,9 @@
 import { acrossOrgs, type Db } from '../../platform/db/db.ts';
 import { verifyAudit, type AuditVerification, type KnownHead } from '../../platform/orgs/audit/verify-audit.ts';
 import { listOrgsAcrossOrgs } from '../../platform/orgs/orgs.store.ts';
-import { printResult } from '../output.ts';
-import { UsageError } from '../failures.ts';
-import { findOperator, withDatabase } from '../with-database.ts';
+import { printResult } from '../support/output.ts';
+import { UsageError } from '../support/failures.ts';
+import { findOperator, withDatabase } from '../support/with-database.ts';
 
 type VerifyOptions = { org?: string | undefined; head?: string | undefined; json?: boolean | undefined };
 type NamedVerification = AuditVerification & { organization: string };

@@ -8,8 +8,8 @@ import { loadConfig, type Config } from '../../config.ts';
 import { createSegmentStore } from '../../detection/log-store/files/create-segment-store.ts';
 import type { SegmentStore } from '../../detection/log-store/files/segment-store.ts';
 import { createLogger } from '../../platform/lib/logging/logger.ts';
-import { createTextProgress, printError, printResult } from '../output.ts';
-import { UsageError } from '../failures.ts';
+import { createTextProgress, printError, printResult } from '../support/output.ts';
+import { UsageError } from '../support/failures.ts';
 
 type BackupCommandOptions = { logs?: string | undefined; verify?: boolean | undefined; json?: boolean | undefined };
 

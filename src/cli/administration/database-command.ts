@@ -1,8 +1,8 @@
 import { rotateKey } from '../../app/rotate-key.ts';
-import { createSecretbox } from '../../platform/lib/secrets/secretbox.ts';
-import { printError, printResult, printLines } from '../output.ts';
-import { UsageError } from '../failures.ts';
-import { withDatabase } from '../with-database.ts';
+import { createSecretbox } from '../../platform/lib/secretbox.ts';
+import { printError, printResult, printLines } from '../support/output.ts';
+import { UsageError } from '../support/failures.ts';
+import { withDatabase } from '../support/with-database.ts';
 
 /** Returns exit code 1 if there are credentials that neither key decrypts. */
 export async function rotateKeyCommand({ json }: { json?: boolean | undefined }): Promise<number> {

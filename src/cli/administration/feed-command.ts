@@ -10,9 +10,9 @@ import { appError } from '../../platform/lib/errors.ts';
 import { createLogger } from '../../platform/lib/logging/logger.ts';
 import { uuidPattern } from '../../platform/lib/org-id.ts';
 import type { Caller } from '../../platform/http/caller.ts';
-import { printError, printResult, createProgress } from '../output.ts';
-import { parseArguments, rejectArguments } from '../body-arguments.ts';
-import { findOperator, withDatabase } from '../with-database.ts';
+import { printError, printResult, createProgress } from '../support/output.ts';
+import { parseArguments, rejectArguments } from '../support/body-arguments.ts';
+import { findOperator, withDatabase } from '../support/with-database.ts';
 import { loadConfig } from '../../config.ts';
 import { updateReferenceData, type ReferenceDataUpdate } from '../../feed/reference-data/update-reference-data.ts';
 

@@ -3,11 +3,11 @@ import { appError } from '../../platform/lib/errors.ts';
 import { createKey, revokeKey, toKey } from '../../platform/orgs/keys.ts';
 import { CreateKeyInput } from '../../platform/orgs/orgs.schema.ts';
 import { findKeyAcrossOrgs, listKeyRows } from '../../platform/orgs/orgs.store.ts';
-import { printResult } from '../output.ts';
-import { parseArguments } from '../body-arguments.ts';
-import { UsageError } from '../failures.ts';
+import { printResult } from '../support/output.ts';
+import { parseArguments } from '../support/body-arguments.ts';
+import { UsageError } from '../support/failures.ts';
 import { operatorOf } from '../../platform/http/caller.ts';
-import { findOperator, withDatabase } from '../with-database.ts';
+import { findOperator, withDatabase } from '../support/with-database.ts';
 
 type JsonOption = { json?: boolean | undefined };
 type CreateKeyOptions = JsonOption & {

@@ -4,7 +4,7 @@ import { createLogger } from '../../platform/lib/logging/logger.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import { OrganizationTags, type Erasure } from '../../platform/orgs/admin.schema.ts';
 import { createSegmentStore } from '../../detection/log-store/files/create-segment-store.ts';
-import { eraseOrganization, listErasures, requestErasure } from '../../app/erasure/erase-organization.ts';
+import { eraseOrganization, listErasures, requestErasure } from '../../app/erase-organization.ts';
 import { nameCommand } from '../../platform/orgs/administer-organizations.ts';
 import {
   toOrganization,
@@ -14,9 +14,9 @@ import {
 } from '../../platform/orgs/organization.ts';
 import { listOrgsAcrossOrgs } from '../../platform/orgs/orgs.store.ts';
 import { createOrganization } from '../../app/bootstrap.ts';
-import { printResult } from '../output.ts';
-import { UsageError } from '../failures.ts';
-import { withDatabase } from '../with-database.ts';
+import { printResult } from '../support/output.ts';
+import { UsageError } from '../support/failures.ts';
+import { withDatabase } from '../support/with-database.ts';
 
 type JsonOption = { json?: boolean | undefined };
 const nameMax = 255;

@@ -6,9 +6,9 @@ import { ChangeQuotas, quotaNames, type OrganizationQuotas } from '../../platfor
 import { changeQuotas, readOrganizationQuotas, requireOrgId } from '../../platform/orgs/limits/quotas.ts';
 import { limitRetention, readOrganizationRetention } from '../../platform/retention/organization-retention.ts';
 import { ChangeRetention, retentionKinds } from '../../platform/retention/retention.schema.ts';
-import { printResult, printText } from '../output.ts';
-import { UsageError } from '../failures.ts';
-import { withDatabase } from '../with-database.ts';
+import { printResult, printText } from '../support/output.ts';
+import { UsageError } from '../support/failures.ts';
+import { withDatabase } from '../support/with-database.ts';
 
 type UsageOptions = { json?: boolean | undefined; days: string };
 

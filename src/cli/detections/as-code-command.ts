@@ -7,9 +7,9 @@ import { readFolder, readLock } from '../../detection/as-code/folder.ts';
 import { applyFileRenames, createFolderPlan, type PlanStep } from '../../detection/as-code/plan.ts';
 import { renderPlan } from '../../detection/as-code/print-plan.ts';
 import { pullDetections } from '../../detection/as-code/pull-detections.ts';
-import { UsageError } from '../failures.ts';
+import { UsageError } from '../support/failures.ts';
 import { readServiceAccess } from './service-access.ts';
-import { printError, printLines, printText } from '../output.ts';
+import { printError, printLines, printText } from '../support/output.ts';
 
 type FolderOptions = {
   force?: boolean | undefined;

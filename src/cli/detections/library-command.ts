@@ -7,10 +7,10 @@ import type {
   LibraryList,
   UpdateResult,
 } from '../../detection/library/library.schema.ts';
-import { rejectArguments, type BodyArguments } from '../body-arguments.ts';
-import { UsageError } from '../failures.ts';
+import { rejectArguments, type BodyArguments } from '../support/body-arguments.ts';
+import { UsageError } from '../support/failures.ts';
 import { readServiceAccess } from './service-access.ts';
-import { printLines, printText } from '../output.ts';
+import { printLines, printText } from '../support/output.ts';
 
 type InstallOptions = {
   ready?: boolean | undefined;

@@ -5,9 +5,9 @@ import type { ApplyPack, PackResult } from '../../detection/packs/packs.schema.t
 import { isDrift, renderDrift, renderPlanOf, type PackReport } from '../../detection/packs/print-pack.ts';
 import { DetectionFileError } from '../../detection/as-code/file-fields.ts';
 import type { OrganizationList } from '../../platform/orgs/admin.schema.ts';
-import { describeArguments } from '../body-arguments.ts';
-import { UsageError } from '../failures.ts';
-import { printText } from '../output.ts';
+import { describeArguments } from '../support/body-arguments.ts';
+import { UsageError } from '../support/failures.ts';
+import { printText } from '../support/output.ts';
 
 type PackOptions = {
   force?: boolean | undefined;

@@ -6,9 +6,9 @@ import { dialectKinds, type DialectKind } from '../../detection/sigma/dialects/r
 import { defaultTimeColumn } from '../../detection/sigma/convert-request.ts';
 import { createServiceCall } from '../../detection/as-code/service-client.ts';
 import type { ImportProgress, ImportResult } from '../../detection/detections/bulk/bulk.schema.ts';
-import { rejectArguments } from '../body-arguments.ts';
-import { createProgress, printDocument, printError, printLines, printText } from '../output.ts';
-import { UsageError } from '../failures.ts';
+import { rejectArguments } from '../support/body-arguments.ts';
+import { createProgress, printDocument, printError, printLines, printText } from '../support/output.ts';
+import { UsageError } from '../support/failures.ts';
 import { readServiceAccess } from './service-access.ts';
 import { showLine } from '../../platform/lib/text/show-text.ts';
 

@@ -6,8 +6,8 @@ import { readFolder } from '../../detection/as-code/folder.ts';
 import { renderJunit } from '../../detection/testing/render-results.ts';
 import { renderResultsTable } from '../../detection/testing/render-results.ts';
 import { runFolderTests, type FileResult } from '../../detection/testing/run-folder-tests.ts';
-import { UsageError } from '../failures.ts';
-import { printText } from '../output.ts';
+import { UsageError } from '../support/failures.ts';
+import { printText } from '../support/output.ts';
 
 /** Runs the test cases of a folder of detections, without a service or key. Exit code 1 if a test fails, 2 if a file is invalid. */
 export async function testCommand(folder: string, { junit }: { junit?: string | undefined }): Promise<number> {

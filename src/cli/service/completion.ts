@@ -1,6 +1,6 @@
 import type { Command } from '@commander-js/extra-typings';
-import { UsageError } from '../failures.ts';
-import { printDocument } from '../output.ts';
+import { UsageError } from '../support/failures.ts';
+import { printDocument } from '../support/output.ts';
 
 type Completion = { path: string[]; words: { name: string; description: string }[] };
 

@@ -31,7 +31,7 @@ import type { LogEvent } from '../../demo/company/shapes.ts';
 import { createLogger } from '../../platform/lib/logging/logger.ts';
 import { bootstrapDefaultOrganization, createConsoleLink } from '../../app/bootstrap.ts';
 import { runWorkerLoops } from '../../app/worker/worker-loops.ts';
-import { createProgress, printText } from '../output.ts';
+import { createProgress, printText } from '../support/output.ts';
 import { untilAborted, waitAtMost } from './start-command.ts';
 
 type DemoOptions = { once?: boolean | undefined; logs?: string | undefined };

@@ -1,12 +1,12 @@
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
 import { createMcpServer } from '../../agents/mcp-server/create-mcp-server.ts';
-import type { CallApi } from '../../agents/mcp-server/tool.ts';
+import type { CallApi } from '../../agents/mcp-server/tools/tool.ts';
 import { toolsFor } from '../../agents/mcp-server/tool-table.ts';
 import { loadConfig } from '../../config.ts';
 import { createServiceCall } from '../../detection/as-code/service-client.ts';
 import type { CurrentSession } from '../../platform/orgs/sessions/sessions.schema.ts';
-import { UsageError } from '../failures.ts';
-import { printError } from '../output.ts';
+import { UsageError } from '../support/failures.ts';
+import { printError } from '../support/output.ts';
 
 /** Serves the MCP server on stdin and stdout for the service at `TOCSIN_URL`, until stdin ends. Messages to people go to stderr. */
 export async function mcpCommand(): Promise<number> {

@@ -5,7 +5,7 @@ import { buildDeps } from '../../app/build-deps.ts';
 import { loadConfig } from '../../config.ts';
 import { openDb } from '../../platform/db/db.ts';
 import { createLogger } from '../../platform/lib/logging/logger.ts';
-import { printLines } from '../output.ts';
+import { printLines } from '../support/output.ts';
 
 /** Returns the OpenAPI document of this version's routes. Needs no database, since the pool connects on first use. */
 export async function openapiText(): Promise<string> {

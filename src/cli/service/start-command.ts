@@ -12,12 +12,12 @@ import { bootstrapDefaultOrganization, createConsoleLink } from '../../app/boots
 import { buildWorkerServer } from '../../app/worker/worker-server.ts';
 import { runWorkerLoops } from '../../app/worker/worker-loops.ts';
 import { workerRoles, type WorkerRole } from '../../app/worker/worker-roles.ts';
-import { registerRoleMetric } from '../../app/watch/process-metrics.ts';
+import { registerRoleMetric } from '../../app/process-metrics.ts';
 import { cleanCopiesLoop } from '../../detection/log-compaction/clean-segments.ts';
 import { startSyslogListener, type SyslogListener } from '../../detection/shippers/syslog/syslog-listener.ts';
 import { claimLogStore } from '../../detection/log-store/log-store.ts';
 import { checkDataDir, checkPort, checkSampleKeys, explainListenFailure } from './start-checks.ts';
-import { printLines, printText } from '../output.ts';
+import { printLines, printText } from '../support/output.ts';
 
 type Part = 'serve' | 'work' | 'all';
 /** `only` are the roles of the workers, all by default. */

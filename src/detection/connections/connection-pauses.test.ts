@@ -3,7 +3,7 @@ import { beforeEach, expect, test } from 'vitest';
 import { acrossOrgs, inOrg } from '../../platform/db/db.ts';
 import { postDetection, queryOrg } from '../../../test/support/detection/detection-factory.ts';
 import { startApp, type TestOrg } from '../../../test/support/harness.ts';
-import { summarizeEvent } from '../../platform/notifications/delivery/chat-message.ts';
+import { summarizeEvent } from '../../platform/notifications/chat-message.ts';
 import { claimRunsAcrossOrgs } from '../scheduling/claim-runs.store.ts';
 import { enqueueDueRunsAcrossOrgs } from '../scheduling/enqueue-runs.ts';
 import { executeDueRuns } from '../runs/workers/execute-due-runs.ts';

@@ -10,7 +10,7 @@ import {
   type SealedColumn,
   type SealedRecord,
   type Secretbox,
-} from '../../platform/lib/secrets/secretbox.ts';
+} from '../../platform/lib/secretbox.ts';
 
 /** Returns a connector without its settings type. Pass it only settings and credentials that its own schemas parsed. */
 export const getConnector = (kind: RemoteSiemType): RemoteConnector<unknown, unknown> => remoteConnectors[kind];

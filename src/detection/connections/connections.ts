@@ -4,7 +4,7 @@ import type { OrgId } from '../../platform/lib/org-id.ts';
 import { appError, fieldError } from '../../platform/lib/errors.ts';
 import { uuidv7 } from '../../platform/lib/ids.ts';
 import { toPage, readPageRequest, type PageQuery } from '../../platform/lib/page-request.ts';
-import type { Secretbox } from '../../platform/lib/secrets/secretbox.ts';
+import type { Secretbox } from '../../platform/lib/secretbox.ts';
 import { auditRecord } from '../../platform/orgs/audit.store.ts';
 import type { Caller } from '../../platform/http/caller.ts';
 import { requireMatch } from '../../platform/orgs/record-version.ts';

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { inOrg, type Db, type Tx } from '../../platform/db/db.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
-import type { Secretbox } from '../../platform/lib/secrets/secretbox.ts';
+import type { Secretbox } from '../../platform/lib/secretbox.ts';
 import {
   selectsLogStore,
   type ConnectionSelector,

@@ -1,5 +1,5 @@
 import type { Tx } from '../../platform/db/db.ts';
-import { hashContent, type RecordVersion } from '../../platform/http/responses/etag.ts';
+import { hashContent, type RecordVersion } from '../../platform/http/etag.ts';
 import type { FeedItem } from '../model/item.schema.ts';
 import type { OverriddenIndicator, RelevanceReason, TenantOverrides } from '../model/overrides.schema.ts';
 import type { OrgState } from './snapshot/org-state.store.ts';

@@ -3,7 +3,7 @@ import type { Clock } from '../../platform/lib/time/clock.ts';
 import { nextSlot, parseCron } from '../../platform/lib/time/cron.ts';
 import { appError, fieldError } from '../../platform/lib/errors.ts';
 import { uuidv7 } from '../../platform/lib/ids.ts';
-import type { Secretbox } from '../../platform/lib/secrets/secretbox.ts';
+import type { Secretbox } from '../../platform/lib/secretbox.ts';
 import type { Caller } from '../../platform/http/caller.ts';
 import { requireQuota } from '../../platform/orgs/limits/quotas.ts';
 import { sourceFormats, type SourceKind } from '../formats/registry.ts';

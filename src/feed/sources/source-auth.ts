@@ -6,7 +6,7 @@ import {
   type SealedColumn,
   type SealedRecord,
   type Secretbox,
-} from '../../platform/lib/secrets/secretbox.ts';
+} from '../../platform/lib/secretbox.ts';
 import { boundedString } from '../../platform/lib/text/bounded-text.ts';
 
 const kind = 'source';

@@ -1,7 +1,7 @@
 import type { Db } from '../../platform/db/db.ts';
 import { fieldError } from '../../platform/lib/errors.ts';
 import { uuidv7 } from '../../platform/lib/ids.ts';
-import type { Secretbox } from '../../platform/lib/secrets/secretbox.ts';
+import type { Secretbox } from '../../platform/lib/secretbox.ts';
 import type { Caller } from '../../platform/http/caller.ts';
 import type { SourceKind } from '../formats/registry.ts';
 import { findCatalogSource } from './catalog/catalog.ts';

@@ -1,7 +1,7 @@
 import type { Clock } from '../../platform/lib/time/clock.ts';
 import { nextSlot, parseCron } from '../../platform/lib/time/cron.ts';
 import { fieldError } from '../../platform/lib/errors.ts';
-import type { Secretbox } from '../../platform/lib/secrets/secretbox.ts';
+import type { Secretbox } from '../../platform/lib/secretbox.ts';
 import type { Caller } from '../../platform/http/caller.ts';
 import { requireMatch } from '../../platform/orgs/record-version.ts';
 import { sourceFormats } from '../formats/registry.ts';

@@ -5,7 +5,7 @@ import {
   type SealedRecord,
   UnreadableSecretError,
   type Secretbox,
-} from '../lib/secrets/secretbox.ts';
+} from '../lib/secretbox.ts';
 import { acrossOrgs, queryRows, type Db } from './db.ts';
 
 const pageRows = 200;

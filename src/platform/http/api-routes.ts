@@ -2,7 +2,7 @@ import type { FastifyContextConfig, FastifyReply, FastifyRequest } from 'fastify
 import type { z } from 'zod';
 import type { Caller, Scope } from './caller.ts';
 import { requireCaller, type App } from './app-type.ts';
-import { recordEtag, type RecordVersion } from './responses/etag.ts';
+import { recordEtag, type RecordVersion } from './etag.ts';
 
 type Line = `${'GET' | 'POST' | 'PUT' | 'DELETE'} /${string}`;
 type Schema = z.ZodType;

@@ -3,7 +3,7 @@ import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { appError } from '../lib/errors.ts';
 import type { Caller, Scope } from './caller.ts';
-import type { MediaType } from './openapi/openapi-document.ts';
+import type { MediaType } from './openapi-document.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {

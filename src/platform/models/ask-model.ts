@@ -3,7 +3,7 @@ import type { ModelMessage } from 'ai';
 import { redactDeep } from '../lib/text/redact.ts';
 import { invalidDraftError } from './model-error.ts';
 import { callCostUsd, type ConfiguredModel } from './models.ts';
-import type { SpendMeter } from './spending/spend-meter.ts';
+import type { SpendMeter } from './spend-meter.ts';
 import type { ToolDeclaration } from './model-call.ts';
 
 /** A question that a model answers by calling a tool. `parse` validates the answer. `subject` is stored with the steps. */

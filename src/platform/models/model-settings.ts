@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { findSetting, type Environment, parseJsonSetting } from '../lib/settings-input.ts';
-import { Budgets } from './spending/budgets.ts';
+import { Budgets } from './budgets.ts';
 
 const name = z.string().min(1).max(500);
 const secret = { apiKey: name.optional(), apiKeyEnv: name.optional() };

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { listen } from '../../../test/support/listen.ts';
-import { findExhaustedBudget, Budgets } from './spending/budgets.ts';
+import { findExhaustedBudget, Budgets } from './budgets.ts';
 import { readModelSettings } from './model-settings.ts';
 import { callCostUsd, createModels } from './models.ts';
 

@@ -1,7 +1,7 @@
 import type { App } from '../http/app-type.ts';
 import { apiRoutes } from '../http/api-routes.ts';
 import { PageQuery } from '../lib/page-request.ts';
-import { listDeliveries, redeliver, sendTestEvent } from './delivery/deliveries.ts';
+import { listDeliveries, redeliver, sendTestEvent } from './deliveries.ts';
 import {
   changeOutput,
   createOutput,
@@ -11,7 +11,7 @@ import {
   rotateSecret,
   type OutputDeps,
 } from './outputs.ts';
-import type { DeliverDeps } from './delivery/deliver.ts';
+import type { DeliverDeps } from './deliver.ts';
 import {
   CreateOutput,
   Delivery,

@@ -8,8 +8,8 @@ import {
   claimDeliveriesAcrossOrgs,
   finishAttempt,
   type AttemptResult,
-} from './delivery/deliveries.store.ts';
-import { deliverDue } from './delivery/deliver.ts';
+} from './deliveries.store.ts';
+import { deliverDue } from './deliver.ts';
 import { isSigned } from '../../../test/support/platform/webhook-receiver.ts';
 
 const { deps, newOrg, newOutput, receiver } = await startOutputTests();

@@ -3,11 +3,11 @@ import { inOrg, type Db, type Tx } from '../db/db.ts';
 import { appError, fieldError } from '../lib/errors.ts';
 import { uuidv7 } from '../lib/ids.ts';
 import { toPage, readPageRequest, type PageQuery } from '../lib/page-request.ts';
-import type { Secretbox } from '../lib/secrets/secretbox.ts';
+import type { Secretbox } from '../lib/secretbox.ts';
 import { auditRecord } from '../orgs/audit.store.ts';
 import type { Caller } from '../http/caller.ts';
 import { requireMatch } from '../orgs/record-version.ts';
-import { destinationOf, openOutputSecrets, sealOutputSecrets } from './delivery/destinations.ts';
+import { destinationOf, openOutputSecrets, sealOutputSecrets } from './destinations.ts';
 import type {
   CreateOutput,
   Output,

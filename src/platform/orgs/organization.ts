@@ -10,7 +10,7 @@ import {
 } from './orgs.store.ts';
 import { acrossOrgs, type Db } from '../db/db.ts';
 import { insertAudit } from './audit.store.ts';
-import { contentVersion, type RecordVersion } from '../http/responses/etag.ts';
+import { contentVersion, type RecordVersion } from '../http/etag.ts';
 import { requireMatch } from './record-version.ts';
 
 /** Returns an organization as operators see it. */

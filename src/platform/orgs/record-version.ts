@@ -1,5 +1,5 @@
 import type { Tx } from '../db/db.ts';
-import { listTags, matchesRecord, recordEtag, type RecordVersion } from '../http/responses/etag.ts';
+import { listTags, matchesRecord, recordEtag, type RecordVersion } from '../http/etag.ts';
 import { appError, type RecordChange } from '../lib/errors.ts';
 import type { OrgId } from '../lib/org-id.ts';
 import { truncateText } from '../lib/text/canonical-text.ts';

@@ -4,7 +4,7 @@ import { buildDeps } from '../../../src/app/build-deps.ts';
 import { loadConfig } from '../../../src/config.ts';
 import { openDb } from '../../../src/platform/db/db.ts';
 import { createLogger } from '../../../src/platform/lib/logging/logger.ts';
-import { deliverLoop } from '../../../src/platform/notifications/delivery/deliver.ts';
+import { deliverLoop } from '../../../src/platform/notifications/deliver.ts';
 
 const config = loadConfig();
 const { deps } = buildDeps({ config, db: openDb(config.databaseUrl!, 4), log: createLogger('error') });

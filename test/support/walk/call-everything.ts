@@ -1,5 +1,5 @@
 import type { Deps } from '../../../src/app/deps.ts';
-import { eraseOrganization } from '../../../src/app/erasure/erase-organization.ts';
+import { eraseOrganization } from '../../../src/app/erase-organization.ts';
 import { operatorOf } from '../../../src/platform/http/caller.ts';
 import { createSignInLink } from '../../../src/platform/orgs/sessions/sessions.ts';
 import { adminHeadersFor } from '../admin-key.ts';

@@ -18,7 +18,7 @@ import { pauseModel } from '../../../src/platform/models/model-pauses.ts';
 import { insertReview, writeGrade, insertShadowVerdicts } from '../../../src/detection/runs/reviews/reviews.store.ts';
 import { executeDueRuns } from '../../../src/detection/runs/workers/execute-due-runs.ts';
 import { insertStep } from '../../../src/detection/runs/run-model/progress.store.ts';
-import { countUsage, storeReservation } from '../../../src/platform/models/spending/model-usage.store.ts';
+import { countUsage, storeReservation } from '../../../src/platform/models/model-usage.store.ts';
 import { enqueueDueRunsAcrossOrgs } from '../../../src/detection/scheduling/enqueue-runs.ts';
 import type { TestOrg } from '../harness.ts';
 import { callsOf, readOk } from './api-calls.ts';

@@ -4,7 +4,7 @@ import { detectionHealths, type SummaryList } from '../../../detection/detection
 import { SearchInput, type SearchRows } from '../../../detection/connections/connections.schema.ts';
 import type { DatasetList } from '../../../detection/log-store/catalog/datasets.schema.ts';
 import { GenerateRequest, type GeneratedDetection } from '../../suggestions/generate-detection.schema.ts';
-import { defineTool, pick, withQuery, cursorInput, idInput, limitInput, textInput, timeInput } from '../tool.ts';
+import { defineTool, pick, withQuery, cursorInput, idInput, limitInput, textInput, timeInput } from './tool.ts';
 
 const rowsMax = 200;
 

@@ -3,7 +3,7 @@ import type { IndicatorContext } from '../../context/context.schema.ts';
 import type { ItemSightings } from '../../sightings/sightings.schema.ts';
 import type { FeedItem, FeedItemDetail, FeedList } from '../../../feed/model/item.schema.ts';
 import { itemStatuses, severities } from '../../../feed/model/vocabulary.ts';
-import { defineTool, pick, withQuery, idInput, limitInput, textInput, timeInput } from '../tool.ts';
+import { defineTool, pick, withQuery, idInput, limitInput, textInput, timeInput } from './tool.ts';
 
 export const feedTools = [
   defineTool({

@@ -3,7 +3,7 @@ import type { HitContext } from '../../context/context.schema.ts';
 import type { EntityNoteList } from '../../../detection/entities/entity-notes.schema.ts';
 import { hitStatuses, type HitDetail, type HitList } from '../../../detection/hits/hits.schema.ts';
 import { severities } from '../../../feed/model/vocabulary.ts';
-import { defineTool, pick, withQuery, cursorInput, idInput, limitInput, textInput, timeInput } from '../tool.ts';
+import { defineTool, pick, withQuery, cursorInput, idInput, limitInput, textInput, timeInput } from './tool.ts';
 
 const summaryFields = [
   'id',

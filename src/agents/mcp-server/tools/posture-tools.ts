@@ -3,7 +3,7 @@ import type { Coverage, CoveredTechnique } from '../../attack-coverage/coverage.
 import type { Overview } from '../../overview/overview.schema.ts';
 import type { SummaryList } from '../../../detection/detections/summaries/summaries.schema.ts';
 import type { GapList } from '../../../detection/runs/run-model/runs.schema.ts';
-import { defineTool, pick, withQuery, cursorInput, idInput, limitInput } from '../tool.ts';
+import { defineTool, pick, withQuery, cursorInput, idInput, limitInput } from './tool.ts';
 import { briefDetections } from './detection-tools.ts';
 
 export const postureTools = [

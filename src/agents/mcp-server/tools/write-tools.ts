@@ -4,7 +4,7 @@ import type { Detection } from '../../../detection/detections/record/detection.s
 import { hitStatuses, HitVerdict, type HitDetail } from '../../../detection/hits/hits.schema.ts';
 import type { RunStarted } from '../../../detection/runs/run-model/runs.schema.ts';
 import { GeneratedDetection } from '../../suggestions/generate-detection.schema.ts';
-import { defineTool, pick, idInput, textInput } from '../tool.ts';
+import { defineTool, pick, idInput, textInput } from './tool.ts';
 
 const draftFields = GeneratedDetection.pick({
   name: true,

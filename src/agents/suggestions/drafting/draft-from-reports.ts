@@ -1,7 +1,7 @@
 import type { Delimiter } from '../../../platform/models/ask-model.ts';
 import { ModelError } from '../../../platform/models/model-error.ts';
 import type { ConfiguredModel } from '../../../platform/models/models.ts';
-import type { AgentTask } from '../../built-in-agent.ts';
+import { type AgentTask, canModelRead, createAgentSpendMeter } from '../../built-in-agent.ts';
 import { inOrg } from '../../../platform/db/db.ts';
 import type { Estimate } from '../../../detection/detections/record/detection.schema.ts';
 import { findTechnique } from '../../../feed/reference-data/attack.ts';
@@ -10,7 +10,6 @@ import { AppError } from '../../../platform/lib/errors.ts';
 import type { Caller } from '../../../platform/http/caller.ts';
 import { type DetectionDraft, toProposal, type Proposal } from '../draft.ts';
 import type { LogDataset } from '../log-kinds.ts';
-import { canModelRead, createAgentSpendMeter } from '../agent-spend.ts';
 import type { ValidateDraftDeps } from '../validate-draft.ts';
 import { draftWithModel, type ModelDraft } from './draft-with-model.ts';
 import { listItemsSentToModel } from '../drafting-agent.store.ts';

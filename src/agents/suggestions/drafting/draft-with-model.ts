@@ -11,7 +11,7 @@ import type { Caller } from '../../../platform/http/caller.ts';
 import type { DetectionDraft } from '../draft.ts';
 import type { LogDataset } from '../log-kinds.ts';
 import { validateDraft, type ValidateDraftDeps } from '../validate-draft.ts';
-import type { SpendMeter } from '../../../platform/models/spending/spend-meter.ts';
+import type { SpendMeter } from '../../../platform/models/spend-meter.ts';
 import type { DraftTarget } from './draft-targets.ts';
 
 const Event = z.record(z.string(), z.unknown());

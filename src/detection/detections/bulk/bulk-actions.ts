@@ -1,5 +1,5 @@
 import { asDryRun, inOrg, type Db } from '../../../platform/db/db.ts';
-import { recordEtag } from '../../../platform/http/responses/etag.ts';
+import { recordEtag } from '../../../platform/http/etag.ts';
 import { AppError } from '../../../platform/lib/errors.ts';
 import type { Caller } from '../../../platform/http/caller.ts';
 import { deleteDetection, restoreDetection } from '../life-cycle.ts';

@@ -1,6 +1,6 @@
 import { inOrg, type Db } from '../../../platform/db/db.ts';
 import type { Clock } from '../../../platform/lib/time/clock.ts';
-import { contentVersion, type RecordVersion } from '../../../platform/http/responses/etag.ts';
+import { contentVersion, type RecordVersion } from '../../../platform/http/etag.ts';
 import type { Caller } from '../../../platform/http/caller.ts';
 import { requireMatch } from '../../../platform/orgs/record-version.ts';
 import type { TestSet } from './test-cases.schema.ts';

@@ -1,7 +1,7 @@
 import { inOrg, type Db, type Tx } from '../../../platform/db/db.ts';
 import type { Clock } from '../../../platform/lib/time/clock.ts';
 import { appError, type FieldError } from '../../../platform/lib/errors.ts';
-import { contentVersion, type RecordVersion } from '../../../platform/http/responses/etag.ts';
+import { contentVersion, type RecordVersion } from '../../../platform/http/etag.ts';
 import { didYouMean } from '../../../platform/lib/text/nearest-names.ts';
 import { insertAudit } from '../../../platform/orgs/audit.store.ts';
 import type { Caller } from '../../../platform/http/caller.ts';

@@ -1,6 +1,6 @@
 import { sql, type RawBuilder } from 'kysely';
 import { queryRow, type Tx } from '../../../platform/db/db.ts';
-import type { Spend } from '../../../platform/models/spending/budgets.ts';
+import type { Spend } from '../../../platform/models/budgets.ts';
 import { selectPendingWindows } from '../../scheduling/coverage.store.ts';
 import { type RunClaim, isClaimCurrent, lockClaimedRun } from '../../scheduling/run-claim.ts';
 import { raisedMaxMs } from '../judging/judge-raised.ts';

@@ -1,4 +1,4 @@
-import { createSpendMeter } from '../../../platform/models/spending/spend-meter.ts';
+import { createSpendMeter } from '../../../platform/models/spend-meter.ts';
 import { ModelError } from '../../../platform/models/model-error.ts';
 import type { Candidate } from '../../analysis/candidate.ts';
 import type { ActiveRun } from '../run-model/active-run.ts';

@@ -4,13 +4,8 @@ import type { Logger } from '../../../platform/lib/logging/logger.ts';
 import { runLoop } from '../../../platform/lib/concurrency/loop.ts';
 import { budgetExceededError } from '../../../platform/models/model-error.ts';
 import type { ConfiguredModel } from '../../../platform/models/models.ts';
-import { findExhaustedBudget, type Spend } from '../../../platform/models/spending/budgets.ts';
-import {
-  countUsage,
-  readAllModels,
-  readSpendQuotas,
-  readUsage,
-} from '../../../platform/models/spending/model-usage.store.ts';
+import { findExhaustedBudget, type Spend } from '../../../platform/models/budgets.ts';
+import { countUsage, readAllModels, readSpendQuotas, readUsage } from '../../../platform/models/model-usage.store.ts';
 import { gradeRun } from '../../verdicts/model/grade-run.ts';
 import { emptyVerdictStats, scoreModelRun, type VerdictStats } from '../../verdicts/model/model-score.ts';
 import type { Verdict } from '../../verdicts/verdict.ts';

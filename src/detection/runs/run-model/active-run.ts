@@ -1,4 +1,4 @@
-import type { Spend } from '../../../platform/models/spending/budgets.ts';
+import type { Spend } from '../../../platform/models/budgets.ts';
 import { slotIntervalMs } from '../../../platform/lib/time/cron.ts';
 import type { OrgId } from '../../../platform/lib/org-id.ts';
 import { type AnalysisDefinition, computeGeneration } from '../../analysis/analysis-definition.ts';

@@ -1,6 +1,6 @@
 import { sql, type RawBuilder } from 'kysely';
 import { type Tx, inOrgWithCachedPlans, type Db, type TransactionWork, queryRows } from '../../../platform/db/db.ts';
-import type { StepUsage } from '../../../platform/models/spending/spend-meter.ts';
+import type { StepUsage } from '../../../platform/models/spend-meter.ts';
 import { type RunClaim, fenceRun } from '../../scheduling/run-claim.ts';
 import type { ActiveRun } from './active-run.ts';
 import type { RunFailure } from './run-failure.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Spend } from '../../../platform/models/spending/budgets.ts';
+import type { Spend } from '../../../platform/models/budgets.ts';
 import { createDelimiter } from '../../../platform/models/ask-model.ts';
 import { invalidVerdictError } from '../../../platform/models/model-error.ts';
 import { callCostUsd, type ConfiguredModel } from '../../../platform/models/models.ts';

@@ -1,6 +1,6 @@
 import type { ConfiguredModel } from '../../../platform/models/models.ts';
 import type { ModelTool } from '../../../platform/models/model-tool.ts';
-import type { SpendMeter } from '../../../platform/models/spending/spend-meter.ts';
+import type { SpendMeter } from '../../../platform/models/spend-meter.ts';
 import type { Candidate } from '../../analysis/candidate.ts';
 import type { ContextDoc } from './context-docs.ts';
 import type { EntityContext } from './entity-context.ts';

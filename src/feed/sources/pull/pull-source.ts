@@ -2,7 +2,7 @@ import type { Db } from '../../../platform/db/db.ts';
 import type { Clock } from '../../../platform/lib/time/clock.ts';
 import { internalReason } from '../../../platform/lib/external-error.ts';
 import type { Logger } from '../../../platform/lib/logging/logger.ts';
-import type { Secretbox } from '../../../platform/lib/secrets/secretbox.ts';
+import type { Secretbox } from '../../../platform/lib/secretbox.ts';
 import { sourceFormats } from '../../formats/registry.ts';
 import type { PullResult } from '../../ingestion/pull-plan.ts';
 import { toSourceReading } from '../../ingestion/content-hash.ts';

@@ -1,7 +1,7 @@
 import { workerData } from 'node:worker_threads';
 import { onBackend, openDb } from '../../../platform/db/db.ts';
 import { createLogger } from '../../../platform/lib/logging/logger.ts';
-import { createSecretbox } from '../../../platform/lib/secrets/secretbox.ts';
+import { createSecretbox } from '../../../platform/lib/secretbox.ts';
 import { lowerProcessPriority, lowerThreadPriority, serveTasks } from '../../../platform/lib/threads/thread-worker.ts';
 import { createMainThreadProxy } from '../../ingestion/extractor.ts';
 import { createParser } from './parser.ts';

@@ -4,7 +4,7 @@ import type { Logger } from '../../../platform/lib/logging/logger.ts';
 import { siblingModule } from '../../../platform/lib/program-files.ts';
 import { isPoolBusy, ThreadError, toUnavailable } from '../../../platform/lib/threads/thread-protocol.ts';
 import { createThreadPool } from '../../../platform/lib/threads/thread-pool.ts';
-import type { SecretboxSettings } from '../../../platform/lib/secrets/secretbox.ts';
+import type { SecretboxSettings } from '../../../platform/lib/secretbox.ts';
 import { type Extractor, createCallAnswerer } from '../../ingestion/extractor.ts';
 import type { PullResult } from '../../ingestion/pull-plan.ts';
 import type { SourceRow } from '../../ingestion/source-row.ts';

@@ -1,5 +1,5 @@
 import type { FastifyContextConfig } from 'fastify';
-import type { ApiExample, ApiExamples, MediaType, OpenApiDocument, Operation } from './openapi-document.ts';
+import type { ApiExample, ApiExamples, MediaType, OpenApiDocument, Operation } from '../openapi-document.ts';
 import { errorResponsesOf } from './error-responses.ts';
 
 /** The description of a route besides its schemas. */

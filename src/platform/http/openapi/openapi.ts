@@ -5,7 +5,7 @@ import type { App } from '../app-type.ts';
 import { Problem } from '../responses/problem.ts';
 import { completeOperations, type DescribedRoute, headerParameters } from './complete-operations.ts';
 import { commonResponses } from './error-responses.ts';
-import type { ApiExamples, OpenApiDocument, JsonSchema } from './openapi-document.ts';
+import type { ApiExamples, OpenApiDocument, JsonSchema } from '../openapi-document.ts';
 import { isObject } from '../../lib/json/json-values.ts';
 
 type RouteDescription = Parameters<typeof jsonSchemaTransform>[0];

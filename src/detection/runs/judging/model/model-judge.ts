@@ -4,7 +4,7 @@ import { modelResponds } from '../../../../platform/models/model-pauses.ts';
 import { findModelPause } from '../../../../platform/models/model-pauses.store.ts';
 import { builtInAliases, type ConfiguredModel, type Models } from '../../../../platform/models/models.ts';
 import type { ModelTool } from '../../../../platform/models/model-tool.ts';
-import type { RunSpendMeter } from '../../../../platform/models/spending/spend-meter.ts';
+import type { RunSpendMeter } from '../../../../platform/models/spend-meter.ts';
 import type { Candidate } from '../../../analysis/candidate.ts';
 import { verdictSchema } from '../../../detections/record/field-schemas.ts';
 import { findToolWarnings } from '../../../detections/record/warnings.ts';

@@ -1,8 +1,8 @@
 import type { Db } from '../../../../platform/db/db.ts';
 import type { Clock } from '../../../../platform/lib/time/clock.ts';
 import type { ConfiguredModel } from '../../../../platform/models/models.ts';
-import { mergeBudgets, type Budgets } from '../../../../platform/models/spending/budgets.ts';
-import { createSpendMeter, type RunSpendMeter } from '../../../../platform/models/spending/spend-meter.ts';
+import { mergeBudgets, type Budgets } from '../../../../platform/models/budgets.ts';
+import { createSpendMeter, type RunSpendMeter } from '../../../../platform/models/spend-meter.ts';
 import { fenceRun } from '../../../scheduling/run-claim.ts';
 import type { ActiveRun } from '../../run-model/active-run.ts';
 import { writeStepUsage, insertStep } from '../../run-model/progress.store.ts';

@@ -1,4 +1,4 @@
-import type { Budgets, Spend } from '../../../../platform/models/spending/budgets.ts';
+import type { Budgets, Spend } from '../../../../platform/models/budgets.ts';
 
 /** Estimates from the verdicts of this attempt what the next ones will cost. */
 export type BudgetForecast = {

@@ -5,7 +5,7 @@ import { hour } from '../../../../../test/support/detection/scripted-runs.ts';
 import type { ModelRequestRecord } from '../../../../../test/support/models/model-stand-in.ts';
 import { delimitedBlocks } from '../../../../../test/support/models/scripted-models.ts';
 import { createBudgetForecast } from './tight-budget.ts';
-import { Budgets } from '../../../../platform/models/spending/budgets.ts';
+import { Budgets } from '../../../../platform/models/budgets.ts';
 
 const testDb = await testDatabase();
 

@@ -1,0 +1,195 @@
+import { sql } from 'kysely';
+import { acrossOrgs, queryRow, queryRows, type Db, type Tx } from '../db/db.ts';
+import type { OrgId } from '../lib/org-id.ts';
+import type { PageRequest } from '../lib/page-request.ts';
+import type { Delivery, OutputKind } from './outputs.schema.ts';
+import { afterCursor } from './outputs.store.ts';
+import { replaceValue } from '../db/erasure.store.ts';
+
+/** A delivery that this worker has claimed until the lease ends. `tries` includes the current attempt. */
+export type ClaimedDelivery = {
+  organization_id: OrgId;
+  id: string;
+  output_id: string;
+  kind: OutputKind;
+  sealed: Buffer;
+  event_id: string;
+  event_type: string;
+  tries: number;
+  tries_max: number;
+  body: string | null;
+};
+
+const leaseMs = 60_000;
+/** Concurrent deliveries to one destination in one process. A destination that keeps failing gets one. */
+const perOutputMax = 4;
+const failingAfter = 3;
+
+/**
+ * Claims up to `limit` due deliveries, and only a few per destination, counting the running ones in `runningByOutput`. A claimed
+ * delivery is due again when its lease ends, so another worker repeats it if this one dies.
+ */
+export function claimDeliveriesAcrossOrgs(
+  db: Db,
+  limit: number,
+  runningByOutput: ReadonlyMap<string, number>,
+): Promise<ClaimedDelivery[]> {
+  return acrossOrgs(
+    db,
+    (tx) =>
+      queryRows<ClaimedDelivery>(tx)`
+        with busy as (
+          select * from unnest(${[...runningByOutput.keys()]}::uuid[], ${[...runningByOutput.values()]}::int[]) as b (output_id, n)
+        ), due as (
+          select d.organization_id, d.id, o.kind, o.sealed
+          from outputs o left join busy b on b.output_id = o.id
+          cross join lateral (
+            select organization_id, id, next_try_at from deliveries
+            where organization_id = o.organization_id and output_id = o.id and state = 'pending' and next_try_at <= clock_timestamp()
+            order by next_try_at
+            limit greatest(0, case when o.failures >= ${failingAfter}::int then 1 else ${perOutputMax}::int end - coalesce(b.n, 0))
+            for update skip locked
+          ) d
+          where o.enabled order by d.next_try_at limit ${limit}
+        ), claimed as (
+          update deliveries d set tries = d.tries + 1, last_try_at = clock_timestamp(),
+            next_try_at = clock_timestamp() + ${`${leaseMs} milliseconds`}::interval
+          from due where d.organization_id = due.organization_id and d.id = due.id
+          returning d.*, due.kind, due.sealed
+        )
+        select c.organization_id, c.id, c.output_id, c.kind, c.sealed, c.event_id, c.event_type, c.tries, c.tries_max, e.body
+        from claimed c left join outbox e on e.at = c.event_at and e.id = c.event_id`,
+  );
+}
+
+export type AttemptResult = {
+  state: Delivery['state'];
+  /** Delay until the next attempt of a pending delivery, on the database's clock. */
+  pauseMs: number | null;
+  status: number | null;
+  error: string | null;
+  ms: number;
+  /** False if the service stopped the attempt itself. It then counts neither as an attempt nor as a failure of the destination. */
+  counted: boolean;
+  /** The reason for disabling the destination, or null. */
+  disable: string | null;
+};
+
+/** Stores the result of an attempt. Returns false and stores nothing if another worker claimed the delivery or its destination was deleted. */
+export async function finishAttempt(tx: Tx, delivery: ClaimedDelivery, result: AttemptResult): Promise<boolean> {
+  const nextTryAt =
+    result.pauseMs === null ? sql`null` : sql`clock_timestamp() + ${`${result.pauseMs} milliseconds`}::interval`;
+  const updated = await queryRow(tx)`
+      update deliveries set state = ${result.state}, tries = tries - ${result.counted ? 0 : 1}::int, next_try_at = ${nextTryAt}, last_status = ${result.status}, last_error = ${result.error},
+        last_ms = ${result.ms}
+      where organization_id = ${delivery.organization_id} and id = ${delivery.id} and tries = ${delivery.tries} and state = 'pending' returning 1`;
+  if (!updated) return false;
+  if (!result.counted) return true;
+  const isDelivered = result.state === 'delivered';
+  await sql`
+    update outputs set failures = ${isDelivered ? sql`0` : sql`failures + 1`},
+      enabled = enabled and ${result.disable === null}, disabled_reason = coalesce(${result.disable}, disabled_reason),
+      updated_at = case when ${result.disable === null} then updated_at else greatest(clock_timestamp(), updated_at + interval '1 millisecond') end
+    where organization_id = ${delivery.organization_id} and id = ${delivery.output_id}
+      and (failures > 0 or not ${isDelivered} or ${result.disable !== null})`.execute(tx);
+  return true;
+}
+
+export type DeliveryRow = {
+  id: string;
+  output_id: string;
+  event_id: string;
+  event_at: Date;
+  event_type: string;
+  resource_id: string;
+  state: Delivery['state'];
+  tries: number;
+  next_try_at: Date | null;
+  last_try_at: Date | null;
+  last_status: number | null;
+  last_error: string | null;
+  last_ms: number | null;
+  created_at: Date;
+};
+
+type OutputRef = { orgId: OrgId; outputId: string };
+
+/** Returns up to `limit` + 1 deliveries, newest first. */
+export function findDeliveries(
+  tx: Tx,
+  { orgId, outputId }: OutputRef,
+  state: Delivery['state'] | undefined,
+  { limit, after }: PageRequest,
+): Promise<DeliveryRow[]> {
+  return queryRows<DeliveryRow>(tx)`
+      select * from deliveries where organization_id = ${orgId} and output_id = ${outputId}
+        ${state === undefined ? sql`` : sql`and state = ${state}`} ${afterCursor(after)}
+      order by created_at desc, id desc limit ${limit + 1}`;
+}
+
+export function findDelivery(tx: Tx, { orgId, outputId }: OutputRef, id: string): Promise<DeliveryRow | undefined> {
+  return queryRow<DeliveryRow>(tx)`
+      select * from deliveries where organization_id = ${orgId} and output_id = ${outputId} and id = ${id}`;
+}
+
+/** Returns whether the event's body is still stored. */
+export async function isEventStored(
+  tx: Tx,
+  orgId: OrgId,
+  event: { event_id: string; event_at: Date },
+): Promise<boolean> {
+  const stored = await queryRow(
+    tx,
+  )`select 1 from outbox where organization_id = ${orgId} and at = ${event.event_at} and id = ${event.event_id}`;
+  return stored !== undefined;
+}
+
+/** Makes a delivery due now, with all of its attempts available again. */
+export async function rescheduleDelivery(tx: Tx, orgId: OrgId, id: string, triesMax: number): Promise<void> {
+  await sql`
+    update deliveries set state = 'pending', tries_max = tries + ${triesMax}::int, next_try_at = clock_timestamp()
+    where organization_id = ${orgId} and id = ${id}`.execute(tx);
+}
+
+/** Inserts an event for one destination with a delivery that the caller has claimed. No worker claims it before the lease ends. */
+export async function insertClaimedDelivery(
+  tx: Tx,
+  { orgId, outputId }: OutputRef,
+  event: { id: string; at: Date; type: string; body: string; deliveryId: string },
+): Promise<void> {
+  await sql`
+    with event as (
+      insert into outbox (organization_id, id, at, type, resource_id, body)
+      values (${orgId}, ${event.id}, ${event.at}, ${event.type}, ${outputId}, ${event.body})
+    )
+    insert into deliveries (organization_id, id, output_id, event_id, event_at, event_type, resource_id, tries, tries_max, next_try_at,
+      last_try_at, created_at)
+    values (${orgId}, ${event.deliveryId}, ${outputId}, ${event.id}, ${event.at}, ${event.type}, ${outputId}, 1, 1,
+      clock_timestamp() + ${`${leaseMs} milliseconds`}::interval, clock_timestamp(), ${event.at})`.execute(tx);
+}
+
+const logDays = 30;
+const batchMax = 2000;
+
+/** Deletes event bodies older than `bodyDays` without pending deliveries, and finished deliveries after 30 days. Returns whether there may be more. */
+export function cleanOutboxAcrossOrgs(db: Db, bodyDays: number): Promise<boolean> {
+  return acrossOrgs(db, async (tx) => {
+    const bodies = await sql`
+      delete from outbox where (at, id) in (
+        select at, id from outbox e where at < clock_timestamp() - ${`${bodyDays} days`}::interval
+          and not exists (select from deliveries d where d.organization_id = e.organization_id and d.event_id = e.id and d.state = 'pending')
+        limit ${batchMax})`.execute(tx);
+    const deliveries = await sql`
+      delete from deliveries where (organization_id, id) in (
+        select organization_id, id from deliveries
+        where created_at < clock_timestamp() - ${`${logDays} days`}::interval and state <> 'pending' limit ${batchMax})`.execute(
+      tx,
+    );
+    return Number(bodies.numAffectedRows ?? 0) === batchMax || Number(deliveries.numAffectedRows ?? 0) === batchMax;
+  });
+}
+
+/** Replaces a value in stored event bodies. Returns the number of events. */
+export async function eraseFromOutbox(tx: Tx, orgId: OrgId, value: string): Promise<{ outbox: number }> {
+  return { outbox: await replaceValue(tx, { orgId, table: 'outbox', columns: ['body'] }, value) };
+}
