@@ -18,7 +18,7 @@ import { rateReport } from './severity/rate-report.ts';
 import { findPublisher, findPublishTime } from './text/article/report-origin.ts';
 import { findArticleEnd } from './text/article/article-end.ts';
 import type { Span } from './text/stored-text.ts';
-import { toStorableText } from '../../platform/lib/text/bounded-text.ts';
+import { toStorableText } from '../../platform/lib/text/storable-text.ts';
 import { summarize, type TextSummary } from './text/article/summarize.ts';
 import { extractTechniques } from './techniques/extract-techniques.ts';
 import { findSentences, type Sentence } from './text/sentence-spans.ts';

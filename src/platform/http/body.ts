@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import type { App } from './app-type.ts';
 import { appError, fieldError } from '../lib/errors.ts';
 import { escapePointer, JsonLimitError, parseJsonInSlices, type JsonLimits } from '../lib/json/parse-in-slices.ts';
-import { isStorable } from '../lib/text/bounded-text.ts';
+import { isStorable } from '../lib/text/storable-text.ts';
 import { startSlices } from '../lib/concurrency/slices.ts';
 
 /** Rejects query and path parameters with characters that the database cannot store. */

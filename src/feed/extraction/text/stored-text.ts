@@ -1,4 +1,4 @@
-import { toStorableText } from '../../../platform/lib/text/bounded-text.ts';
+import { toStorableText } from '../../../platform/lib/text/storable-text.ts';
 
 export type Span = { start: number; end: number };
 

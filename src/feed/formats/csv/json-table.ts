@@ -1,4 +1,4 @@
-import { toStorableText } from '../../../platform/lib/text/bounded-text.ts';
+import { toStorableText } from '../../../platform/lib/text/storable-text.ts';
 import { isColumnName, isValueName } from './list-columns.ts';
 import {
   asObject,

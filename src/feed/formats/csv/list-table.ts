@@ -1,6 +1,6 @@
 import papaparse from 'papaparse';
 import { findTlp } from '../../extraction/tlp.ts';
-import { toStorableText } from '../../../platform/lib/text/bounded-text.ts';
+import { toStorableText } from '../../../platform/lib/text/storable-text.ts';
 import type { Tlp } from '../../model/vocabulary.ts';
 import { parseFeedDate } from '../parse-date.ts';
 import { readJsonTable } from './json-table.ts';

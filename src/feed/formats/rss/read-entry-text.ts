@@ -4,7 +4,7 @@ import { Parser } from 'htmlparser2';
 import { parseHTML } from 'linkedom';
 import { toPublisherHost, type SourceRecord, type UnreadText } from '../../model/source-record.ts';
 import { extractItem, type ReferenceLists } from '../../extraction/extract-item.ts';
-import { toStorableText } from '../../../platform/lib/text/bounded-text.ts';
+import { toStorableText } from '../../../platform/lib/text/storable-text.ts';
 import { toTextRecord } from '../../extraction/text/text-record.ts';
 import { htmlToText } from './html-text.ts';
 import { ExternalError } from '../../../platform/lib/external-error.ts';

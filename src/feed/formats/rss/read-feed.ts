@@ -5,7 +5,7 @@ import { readFeedEntry, type FeedEntry } from './feed-entry.ts';
 import { scanXml, resolveAddress, escapeText } from './read-xml.ts';
 import { ExternalError } from '../../../platform/lib/external-error.ts';
 import { parseFeedDate } from '../parse-date.ts';
-import { toStorableText } from '../../../platform/lib/text/bounded-text.ts';
+import { toStorableText } from '../../../platform/lib/text/storable-text.ts';
 import type { SkippedEntry } from '../../model/source-record.ts';
 import type { DigestInput } from '../fetch-session.ts';
 

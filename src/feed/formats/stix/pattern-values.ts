@@ -1,4 +1,4 @@
-import { toStorableText } from '../../../platform/lib/text/bounded-text.ts';
+import { toStorableText } from '../../../platform/lib/text/storable-text.ts';
 import { createObservable, type Observable } from '../../extraction/observable.ts';
 import { classifyProperty } from './stix-observables.ts';
 import { parsePattern, type Comparison, type ObjectPath, type Observation } from './pattern.ts';

@@ -1,6 +1,6 @@
 import { gunzipSync } from 'node:zlib';
 import { ExternalError } from '../external-error.ts';
-import { toStorableText } from '../text/bounded-text.ts';
+import { toStorableText } from '../text/storable-text.ts';
 
 export type JsonObject = Record<string, unknown>;
 
