@@ -96,6 +96,11 @@ const rooms: Record<Half, Record<string, string[]>> = {
 };
 /** The order of the folders inside a room: each may import those before it. */
 const folders: Record<`${Half}/${string}`, string[]> = {
+  'detection/log-store': ['catalog', 'files'],
+  'detection/log-engine': ['sql', 'inspection', 'queries', 'process'],
+  'detection/log-ingest': ['events', 'body'],
+  'detection/log-query': ['search', 'datasets'],
+  'detection/shippers': ['formats', 'http'],
   'detection/analysis': ['rows', 'memory', 'seasons', 'categories'],
   'detection/runs': ['run-model', 'judging', 'reviews', 'execution', 'workers'],
 };
@@ -160,7 +165,7 @@ const roomOverrides = (Object.keys(rooms) as Half[]).flatMap((half) =>
   ),
 );
 
-/** One override for each folder with an order and each depth. These folders have no routes and no adapters. */
+/** One override for each folder with an order and each depth, and one more for its routes. These folders have no adapters. */
 const folderOverrides = Object.entries(folders).flatMap(([path, order]) =>
   order.flatMap((folder, at) =>
     Array.from({ length: depthMax }, (_, depth) => {
@@ -170,8 +175,12 @@ const folderOverrides = Object.entries(folders).flatMap(([path, order]) =>
         message: `${path}/${folder} may import only the folders before it: ${order.slice(0, at).join(', ') || 'none'}.`,
       };
       const bans = [...always, ...outside(half, room, depth + 1), later];
-      return { files: [`src/${path}/${folder}/${'*/'.repeat(depth)}*.ts`], rules: ban(bans) };
-    }),
+      const files = `src/${path}/${folder}/${'*/'.repeat(depth)}*`;
+      return [
+        { files: [`${files}.ts`], rules: ban(bans) },
+        { files: [`${files}.routes.ts`], rules: ban([...bans, noStore]) },
+      ];
+    }).flat(),
   ),
 );
 

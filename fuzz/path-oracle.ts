@@ -1,11 +1,11 @@
 import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api';
 import type { CatalogField } from '../src/detection/log-store/catalog/catalog.ts';
-import { findReplacements } from '../src/detection/log-engine/rewriting/find-replacements.ts';
+import { findReplacements } from '../src/detection/log-engine/queries/nested-paths.ts';
 import type { QueryJob } from '../src/detection/log-engine/queries/protocol.ts';
 import { toJson } from '../src/detection/log-engine/queries/result-values.ts';
 import { prepareQuery } from '../src/detection/log-engine/queries/run-query.ts';
 import { inspectTree } from '../src/detection/log-engine/inspection/inspect-tree.ts';
-import { serializeTree } from '../src/detection/log-engine/parse-tree/serialize-tree.ts';
+import { serializeTree } from '../src/detection/log-engine/parse-tree.ts';
 import { duck, type SqlText } from '../src/detection/log-engine/sql/sql-text.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { loadLibrary } from '../src/detection/library/load-library.ts';
-import { listWindowsPaths } from '../src/detection/log-engine/functions/windows-fields.ts';
+import { listWindowsPaths } from '../src/detection/log-engine/sql/windows-fields.ts';
 import { loadMappings, type FieldNames } from '../src/detection/sigma/mappings/load-mappings.ts';
 import { toNames } from '../src/detection/sigma/mappings/map-rule.ts';
 

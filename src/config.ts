@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import type { z } from 'zod';
-import { readFolderSettings } from './detection/shippers/folders/folder-settings.ts';
-import { readSyslogSettings } from './detection/shippers/syslog/syslog-settings.ts';
+import { readFolderSettings } from './detection/shippers/shipper-settings.ts';
+import { readSyslogSettings } from './detection/shippers/shipper-settings.ts';
 import { toBasePath } from './platform/http/base-path.ts';
 import { findSetting, type Environment, rejectUnknownSettings } from './platform/lib/settings-input.ts';
 import { readMcpSettings } from './platform/mcp/mcp-settings.ts';

@@ -48,7 +48,8 @@ import { testingRoutes } from '../detection/testing/testing.routes.ts';
 import { runDetailRoutes, runRoutes } from '../detection/runs/runs.routes.ts';
 import { generateDetectionRoutes } from '../agents/suggestions/generate-detection.routes.ts';
 import { searchRoutes, connectionRoutes } from '../detection/connections/connections.routes.ts';
-import { exploreRoutes } from '../detection/log-query/explore/explore.routes.ts';
+
+import { datasetRoutes } from '../detection/log-query/datasets/datasets.routes.ts';
 import { registerParameterCheck, registerJsonBodies } from '../platform/http/body.ts';
 import { handleClientError, handleConnectionErrors } from '../platform/http/responses/connection-errors.ts';
 import { registerSecurityHeaders, registerCors } from '../platform/http/responses/headers.ts';
@@ -70,13 +71,12 @@ import type { App } from '../platform/http/app-type.ts';
 import { withoutBasePath } from '../platform/http/base-path.ts';
 import { registerQueryNameCheck, handleUnknownRoutes } from '../platform/http/unknown-routes.ts';
 import { columnRoutes } from '../detection/log-store/catalog/columns.routes.ts';
-import { datasetRoutes } from '../detection/log-query/datasets/datasets.routes.ts';
 import { receiveLogsRoutes } from '../detection/log-ingest/receive-logs.routes.ts';
-import { shipperSourceRoutes } from '../detection/shippers/shipper-sources.routes.ts';
-import { elasticsearchRoutes } from '../detection/shippers/elasticsearch.routes.ts';
-import { hecRoutes } from '../detection/shippers/hec.routes.ts';
-import { lokiRoutes } from '../detection/shippers/loki.routes.ts';
-import { otlpRoutes } from '../detection/shippers/otlp.routes.ts';
+import { shipperSourceRoutes } from '../detection/shippers/http/shipper-sources.routes.ts';
+import { elasticsearchRoutes } from '../detection/shippers/http/elasticsearch.routes.ts';
+import { hecRoutes } from '../detection/shippers/http/hec.routes.ts';
+import { lokiRoutes } from '../detection/shippers/http/loki.routes.ts';
+import { otlpRoutes } from '../detection/shippers/http/otlp.routes.ts';
 import { modelRoutes } from '../platform/models/models.routes.ts';
 import { mcpRoutes } from '../platform/mcp/mcp.routes.ts';
 import { createOrganization } from './bootstrap.ts';
@@ -253,7 +253,6 @@ function registerDetections(app: App, deps: Deps): void {
 
 function registerLogs(app: App, deps: Deps): void {
   searchRoutes(app, deps);
-  exploreRoutes(app, deps);
   datasetRoutes(app, deps);
   shipperSourceRoutes(app);
   columnRoutes(app, deps);

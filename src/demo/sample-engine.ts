@@ -4,8 +4,8 @@ import { join } from 'node:path';
 
 import { DuckDBInstance } from '@duckdb/node-api';
 
-import { addressFunctionsSql } from '../detection/log-engine/functions/address-functions.ts';
-import { eventFunctionsSql } from '../detection/log-engine/functions/event-functions.ts';
+import { addressFunctionsSql } from '../detection/log-engine/sql/added-functions.ts';
+import { eventFunctionsSql } from '../detection/log-engine/sql/added-functions.ts';
 
 /** An event and the dataset it belongs to. */
 export type SampleEvent = { dataset: string; event: Record<string, unknown> };

@@ -58,6 +58,12 @@ const plantedImports: [string, string, string, string][] = [
     'judging may import only',
   ],
   ['folder rules keep those of the room', 'detection/runs/workers/a', '../../testing/b.ts', 'runs may import'],
+  [
+    'folder rules keep those of routes',
+    'detection/shippers/http/a.routes',
+    '../shippers.store.ts',
+    'Routes call use cases',
+  ],
   ['rules cover nested folders', 'detection/analysis/categories/a', '../../runs/b.ts', 'analysis may import'],
   ['rules cover deeply nested folders', 'feed/formats/stix/patterns/a', '../../../sources/b.ts', 'formats may import'],
   ['routes import no store', 'feed/items/items.routes', './items.store.ts', 'Routes call use cases'],

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type pg from 'pg';
 import { pack } from 'tar-stream';
 import type { Config } from '../../config.ts';
-import { keepReplacedFiles } from '../../detection/log-store/backup-lock.ts';
+import { keepReplacedFiles } from '../../detection/log-compaction/clean-segments.ts';
 import {
   withLocalFiles,
   type SegmentStore,

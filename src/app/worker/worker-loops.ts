@@ -18,7 +18,7 @@ import { measureLoop, quotaLoop } from '../usage/usage-loops.ts';
 import { retentionLoop } from '../../platform/retention/retention.ts';
 import { listReaders } from '../../detection/detections/detection-views.store.ts';
 import { logHealthLoop } from '../../detection/log-query/datasets/check-log-health.ts';
-import { logFoldersLoop } from '../../detection/shippers/folders/pull-folder.ts';
+import { logFoldersLoop } from '../../detection/shippers/pull-folder.ts';
 import { cleanOrphansLoop, cleanSegmentsLoop } from '../../detection/log-compaction/clean-segments.ts';
 import { compactSegmentsLoop } from '../../detection/log-compaction/compact-segments.ts';
 import { cleanOutboxLoop, deliverLoop } from '../../platform/notifications/deliver.ts';

@@ -14,7 +14,7 @@ import { runWorkerLoops } from '../../app/worker/worker-loops.ts';
 import { workerRoles, type WorkerRole } from '../../app/worker/worker-roles.ts';
 import { registerRoleMetric } from '../../app/process-metrics.ts';
 import { cleanCopiesLoop } from '../../detection/log-compaction/clean-segments.ts';
-import { startSyslogListener, type SyslogListener } from '../../detection/shippers/syslog/syslog-listener.ts';
+import { startSyslogListener, type SyslogListener } from '../../detection/shippers/syslog-listener.ts';
 import { claimLogStore } from '../../detection/log-store/log-store.ts';
 import { checkDataDir, checkPort, checkSampleKeys, explainListenFailure } from './start-checks.ts';
 import { printLines, printText } from '../support/output.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { detectionCategories } from '../analysis/candidate.ts';
 import { boundedString } from '../../platform/lib/text/bounded-text.ts';
-import { isDatasetName } from '../log-store/catalog/dataset-name.ts';
+import { isDatasetName } from '../log-store/catalog/catalog.ts';
 
 export const librarySeverities = ['low', 'medium', 'high', 'critical'] as const;
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { findTechnique } from '../../feed/reference-data/attack.ts';
 import { HeadlineInput } from '../detections/record/field-schemas.ts';
-import { windowsFields } from '../log-engine/functions/windows-fields.ts';
+import { windowsFields } from '../log-engine/sql/windows-fields.ts';
 import { runFolderTests, type FileResult } from '../testing/run-folder-tests.ts';
 import { describeMismatch } from '../testing/run-test-set.ts';
 import { librarySeverities } from './library.schema.ts';

@@ -11,7 +11,7 @@ import { listInstalls, type LibraryInstall } from './library-installs.store.ts';
 import type { LibraryDetection, LibraryList } from './library.schema.ts';
 import { versionOf, type DatasetNames } from './library-version.ts';
 import type { DatasetList } from '../log-store/catalog/datasets.schema.ts';
-import { listWindowsPaths } from '../log-engine/functions/windows-fields.ts';
+import { listWindowsPaths } from '../log-engine/sql/windows-fields.ts';
 
 export type ListLibraryDeps = ListDatasetsDeps & { clock: Clock };
 

@@ -1,17 +1,16 @@
-import { acrossOrgs, inOrg, type Db } from '../../platform/db/db.ts';
+import type pg from 'pg';
+import { acrossOrgs, inOrg, queryRow, type Db, type Tx } from '../../platform/db/db.ts';
 import type { Logger } from '../../platform/lib/logging/logger.ts';
 import { runLoop } from '../../platform/lib/concurrency/loop.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
-import { isBackupRunningAcrossOrgs } from '../log-store/backup-lock.ts';
+import { writeDueManifests, type WriteManifestsDeps } from '../log-store/write-manifests.ts';
+import { orphanGraceMs, type SegmentStore, type StoredFiles } from '../log-store/files/segment-store.ts';
 import {
   deleteReplacedSegment,
   findListedPaths,
   listReplacedAcrossOrgs,
   listReplacedOfDataset,
 } from './compact.store.ts';
-import { writeDueManifests, type WriteManifestsDeps } from '../log-store/write-manifests.ts';
-import { orphanGraceMs } from '../log-store/files/publish-deadline.ts';
-import type { SegmentStore, StoredFiles } from '../log-store/files/segment-store.ts';
 
 type CleanSegmentsDeps = { db: Db; segmentStore: SegmentStore };
 
@@ -107,4 +106,18 @@ async function findUnlisted({ db }: CleanSegmentsDeps, { orgId, files }: StoredF
   const paths = files.map(({ path }) => path);
   const listed = await inOrg(db, orgId, (tx) => findListedPaths(tx, orgId, paths));
   return paths.filter((path) => !listed.has(path));
+}
+
+// An arbitrary advisory lock ID that nothing else uses.
+const lockId = 8_423_004;
+
+/** Keeps the files of replaced segments until the connection ends, so that a backup can copy what its snapshot lists. */
+export async function keepReplacedFiles(client: pg.Client): Promise<void> {
+  await client.query('select pg_advisory_lock_shared($1)', [lockId]);
+}
+
+/** Returns whether a backup copies files. One that begins later copies no file that is replaced now. */
+async function isBackupRunningAcrossOrgs(tx: Tx): Promise<boolean> {
+  const row = await queryRow<{ free: boolean }>(tx)`select pg_try_advisory_xact_lock(${lockId}) as free`;
+  return !row!.free;
 }

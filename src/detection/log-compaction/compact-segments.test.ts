@@ -2,11 +2,11 @@ import { existsSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node
 import { extname, join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { removeOrphanedFiles, removeReplacedFiles } from './clean-segments.ts';
 import { LRUCache } from 'lru-cache';
-import { compactSegments } from './compact-segments.ts';
-import type { OrgId } from '../../platform/lib/org-id.ts';
 import { startLogStore } from '../../../test/support/detection/log-store.ts';
+import type { OrgId } from '../../platform/lib/org-id.ts';
+import { removeOrphanedFiles, removeReplacedFiles } from './clean-segments.ts';
+import { compactSegments } from './compact-segments.ts';
 
 const store = await startLogStore();
 const { send, search } = store;

@@ -3,9 +3,9 @@ import { acrossOrgs, inOrg } from '../../platform/db/db.ts';
 import type { DiskGuard } from '../../platform/lib/storage/disk-guard.ts';
 import type { Logger } from '../../platform/lib/logging/logger.ts';
 import { runLoop } from '../../platform/lib/concurrency/loop.ts';
+import { publishedFolder } from '../log-store/files/segment-file.ts';
 import { findCompactJobAcrossOrgs, listJobSegments, type CompactJob, type CompactLimits } from './compact.store.ts';
 import { mergeSegments, type FilePart, type MergeSegmentsDeps } from './merge-segments.ts';
-import { publishedFolder } from '../log-store/files/segment-path.ts';
 
 const defaultLimits: CompactLimits = {
   filesMin: 16,

@@ -1,3 +1,4 @@
+import { erasedMark } from '../../platform/db/erasure.store.ts';
 import {
   duck,
   fromInstantSql,
@@ -10,9 +11,7 @@ import {
 } from '../log-engine/sql/sql-text.ts';
 import { castSql } from '../log-engine/sql/field-sql.ts';
 import { keyTextSql, parquetFilesSql, textFilesSql, type SegmentFile } from '../log-engine/sql/table-sql.ts';
-import { erasedMark } from '../../platform/db/erasure.store.ts';
-import type { CatalogField, StoredColumn } from '../log-store/catalog/catalog.ts';
-import { listStoredFields } from '../log-store/catalog/stored-columns.ts';
+import { listStoredFields, type CatalogField, type StoredColumn } from '../log-store/catalog/catalog.ts';
 
 /** A value to erase from the events that contain it in `field`, a dotted name. */
 export type ErasureTarget = { field: string; value: string };

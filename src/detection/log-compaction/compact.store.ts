@@ -1,11 +1,11 @@
 import { sql } from 'kysely';
-import { otherColumns, storedMax } from '../log-store/catalog/stored-drift.ts';
 import { queryRow, queryRows, type Tx } from '../../platform/db/db.ts';
 import { toRecordset } from '../../platform/db/recordset.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
-import type { FileContent } from './compact.sql.ts';
-import { manifestPath } from '../log-store/files/segment-path.ts';
+import { otherColumns, storedMax } from '../log-store/catalog/merge-catalog.ts';
+import { manifestPath } from '../log-store/files/segment-file.ts';
 import type { SegmentRow } from '../log-store/segments.store.ts';
+import type { FileContent } from './compact.sql.ts';
 
 /**
  * Limits of a merged file. Segments below half of `bytesMax` and `rowsMax` count as small. At least `filesMin` small ones are merged before

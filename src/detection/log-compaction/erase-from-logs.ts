@@ -1,14 +1,14 @@
 import { dirname } from 'node:path';
 import { inOrg } from '../../platform/db/db.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
-import { removeReplacedFilesOfDataset } from './clean-segments.ts';
-import { mergeSegments } from './merge-segments.ts';
 import { writeManifest } from '../log-store/write-manifests.ts';
-import { isPublished } from '../log-store/files/segment-path.ts';
-import { containsValueSql, type ErasureTarget } from './compact.sql.ts';
+import { isPublished } from '../log-store/files/segment-file.ts';
 import { duck, quoteIdentifier } from '../log-engine/sql/sql-text.ts';
 import { searchLogs, type SearchLogsDeps } from '../log-query/search/search-logs.ts';
 import { listDatasetNames, listSegments, type SegmentRow } from '../log-store/segments.store.ts';
+import { removeReplacedFilesOfDataset } from './clean-segments.ts';
+import { mergeSegments } from './merge-segments.ts';
+import { containsValueSql, type ErasureTarget } from './compact.sql.ts';
 
 const limits = { rowsMax: 1, groupsMax: 1, timeoutMs: 60_000 };
 const allTime = { from: new Date(Date.UTC(1970, 0, 1)), to: new Date(Date.UTC(9999, 0, 1)) };

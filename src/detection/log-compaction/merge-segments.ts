@@ -4,20 +4,16 @@ import { inOrg, type Db } from '../../platform/db/db.ts';
 import { mayHaveCommitted } from '../../platform/db/retry-on-conflict.ts';
 import { uuidv7 } from '../../platform/lib/ids.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
-import { loadCatalog, saveStoredColumns, type CatalogCache } from '../log-store/catalog/catalog.store.ts';
-import type { CatalogField } from '../log-store/catalog/catalog.ts';
-import { assignStoredColumns, listStoredFields } from '../log-store/catalog/stored-columns.ts';
+import { loadCatalog, saveStoredColumns, lockDataset, type CatalogCache } from '../log-store/catalog/catalog.store.ts';
+import { assignStoredColumns, listStoredFields, type CatalogField } from '../log-store/catalog/catalog.ts';
 import type { LogEngine } from '../log-engine/process/engine.ts';
-import { lockDataset } from '../log-store/catalog/datasets.store.ts';
-import { createDurableFolder, moveFile, syncFile } from '../log-store/files/segment-file.ts';
+import { createDurableFolder, moveFile, syncFile, partialPath, segmentPath } from '../log-store/files/segment-file.ts';
 import { toSegmentFile } from '../log-query/search/window-scans.ts';
+import { writeManifest } from '../log-store/write-manifests.ts';
+import { findDatasetStates, type SegmentRow } from '../log-store/segments.store.ts';
+import { startPublishing, withLocalFiles, type SegmentStore } from '../log-store/files/segment-store.ts';
 import { compactSql, contentSql, type ErasureTarget, type FileContent } from './compact.sql.ts';
 import { replaceSegments, type MergedFile } from './compact.store.ts';
-import { writeManifest } from '../log-store/write-manifests.ts';
-import { partialPath, segmentPath } from '../log-store/files/segment-path.ts';
-import { findDatasetStates, type SegmentRow } from '../log-store/segments.store.ts';
-import { startPublishing } from '../log-store/files/publish-deadline.ts';
-import { withLocalFiles, type SegmentStore } from '../log-store/files/segment-store.ts';
 
 export type MergeSegmentsDeps = { db: Db; segmentStore: SegmentStore; engine: LogEngine; logCatalogs: CatalogCache };
 

@@ -10,14 +10,14 @@ import { createLogger } from '../../platform/lib/logging/logger.ts';
 import { parseLogsUrl, type BucketAddress } from '../../platform/lib/storage/logs-url.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import { exactTimes } from '../siem/connector.ts';
-import { removeOrphanedFiles, removeReplacedFiles } from './clean-segments.ts';
-import { compactSegments } from './compact-segments.ts';
-import { eraseFromLogs } from './erase-from-logs.ts';
 import { expireSegmentsAcrossOrgs } from '../log-store/segments.store.ts';
 import { createSegmentStore } from '../log-store/files/create-segment-store.ts';
 import { createBucket } from '../log-store/files/s3-bucket.ts';
 import type { SegmentStore } from '../log-store/files/segment-store.ts';
 import { writeDueManifests } from '../log-store/write-manifests.ts';
+import { removeOrphanedFiles, removeReplacedFiles } from './clean-segments.ts';
+import { compactSegments } from './compact-segments.ts';
+import { eraseFromLogs } from './erase-from-logs.ts';
 
 const store = await startLogStore();
 const { deps, send } = store;

@@ -3,9 +3,9 @@ import { readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
+import { startLogStore } from '../../../test/support/detection/log-store.ts';
 import { inOrg } from '../../platform/db/db.ts';
 import { removeOrphanedFiles } from '../log-compaction/clean-segments.ts';
-import { startLogStore } from '../../../test/support/detection/log-store.ts';
 
 const store = await startLogStore();
 

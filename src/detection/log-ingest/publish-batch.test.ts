@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { startLogStore } from '../../../test/support/detection/log-store.ts';
 import { inOrg } from '../../platform/db/db.ts';
 import type { QueryWindow } from '../siem/connector.ts';
-import { sealDatasets } from '../log-store/catalog/datasets.store.ts';
+import { sealDatasets } from '../log-store/catalog/catalog.store.ts';
+import { listSegments } from '../log-store/segments.store.ts';
+import { windowFilter } from '../log-query/search/window-scans.ts';
 import { publishBatch } from './publish-batch.ts';
 import { receiveLogs } from './receive-logs.ts';
-import { listSegments } from '../log-store/segments.store.ts';
-import { startLogStore } from '../../../test/support/detection/log-store.ts';
-import { windowFilter } from '../log-query/search/window-scans.ts';
 
 const store = await startLogStore();
 

@@ -1,13 +1,13 @@
 import { sql } from 'kysely';
 import { queryRow, type Tx } from '../../platform/db/db.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
-import { extendCatalog, saveStatistics, type CatalogCache } from '../log-store/catalog/catalog.store.ts';
-import { lockDataset } from '../log-store/catalog/datasets.store.ts';
+import { emitEvents } from '../../platform/notifications/emit-events.ts';
+import { extendCatalog, saveStatistics, lockDataset, type CatalogCache } from '../log-store/catalog/catalog.store.ts';
 import type { ObservedField } from '../log-store/catalog/field-observer.ts';
-import { serializeDrift } from '../log-store/catalog/stored-drift.ts';
-import { reportDrift } from './report-drift.ts';
-import { requireLogQuota } from './log-quota.store.ts';
+import { serializeDrift, type ColumnDrift } from '../log-store/catalog/merge-catalog.ts';
 import type { WrittenFile } from '../log-store/files/segment-file.ts';
+import { describeDrift } from '../log-store/catalog/columns.ts';
+import { requireLogQuota } from './log-quota.store.ts';
 
 export type NewBatch = {
   id: string;
@@ -77,4 +77,30 @@ async function insertBatch(tx: Tx, orgId: OrgId, batch: ListedBatch, ingestedAt:
     update datasets set last_ingested_at = ${ingestedAt}, events = events + ${file.rows},
       first_event_at = least(first_event_at, ${from}), last_event_at = greatest(last_event_at, ${to})
     where organization_id = ${orgId} and name = ${batch.dataset}`.execute(tx);
+}
+
+/** Columns that one batch reports. An event that fills its columns with values of other types must not become hundreds of messages. */
+const reportedMax = 20;
+
+/**
+ * Emits `dataset.drifted` for columns with values that do not fit them, at most once per column and UTC day, and notes the day in the
+ * statistics of the column. The caller saves them.
+ */
+async function reportDrift(
+  tx: Tx,
+  { orgId, dataset, at }: { orgId: OrgId; dataset: string; at: Date },
+  drifts: ColumnDrift[],
+): Promise<void> {
+  const day = at.toISOString().slice(0, 10);
+  const unreported = drifts.filter(({ stats }) => stats.reportedOn !== day).slice(0, reportedMax);
+  for (const { stats } of unreported) stats.reportedOn = day;
+  await emitEvents(tx, unreported.length > 0 ? [orgId] : [], ['dataset.drifted'], () =>
+    unreported.map((drift) => ({
+      orgId,
+      type: 'dataset.drifted',
+      resourceId: dataset,
+      revision: at.getTime(),
+      data: { organizationId: orgId, dataset, ...describeDrift(dataset, drift), at: at.toISOString() },
+    })),
+  );
 }

@@ -2,11 +2,9 @@ import { requireCaller, type App } from '../../platform/http/app-type.ts';
 import type { DiskGuard } from '../../platform/lib/storage/disk-guard.ts';
 import { appError } from '../../platform/lib/errors.ts';
 import { DatasetPath } from '../log-store/catalog/datasets.schema.ts';
-import { requireBytes, requireKnownEncoding } from './body/check-body.ts';
-import { receivedBytesMax } from './body/inflate.ts';
+import { requireBytes, requireKnownEncoding, receivedBytesMax } from './body/inflate.ts';
 import { LogReceipt, ReceiveQuery } from './events/log-receipt.schema.ts';
-import type { RecordReceipt } from './ingest-metrics.ts';
-import { receiveLogs, type ReceiveLogsDeps } from './receive-logs.ts';
+import { receiveLogs, type RecordReceipt, type ReceiveLogsDeps } from './receive-logs.ts';
 
 const acceptedTypes =
   /^(?:application\/(?:json|(?:x-)?ndjson|(?:x-)?jsonl(?:ines)?|json-seq|(?:x-)?gzip|zstd|octet-stream)|text\/plain)$/i;

@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { startLogStore } from '../../../test/support/detection/log-store.ts';
 import { AppError } from '../../platform/lib/errors.ts';
 import { rejectedListedMax } from './body/read-log-body.ts';
-import { startLogStore } from '../../../test/support/detection/log-store.ts';
 
 const store = await startLogStore();
 const { send, search } = store;

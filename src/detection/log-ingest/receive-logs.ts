@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
+import { LRUCache } from 'lru-cache';
+import { Counter, type Registry } from 'prom-client';
 import { mayHaveCommitted } from '../../platform/db/retry-on-conflict.ts';
 import { inOrg, type Db, type Tx } from '../../platform/db/db.ts';
 import type { Clock } from '../../platform/lib/time/clock.ts';
@@ -7,18 +9,20 @@ import { uuidv7 } from '../../platform/lib/ids.ts';
 import { AppError, unavailableError } from '../../platform/lib/errors.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import { loadCatalog, type CatalogCache } from '../log-store/catalog/catalog.store.ts';
-import { checkDatasetName } from '../log-store/catalog/dataset-name.ts';
-import type { ObservedField } from '../log-store/catalog/field-observer.ts';
-import { hasUnobserved, mayHideValues, replaceExamined } from '../log-store/catalog/hidden-fields.ts';
-import type { LogReceipt } from './events/log-receipt.schema.ts';
+import { checkDatasetName } from '../log-store/catalog/catalog.ts';
+import {
+  hasUnobserved,
+  mayHideValues,
+  replaceExamined,
+  type ObservedField,
+} from '../log-store/catalog/field-observer.ts';
 import { findDatasetStates } from '../log-store/segments.store.ts';
-import { startPublishing } from '../log-store/files/publish-deadline.ts';
-import { LogStorageError, type SegmentStore } from '../log-store/files/segment-store.ts';
-import type { LogBody, LogBodyTask } from './body/read-log-body.ts';
-import type { ObserveTask } from './observe-segment.ts';
-import type { LogQuotaGuard } from './log-quota-guard.ts';
-import { publishBatch, type NewBatch } from './publish-batch.ts';
+import { startPublishing, LogStorageError, type SegmentStore } from '../log-store/files/segment-store.ts';
 import type { WrittenFile } from '../log-store/files/segment-file.ts';
+import type { LogReceipt } from './events/log-receipt.schema.ts';
+import type { LogBody, LogBodyTask } from './body/read-log-body.ts';
+import type { ObserveTask } from './body/event-batch.ts';
+import { publishBatch, type NewBatch } from './publish-batch.ts';
 
 /** Reads bodies and the files that were written from them, without making the event loop wait for a large one. */
 export type LogBodyReader = {
@@ -38,7 +42,7 @@ export type ReceiveLogsDeps = {
   logQuotas: LogQuotaGuard;
 };
 
-export type ReceiveInput = { dataset: string; body: Buffer; history?: boolean; timeField?: string | undefined };
+type ReceiveInput = { dataset: string; body: Buffer; history?: boolean; timeField?: string | undefined };
 
 /**
  * Stores a body of events durably and publishes them. The body is NDJSON, a JSON array, or an envelope, plain or packed. Accepted
@@ -133,4 +137,52 @@ function hashWithOptions(
     .update(hash)
     .update(JSON.stringify([timeField ?? null, history]))
     .digest();
+}
+
+/** How long a refusal is repeated without reading the body and the quota again. */
+const repeatMs = 5_000;
+const organizationsMax = 10_000;
+
+/** Remembers which organizations have used up a quota, so that refusing them costs nothing. */
+export type LogQuotaGuard = {
+  /** Throws the last refusal of an organization if it is a few seconds old. */
+  check: (orgId: OrgId) => void;
+  note: (orgId: OrgId, refusal: AppError) => void;
+};
+
+/** Creates a guard for one process. */
+export function createLogQuotaGuard(): LogQuotaGuard {
+  const refusals = new LRUCache<OrgId, AppError>({ max: organizationsMax, ttl: repeatMs });
+  return {
+    check(orgId) {
+      const refusal = refusals.get(orgId);
+      if (refusal) throw refusal;
+    },
+    note: (orgId, refusal) => void refusals.set(orgId, refusal),
+  };
+}
+
+/** Counts the events of a receipt. */
+export type RecordReceipt = (receipt: Pick<LogReceipt, 'accepted' | 'rejectedTotal' | 'duplicateOf'>) => void;
+
+/** Registers the counters of log ingestion. Call it once per registry. */
+export function createIngestMetrics(registry: Registry): RecordReceipt {
+  const registers = [registry];
+  const events = new Counter({
+    name: 'tocsin_log_ingest_events_total',
+    help: 'Log events received, by outcome.',
+    labelNames: ['outcome'] as const,
+    registers,
+  });
+  const batches = new Counter({
+    name: 'tocsin_log_ingest_batches_total',
+    help: 'Bodies of log events received, by outcome. A repeated body adds no events.',
+    labelNames: ['outcome'] as const,
+    registers,
+  });
+  return ({ accepted, rejectedTotal, duplicateOf }) => {
+    batches.inc({ outcome: duplicateOf === null ? 'stored' : 'repeated' });
+    events.inc({ outcome: 'accepted' }, accepted);
+    events.inc({ outcome: 'rejected' }, rejectedTotal);
+  };
 }

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { testConnectorConformance } from '../../../test/support/detection/siem/connector-conformance.ts';
+import { startLogStore } from '../../../test/support/detection/log-store.ts';
 import { remoteConnectors, siemConnectors } from '../siem/registry.ts';
 import { localConnection } from './local-connection.ts';
-import { startLogStore } from '../../../test/support/detection/log-store.ts';
 
 testConnectorConformance('local', async () => {
   const store = await startLogStore();

@@ -4,7 +4,7 @@ import { DuckDBInstance } from '@duckdb/node-api';
 import { expect, test } from 'vitest';
 import { startLogStore } from '../../../test/support/detection/log-store.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
-import { isDatasetName } from '../log-store/catalog/dataset-name.ts';
+import { isDatasetName } from '../log-store/catalog/catalog.ts';
 import { compactSegments } from '../log-compaction/compact-segments.ts';
 import { eraseFromLogs } from '../log-compaction/erase-from-logs.ts';
 

@@ -1,5 +1,5 @@
 import { anyOf, type Expression, type ValueTest } from '../matching/expression.ts';
-import type { EventFilter, FieldPath } from '../log-engine/filters/event-filter.ts';
+import type { EventFilter, FieldPath } from '../log-engine/inspection/event-filter.ts';
 import type { DatasetFields } from '../siem/connector.ts';
 import type { RemoteSiemType } from '../siem/registry.ts';
 

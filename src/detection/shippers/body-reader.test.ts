@@ -2,11 +2,11 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, expect, test } from 'vitest';
+import { createTestFolder } from '../../../test/support/detection/log-store.ts';
 import { uuidv7 } from '../../platform/lib/ids.ts';
 import { toOrgId } from '../../platform/lib/org-id.ts';
-import { createTestFolder } from '../../../test/support/detection/log-store.ts';
-import { createBodyReader } from './body-reader.ts';
 import { readLogBody, type LogBodyTask } from '../log-ingest/body/read-log-body.ts';
+import { createBodyReader } from './body-reader.ts';
 
 const reader = createBodyReader();
 afterAll(() => reader.close());

@@ -1,14 +1,14 @@
 import { availableParallelism } from 'node:os';
 import { unavailableError } from '../../platform/lib/errors.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
-import { isCompressed } from '../log-ingest/body/inflate.ts';
 import { siblingModule } from '../../platform/lib/program-files.ts';
 import { toUnavailable } from '../../platform/lib/threads/thread-protocol.ts';
 import { createThreadPool } from '../../platform/lib/threads/thread-pool.ts';
-import type { ShipperBodyReader } from './receive-shipper-body.ts';
-import { readBody, type BodyTask, type ReaderResult, type ReaderTask } from './body-reader-tasks.ts';
-import type { ObserveTask } from '../log-ingest/observe-segment.ts';
+import { isCompressed } from '../log-ingest/body/inflate.ts';
+import type { ObserveTask } from '../log-ingest/body/event-batch.ts';
 import type { LogBodyReader } from '../log-ingest/receive-logs.ts';
+import type { ShipperBodyReader } from './receive-shipper-body.ts';
+import { readBody, type BodyTask, type ReaderResult, type ReaderTask } from './read-shipper-body.ts';
 
 /**
  * Reads the bodies that organizations send. Large ones are read in threads, in which the bodies take turns: neither a request of another

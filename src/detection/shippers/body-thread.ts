@@ -1,4 +1,4 @@
 import { serveTasks } from '../../platform/lib/threads/thread-worker.ts';
-import { readBody } from './body-reader-tasks.ts';
+import { readBody } from './read-shipper-body.ts';
 
 serveTasks(readBody);

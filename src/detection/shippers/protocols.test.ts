@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import snappy from 'snappyjs';
 import { expect, test } from 'vitest';
 import { decodeBody } from '../../../test/support/detection/decode-body.ts';
-import { pushRequest } from './formats/loki-schema.ts';
-import { logsRequest } from './formats/otlp-schema.ts';
+import { pushRequest } from './formats/loki-decoder.ts';
+import { logsRequest } from './formats/otlp-decoder.ts';
 
 const at = '2026-03-01T10:00:00.000Z';
 const seconds = Date.parse(at) / 1000;

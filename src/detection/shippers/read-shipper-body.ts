@@ -1,10 +1,18 @@
 import { createHash } from 'node:crypto';
 import { uuidv7 } from '../../platform/lib/ids.ts';
 import type { ObservedField } from '../log-store/catalog/field-observer.ts';
-import { createTurns, toBuffer, tooManyEvents } from '../log-ingest/body/body-turns.ts';
-import { createEventBatch, type EventBatch } from '../log-ingest/events/event-batch.ts';
+import {
+  createTurns,
+  toBuffer,
+  tooManyEvents,
+  createEventBatch,
+  observeSegment,
+  type EventBatch,
+  type ObserveTask,
+} from '../log-ingest/body/event-batch.ts';
 import { inflateBody } from '../log-ingest/body/inflate.ts';
 import type { WrittenFile } from '../log-store/files/segment-file.ts';
+import { readLogBody, type LogBody, type LogBodyTask } from '../log-ingest/body/read-log-body.ts';
 import type { DecodedEvent } from './formats/body-decoder.ts';
 import { createDecoder, type ShipperFormat } from './formats/shipper-format.ts';
 
@@ -102,4 +110,16 @@ async function readEvents(
 function hashId(dataset: string, id: string): string {
   const hex = createHash('sha256').update(`${dataset}\0${id}`).digest('hex');
   return hex.slice(0, 32).replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
+}
+
+/** A body of `POST /api/logs/{dataset}`, or of a shipper's protocol. */
+export type BodyTask = LogBodyTask | ShipperBodyTask;
+
+/** The work of a thread: to read a body, or the segment file that was written from one. */
+export type ReaderTask = BodyTask | ObserveTask;
+export type ReaderResult = LogBody | ShipperBody | ObservedField[];
+
+export function readBody(task: ReaderTask): Promise<ReaderResult> {
+  if ('known' in task) return observeSegment(task);
+  return 'format' in task ? readShipperBody(task) : readLogBody(task);
 }

@@ -5,11 +5,15 @@ import type { DiskGuard } from '../../platform/lib/storage/disk-guard.ts';
 import { AppError, appError, unavailableError } from '../../platform/lib/errors.ts';
 import { uuidv7 } from '../../platform/lib/ids.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
-import type { RecordReceipt } from '../log-ingest/ingest-metrics.ts';
-import { storeBatch, type ReceiveLogsDeps } from '../log-ingest/receive-logs.ts';
-import type { WrittenFile } from '../log-store/files/segment-file.ts';
-import { copyWithoutEvents } from './drop-events.ts';
-import { insertEventIds, listKnownIds } from './event-ids.store.ts';
+import type { KeyAuthenticator } from '../../platform/orgs/authenticate.ts';
+import { storeBatch, type RecordReceipt, type ReceiveLogsDeps } from '../log-ingest/receive-logs.ts';
+import {
+  createSegmentWriter,
+  readSegmentLines,
+  segmentPath,
+  type WrittenFile,
+} from '../log-store/files/segment-file.ts';
+import { insertEventIds, listKnownIds } from './shippers.store.ts';
 import type { ShipperBatch, ShipperBody, ShipperBodyTask } from './read-shipper-body.ts';
 import type { ShipperFormat } from './formats/shipper-format.ts';
 
@@ -122,8 +126,39 @@ async function withoutEvents(
   ids: ReadonlySet<string>,
 ): Promise<WrittenFile | undefined> {
   if (ids.size === 0) return file;
-  const path = join(dataset, `${uuidv7()}.events`);
+  const path = segmentPath(dataset, uuidv7(), 'text');
   const copy = await copyWithoutEvents(segmentStore.folderOf(orgId), { file, path, ids });
   await segmentStore.remove(orgId, file.path).catch(() => undefined);
   return copy;
+}
+
+/**
+ * Writes a copy of a segment file without the events of some IDs, as `path`. Returns undefined and writes nothing if no event is left. Both
+ * paths are relative to `folder`.
+ */
+async function copyWithoutEvents(
+  folder: string,
+  { file, path, ids }: { file: WrittenFile; path: string; ids: ReadonlySet<string> },
+): Promise<WrittenFile | undefined> {
+  const writer = createSegmentWriter(folder, path);
+  let isEmpty = true;
+  try {
+    for await (const { id, timeMicros, text } of readSegmentLines(join(folder, file.path))) {
+      if (ids.has(id)) continue;
+      isEmpty = false;
+      await writer.add(id, timeMicros, text);
+    }
+    return isEmpty ? undefined : await writer.finish();
+  } catch (error) {
+    await writer.discard();
+    throw error;
+  }
+}
+
+/** Returns the organization of an API key from the settings. Throws if the key may not send logs at present. */
+export async function findWriter(auth: KeyAuthenticator, key: string): Promise<OrgId> {
+  const caller = await auth.findCaller(`Bearer ${key}`);
+  if (!caller?.scopes.has('logs:write')) throw new Error('The key is not valid or lacks the scope logs:write.');
+  if (caller.isSuspended) throw new Error('The organization is suspended.');
+  return caller.orgId;
 }

@@ -1,5 +1,5 @@
 import type { BodyReader } from '../../../src/detection/shippers/body-reader.ts';
-import { readBody, type ReaderTask } from '../../../src/detection/shippers/body-reader-tasks.ts';
+import { readBody, type ReaderTask } from '../../../src/detection/shippers/read-shipper-body.ts';
 
 /** Reads bodies without threads, so that a test may send the same bytes again. */
 export const bodyReaderInThisThread: BodyReader = {

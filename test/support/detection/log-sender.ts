@@ -4,7 +4,7 @@ import { toOrgId } from '../../../src/platform/lib/org-id.ts';
 import { createCatalogCache } from '../../../src/detection/log-store/catalog/catalog.store.ts';
 import { bodyReaderInThisThread } from './body-reader.ts';
 import { createFileStore } from '../../../src/detection/log-store/files/file-store.ts';
-import { createLogQuotaGuard } from '../../../src/detection/log-ingest/log-quota-guard.ts';
+import { createLogQuotaGuard } from '../../../src/detection/log-ingest/receive-logs.ts';
 import { receiveLogs } from '../../../src/detection/log-ingest/receive-logs.ts';
 
 const [url, logsFolder, org, body] = process.argv.slice(2);

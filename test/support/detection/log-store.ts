@@ -14,7 +14,7 @@ import { createEngine, type LogEngine } from '../../../src/detection/log-engine/
 import { bodyReaderInThisThread } from './body-reader.ts';
 import { createFileStore } from '../../../src/detection/log-store/files/file-store.ts';
 import type { SegmentStore } from '../../../src/detection/log-store/files/segment-store.ts';
-import { createLogQuotaGuard } from '../../../src/detection/log-ingest/log-quota-guard.ts';
+import { createLogQuotaGuard } from '../../../src/detection/log-ingest/receive-logs.ts';
 import { receiveLogs, type ReceiveLogsDeps } from '../../../src/detection/log-ingest/receive-logs.ts';
 import type { LogReceipt } from '../../../src/detection/log-ingest/events/log-receipt.schema.ts';
 import { searchLogs, type SearchLogsDeps } from '../../../src/detection/log-query/search/search-logs.ts';

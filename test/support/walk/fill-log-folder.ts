@@ -1,6 +1,6 @@
 import { mkdtempSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { pullFolder } from '../../../src/detection/shippers/folders/pull-folder.ts';
+import { pullFolder } from '../../../src/detection/shippers/pull-folder.ts';
 import type { Deps } from '../../../src/app/deps.ts';
 import type { TestOrg } from '../harness.ts';
 

@@ -1,57 +1,23 @@
-import { checkArguments, checkArrayType } from './argument-limits.ts';
+import type { TreeNode } from '../parse-tree.ts';
 import { queryNotAllowed, authorError } from '../engine-failures.ts';
-import type { EventFilter } from '../filters/event-filter.ts';
-import { readFilters } from '../filters/read-filters.ts';
-import { eventFunctions } from '../functions/event-functions.ts';
+import { eventFunctions } from '../sql/added-functions.ts';
 import {
   aggregateFunctions,
   allowedFunctions,
   allowedTableFunctions,
   suggestAlternative,
   clockFunctions,
-} from '../functions/allowed-functions.ts';
-import { listJsonPaths } from '../parse-tree/json-paths.ts';
-import { listOptionalColumns } from './optional-columns.ts';
-import { checkShapes } from './tree-shapes.ts';
-import { checkCteName, foldName, readDatasetName } from '../parse-tree/table-names.ts';
+} from '../sql/allowed-functions.ts';
+import { jsonReaders, listJsonPaths } from '../json-paths.ts';
+import { checkCteName, foldName, readDatasetName } from '../table-names.ts';
+import { checkArguments, checkArrayType, checkShapes } from './tree-shapes.ts';
+import { listOptionalColumns, type Inspection } from './inspection.ts';
+import { readFilters } from './read-filters.ts';
 
-/** The tables and columns that a statement reads, which passed the allow-lists. Table names and aliases are in lower case. */
-export type Inspection = {
-  tables: string[];
-  /** The names of each column reference, without repetitions. */
-  columns: string[][];
-  /** The names in `columns` that may be missing, dotted, in lower case and without the table. */
-  optional: string[];
-  aliases: string[];
-  /** The aliases that stand for a whole row. */
-  rowNames: string[];
-  /** The statement may read columns that it does not name (`*`, NATURAL, a whole row). */
-  allColumns: boolean;
-  /** Only JSON functions read `_event`, so it does not have to be cast to JSON first. */
-  eventAsText: boolean;
-  aggregate: boolean;
-  parameters: string[];
-  /** The paths that JSON functions read. */
-  jsonPaths: string[];
-  /** By table, which events can change the result. */
-  filters: Record<string, EventFilter>;
-};
-
-type Node = Record<string, unknown>;
 type Scope = { ctes: ReadonlySet<string>; isOuter: boolean };
 
 const parametersAllowed = new Set(['window_start', 'window_end']);
-const jsonReaders = new Set([
-  ...eventFunctions,
-  '->',
-  '->>',
-  'json_extract',
-  'json_extract_string',
-  'json_extract_path',
-  'json_extract_path_text',
-  'json_exists',
-  'json_value',
-]);
+const eventReaders = new Set([...eventFunctions, ...jsonReaders]);
 
 /**
  * Checks a query against the allow-lists and returns what it reads. The input is the parse tree that DuckDB's `json_serialize_sql` returns,
@@ -61,7 +27,7 @@ const jsonReaders = new Set([
 export function inspectTree(serialized: string): Inspection {
   const tree = parseJson(serialized);
   if (tree['error'] === true) throw parseError(tree);
-  const statements = tree['statements'] as Node[];
+  const statements = tree['statements'] as TreeNode[];
   if (statements.length !== 1)
     throw queryNotAllowed(`A query must be exactly one statement, but this text has ${statements.length}.`);
   checkShapes(tree);
@@ -89,15 +55,15 @@ export function inspectTree(serialized: string): Inspection {
 }
 
 /** The engine writes a literal such as `1e400` as `Infinity`, which is not JSON. */
-function parseJson(serialized: string): Node {
+function parseJson(serialized: string): TreeNode {
   try {
-    return JSON.parse(serialized) as Node;
+    return JSON.parse(serialized) as TreeNode;
   } catch {
     throw authorError('query_error', 'A number in the query is too large.');
   }
 }
 
-function parseError(tree: Node): Error {
+function parseError(tree: TreeNode): Error {
   const message = String(tree['error_message'] ?? '');
   if (tree['error_type'] === 'parser' || tree['error_type'] === 'syntax') {
     const position = Number(tree['position']);
@@ -113,17 +79,17 @@ function visit(value: unknown, scope: Scope, inspection: Inspection): void {
     return;
   }
   if (value === null || typeof value !== 'object') return;
-  const node = value as Node;
+  const node = value as TreeNode;
   if (typeof node['class'] === 'string') visitExpression(node, scope, inspection);
   else if (typeof node['type'] === 'string') visitNode(node, node['type'], scope, inspection);
   else visitChildren(node, scope, inspection);
 }
 
-function visitChildren(node: Node, scope: Scope, inspection: Inspection): void {
+function visitChildren(node: TreeNode, scope: Scope, inspection: Inspection): void {
   for (const child of Object.values(node)) if (typeof child === 'object') visit(child, scope, inspection);
 }
 
-function addAlias(node: Node, inspection: Inspection): void {
+function addAlias(node: TreeNode, inspection: Inspection): void {
   if (typeof node['alias'] === 'string' && node['alias'] !== '') inspection.aliases.push(node['alias'].toLowerCase());
 }
 
@@ -133,7 +99,7 @@ function addRowName(name: string, inspection: Inspection): void {
   inspection.rowNames.push(name.toLowerCase());
 }
 
-function visitExpression(node: Node, scope: Scope, inspection: Inspection): void {
+function visitExpression(node: TreeNode, scope: Scope, inspection: Inspection): void {
   const kind = String(node['class']);
   addAlias(node, inspection);
   if (kind === 'COLUMN_REF') visitColumn(node, inspection);
@@ -145,7 +111,7 @@ function visitExpression(node: Node, scope: Scope, inspection: Inspection): void
   else visitChildren(node, scope, inspection);
 }
 
-function visitColumn(node: Node, inspection: Inspection): void {
+function visitColumn(node: TreeNode, inspection: Inspection): void {
   const names = node['column_names'] as string[];
   const last = lastName(node)!;
   if (names.length === 1 && clockFunctions.includes(last))
@@ -154,14 +120,14 @@ function visitColumn(node: Node, inspection: Inspection): void {
   inspection.columns.push(names);
 }
 
-function addParameter(node: Node, inspection: Inspection): void {
+function addParameter(node: TreeNode, inspection: Inspection): void {
   const name = String(node['identifier']);
   if (!parametersAllowed.has(name))
     throw queryNotAllowed(`The parameter $${name} is unknown. Use $window_start or $window_end.`);
   if (!inspection.parameters.includes(name)) inspection.parameters.push(name);
 }
 
-function checkName(node: Node, what: string): string {
+function checkName(node: TreeNode, what: string): string {
   const name = foldName(String(node['function_name']));
   const prefix = [node['catalog'], node['schema']].filter((part) => part && part !== 'main').join('.');
   if (prefix)
@@ -169,7 +135,7 @@ function checkName(node: Node, what: string): string {
   return name;
 }
 
-function visitCall(node: Node, kind: string, scope: Scope, inspection: Inspection): void {
+function visitCall(node: TreeNode, kind: string, scope: Scope, inspection: Inspection): void {
   const name = checkName(node, 'function');
   if (!allowedFunctions.has(name)) {
     const instead = suggestAlternative(name);
@@ -177,12 +143,12 @@ function visitCall(node: Node, kind: string, scope: Scope, inspection: Inspectio
   }
   checkArguments(name, node['children'] as unknown[]);
   if (kind === 'FUNCTION' && scope.isOuter && aggregateFunctions.has(name)) inspection.aggregate = true;
-  if (jsonReaders.has(name)) visitJsonReader(node, node['children'] as unknown[], scope, inspection);
+  if (eventReaders.has(name)) visitJsonReader(node, node['children'] as unknown[], scope, inspection);
   else visitChildren(node, scope, inspection);
 }
 
 /** Rejects `a = 1 AND x->>'$.b'`. The engine parses it as `(a = 1 AND x)->>'$.b'`, which fails only when a row reaches it. */
-function rejectWeakArrow(first: Node | undefined): void {
+function rejectWeakArrow(first: TreeNode | undefined): void {
   const kind = String(first?.['class']);
   if (!['CONJUNCTION', 'COMPARISON', 'BETWEEN'].includes(kind) && first?.['type'] !== 'OPERATOR_NOT') return;
   throw authorError(
@@ -191,8 +157,8 @@ function rejectWeakArrow(first: Node | undefined): void {
   );
 }
 
-function visitJsonReader(node: Node, children: unknown[], scope: Scope, inspection: Inspection): void {
-  const first = children[0] as Node | undefined;
+function visitJsonReader(node: TreeNode, children: unknown[], scope: Scope, inspection: Inspection): void {
+  const first = children[0] as TreeNode | undefined;
   rejectWeakArrow(first);
   const isEventFirst = first?.['class'] === 'COLUMN_REF' && lastName(first) === '_event';
   const wasEventAsText = inspection.eventAsText;
@@ -203,15 +169,15 @@ function visitJsonReader(node: Node, children: unknown[], scope: Scope, inspecti
 
 function countEventUses(value: unknown): number {
   if (value === null || typeof value !== 'object') return 0;
-  const isUse = (value as Node)['class'] === 'COLUMN_REF' && lastName(value as Node) === '_event';
+  const isUse = (value as TreeNode)['class'] === 'COLUMN_REF' && lastName(value as TreeNode) === '_event';
   return Number(isUse) + Object.values(value).reduce((sum: number, child) => sum + countEventUses(child), 0);
 }
 
-function lastName(node: Node): string | undefined {
+function lastName(node: TreeNode): string | undefined {
   return (node['column_names'] as string[] | undefined)?.at(-1)?.toLowerCase();
 }
 
-function visitNode(node: Node, type: string, scope: Scope, inspection: Inspection): void {
+function visitNode(node: TreeNode, type: string, scope: Scope, inspection: Inspection): void {
   addRowName(String(node['alias'] ?? ''), inspection);
   if (type === 'BASE_TABLE') visitTable(node, scope, inspection);
   if (type === 'TABLE_FUNCTION') return visitTableFunction(node, scope, inspection);
@@ -225,7 +191,7 @@ function visitNode(node: Node, type: string, scope: Scope, inspection: Inspectio
   visitChildren(node, scope, inspection);
 }
 
-function visitTable(node: Node, scope: Scope, inspection: Inspection): void {
+function visitTable(node: TreeNode, scope: Scope, inspection: Inspection): void {
   const name = String(node['table_name']);
   const qualified = [node['catalog_name'], node['schema_name'], name].filter(Boolean).join('.');
   if (qualified !== name)
@@ -236,8 +202,8 @@ function visitTable(node: Node, scope: Scope, inspection: Inspection): void {
   if (!inspection.tables.includes(table)) inspection.tables.push(table);
 }
 
-function visitTableFunction(node: Node, scope: Scope, inspection: Inspection): void {
-  const call = node['function'] as Node;
+function visitTableFunction(node: TreeNode, scope: Scope, inspection: Inspection): void {
+  const call = node['function'] as TreeNode;
   const name = checkName(call, 'table function');
   if (call['class'] !== 'FUNCTION' || !allowedTableFunctions.has(name))
     throw queryNotAllowed(`The table function ${name} is not allowed in a query.`);
@@ -246,14 +212,14 @@ function visitTableFunction(node: Node, scope: Scope, inspection: Inspection): v
   visitChildren(call, scope, inspection);
 }
 
-function visitJoin(node: Node, inspection: Inspection): void {
+function visitJoin(node: TreeNode, inspection: Inspection): void {
   if (node['ref_type'] === 'NATURAL') inspection.allColumns = true;
   for (const name of (node['using_columns'] as string[] | undefined) ?? []) inspection.columns.push([name]);
 }
 
-function visitQuery(node: Node, type: string, scope: Scope, inspection: Inspection): void {
+function visitQuery(node: TreeNode, type: string, scope: Scope, inspection: Inspection): void {
   const ctes = new Set(scope.ctes);
-  for (const entry of ((node['cte_map'] as Node)['map'] as Node[]) ?? []) {
+  for (const entry of ((node['cte_map'] as TreeNode)['map'] as TreeNode[]) ?? []) {
     const name = String(entry['key']);
     checkCteName(name);
     addRowName(name, inspection);

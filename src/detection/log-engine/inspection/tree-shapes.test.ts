@@ -3,7 +3,7 @@ import { afterAll, expect, test } from 'vitest';
 import { queryCorpus } from '../../../../fuzz/query-corpus.ts';
 import { createGrammar } from '../../../../fuzz/query-grammar.ts';
 import { createRandom } from '../../../../fuzz/random.ts';
-import { serializeTree } from '../parse-tree/serialize-tree.ts';
+import { serializeTree } from '../parse-tree.ts';
 import { checkShapes } from './tree-shapes.ts';
 
 type Node = Record<string, unknown>;

@@ -1,6 +1,5 @@
+import type { TreeNode } from '../parse-tree.ts';
 import { queryNotAllowed } from '../engine-failures.ts';
-
-type Node = Record<string, unknown>;
 
 /**
  * The fields of one kind of node that the inspection understands. In the tables below, `name` is a field with any content, `name=A|B` one
@@ -128,10 +127,10 @@ export function checkShapes(tree: unknown): void {
 /** `part` is the kind of an object without a class and a type. */
 function checkValue(value: unknown, part: string | undefined): void {
   if (Array.isArray(value)) for (const entry of value) checkValue(entry, part);
-  else if (value !== null && typeof value === 'object') checkNode(value as Node, part);
+  else if (value !== null && typeof value === 'object') checkNode(value as TreeNode, part);
 }
 
-function checkNode(node: Node, part: string | undefined): void {
+function checkNode(node: TreeNode, part: string | undefined): void {
   if (part === 'data') return;
   const { kind, shape } = findShape(node, part);
   for (const [name, value] of Object.entries(node)) {
@@ -146,7 +145,7 @@ function checkNode(node: Node, part: string | undefined): void {
   }
 }
 
-function findShape(node: Node, part: string | undefined): { kind: string; shape: Shape } {
+function findShape(node: TreeNode, part: string | undefined): { kind: string; shape: Shape } {
   const { class: expression, type: kind } = node;
   if (typeof expression === 'string') {
     const shape = expressions.get(expression);
@@ -167,4 +166,78 @@ function findShape(node: Node, part: string | undefined): { kind: string; shape:
 function isDefault(value: unknown): boolean {
   if (value === null || value === false || value === 0 || value === '') return true;
   return typeof value === 'object' && Object.keys(value).length === 0;
+}
+
+/** The largest length that a query may write as a number. A length that comes from data is bounded by the engine's memory limits. */
+const lengthMax = 1_000_000;
+const arrayElementsMax = 4096;
+
+/** Functions whose result is as large as one of their arguments says, by the index of that argument. */
+const lengthArguments: ReadonlyMap<string, number> = new Map([
+  ['list_resize', 1],
+  ['array_resize', 1],
+  ['repeat', 1],
+  ['lpad', 1],
+  ['rpad', 1],
+]);
+
+/** The engine allocates these results in one step, without checking its memory limit. */
+const literalOnly: ReadonlySet<string> = new Set(['list_resize', 'array_resize']);
+
+/** Throws if a call would allocate by an argument: a length above the limit, or a width in a format text. `children` are the arguments. */
+export function checkArguments(name: string, children: readonly unknown[]): void {
+  const index = lengthArguments.get(name);
+  if (index !== undefined) checkLength(name, children[index]);
+  if (name === 'range' || name === 'generate_series') checkSeries(name, children);
+  if (name === 'printf' || name === 'format') checkFormat(name, children[0]);
+}
+
+function checkLength(name: string, argument: unknown): void {
+  const literal = readLiteral(argument);
+  if (literal === undefined && literalOnly.has(name))
+    throw queryNotAllowed(`The length in ${name} must be written as a number of at most ${lengthMax}.`);
+  if (literal !== undefined && !(typeof literal === 'number' && literal <= lengthMax))
+    throw queryNotAllowed(`The length in ${name} must be a number of at most ${lengthMax}.`);
+}
+
+function checkSeries(name: string, children: readonly unknown[]): void {
+  const numbers = children.map(readLiteral);
+  if (!numbers.every((number) => typeof number === 'number')) return;
+  const [start, stop, step] = numbers.length === 1 ? [0, numbers[0]!, 1] : [numbers[0]!, numbers[1]!, numbers[2] ?? 1];
+  if (Math.abs((stop - start) / step) > lengthMax)
+    throw queryNotAllowed(
+      `A list from ${name} may have at most ${lengthMax} elements. Use ${name} as a table for more.`,
+    );
+}
+
+/** A width or precision that is long, or that comes from another argument, would allocate as much as it says. */
+function checkFormat(name: string, argument: unknown): void {
+  const text = readLiteral(argument);
+  if (typeof text !== 'string') throw queryNotAllowed(`The first argument of ${name} must be a text in quotes.`);
+  const isLong =
+    name === 'printf'
+      ? /%[^a-z%]*(?:\*|\d{4})/i.test(text.replaceAll('%%', ''))
+      : /\{[^}]*(?:\{|\d{4})/.test(text.replaceAll('{{', ''));
+  if (isLong) throw queryNotAllowed(`A width or precision in ${name} must be a number below 1000.`);
+}
+
+/** Returns the value of a literal: a number or a text, null for a value of another type, and undefined for anything but a literal. */
+function readLiteral(argument: unknown): number | string | null | undefined {
+  if ((argument as TreeNode | undefined)?.['class'] !== 'CONSTANT') return undefined;
+  const { value, type } = (argument as TreeNode)['value'] as { value: unknown; type: { id: string } };
+  if (type.id === 'VARCHAR') return String(value);
+  return /^U?(?:TINY|SMALL|BIG)?INT(?:EGER)?$/.test(type.id) && typeof value === 'number' ? value : null;
+}
+
+/** Throws if arrays of fixed size have too many elements together. The engine allocates them for every row, even for null. */
+export function checkArrayType(type: TreeNode): void {
+  let elements = 1;
+  for (let info: TreeNode | undefined = type; info?.['type'] === 'ARRAY_TYPE_INFO';) {
+    elements *= Number(info['size']);
+    info = (info['child_type'] as TreeNode)['type_info'] as TreeNode | undefined;
+  }
+  if (elements > arrayElementsMax)
+    throw queryNotAllowed(
+      `An array type may have at most ${arrayElementsMax} elements. Use a list, such as INTEGER[].`,
+    );
 }

@@ -1,17 +1,17 @@
 // The process that runs one organization's engine. Started by child-process.ts, communicates only over its IPC channel, and can be killed
 // at any time.
+
 import { writeFileSync } from 'node:fs';
 import { flushCompileCache } from 'node:module';
 import { setPriority } from 'node:os';
 import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api';
-import { addressFunctionsSql } from '../functions/address-functions.ts';
-import { eventFunctionsSql } from '../functions/event-functions.ts';
+import { SiemError } from '../../siem/connector.ts';
+import { addressFunctionsSql, eventFunctionsSql } from '../sql/added-functions.ts';
 import { isTypeError, readEngineError } from '../engine-failures.ts';
 import { inspectTree } from '../inspection/inspect-tree.ts';
 import { runQuery } from '../queries/run-query.ts';
-import { serializeTree } from '../parse-tree/serialize-tree.ts';
+import { serializeTree } from '../parse-tree.ts';
 import type { FromChild, OpenOptions, QueryEnd, QueryJob, ToChild } from '../queries/protocol.ts';
-import { SiemError } from '../../siem/connector.ts';
 import { quoteLiteral } from '../sql/sql-text.ts';
 
 type OpenEngine = {

@@ -1,5 +1,5 @@
 import type { SiemError } from '../../siem/connector.ts';
-import type { Inspection } from '../inspection/inspect-tree.ts';
+import type { Inspection } from '../inspection/inspection.ts';
 import type { QueryEnd, ToChild } from '../queries/protocol.ts';
 
 export type EngineResult = { rows: Record<string, unknown>[]; end: QueryEnd; inspection: Inspection | undefined };

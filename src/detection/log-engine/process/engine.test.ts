@@ -2,9 +2,10 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { afterEach, expect, test } from 'vitest';
 import { createTestFolder, failureOf } from '../../../../test/support/detection/log-store.ts';
 import { exactTimes } from '../../siem/connector.ts';
-import { createEngine, type EngineOptions, type LogEngine } from './engine.ts';
 import type { QueryJob } from '../queries/protocol.ts';
 import { duck } from '../sql/sql-text.ts';
+import type { Inspection } from '../inspection/inspection.ts';
+import { createEngine, createInspectionCache, type EngineOptions, type LogEngine } from './engine.ts';
 
 const folder = createTestFolder();
 const engines: LogEngine[] = [];
@@ -206,4 +207,29 @@ test.each([
   ['SELECT hour($window_end) AS x, $window_end - $window_start = INTERVAL 1 HOUR AS y', [{ x: 1, y: true }]],
 ])('runs %s', async (sql, rows) => {
   expect(await rowsOf(start(), sql)).toEqual(rows);
+});
+
+const inspectionOf = (columns: number): Inspection => ({
+  tables: ['auth'],
+  columns: Array.from({ length: columns }, (_, n) => [`column_${n}`]),
+  optional: [],
+  aliases: [],
+  rowNames: [],
+  allColumns: false,
+  eventAsText: true,
+  aggregate: false,
+  parameters: [],
+  jsonPaths: [],
+  filters: {},
+});
+
+test('keeps many short queries, few long ones, and none that is larger than an eighth of the cache', () => {
+  const cache = createInspectionCache();
+  for (let n = 0; n < 5000; n += 1) cache.set(`SELECT ${n}`, inspectionOf(1));
+  expect(cache.size).toBe(5000);
+  for (let n = 0; n < 5000; n += 1) cache.set(`${n} ${'x'.repeat(50_000)}`, inspectionOf(1));
+  expect(cache.size).toBeLessThan(200);
+  expect(cache.calculatedSize).toBeLessThanOrEqual(16 * 1024 * 1024);
+  cache.set('large', inspectionOf(60_000));
+  expect(cache.get('large')).toBeUndefined();
 });

@@ -1,20 +1,19 @@
-import { cancelledError, engineError } from '../engine-failures.ts';
-import { createLane } from './engine-lane.ts';
-import {
-  closeLanes,
-  countProcesses,
-  findOrOpenLane,
-  retireIdle,
-  startTasks,
-  type EngineLanes,
-} from './engine-lanes.ts';
-import { createTask, type EngineResult, type EngineTaskInput } from './engine-task.ts';
-import { createInspectionCache } from '../inspection/inspection-cache.ts';
-import { collectWindows, type WindowRows } from '../queries/collect-windows.ts';
-import { formatTimes } from '../queries/format-times.ts';
-import type { Inspection } from '../inspection/inspect-tree.ts';
+import { LRUCache } from 'lru-cache';
 import type { QueryRow } from '../../siem/connector.ts';
-import type { MaintenanceJob, MatchJob, QueryEnd, QueryJob, WindowsJob } from '../queries/protocol.ts';
+import { cancelledError, engineError } from '../engine-failures.ts';
+import {
+  collectWindows,
+  formatTimes,
+  type WindowRows,
+  type MaintenanceJob,
+  type MatchJob,
+  type QueryEnd,
+  type QueryJob,
+  type WindowsJob,
+} from '../queries/protocol.ts';
+import type { Inspection } from '../inspection/inspection.ts';
+import { createEngineQueue, type EngineQueue } from './engine-queue.ts';
+import { createTask, type EngineResult, type EngineTaskInput } from './engine-task.ts';
 
 export type EngineOptions = {
   /** Returns the folder with everything that an organization's engine may read. */
@@ -57,11 +56,11 @@ export const queryCharsMax = 100_000;
 export function createEngine(options: EngineOptions): LogEngine {
   const { processesMax = 4, concurrency = 2, idleMs = 60_000, queueMax = 1000 } = options;
   const { memoryMb = 512, residentMb = 1536 } = options;
-  const state: EngineLanes = {
-    lanes: new Map(),
+  const state: EngineQueues = {
+    queues: new Map(),
     processesMax,
-    openLane: (organization, onChange) =>
-      createLane({ directory: options.directoryOf(organization), memoryMb, residentMb }, concurrency, onChange),
+    openQueue: (organization, onChange) =>
+      createEngineQueue({ directory: options.directoryOf(organization), memoryMb, residentMb }, concurrency, onChange),
     isClosed: false,
     turnTimer: undefined,
   };
@@ -71,11 +70,11 @@ export function createEngine(options: EngineOptions): LogEngine {
 
   function submit(organization: string, input: EngineTaskInput): Promise<EngineResult> {
     if (state.isClosed || input.signal?.aborted) return Promise.reject(cancelledError());
-    const lane = findOrOpenLane(state, organization);
-    if (lane.queue.length >= queueMax)
+    const queue = findOrOpenQueue(state, organization);
+    if (queue.waiting.length >= queueMax)
       return Promise.reject(engineError('Too many queries of this organization are waiting. Try again later.'));
-    const { task, result } = createTask(++lastTaskId, input, (aborted) => lane.stop(aborted, cancelledError()));
-    lane.queue.push(task);
+    const { task, result } = createTask(++lastTaskId, input, (aborted) => queue.stop(aborted, cancelledError()));
+    queue.waiting.push(task);
     startTasks(state);
     return result;
   }
@@ -109,8 +108,106 @@ export function createEngine(options: EngineOptions): LogEngine {
     },
     async close() {
       clearInterval(idleTimer);
-      closeLanes(state);
+      closeQueues(state);
       while (countProcesses(state) > 0) await new Promise((resolve) => setTimeout(resolve, 5));
     },
   };
+}
+
+/** The queues of all organizations, which share a number of processes. */
+type EngineQueues = {
+  /** By organization, in the order in which they start tasks. */
+  queues: Map<string, EngineQueue>;
+  processesMax: number;
+  /** Creates the queue of an organization, which calls `onChange` whenever another task might be able to start. */
+  openQueue: (organization: string, onChange: () => void) => EngineQueue;
+  isClosed: boolean;
+  /** Starts tasks again when the longest turn may end. */
+  turnTimer: NodeJS.Timeout | undefined;
+};
+
+/** How long an engine runs at least before it makes room for another organization's. */
+const turnMs = 500;
+
+/** Returns the number of running processes. */
+const countProcesses = ({ queues }: EngineQueues): number =>
+  [...queues.values()].reduce((sum, queue) => sum + queue.processCount(), 0);
+
+/** Returns the queue of an organization, and opens it if it is not open. */
+function findOrOpenQueue(state: EngineQueues, organization: string): EngineQueue {
+  const existing = state.queues.get(organization);
+  if (existing) return existing;
+  const queue = state.openQueue(organization, () => startTasks(state));
+  state.queues.set(organization, queue);
+  return queue;
+}
+
+/** Starts waiting tasks of all organizations as far as there are processes. */
+function startTasks(state: EngineQueues): void {
+  if (state.isClosed) return;
+  // A copy, because `makeRoom` may move queues to the end of the order.
+  const inOrder = [...state.queues.values()];
+  for (const queue of inOrder) while (queue.canStart() && (queue.hasEngine() || makeRoom(state))) queue.start();
+}
+
+/** Retires the engines that have been idle since before a time in monotonic milliseconds, and closes queues with nothing to do. */
+function retireIdle({ queues }: EngineQueues, before: number): void {
+  for (const [organization, queue] of queues) {
+    const since = queue.idleSince();
+    if (since !== undefined && since < before) queue.retire();
+    if (queue.processCount() === 0 && queue.waiting.length === 0) queues.delete(organization);
+  }
+}
+
+/** Starts no more tasks, and closes all queues. */
+function closeQueues(state: EngineQueues): void {
+  state.isClosed = true;
+  clearTimeout(state.turnTimer);
+  for (const queue of state.queues.values()) queue.close();
+}
+
+/** Returns whether another process can be started. If not, retires one, whose end calls `startTasks` again. */
+function makeRoom(state: EngineQueues): boolean {
+  if (countProcesses(state) < state.processesMax) return true;
+  const idle = [...state.queues.values()].filter((queue) => queue.idleSince() !== undefined);
+  if (idle.length > 0) idle.toSorted((a, b) => a.idleSince()! - b.idleSince()!)[0]!.retire();
+  else endLongestTurn(state);
+  return false;
+}
+
+/** Retires the engine that has run longest, so that organizations with constant load do not lock out the others. */
+function endLongestTurn(state: EngineQueues): void {
+  const { queues } = state;
+  const isAnyRetiring = [...queues.values()].some((queue) => queue.processCount() > (queue.hasEngine() ? 1 : 0));
+  if (isAnyRetiring) return;
+  const [longest] = [...queues].toSorted((a, b) => a[1].startedAt() - b[1].startedAt());
+  if (!longest) return;
+  const [organization, queue] = longest;
+  const waitMs = queue.startedAt() + turnMs - performance.now();
+  if (waitMs > 0) {
+    state.turnTimer ??= setTimeout(() => {
+      state.turnTimer = undefined;
+      startTasks(state);
+    }, waitMs).unref();
+    return;
+  }
+  queue.retire();
+  // Move the queue to the end of the order in which queues start tasks.
+  queues.delete(organization);
+  queues.set(organization, queue);
+}
+
+const bytesMax = 16 * 1024 * 1024;
+/** An object takes about this many times the memory of its JSON. */
+const objectFactor = 6;
+
+/** Inspections by query text. Bounded by memory, because a query may have 100,000 characters and as many names. */
+type InspectionCache = LRUCache<string, Inspection>;
+
+export function createInspectionCache(): InspectionCache {
+  return new LRUCache({
+    maxSize: bytesMax,
+    maxEntrySize: bytesMax / 8,
+    sizeCalculation: (inspection, sql) => 2 * sql.length + objectFactor * JSON.stringify(inspection).length,
+  });
 }

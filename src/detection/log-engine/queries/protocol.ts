@@ -1,9 +1,9 @@
 import type { Expression } from '../../matching/expression.ts';
-import type { SiemFailure } from '../../siem/connector.ts';
-import type { ColumnReplacement } from '../rewriting/find-replacements.ts';
-import type { Inspection } from '../inspection/inspect-tree.ts';
-import type { KeySpellings } from '../rewriting/key-spellings.ts';
+import { exactTimes, type SiemFailure, type QueryRow } from '../../siem/connector.ts';
+import type { Inspection } from '../inspection/inspection.ts';
 import type { SqlText } from '../sql/sql-text.ts';
+import type { ColumnReplacement } from './nested-paths.ts';
+import type { KeySpellings } from './key-spellings.ts';
 
 /** Options of one organization's engine. `directory` is the only folder it can access. Sizes are in MiB. */
 export type OpenOptions = { directory: string; memoryMb: number; residentMb: number };
@@ -25,7 +25,7 @@ export type QueryJob = {
 };
 
 /** An expression over fields, which are called by their index in the job. `columns` are the fields of its rows by name. */
-export type MatchRule = {
+type MatchRule = {
   where: Expression;
   columns: { name: string; field: number }[];
   constants: Readonly<Record<string, string>>;
@@ -89,3 +89,41 @@ export type FromChild =
   | { kind: 'rows'; id: number; rows: Record<string, unknown>[] }
   | { kind: 'done'; id: number; end: QueryEnd }
   | { kind: 'failed'; id: number; failure: SiemFailure; mustReplaceEngine: boolean };
+
+type Row = Record<string, unknown>;
+
+/** Rows of one window, or the end of its result. */
+export type WindowRows = { rows: Row[] } | { end: QueryEnd };
+
+/** Joins the parts that an engine process sends for the windows of a job. A result without an end is incomplete and left out. */
+export function collectWindows(parts: readonly WindowRows[]): ({ rows: Row[] } & QueryEnd)[] {
+  const results: ({ rows: Row[] } & QueryEnd)[] = [];
+  let rows: Row[] = [];
+  for (const part of parts) {
+    if ('rows' in part) for (const row of part.rows) rows.push(row);
+    else {
+      results.push({ rows, ...part.end });
+      rows = [];
+    }
+  }
+  return results;
+}
+
+/**
+ * Replaces the times that an engine process sent in microseconds by ISO 8601 UTC with milliseconds. Keeps those that have microseconds under
+ * `exactTimes`.
+ */
+export function formatTimes<Result extends Pick<QueryEnd, 'times'>>({
+  rows,
+  times = [],
+  ...end
+}: { rows: QueryRow[] } & Result): { rows: QueryRow[] } & Omit<Result, 'rows' | 'times'> {
+  for (const row of rows)
+    for (const name of times) {
+      const micros = row[name];
+      if (typeof micros !== 'number') continue;
+      row[name] = new Date(Math.floor(micros / 1000)).toISOString();
+      if (micros % 1000 !== 0) (row[exactTimes] ??= {})[name] = micros;
+    }
+  return { rows, ...end };
+}

@@ -1,10 +1,10 @@
 import type { DuckDBConnection, DuckDBDataChunk, DuckDBResult } from '@duckdb/node-api';
 import { createFieldRow, type FieldRow } from '../../matching/field-row.ts';
 import { compileRuleSet } from '../../matching/rule-set.ts';
+import { serializeTree } from '../parse-tree.ts';
+import { duck } from '../sql/sql-text.ts';
 import { toCell } from './result-values.ts';
 import { estimateBytes, prepareQuery, sortByKey, type SendRows } from './run-query.ts';
-import { serializeTree } from '../parse-tree/serialize-tree.ts';
-import { duck } from '../sql/sql-text.ts';
 import type { MatchJob, QueryEnd } from './protocol.ts';
 
 type Row = Record<string, unknown>;

@@ -1,12 +1,11 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { isTypeError } from '../engine-failures.ts';
-import type { WindowRows } from './collect-windows.ts';
 import { SiemError } from '../../siem/connector.ts';
-import { estimateBytes, runQuery } from './run-query.ts';
+import { isTypeError } from '../engine-failures.ts';
 import { slotBoundsSql } from '../sql/slot-time.ts';
 import { duck, quoteIdentifier, type SqlText } from '../sql/sql-text.ts';
 import { addNulls } from '../sql/table-sql.ts';
-import type { QueryEnd, WindowsJob } from './protocol.ts';
+import type { WindowRows, QueryEnd, WindowsJob } from './protocol.ts';
+import { estimateBytes, runQuery } from './run-query.ts';
 
 /** A job yields to others after this time. The caller continues with another one. */
 const turnMs = 2000;

@@ -1,6 +1,5 @@
 import { systemColumns, type CatalogField } from '../../log-store/catalog/catalog.ts';
-import { anySpellingTextSql, typedSql } from './field-sql.ts';
-import { parquetReaders, type ParquetReader, type TableColumn } from './parquet-readers.ts';
+import { anySpellingTextSql, typedSql, parquetReaders, type ParquetReader, type TableColumn } from './field-sql.ts';
 import { slotBoundsSql, slotTimeSql, type SlotBounds } from './slot-time.ts';
 import {
   coalesceSql,

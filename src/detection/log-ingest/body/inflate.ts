@@ -8,7 +8,7 @@ const inflatedBytesMax = 256 * 1024 * 1024;
 const sliceBytes = 64 * 1024;
 
 /** A decompressed body in slices. `hash` returns the SHA-256 of the plain bytes once all slices were read. */
-export type InflatedBody = { slices: AsyncIterable<Buffer>; hash: () => Buffer };
+type InflatedBody = { slices: AsyncIterable<Buffer>; hash: () => Buffer };
 
 /**
  * Decompresses a body. Gzip and zstd are recognized by their first bytes, whatever the headers say. The slices throw malformed_json for a broken
@@ -58,4 +58,21 @@ async function* decompress(body: Buffer, stream: Transform, format: string): Asy
 
 function* splitIntoSlices(body: Buffer): Generator<Buffer> {
   for (let at = 0; at < body.length; at += sliceBytes) yield body.subarray(at, at + sliceBytes);
+}
+
+/** Throws 415 for a Content-Encoding other than gzip and zstd. */
+export function requireKnownEncoding(headers: Record<string, string | string[] | undefined>): void {
+  const encoding = String(headers['content-encoding'] ?? 'identity')
+    .trim()
+    .toLowerCase();
+  if (!['identity', 'gzip', 'x-gzip', 'zstd'].includes(encoding))
+    throw appError('unsupported_media_type', 'The supported values of Content-Encoding are gzip and zstd.');
+}
+
+/** Returns the bytes of a body. Throws 400 if there are none. */
+export function requireBytes(body: unknown): Buffer {
+  if (Buffer.isBuffer(body) && body.length > 0) return body;
+  throw appError('validation_failed', 'The request body is empty.', {
+    errors: [{ pointer: '', code: 'required', detail: 'A body with events is required.' }],
+  });
 }

@@ -1,11 +1,10 @@
 import type { ObservedField } from '../../log-store/catalog/field-observer.ts';
-import type { LogReceipt } from '../events/log-receipt.schema.ts';
-import { createTurns, toBuffer, tooManyEvents } from './body-turns.ts';
-import { createEventWarnings, type EventWarnings } from '../events/event-warnings.ts';
-import { createEventBatch, type EventBatch } from '../events/event-batch.ts';
-import { inflateBody } from './inflate.ts';
-import { parseEvent } from '../events/parse-event.ts';
 import type { WrittenFile } from '../../log-store/files/segment-file.ts';
+import type { LogReceipt } from '../events/log-receipt.schema.ts';
+import { createEventWarnings, type EventWarnings } from '../events/event-warnings.ts';
+import { parseEvent } from '../events/parse-event.ts';
+import { createTurns, toBuffer, tooManyEvents, createEventBatch, type EventBatch } from './event-batch.ts';
+import { inflateBody } from './inflate.ts';
 import { createEventSplitter, type RawEvent } from './split-events.ts';
 
 export const rejectedListedMax = 1000;

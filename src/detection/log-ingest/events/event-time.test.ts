@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { findEventId } from './event-id.ts';
+import { findEventId } from './parse-event.ts';
 import { findEventTime, parseTime } from './event-time.ts';
 
 const iso = (micros: number | undefined): string | undefined =>

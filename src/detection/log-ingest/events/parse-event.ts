@@ -1,5 +1,4 @@
-import { findEventId } from './event-id.ts';
-import { findEventTime } from './event-time.ts';
+import { findEventTime, getValueAtPath } from './event-time.ts';
 
 /** A parsed event: its text on one line, its value, and its own ID and time (in microseconds) if it has them. */
 export type ParsedEvent = {
@@ -69,4 +68,29 @@ function isDeeper(value: object, levels: number): boolean {
     if (child !== null && typeof child === 'object' && isDeeper(child, levels - 1)) return true;
   }
   return false;
+}
+
+const idFields = [
+  'eventID',
+  'eventId',
+  'event_id',
+  'event.id',
+  '_id',
+  'metadata.uid',
+  'metadata.event_uid',
+  'uuid',
+  'id',
+];
+
+/**
+ * Returns the event's own ID: a string of 16 to 200 characters in one of the usual fields. Numbers and short strings in these fields mean
+ * something else (the type of a Windows event, a user), as do security identifiers (`S-1-…`) and resource names (`arn:…`). The field `uid` is
+ * none of them: in Zeek's logs, all events of a connection have the same.
+ */
+export function findEventId(event: Record<string, unknown>): string | undefined {
+  for (const field of idFields) {
+    const value = getValueAtPath(event, field);
+    if (typeof value === 'string' && /^[\w\-.:+/=]{16,200}$/.test(value) && !/^(?:S-1-|arn:)/.test(value)) return value;
+  }
+  return undefined;
 }

@@ -1,10 +1,10 @@
 import { inOrg, type Db } from '../../../platform/db/db.ts';
 import type { OrgId } from '../../../platform/lib/org-id.ts';
-import { listShortfalls } from './log-health.store.ts';
 import { loadCatalog, loadStatistics, type CatalogCache } from '../../log-store/catalog/catalog.store.ts';
 import { listCatalogColumns } from '../../log-store/catalog/columns.ts';
 import { listDatasetRows } from '../../log-store/segments.store.ts';
 import type { DatasetList } from '../../log-store/catalog/datasets.schema.ts';
+import { listShortfalls } from './log-health.store.ts';
 
 export type ListDatasetsDeps = { db: Db; logCatalogs: CatalogCache };
 

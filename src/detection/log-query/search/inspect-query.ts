@@ -1,8 +1,8 @@
-import { historySuffix, isDatasetName } from '../../log-store/catalog/dataset-name.ts';
+import { historySuffix, isDatasetName } from '../../log-store/catalog/catalog.ts';
 import { queryCharsMax, type LogEngine } from '../../log-engine/process/engine.ts';
 import { queryNotAllowed } from '../../log-engine/engine-failures.ts';
 import { readLookbackMs } from '../../siem/query-text.ts';
-import type { Inspection } from '../../log-engine/inspection/inspect-tree.ts';
+import type { Inspection } from '../../log-engine/inspection/inspection.ts';
 
 const datasetsMax = 20;
 const timeoutMs = 10_000;

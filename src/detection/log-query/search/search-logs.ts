@@ -2,10 +2,9 @@ import { inOrg, type Db, type Tx } from '../../../platform/db/db.ts';
 import type { Clock } from '../../../platform/lib/time/clock.ts';
 import type { OrgId } from '../../../platform/lib/org-id.ts';
 import type { QueryCheck, QueryWindow, SearchLimits, SearchResult } from '../../siem/connector.ts';
-import { loadCatalog, type CatalogCache } from '../../log-store/catalog/catalog.store.ts';
+import { loadCatalog, sealDatasets, type CatalogCache } from '../../log-store/catalog/catalog.store.ts';
 import type { FieldsByDataset } from '../../log-store/catalog/catalog.ts';
 import type { LogEngine } from '../../log-engine/process/engine.ts';
-import { sealDatasets } from '../../log-store/catalog/datasets.store.ts';
 import {
   findDatasetStates,
   findFirstEventAt,
@@ -16,7 +15,8 @@ import {
   type SegmentRow,
 } from '../../log-store/segments.store.ts';
 import type { SegmentStore } from '../../log-store/files/segment-store.ts';
-import { withQueryFiles } from './query-files.ts';
+import { promptMs } from '../../log-engine/sql/slot-time.ts';
+import { withQueryFiles, endOfTime, historyFilter, planScans, windowFilter } from './window-scans.ts';
 import { distinctDatasets, inspectQuery, type QuerySource } from './inspect-query.ts';
 import {
   createSearchPlan,
@@ -28,8 +28,6 @@ import {
   type SearchPlan,
 } from './search-plan.ts';
 import { explainUnknownColumn } from './unknown-columns.ts';
-import { promptMs } from '../../log-engine/sql/slot-time.ts';
-import { endOfTime, historyFilter, planScans, windowFilter } from './window-scans.ts';
 
 /** `clock` is slot time. */
 export type SearchLogsDeps = {

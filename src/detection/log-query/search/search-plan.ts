@@ -1,14 +1,13 @@
 import { didYouMean } from '../../../platform/lib/text/nearest-names.ts';
 import type { QueryRow, QueryWindow, SearchLimits, SearchResult } from '../../siem/connector.ts';
 import { textColumn, type FieldsByDataset } from '../../log-store/catalog/catalog.ts';
-import { otherColumns } from '../../log-store/catalog/stored-drift.ts';
+import { otherColumns } from '../../log-store/catalog/merge-catalog.ts';
 import type { LogEngine } from '../../log-engine/process/engine.ts';
 import { eventTextSql } from '../../log-engine/sql/field-sql.ts';
-import { listUsedNames, readsEventText } from '../../log-engine/inspection/used-names.ts';
-import type { Inspection } from '../../log-engine/inspection/inspect-tree.ts';
-import { findKeySpellings } from '../../log-engine/rewriting/key-spellings.ts';
+import { listUsedNames, readsEventText, type Inspection } from '../../log-engine/inspection/inspection.ts';
+import { findKeySpellings } from '../../log-engine/queries/key-spellings.ts';
 import type { QueryEnd, QueryJob, WindowsJob } from '../../log-engine/queries/protocol.ts';
-import { findReplacements, type UnknownPath } from '../../log-engine/rewriting/find-replacements.ts';
+import { findReplacements, type UnknownPath } from '../../log-engine/queries/nested-paths.ts';
 import { rowsSql, tableSql, type FileScan, type TableSource } from '../../log-engine/sql/table-sql.ts';
 import type { StoredSegment } from '../../log-store/files/segment-store.ts';
 import { distinctDatasets, type InspectedQuery, type QuerySource } from './inspect-query.ts';

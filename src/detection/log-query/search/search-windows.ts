@@ -3,7 +3,7 @@ import type { OrgId } from '../../../platform/lib/org-id.ts';
 import { SiemError, type QueryWindow, type SearchLimits, type SearchResult } from '../../siem/connector.ts';
 import { findFirstTime, listDatasetNames, listSegments, type BoundedSegment } from '../../log-store/segments.store.ts';
 import { distinctDatasets, inspectQuery, type InspectedQuery } from './inspect-query.ts';
-import { withQueryFiles } from './query-files.ts';
+import { withQueryFiles, endOfTime, planScans, windowFilter } from './window-scans.ts';
 import { loadFields, searchLogs, sumDrift, type SearchLogsDeps } from './search-logs.ts';
 import {
   buildWindowsJob,
@@ -11,9 +11,8 @@ import {
   resultRowsMax,
   runWithUnknownColumns,
   toSearchResult,
+  type DatasetContents,
 } from './search-plan.ts';
-import type { DatasetContents } from './search-plan.ts';
-import { endOfTime, planScans, windowFilter } from './window-scans.ts';
 
 /** The windows whose rows one job may read at once, and an estimate of the number of those rows. */
 const windowsMax = 100;

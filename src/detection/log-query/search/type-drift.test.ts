@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import type { OrgId } from '../../../platform/lib/org-id.ts';
-import { listDatasets } from '../datasets/list-datasets.ts';
-import { compactSegments } from '../../log-compaction/compact-segments.ts';
-import { checkLogsQuery } from './search-logs.ts';
 import { failureOf, startLogStore } from '../../../../test/support/detection/log-store.ts';
+import type { OrgId } from '../../../platform/lib/org-id.ts';
+import { compactSegments } from '../../log-compaction/compact-segments.ts';
+import { listDatasets } from '../datasets/list-datasets.ts';
+import { checkLogsQuery } from './search-logs.ts';
 
 const store = await startLogStore();
 const { send, search } = store;

@@ -3,10 +3,10 @@ import { SiemError } from '../../siem/connector.ts';
 import { findField, isCatalogFull, type CatalogField, type FieldsByDataset } from '../../log-store/catalog/catalog.ts';
 import { listCatalogColumns } from '../../log-store/catalog/columns.ts';
 import { dataDependentError, missingColumn } from '../../log-engine/engine-failures.ts';
-import { findRespelledField } from '../../log-engine/rewriting/find-replacements.ts';
+import { findRespelledField } from '../../log-engine/queries/nested-paths.ts';
 import { anySpellingTextSql } from '../../log-engine/sql/field-sql.ts';
 import type { SqlText } from '../../log-engine/sql/sql-text.ts';
-import type { Inspection } from '../../log-engine/inspection/inspect-tree.ts';
+import type { Inspection } from '../../log-engine/inspection/inspection.ts';
 import type { ExtraColumn } from '../../log-engine/sql/table-sql.ts';
 import type { QuerySource } from './inspect-query.ts';
 

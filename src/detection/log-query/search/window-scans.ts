@@ -2,6 +2,8 @@ import { join } from 'node:path';
 import type { QueryWindow } from '../../siem/connector.ts';
 import type { FileScan, SegmentFile } from '../../log-engine/sql/table-sql.ts';
 import type { SegmentFilter, SegmentRow } from '../../log-store/segments.store.ts';
+import { engineError } from '../../log-engine/engine-failures.ts';
+import { withLocalFiles, type SegmentStore, type StoredSegment } from '../../log-store/files/segment-store.ts';
 
 /** The default for `ingestedBefore` of a window on event time. */
 export const endOfTime = new Date(Date.UTC(9999, 0, 1));
@@ -76,4 +78,18 @@ export function toSegmentFile(segment: SegmentRow, folder: string): SegmentFile 
     ingestedMs: segment.ingestedFrom.getTime(),
     columns: segment.columns,
   };
+}
+
+/** Like `withLocalFiles`, but throws `engine_failed`, which is retried, if a file cannot be had. The storage logs why. */
+export function withQueryFiles<T>(
+  store: SegmentStore,
+  orgId: string,
+  segments: readonly StoredSegment[],
+  work: () => Promise<T>,
+): Promise<T> {
+  const lease: SegmentStore['lease'] = (org, files) =>
+    store.lease(org, files).catch(() => {
+      throw engineError('The log storage did not return the files of the window. Try again later.');
+    });
+  return withLocalFiles({ lease }, orgId, segments, work);
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
+import { failureOf, startLogStore } from '../../../../test/support/detection/log-store.ts';
 import type { OrgId } from '../../../platform/lib/org-id.ts';
 import { checkLogsQuery } from '../../log-query/search/search-logs.ts';
-import { failureOf, startLogStore } from '../../../../test/support/detection/log-store.ts';
 
 const store = await startLogStore();
 const { send, search } = store;

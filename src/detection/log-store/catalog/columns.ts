@@ -1,8 +1,6 @@
 import { systemColumns, type CatalogField } from './catalog.ts';
-import { toEngineType } from './column-types.ts';
-import { countMisfits } from './decide-type.ts';
-import { toJsonType } from './describe-drift.ts';
-import type { ColumnStats } from './merge-catalog.ts';
+import { toEngineType, countMisfits, type ColumnType } from './column-types.ts';
+import type { ColumnStats, ColumnDrift } from './merge-catalog.ts';
 
 const systemTypes: Record<(typeof systemColumns)[number], string> = {
   _id: 'VARCHAR',
@@ -43,5 +41,34 @@ function toColumn({ type, declared }: CatalogField, stats: ColumnStats | undefin
     ...(stats?.drift && count > 0
       ? { drift: { count, valueType: toJsonType(stats.drift.type), at: stats.drift.at } }
       : {}),
+  };
+}
+
+/** Returns the JSON type of a value: `string`, `number`, `boolean`, `array` or `object`. */
+function toJsonType(type: ColumnType): string {
+  if (type.endsWith('[]')) return 'array';
+  if (type === 'JSON') return 'object';
+  if (type === 'BOOLEAN') return 'boolean';
+  return type === 'BIGINT' || type === 'DOUBLE' ? 'number' : 'string';
+}
+
+/** Returns the part of a `dataset.drifted` event that describes one column. */
+export function describeDrift(
+  dataset: string,
+  { column, type, valueType, count, previousType }: ColumnDrift,
+): { column: string; type: string; previousType: string | null; valueType: string; count: number; message: string } {
+  const [name, now] = [`${dataset}.${column}`, toEngineType(type)];
+  const misfits = `${count} value${count === 1 ? '' : 's'} of ${name} in one batch, of type ${toJsonType(valueType)}, did not fit ${now}`;
+  const message =
+    previousType === undefined
+      ? `${misfits}. They are null in the column. Read them as _text.${column}, or declare the type of the column.`
+      : `The type of ${name} changed from ${toEngineType(previousType)} to ${now}, because most of its values are of another type now. Declare the type of the column to keep it.`;
+  return {
+    column,
+    type: now,
+    previousType: previousType === undefined ? null : toEngineType(previousType),
+    valueType: toJsonType(valueType),
+    count,
+    message,
   };
 }

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { ColumnType } from './column-types.ts';
-import { countMisfits, decideType, type TypeCounts } from './decide-type.ts';
+import { countMisfits, decideType, type ColumnType, type TypeCounts } from './column-types.ts';
 
 test.each<[string, TypeCounts, ColumnType, ColumnType]>([
   ['adopts the type of the first value', { BOOLEAN: 1 }, 'NULL', 'BOOLEAN'],

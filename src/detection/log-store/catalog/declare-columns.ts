@@ -6,14 +6,18 @@ import { didYouMean } from '../../../platform/lib/text/nearest-names.ts';
 import { insertAudit } from '../../../platform/orgs/audit.store.ts';
 import type { Caller } from '../../../platform/http/caller.ts';
 import { requireMatch } from '../../../platform/orgs/record-version.ts';
-import { lockDataset } from './datasets.store.ts';
+import {
+  lockDataset,
+  findCatalogVersion,
+  loadCatalog,
+  loadStatistics,
+  saveCatalog,
+  type CatalogCache,
+} from './catalog.store.ts';
 import type { ColumnDeclaration, DatasetColumns } from './datasets.schema.ts';
-import { catalogLimits, findField, isReservedName, type CatalogField } from './catalog.ts';
-import { findCatalogVersion, loadCatalog, loadStatistics, saveCatalog, type CatalogCache } from './catalog.store.ts';
-import type { ColumnType } from './column-types.ts';
+import { catalogLimits, findField, isReservedName, checkDatasetName, type CatalogField } from './catalog.ts';
+import { countMisfits, decideType, type ColumnType } from './column-types.ts';
 import { listCatalogColumns } from './columns.ts';
-import { checkDatasetName } from './dataset-name.ts';
-import { countMisfits, decideType } from './decide-type.ts';
 import type { ColumnStats } from './merge-catalog.ts';
 
 /** `clock` is slot time. */

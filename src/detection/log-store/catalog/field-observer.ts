@@ -1,6 +1,5 @@
-import { catalogLimits, isReservedName, type CatalogField } from './catalog.ts';
-import { inferType, type ColumnType } from './column-types.ts';
-import type { TypeCounts } from './decide-type.ts';
+import { catalogLimits, isReservedName, isCatalogFull, type CatalogField } from './catalog.ts';
+import { inferType, type ColumnType, type TypeCounts } from './column-types.ts';
 
 /** A key that occurs in a batch of events, with the number of its values by type. The other properties are those of a `CatalogField`. */
 export type ObservedField = {
@@ -14,7 +13,7 @@ export type ObservedField = {
 
 type Index = { list: ObservedField[]; byKey: Map<string, ObservedField>; byName: Map<string, ObservedField> };
 
-export type FieldObserver = { observe: (event: Record<string, unknown>) => void; observed: () => ObservedField[] };
+type FieldObserver = { observe: (event: Record<string, unknown>) => void; observed: () => ObservedField[] };
 
 const { columnsMax, nestedMax, pathsMax, depthMax, keyCharsMax, spellingsMax } = catalogLimits;
 
@@ -93,4 +92,42 @@ function createIndex(known: readonly CatalogField[], nested: Map<ObservedField, 
     index.byName.set(name.toLowerCase(), field);
   }
   return index;
+}
+
+/** Returns whether the events of a batch have keys that were not observed, because there are too many. */
+export const hasUnobserved = (observed: readonly ObservedField[]): boolean =>
+  isCatalogFull(observed) || hasOpen(observed);
+
+const hasOpen = (fields: readonly ObservedField[]): boolean =>
+  fields.some(({ open, nested }) => open || hasOpen(nested));
+
+/**
+ * Returns whether a batch may have values that do not fit known fields and that were not observed, because the batch has too many other keys.
+ */
+export const mayHideValues = (known: readonly CatalogField[], observed: readonly ObservedField[]): boolean =>
+  hidesAny(known, observed, isCatalogFull(observed));
+
+function hidesAny(known: readonly CatalogField[], observed: readonly ObservedField[], isPartial: boolean): boolean {
+  const byName = new Map(observed.map((field) => [field.name.toLowerCase(), field]));
+  return known.some((field) => {
+    const seen = byName.get(field.name.toLowerCase());
+    return seen ? hidesAny(field.nested, seen.nested, seen.open) : isPartial && canDrift(field);
+  });
+}
+
+/** Returns whether values of another type can be hidden in a field. Any value fits a column of text. */
+const canDrift = ({ type }: CatalogField): boolean => type !== 'VARCHAR' && type !== 'NULL';
+
+/** Replaces the observed fields that were examined a second time, and adds those that were hidden. */
+export function replaceExamined(
+  observed: readonly ObservedField[],
+  examined: readonly ObservedField[],
+): ObservedField[] {
+  const byName = new Map(observed.map((field) => [field.name.toLowerCase(), field]));
+  const names = new Set(examined.map(({ name }) => name.toLowerCase()));
+  const complete = examined.map((field) => {
+    const seen = byName.get(field.name.toLowerCase());
+    return seen ? { ...field, open: seen.open, nested: replaceExamined(seen.nested, field.nested) } : field;
+  });
+  return [...complete, ...observed.filter(({ name }) => !names.has(name.toLowerCase()))];
 }

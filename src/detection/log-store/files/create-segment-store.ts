@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { BucketAddress } from '../../../platform/lib/storage/logs-url.ts';
 import type { Logger } from '../../../platform/lib/logging/logger.ts';
-import type { CacheMetrics } from './cache-metrics.ts';
+import type { CacheMetrics } from './segment-cache.ts';
 import { createFileStore } from './file-store.ts';
 import { createS3Store } from './s3-store.ts';
 import type { SegmentStore } from './segment-store.ts';

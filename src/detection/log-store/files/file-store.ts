@@ -2,8 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, readdir, readFile, rmdir, stat, unlink, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { toOrgId, uuidPattern } from '../../../platform/lib/org-id.ts';
-import { createDurableFolder, moveFile } from './segment-file.ts';
-import { partialPath, partitionFolders } from './segment-path.ts';
+import { createDurableFolder, moveFile, partialPath, partitionFolders } from './segment-file.ts';
 import type { SegmentStore, StoredFiles } from './segment-store.ts';
 
 /** Creates the store of a local or shared folder: files stay where they were written. */

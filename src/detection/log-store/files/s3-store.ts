@@ -3,9 +3,13 @@ import { join } from 'node:path';
 import type { BucketAddress } from '../../../platform/lib/storage/logs-url.ts';
 import type { Logger } from '../../../platform/lib/logging/logger.ts';
 import { toOrgId, uuidPattern } from '../../../platform/lib/org-id.ts';
-import { claimCacheFolder } from './cache-folder.ts';
-import type { CacheMetrics } from './cache-metrics.ts';
-import { createSegmentCache, hashFile, type SegmentCache } from './segment-cache.ts';
+import {
+  claimCacheFolder,
+  createSegmentCache,
+  hashFile,
+  type CacheMetrics,
+  type SegmentCache,
+} from './segment-cache.ts';
 import type { Bucket } from './s3-bucket.ts';
 import type { SegmentStore, StoredFiles, StoredSegment } from './segment-store.ts';
 

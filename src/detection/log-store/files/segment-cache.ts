@@ -1,10 +1,10 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { createReadStream, mkdirSync, renameSync, rmSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { createReadStream, mkdirSync, renameSync, rmSync, readdirSync, rmdirSync, statSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import type { CacheMetrics } from './cache-metrics.ts';
-import { partialPath } from './segment-path.ts';
-import { listCopies, removeEmptyFolders } from './cache-folder.ts';
+import { Counter, Gauge, type Registry } from 'prom-client';
+import { tryLock, type FileLock } from '../../../platform/lib/storage/file-lock.ts';
+import { partialPath, partialSuffix, partitionFolders } from './segment-file.ts';
 import { LogStorageError } from './segment-store.ts';
 
 /** A copy of a file. `isVerified` is false for one that an earlier process left. */
@@ -167,5 +167,84 @@ function once(work: () => void): () => void {
     if (isDone) return;
     isDone = true;
     work();
+  };
+}
+
+const processesMax = 1000;
+
+/** Claims a folder below `root` that no other process uses, preferably one with the copies of an earlier process. */
+export function claimCacheFolder(root: string): { folder: string; lock: FileLock } {
+  mkdirSync(root, { recursive: true, mode: 0o700 });
+  for (let slot = 0; slot < processesMax; slot += 1) {
+    const lock = tryLock(join(root, `${slot}.lock`), 'one');
+    if (!lock) continue;
+    const folder = join(root, String(slot));
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    return { folder, lock };
+  }
+  throw new Error(`All ${processesMax} folders for copies of log files in ${root} are in use by other processes.`);
+}
+
+/** Returns the copies in a folder, least recently written first. Removes incomplete files and the empty folders of hours and days. */
+function listCopies(folder: string): { path: string; bytes: number }[] {
+  const copies: { path: string; bytes: number; modifiedMs: number }[] = [];
+  for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
+    const full = join(entry.parentPath, entry.name);
+    // A path in the folder of an hour stands for any of its files.
+    if (entry.isDirectory()) removeEmptyFolders(join(full, 'file'));
+    if (!entry.isFile()) continue;
+    if (entry.name.endsWith(partialSuffix)) rmSync(full, { force: true });
+    else {
+      const { size, mtimeMs } = statSync(full);
+      copies.push({ path: relative(folder, full), bytes: size, modifiedMs: mtimeMs });
+    }
+  }
+  return copies.toSorted((a, b) => a.modifiedMs - b.modifiedMs);
+}
+
+/** Removes the folders of the hour and the day of a removed copy, unless they contain another one. */
+function removeEmptyFolders(path: string): void {
+  for (const folder of partitionFolders(path)) {
+    try {
+      rmdirSync(folder);
+    } catch {
+      return;
+    }
+  }
+}
+
+/** Counts what the local copies of object storage save. */
+export type CacheMetrics = {
+  recordRead: (outcome: 'hit' | 'miss', bytes: number) => void;
+  setSize: (bytes: number) => void;
+};
+
+/** Registers the figures of the local copies. Call it once per registry. */
+export function createCacheMetrics(registry: Registry): CacheMetrics {
+  const registers = [registry];
+  const labelNames = ['outcome'] as const;
+  const reads = new Counter({
+    name: 'tocsin_log_cache_reads_total',
+    help: 'Log files in object storage that queries read, by whether a local copy existed (hit) or not (miss).',
+    labelNames,
+    registers,
+  });
+  const bytes = new Counter({
+    name: 'tocsin_log_cache_read_bytes_total',
+    help: 'Bytes of the log files in object storage that queries read, by whether a local copy existed (hit) or not (miss).',
+    labelNames,
+    registers,
+  });
+  const size = new Gauge({
+    name: 'tocsin_log_cache_bytes',
+    help: 'Bytes of the local copies of log files in object storage.',
+    registers,
+  });
+  return {
+    recordRead: (outcome, count) => {
+      reads.inc({ outcome });
+      bytes.inc({ outcome }, count);
+    },
+    setSize: (count) => size.set(count),
   };
 }

@@ -2,8 +2,7 @@ import { appError } from '../../../platform/lib/errors.ts';
 import { isObject } from '../../../platform/lib/json/json-values.ts';
 import { parseEvent } from '../../log-ingest/events/parse-event.ts';
 import { createEventSplitter, type RawEvent } from '../../log-ingest/body/split-events.ts';
-import type { BodyDecoder, DecodedEvent } from './body-decoder.ts';
-import { datasetOfIndex, findEcsDataset } from './shipper-dataset.ts';
+import { datasetOfIndex, findEcsDataset, type BodyDecoder, type DecodedEvent } from './body-decoder.ts';
 
 /** The items of a bulk request in order: operation, index, and the document's ID if the request has one. */
 export type BulkItems = { operations: BulkOperation[]; indexes: string[]; ids: (string | null)[] };

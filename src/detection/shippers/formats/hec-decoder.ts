@@ -1,11 +1,8 @@
 import { isObject } from '../../../platform/lib/json/json-values.ts';
 import { parseTime } from '../../log-ingest/events/event-time.ts';
-import { composeEvent, type ParsedEvent } from '../../log-ingest/events/parse-event.ts';
+import { composeEvent, eventBytesMax, type ParsedEvent } from '../../log-ingest/events/parse-event.ts';
 import { createEventSplitter, type RawEvent } from '../../log-ingest/body/split-events.ts';
-import type { BodyDecoder, DecodedEvent } from './body-decoder.ts';
-import { datasetOfUnnamed, findEcsDataset, toDatasetName } from './shipper-dataset.ts';
-import { addMissing, readTextEvent } from './text-event.ts';
-import { createObjectSplitter } from './split-objects.ts';
+import { chooseDataset, addMissing, readTextEvent, type BodyDecoder, type DecodedEvent } from './body-decoder.ts';
 
 /** Metadata of an event, or of a whole request, in its query. */
 export type HecMetadata = {
@@ -70,7 +67,7 @@ function describe(
   fields: Record<string, unknown>,
 ): { dataset: string; event: ParsedEvent | string } {
   const named = [sourcetype, index].find((name) => typeof name === 'string' && name !== '') as string | undefined;
-  const dataset = findEcsDataset(content) ?? toDatasetName(named ?? datasetOfUnnamed(content, 'splunk'), 'splunk');
+  const dataset = chooseDataset(content, named, 'splunk');
   const event = addMissing(addMissing(content, fields), { time, host, source, sourcetype, index });
   return { dataset, event: composeEvent(event, parseTime(time)) };
 }
@@ -82,3 +79,58 @@ function decodeUtf8(bytes: Buffer): string | undefined {
     return undefined;
   }
 }
+
+/** Splits JSON objects that follow each other, with or without white space or commas between them, or in an array. */
+function createObjectSplitter(): { push: (slice: Buffer) => RawEvent[]; end: () => RawEvent[] } {
+  let pending: Buffer[] = [];
+  let pendingBytes = 0;
+  let depth = 0;
+  let isText = false;
+  let isEscaped = false;
+  let line = 0;
+
+  function finish(): RawEvent {
+    const tooLarge = pendingBytes > eventBytesMax;
+    const raw = { line: (line += 1), bytes: Buffer.concat(pending), tooLarge };
+    pending = [];
+    pendingBytes = 0;
+    return raw;
+  }
+  function keep(bytes: Buffer): void {
+    if (bytes.length === 0) return;
+    pendingBytes += bytes.length;
+    // The start of a larger one is enough to report it.
+    if (pendingBytes <= eventBytesMax) pending.push(bytes);
+  }
+
+  return {
+    push(slice) {
+      const found: RawEvent[] = [];
+      let from = 0;
+      for (let at = 0; at < slice.length; at += 1) {
+        const byte = slice[at]!;
+        if (isText) {
+          if (isEscaped) isEscaped = false;
+          else if (byte === 92) isEscaped = true;
+          else if (byte === 34) isText = false;
+        } else if (depth === 0 && pendingBytes === 0 && from === at && isSeparator(byte)) from = at + 1;
+        else if (byte === 34) isText = true;
+        else if (byte === 123 || byte === 91) depth += 1;
+        else if (byte === 125 || byte === 93) {
+          depth -= 1;
+          if (depth > 0) continue;
+          depth = 0;
+          keep(slice.subarray(from, at + 1));
+          found.push(finish());
+          from = at + 1;
+        }
+      }
+      keep(slice.subarray(from));
+      return found;
+    },
+    end: () => (pendingBytes === 0 ? [] : [finish()]),
+  };
+}
+
+/** Returns whether a byte is white space, a comma, or a bracket of an array around the objects. */
+const isSeparator = (byte: number): boolean => [9, 10, 13, 32, 44, 91, 93].includes(byte);

@@ -1,13 +1,18 @@
 import snappy from 'snappyjs';
+import protobuf from 'protobufjs';
 import { appError } from '../../../platform/lib/errors.ts';
 import { isObject } from '../../../platform/lib/json/json-values.ts';
 import { parseTime } from '../../log-ingest/events/event-time.ts';
 import { composeEvent } from '../../log-ingest/events/parse-event.ts';
-import type { BodyDecoder, DecodedEvent } from './body-decoder.ts';
-import { createDocumentDecoder, parseDocument } from './document-decoder.ts';
-import { datasetOfUnnamed, findEcsDataset, toDatasetName } from './shipper-dataset.ts';
-import { addMissing, readTextEvent } from './text-event.ts';
-import { pushRequest } from './loki-schema.ts';
+import {
+  createDocumentDecoder,
+  parseDocument,
+  chooseDataset,
+  addMissing,
+  readTextEvent,
+  type BodyDecoder,
+  type DecodedEvent,
+} from './body-decoder.ts';
 
 type Strings = Record<string, string>;
 type Entry = { timeNanos: string; line: string; metadata: Strings };
@@ -31,7 +36,7 @@ function* decodeEntries(streams: Iterable<Stream>): Generator<DecodedEvent> {
         continue;
       }
       const content = addMissing(readTextEvent(entry.line), { ...entry.metadata, labels });
-      const dataset = findEcsDataset(content) ?? toDatasetName(named ?? datasetOfUnnamed(content, 'loki'), 'loki');
+      const dataset = chooseDataset(content, named, 'loki');
       yield { item, dataset, event: composeEvent(content, parseTime(Number(entry.timeNanos))) };
     }
   }
@@ -95,3 +100,15 @@ function parseLabels(text: string): Strings {
   const pairs = text.matchAll(/(\w+)\s*=\s*"((?:[^"\\]|\\.)*)"/g);
   return Object.fromEntries([...pairs].map(([, name = '', value = '']) => [name, value.replaceAll(/\\(.)/g, '$1')]));
 }
+
+/** Messages of Loki's push API (pkg/push/push.proto) that are stored. */
+const proto = `
+syntax = "proto3";
+message PushRequest { repeated Stream streams = 1; }
+message Stream { string labels = 1; repeated Entry entries = 2; }
+message Entry { Timestamp timestamp = 1; string line = 2; repeated LabelPair structuredMetadata = 3; }
+message Timestamp { int64 seconds = 1; int32 nanos = 2; }
+message LabelPair { string name = 1; string value = 2; }
+`;
+
+export const pushRequest = protobuf.parse(proto, { keepCase: true }).root.lookupType('PushRequest');

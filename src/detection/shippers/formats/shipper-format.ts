@@ -1,7 +1,6 @@
 import type { BodyDecoder } from './body-decoder.ts';
 import { createBulkDecoder } from './bulk-decoder.ts';
-import { createCloudtrailDecoder } from './cloudtrail-decoder.ts';
-import { createFlowLogDecoder } from './flow-log-decoder.ts';
+import { createCloudtrailDecoder, createFlowLogDecoder } from './aws-decoders.ts';
 import { createHecEventDecoder, createHecRawDecoder, type HecMetadata } from './hec-decoder.ts';
 import { createLokiDecoder } from './loki-decoder.ts';
 import { createOtlpDecoder } from './otlp-decoder.ts';
