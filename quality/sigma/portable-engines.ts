@@ -5,7 +5,7 @@ import { elasticsearch } from '../../src/detection/siem/connectors/elasticsearch
 import { opensearch } from '../../src/detection/siem/connectors/opensearch.ts';
 import { postgres } from '../../src/detection/siem/connectors/postgres.ts';
 import type { FixtureEvent } from '../../src/detection/log-query/search/fixture-store.ts';
-import type { RemoteSiemType } from '../../src/detection/siem/registry.ts';
+import type { RemoteSiemType } from '../../src/detection/siem/connectors/registry.ts';
 import type { StoredEvent } from '../../test/support/detection/shipped-cases.ts';
 
 /** A real server with a connection to it. A table is an index there. */

@@ -1,5 +1,5 @@
 import { SiemError, type SiemConnection } from '../../detection/siem/connector.ts';
-import type { RemoteSiemType } from '../../detection/siem/registry.ts';
+import type { RemoteSiemType } from '../../detection/siem/connectors/registry.ts';
 import { fieldsToSweep, type SweepTarget } from './sweep-targets.ts';
 import { findSightings, type Sighting } from './find-sightings.ts';
 import { toSearchTerms, buildSweepQuery } from './sweep-query.ts';

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { acrossOrgs, queryRow, queryRows, type Db, type Tx } from '../../platform/db/db.ts';
 import { isPoolVisible } from '../../feed/items/snapshot/query.sql.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
-import type { RemoteSiemType } from '../../detection/siem/registry.ts';
+import type { RemoteSiemType } from '../../detection/siem/connectors/registry.ts';
 import type { Sighting } from './find-sightings.ts';
 import type { ItemSightings, SweepList } from './sightings.schema.ts';
 import { deleteRowsWithValue } from '../../platform/db/erasure.store.ts';

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import type { RemoteSiemType } from '../../detection/siem/registry.ts';
+import type { RemoteSiemType } from '../../detection/siem/connectors/registry.ts';
 import { listNetworkPrefixes, type SweptDataset, type SweepKind, type SweepTarget } from './sweep-targets.ts';
 import { ownsSubdomains } from '../../feed/reference-data/shared-suffixes.ts';
 

@@ -1,5 +1,5 @@
 import type { CreateDetection } from '../../detection/detections/record/detection-input.schema.ts';
-import type { TestCase } from '../../detection/detections/test-cases/test-cases.schema.ts';
+import type { TestCase } from '../../detection/detections/test-cases.schema.ts';
 import type { Evidence } from '../../detection/detections/record/detection.schema.ts';
 import type { FeedItem } from '../../feed/model/item.schema.ts';
 

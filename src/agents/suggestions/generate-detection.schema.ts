@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { detectionCategories } from '../../detection/analysis/candidate.ts';
 import { Estimate, Warning } from '../../detection/detections/record/detection.schema.ts';
 import { cadences } from '../../detection/detections/record/field-schemas.ts';
-import { TestCase } from '../../detection/detections/test-cases/test-cases.schema.ts';
+import { TestCase } from '../../detection/detections/test-cases.schema.ts';
 import { boundedString } from '../../platform/lib/text/bounded-text.ts';
 import { draftBases } from './draft.ts';
 

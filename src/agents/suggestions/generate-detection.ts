@@ -12,7 +12,7 @@ import type { Caller } from '../../platform/http/caller.ts';
 import { toQueryError } from '../../detection/testing/simulate-time-range.ts';
 import { SiemError, type SiemConnection } from '../../detection/siem/connector.ts';
 import { toPortableQuery } from '../../detection/siem/query-text.ts';
-import type { RemoteSiemType } from '../../detection/siem/registry.ts';
+import type { RemoteSiemType } from '../../detection/siem/connectors/registry.ts';
 import type { DetectionDraft } from './draft.ts';
 import { matchIntent, listMissingDatasets, findTechniquesInText } from './drafting/match-intent.ts';
 import type { LogDataset } from './log-kinds.ts';

@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { detectionFields, type DetectionField } from '../detections/record/detection-fields.ts';
 import { CreateDetection } from '../detections/record/detection-input.schema.ts';
 import type { Detection } from '../detections/record/detection.schema.ts';
-import { TestSet } from '../detections/test-cases/test-cases.schema.ts';
+import { TestSet } from '../detections/test-cases.schema.ts';
 
 /** The fields of a detection file: those of a create body, and the tests. Fields with their default value are left out. */
 export type FileFields = Record<string, unknown>;

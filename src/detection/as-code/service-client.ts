@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import type { ExportedSet } from '../detections/bulk/bulk.schema.ts';
 import type { Detection } from '../detections/record/detection.schema.ts';
-import type { TestSet } from '../detections/test-cases/test-cases.schema.ts';
+import type { TestSet } from '../detections/test-cases.schema.ts';
 import { outboundFetch } from '../../platform/lib/outbound-http/proxy.ts';
 import { parseRetryAfterMs } from '../../platform/lib/outbound-http/send-request.ts';
 import {

@@ -3,7 +3,7 @@ import { describeIssue } from '../../platform/lib/schema-parts.ts';
 import { appError, fieldError, type FieldError } from '../../platform/lib/errors.ts';
 import { createAllowList } from '../../platform/lib/outbound-http/addresses.ts';
 import type { RemoteConnector } from '../siem/connector.ts';
-import { remoteConnectors, type RemoteSiemType } from '../siem/registry.ts';
+import { remoteConnectors, type RemoteSiemType } from '../siem/connectors/registry.ts';
 import {
   openJson,
   sealJson,

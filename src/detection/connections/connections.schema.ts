@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ignoreFields, Instant } from '../../platform/lib/schema-parts.ts';
 import { boundedString } from '../../platform/lib/text/bounded-text.ts';
-import { remoteConnectors, type RemoteSiemType } from '../siem/registry.ts';
+import { remoteConnectors, type RemoteSiemType } from '../siem/connectors/registry.ts';
 
 export const remoteKinds = Object.keys(remoteConnectors) as [RemoteSiemType, ...RemoteSiemType[]];
 const kinds = ['local', ...remoteKinds] as const;

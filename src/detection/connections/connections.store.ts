@@ -3,7 +3,7 @@ import { queryRow, queryRows, type Tx, acrossOrgs, type Db } from '../../platfor
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import type { PageRequest } from '../../platform/lib/page-request.ts';
 import type { ConnectionSelector } from '../siem/connector.ts';
-import type { RemoteSiemType } from '../siem/registry.ts';
+import type { RemoteSiemType } from '../siem/connectors/registry.ts';
 
 export type ConnectionRow = {
   organization_id: OrgId;

@@ -10,7 +10,7 @@ import {
   type QueryWindow,
   type SearchResult,
 } from '../siem/connector.ts';
-import type { RemoteSiemType } from '../siem/registry.ts';
+import type { RemoteSiemType } from '../siem/connectors/registry.ts';
 import { describeMissingConnection } from '../siem/siem-errors.ts';
 import { resolveConnection, type ConnectionRow } from './connections.store.ts';
 import { openCredentials, getConnector } from './connection-settings.ts';

@@ -10,8 +10,8 @@ import type { CreateSuggestion } from './record/detection-input.schema.ts';
 import { toRecord } from './record/detection-record.ts';
 import { type AgentWithPrompt, suggestionFingerprint } from './record/detection-row.ts';
 import type { Detection, Estimate } from './record/detection.schema.ts';
-import type { TestCase } from './test-cases/test-cases.schema.ts';
-import { storeTests } from './test-cases/test-cases.store.ts';
+import type { TestCase } from './test-cases.schema.ts';
+import { storeTests } from './test-cases.store.ts';
 
 const lookAlikeDays = 90;
 const dayMs = 86_400_000;

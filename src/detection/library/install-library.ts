@@ -5,7 +5,7 @@ import type { Caller } from '../../platform/http/caller.ts';
 import { toTestSet, withoutTests } from '../as-code/file-fields.ts';
 import { prepareDetection, storeNewDetection, type CreateDetectionDeps } from '../detections/create-detection.ts';
 import type { CreateDetection } from '../detections/record/detection-input.schema.ts';
-import { storeTests } from '../detections/test-cases/test-cases.store.ts';
+import { storeTests } from '../detections/test-cases.store.ts';
 import { listDatasets, type ListDatasetsDeps } from '../log-query/datasets/list-datasets.ts';
 import { type LibraryEntry, loadLibrary } from './load-library.ts';
 import { listInstalls, lockLibraryId, storeInstall } from './library-installs.store.ts';

@@ -4,7 +4,7 @@ import type { Caller } from '../../platform/http/caller.ts';
 import { diffFields, toFileFields, type FileFields } from '../as-code/file-fields.ts';
 import { findAgent } from '../detections/detection-views.store.ts';
 import { toRecord } from '../detections/record/detection-record.ts';
-import { findTests } from '../detections/test-cases/test-cases.store.ts';
+import { findTests } from '../detections/test-cases.store.ts';
 import { listDatasets, type ListDatasetsDeps } from '../log-query/datasets/list-datasets.ts';
 import { listTechniqueIds, type LibraryEntry, loadLibrary } from './load-library.ts';
 import { listInstalls, type LibraryInstall } from './library-installs.store.ts';

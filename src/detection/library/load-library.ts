@@ -4,7 +4,7 @@ import type { CreateDetection } from '../detections/record/detection-input.schem
 import { readDetectionFile, type DetectionFile } from '../as-code/detection-file.ts';
 import { toTestSet, withoutTests } from '../as-code/file-fields.ts';
 import { LibraryBlock } from './library.schema.ts';
-import type { TestSet } from '../detections/test-cases/test-cases.schema.ts';
+import type { TestSet } from '../detections/test-cases.schema.ts';
 
 /** A detection that ships with the project. `id` is the name of its file, `folder` the folder of the file in `library/`. */
 export type LibraryEntry = LibraryBlock & { id: string; folder: string; body: CreateDetection; tests: TestSet };

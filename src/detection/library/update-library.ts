@@ -11,7 +11,7 @@ import {
   type FileFields,
 } from '../as-code/file-fields.ts';
 import type { UpdateDetection } from '../detections/record/detection-input.schema.ts';
-import { putTests } from '../detections/test-cases/test-cases.ts';
+import { putTests } from '../detections/test-cases.ts';
 import { updateDetection, type UpdateDetectionDeps } from '../detections/update-detection.ts';
 import { findEntries } from './install-library.ts';
 import { type LibraryEntry, loadLibrary } from './load-library.ts';

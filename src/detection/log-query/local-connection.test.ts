@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { testConnectorConformance } from '../../../test/support/detection/siem/connector-conformance.ts';
 import { startLogStore } from '../../../test/support/detection/log-store.ts';
-import { remoteConnectors, siemConnectors } from '../siem/registry.ts';
+import { remoteConnectors, siemConnectors } from '../siem/connectors/registry.ts';
 import { localConnection } from './local-connection.ts';
 
 testConnectorConformance('local', async () => {

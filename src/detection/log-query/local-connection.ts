@@ -1,6 +1,6 @@
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import { inOrg } from '../../platform/db/db.ts';
-import { siemConnectors } from '../siem/registry.ts';
+import { siemConnectors } from '../siem/connectors/registry.ts';
 import type { DatasetFields, SiemConnection, LateEvents, TimeBounds } from '../siem/connector.ts';
 import { lateMsMax, promptMs } from '../log-engine/sql/slot-time.ts';
 import { hasSegments } from '../log-store/segments.store.ts';

@@ -4,7 +4,7 @@ import type { Caller } from '../../platform/http/caller.ts';
 import { diffFields, toFileFields } from '../as-code/file-fields.ts';
 import { toRecord } from '../detections/record/detection-record.ts';
 import { readDetection } from '../detections/read-detections.ts';
-import { findTests } from '../detections/test-cases/test-cases.store.ts';
+import { findTests } from '../detections/test-cases.store.ts';
 import { findPackInstall } from './pack-installs.store.ts';
 import type { DetectionPack } from './packs.schema.ts';
 

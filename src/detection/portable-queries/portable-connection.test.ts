@@ -4,7 +4,7 @@ import { createEngine } from '../log-engine/process/engine.ts';
 import { createFileStore } from '../log-store/files/file-store.ts';
 import { convertTask } from '../sigma/convert/convert-task.ts';
 import type { QueryRow, QueryWindow, SearchResult, SiemConnection } from '../siem/connector.ts';
-import { remoteConnectors, type RemoteSiemType } from '../siem/registry.ts';
+import { remoteConnectors, type RemoteSiemType } from '../siem/connectors/registry.ts';
 import { readPortableTarget, withPortableQueries } from './portable-connection.ts';
 
 const segmentStore = createFileStore(createTestFolder());

@@ -4,7 +4,7 @@ import { openForeignStore, type FixtureDeps, type ForeignEvent } from '../log-qu
 import type { Expression } from '../matching/expression.ts';
 import type { DatasetFields, QueryWindow, SearchLimits, SearchResult, SiemConnection } from '../siem/connector.ts';
 import { queryCharsMax, isPortableQuery, readLookbackMs } from '../siem/query-text.ts';
-import type { RemoteSiemType } from '../siem/registry.ts';
+import type { RemoteSiemType } from '../siem/connectors/registry.ts';
 import { authorError, dataDependentError } from '../siem/siem-errors.ts';
 import { dialects } from '../sigma/dialects/registry.ts';
 import { UnsupportedError } from '../sigma/rules/rule.ts';

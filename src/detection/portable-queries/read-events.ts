@@ -3,7 +3,7 @@ import { composeEvent } from '../log-ingest/events/parse-event.ts';
 import { getValueAtPath, parseTimeOrDate } from '../log-ingest/events/event-time.ts';
 import type { ForeignEvent } from '../log-query/search/fixture-store.ts';
 import type { QueryRow } from '../siem/connector.ts';
-import type { RemoteSiemType } from '../siem/registry.ts';
+import type { RemoteSiemType } from '../siem/connectors/registry.ts';
 import type { PortableDataset } from './to-expression.ts';
 
 type Format = { kind: RemoteSiemType; dataset: PortableDataset; timeField: string };

@@ -1,7 +1,7 @@
 import { anyOf, type Expression, type ValueTest } from '../matching/expression.ts';
 import type { EventFilter, FieldPath } from '../log-engine/inspection/event-filter.ts';
 import type { DatasetFields } from '../siem/connector.ts';
-import type { RemoteSiemType } from '../siem/registry.ts';
+import type { RemoteSiemType } from '../siem/connectors/registry.ts';
 
 /** Returns the name of a path in a SIEM, null if the SIEM has no such field, and undefined if that is not known. */
 type NameOf = (path: FieldPath) => string | null | undefined;

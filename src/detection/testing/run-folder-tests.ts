@@ -4,7 +4,7 @@ import type { DetectionFile } from '../as-code/detection-file.ts';
 import { DetectionFileError, toTestSet, withoutTests } from '../as-code/file-fields.ts';
 import type { CreateDetection } from '../detections/record/detection-input.schema.ts';
 import { buildDefinition } from '../detections/record/build-detection.ts';
-import type { TestSet } from '../detections/test-cases/test-cases.schema.ts';
+import type { TestSet } from '../detections/test-cases.schema.ts';
 import { createEngine } from '../log-engine/process/engine.ts';
 import { createFileStore } from '../log-store/files/file-store.ts';
 import type { TestCaseDeps, TestSubject } from './run-test-case.ts';

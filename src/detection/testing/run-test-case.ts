@@ -1,7 +1,7 @@
 import type { Clock } from '../../platform/lib/time/clock.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import type { Definition } from '../detections/record/detection-record.ts';
-import type { TestCase } from '../detections/test-cases/test-cases.schema.ts';
+import type { TestCase } from '../detections/test-cases.schema.ts';
 import type { FieldsByDataset } from '../log-store/catalog/catalog.ts';
 import type { LogEngine } from '../log-engine/process/engine.ts';
 import { openFixtureStore, type FixtureEvent } from '../log-query/search/fixture-store.ts';

@@ -1,4 +1,4 @@
-import type { TestCase, TestSet } from '../detections/test-cases/test-cases.schema.ts';
+import type { TestCase, TestSet } from '../detections/test-cases.schema.ts';
 import type { FieldsByDataset } from '../log-store/catalog/catalog.ts';
 import type { LogEngine } from '../log-engine/process/engine.ts';
 import { addObservedFields } from '../log-query/search/fixture-store.ts';

@@ -6,7 +6,7 @@ import type { Clock } from '../../../platform/lib/time/clock.ts';
 import { AppError } from '../../../platform/lib/errors.ts';
 import type { Caller } from '../../../platform/http/caller.ts';
 import type { DatasetFields } from '../../../detection/siem/connector.ts';
-import { remoteConnectors, type RemoteSiemType } from '../../../detection/siem/registry.ts';
+import { remoteConnectors, type RemoteSiemType } from '../../../detection/siem/connectors/registry.ts';
 import type { LogDataset } from '../log-kinds.ts';
 
 export type DraftTargetDeps = { db: Db; clock: Clock; connectionFor: ConnectionFor };

@@ -4,7 +4,7 @@ import { toProposal, type Proposal, type DetectionDraft } from '../draft.ts';
 import { listTechniqueIds } from '../../../detection/library/load-library.ts';
 import { draftShippedDetection, listReadableDetections } from './match-intent.ts';
 import { draftTemplatesFor } from '../templates/compile-template.ts';
-import type { TestCase } from '../../../detection/detections/test-cases/test-cases.schema.ts';
+import type { TestCase } from '../../../detection/detections/test-cases.schema.ts';
 
 /**
  * Proposes detections for an item's techniques whose logs exist: shipped detections for the exact technique, then for its sub-techniques, then

@@ -1,4 +1,4 @@
-import type { TestCase } from '../../../detection/detections/test-cases/test-cases.schema.ts';
+import type { TestCase } from '../../../detection/detections/test-cases.schema.ts';
 import type { DetectionDraft } from '../draft.ts';
 import {
   buildEvent,

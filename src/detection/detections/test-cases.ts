@@ -1,11 +1,11 @@
-import { inOrg, type Db } from '../../../platform/db/db.ts';
-import type { Clock } from '../../../platform/lib/time/clock.ts';
-import { contentVersion, type RecordVersion } from '../../../platform/http/etag.ts';
-import type { Caller } from '../../../platform/http/caller.ts';
-import { requireMatch } from '../../../platform/orgs/record-version.ts';
+import { inOrg, type Db } from '../../platform/db/db.ts';
+import type { Clock } from '../../platform/lib/time/clock.ts';
+import { contentVersion, type RecordVersion } from '../../platform/http/etag.ts';
+import type { Caller } from '../../platform/http/caller.ts';
+import { requireMatch } from '../../platform/orgs/record-version.ts';
 import type { TestSet } from './test-cases.schema.ts';
 import { findTests, storeTests } from './test-cases.store.ts';
-import { auditDetection, lockDetection, readDetection } from '../read-detections.ts';
+import { auditDetection, lockDetection, readDetection } from './read-detections.ts';
 
 type TestCaseDeps = { db: Db; clock: Clock };
 

@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
-import { queryRow, queryRows, type Tx } from '../../../platform/db/db.ts';
-import type { OrgId } from '../../../platform/lib/org-id.ts';
+import { queryRow, queryRows, type Tx } from '../../platform/db/db.ts';
+import type { OrgId } from '../../platform/lib/org-id.ts';
 import type { TestSet } from './test-cases.schema.ts';
-import type { DetectionKey } from '../../scheduling/timeline.ts';
+import type { DetectionKey } from '../scheduling/timeline.ts';
 
 /** Returns a detection's tests, or an empty set. */
 export async function findTests(tx: Tx, key: DetectionKey): Promise<Required<TestSet>> {

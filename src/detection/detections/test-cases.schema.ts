@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { boundedString } from '../../../platform/lib/text/bounded-text.ts';
+import { boundedString } from '../../platform/lib/text/bounded-text.ts';
 
 const eventsMax = 1000;
 const Event = z.record(z.string(), z.unknown());
