@@ -3,7 +3,7 @@ import { Gauge, type Registry, Counter } from 'prom-client';
 import type { Config } from '../config.ts';
 import { createDiskGuard, type DiskGuard } from '../platform/lib/storage/disk-guard.ts';
 import type { ReadReplica } from '../platform/db/db.ts';
-import { workerRoles, type WorkerRole } from './worker/worker-roles.ts';
+import { workerRoles, type WorkerRole } from './worker-roles.ts';
 
 /** Watches the disk of the data directory, and those of its folders that are mounted from others. */
 export function createDataDiskGuard({ dataDir, diskReserveBytes }: Pick<Config, 'dataDir' | 'diskReserveBytes'>) {

@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from '@commander-js/extra-typings';
-import { workerRoles, type WorkerRole } from '../app/worker/worker-roles.ts';
+import { workerRoles, type WorkerRole } from '../app/worker-roles.ts';
 import { command, json, type CommandRow } from './declare-command.ts';
 
 const adoptLogStore = [

@@ -6,7 +6,7 @@ import { deleteExpiredKeysAcrossOrgs } from '../../platform/http/idempotency.sto
 import type { Logger } from '../../platform/lib/logging/logger.ts';
 import { runLoop } from '../../platform/lib/concurrency/loop.ts';
 import type { Deps } from '../deps.ts';
-import { workerRoles, type WorkerRole } from './worker-roles.ts';
+import { workerRoles, type WorkerRole } from '../worker-roles.ts';
 import { sweepLoop } from '../../agents/sightings/sweep.ts';
 import { cleanStatesLoop } from '../../feed/items/snapshot/pools.store.ts';
 import { arrivalsLoop } from '../../feed/deduplication/arrivals.ts';

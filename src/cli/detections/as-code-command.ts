@@ -8,7 +8,7 @@ import { applyFileRenames, createFolderPlan, type PlanStep } from '../../detecti
 import { renderPlan } from '../../detection/as-code/print-plan.ts';
 import { pullDetections } from '../../detection/as-code/pull-detections.ts';
 import { UsageError } from '../support/failures.ts';
-import { readServiceAccess } from './service-access.ts';
+import { readServiceAccess } from '../support/service-access.ts';
 import { printError, printLines, printText } from '../support/output.ts';
 
 type FolderOptions = {

@@ -9,7 +9,7 @@ import type {
 } from '../../detection/library/library.schema.ts';
 import { rejectArguments, type BodyArguments } from '../support/body-arguments.ts';
 import { UsageError } from '../support/failures.ts';
-import { readServiceAccess } from './service-access.ts';
+import { readServiceAccess } from '../support/service-access.ts';
 import { printLines, printText } from '../support/output.ts';
 
 type InstallOptions = {

@@ -9,7 +9,7 @@ import type { ImportProgress, ImportResult } from '../../detection/detections/bu
 import { rejectArguments } from '../support/body-arguments.ts';
 import { createProgress, printDocument, printError, printLines, printText } from '../support/output.ts';
 import { UsageError } from '../support/failures.ts';
-import { readServiceAccess } from './service-access.ts';
+import { readServiceAccess } from '../support/service-access.ts';
 import { showLine } from '../../platform/lib/text/show-text.ts';
 
 type ConvertOptions = {

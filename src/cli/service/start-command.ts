@@ -11,7 +11,7 @@ import { systemClock } from '../../platform/lib/time/clock.ts';
 import { bootstrapDefaultOrganization, createConsoleLink } from '../../app/bootstrap.ts';
 import { buildWorkerServer } from '../../app/worker/worker-server.ts';
 import { runWorkerLoops } from '../../app/worker/worker-loops.ts';
-import { workerRoles, type WorkerRole } from '../../app/worker/worker-roles.ts';
+import { workerRoles, type WorkerRole } from '../../app/worker-roles.ts';
 import { registerRoleMetric } from '../../app/process-metrics.ts';
 import { cleanCopiesLoop } from '../../detection/log-compaction/clean-segments.ts';
 import { startSyslogListener, type SyslogListener } from '../../detection/shippers/syslog-listener.ts';

@@ -1,5 +1,5 @@
 import { loadConfig } from '../../config.ts';
-import { UsageError } from '../support/failures.ts';
+import { UsageError } from './failures.ts';
 
 /** Returns the address of the service and the key for it. Throws a usage error without TOCSIN_API_KEY. */
 export function readServiceAccess(): { url: string; key: string } {
