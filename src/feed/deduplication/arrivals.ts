@@ -13,7 +13,7 @@ const idleMs = 1_000;
 // They bound how long a batch locks the pool, so that pulls and people do not wait for it.
 const batchBounds = { countMax: 500, bytesMax: 2_000_000 };
 
-export type ArrivalsDeps = { db: Db; clock: Clock; snapshots: Pick<SnapshotCache, 'invalidate'> };
+type ArrivalsDeps = { db: Db; clock: Clock; snapshots: Pick<SnapshotCache, 'invalidate'> };
 
 /** Calls `step`, which is `processArrivals`, until the signal aborts. Any number of processes may run it. */
 export const arrivalsLoop = (log: Logger, signal: AbortSignal, step: () => Promise<boolean>): Promise<void> =>

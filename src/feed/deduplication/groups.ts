@@ -49,7 +49,7 @@ export function groupItems(nodes: GroupNode[], links: GroupLink[]): string[][] {
 const pairName = (a: string, b: string): string => (a < b ? `${a} ${b}` : `${b} ${a}`);
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
-/** Returns the root of a group: the current root, or if there is none or more than one, the item that the feed added first (spec/feed.md, "Root"). */
+/** Returns the root of a group: the current root, or if there is none or more than one, the item that the feed added first. */
 export function electRoot(members: RootCandidate[]): RootCandidate {
   const ids = new Set(members.map(({ id }) => id));
   const currentRoots = members.filter(({ duplicate_of }) => duplicate_of === null || !ids.has(duplicate_of));

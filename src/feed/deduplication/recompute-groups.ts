@@ -139,7 +139,7 @@ const sharedFrameworks = new Set(['cve', 'cwe']);
 const mappingsMax = 1_000;
 
 /**
- * Returns the root's document with the figures of its group (spec/feed.md, "Identity and change"): the highest severity, the combined
+ * Returns the root's document with the figures of its group: the highest severity, the combined
  * confidence of all publishers, and the CVEs and CWEs of all members. `members` are the other members' own documents.
  */
 function applyGroupFigures(root: FeedItem, members: FeedItem[]): FeedItem {

@@ -31,7 +31,7 @@ const similarityWithIndicatorsMin = 0.3;
 const samePublisherSimilarityMin = 0.8;
 
 /**
- * Returns the confidence (0 to 1) that two items are about the same story (spec/feed.md, "duplicateOf", stage 2), or undefined if they do not.
+ * Returns the confidence (0 to 1) that two items are about the same story, or undefined if they do not.
  * Symmetric. Depends only on the pair.
  */
 export function scoreSameStory(a: ComparedItem, b: ComparedItem, shared: SharedTraits): number | undefined {

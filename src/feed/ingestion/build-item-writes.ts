@@ -17,7 +17,7 @@ export type CurrentVersions = Map<
 >;
 
 /** The context that all writes of one transaction share. */
-export type WriteContext = {
+type WriteContext = {
   source: ItemOrigin;
   at: Date;
   current: CurrentVersions;

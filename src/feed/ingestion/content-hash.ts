@@ -24,7 +24,7 @@ const contentOfItem = ({ iocs, classification, affectedProducts, event, source }
 });
 
 /**
- * Returns the parts of an item besides its stored text whose change makes a new version (spec/feed.md, "version"), each as comparable text.
+ * Returns the parts of an item besides its stored text whose change makes a new version, each as comparable text.
  */
 const statedParts = (content: StatedContent): Record<string, string> => ({
   title: content.title,

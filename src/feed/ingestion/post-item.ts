@@ -29,7 +29,7 @@ const reliability = 0.6;
 export type PostItemDeps = { db: Db; clock: Clock; extractor: Extractor; snapshots: SnapshotCache };
 
 /**
- * Creates an item from the text of a report in the organization's private pool and returns it (spec/feed.md, "Reading"). Returns the existing
+ * Creates an item from the text of a report in the organization's private pool and returns it. Returns the existing
  * item if the organization has already posted the text. Throws 409 if the quota of private items is used up, and `unavailable` (503) if too many texts are waiting.
  */
 export async function postItem(deps: PostItemDeps, caller: Caller, input: PostItem): Promise<FeedItemDetail> {

@@ -67,7 +67,7 @@ export const emptyResult: PullResult = { added: 0, corrected: 0, retracted: 0, u
 const absentPullsMax = 2;
 const missingShareMax = 0.05;
 
-export type StoredByRecord = ReadonlyMap<string, StoredItem>;
+type StoredByRecord = ReadonlyMap<string, StoredItem>;
 
 /** Plans the changes of the items whose records the pull has. */
 export const planRecords = (stored: StoredByRecord, candidates: ItemCandidate[]): ItemAction[] =>
@@ -100,7 +100,7 @@ const listMissing = (stored: StoredItem[], presentIds: ReadonlySet<string>): Sto
   stored.filter((item) => isLive(item) && !presentIds.has(item.record_id));
 
 /** The records of a pull: when the source last changed each, by id, and the ids of all records, whether or not the pull keeps them. */
-export type PulledRecords = { modifiedAt: ReadonlyMap<string, string | undefined>; presentIds: ReadonlySet<string> };
+type PulledRecords = { modifiedAt: ReadonlyMap<string, string | undefined>; presentIds: ReadonlySet<string> };
 
 /** Retracts the parts that the newest version of a large record no longer has. */
 export function planLostParts(stored: StoredItem[], { modifiedAt, presentIds }: PulledRecords): ItemAction[] {

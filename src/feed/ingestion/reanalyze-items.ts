@@ -24,7 +24,7 @@ import { findStaleItem, listStaleItems, type StaleItem } from './stored-items.st
 const idleMs = 60_000;
 const batchMax = 20;
 
-export type ReanalysisDeps = {
+type ReanalysisDeps = {
   db: Db;
   clock: Clock;
   extractor: Pick<Extractor, 'read' | 'referenceDataVersion'>;

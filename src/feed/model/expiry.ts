@@ -23,8 +23,8 @@ const phishingUrlDays = 7;
 export const startOfHour = (now: Date): number => Math.floor(now.getTime() / hourMs) * hourMs;
 
 /**
- * Returns the lifetime of an indicator in days. An earlier end stated by the source wins, and a later one is capped at twice the default
- * (spec/feed.md, "ttlDays"). `from` and `until` are epoch milliseconds. Partial days are cut, so that an indicator never outlives the end that
+ * Returns the lifetime of an indicator in days. An earlier end stated by the source wins, and a later one is capped at twice the default.
+ * `from` and `until` are epoch milliseconds. Partial days are cut, so that an indicator never outlives the end that
  * its source stated.
  */
 export function ttlDays(

@@ -25,7 +25,7 @@ const shouted = new RegExp(`^\\s*(?:${words.join('|').toUpperCase()})\\s`, 'u');
 
 const endChars = 200;
 
-/** Returns whether a title has a publisher's mark that the whole item is retracted. The words of a sentence are none. */
+/** Returns whether a title has a publisher's mark that the whole item is retracted. Such a word within a sentence is not a mark. */
 export function isMarkedRetracted(title: string): boolean {
   // A mark is at an end, and a title may have megabytes.
   const ends = title.length > 2 * endChars ? `${title.slice(0, endChars)}…${title.slice(-endChars)}` : title;

@@ -21,10 +21,10 @@ export type Term = {
   entity?: TermEntity;
 };
 /** The printed form of a name, and when its item was published or else added. */
-export type TermEntity = { name: string; seenAt: string };
+type TermEntity = { name: string; seenAt: string };
 
 /** The status of an indicator in its item: a false positive, revoked, or valid until `endsAt`. Null means without end. */
-export type TermStanding = 'false_positive' | 'revoked' | { endsAt: Date | null };
+type TermStanding = 'false_positive' | 'revoked' | { endsAt: Date | null };
 
 // Types whose values have one notation and usually belong to a single story.
 const identifyingBuckets = new Set<Bucket>(['ipv4', 'ipv6', 'domains', 'urls', 'hashes', 'certs']);

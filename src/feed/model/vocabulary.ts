@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** The closed value lists of the feed, ranked from lowest to highest where they have a rank. Source: interface.md and spec/feed.md, "Values". */
+/** The closed value lists of the feed, ranked from lowest to highest where they have a rank. */
 export const severities = ['none', 'low', 'medium', 'high', 'critical'] as const;
 export type Severity = (typeof severities)[number];
 

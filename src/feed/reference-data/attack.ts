@@ -22,7 +22,7 @@ type AttackTable = {
 };
 
 /** A group or software. The id begins with G or S. */
-export type AttackName = { id: string; name: string; aliases: string[] };
+type AttackName = { id: string; name: string; aliases: string[] };
 
 // The one exception to "no module state": every parser and extractor reads this table, in each thread. It is parsed at the first use
 // and replaced at most once, by `useInstalledAttack` when the process or thread starts.

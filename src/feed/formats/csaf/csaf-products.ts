@@ -47,7 +47,7 @@ function readProductTree(tree: JsonObject): Map<string, ProductVersion> {
   return products;
 }
 
-/** Categories of branches that contain products and are none. */
+/** Categories of branches that contain products and are not products themselves. */
 const variants = new Set(['architecture', 'language', 'host_name']);
 
 /** Reads a package without a product name: its package URL, or else its name as a whole. */

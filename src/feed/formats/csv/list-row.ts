@@ -83,7 +83,7 @@ function readColumns({ rows, isDayFirst }: ListTable, header: string[]): Columns
   return columns;
 }
 
-/** What a column that is named for an indicator contains instead of one. Its rows are about nothing else. */
+/** Observables of a column that is named for an indicator but contains something else. A row with only these is unreadable. */
 const unreadable = new Set(
   ['address', ...Object.keys(bucketByType)].map((type) => `observable:${type.replaceAll('_', '-')}`),
 );

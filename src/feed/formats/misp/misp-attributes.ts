@@ -153,7 +153,7 @@ function toObservable(type: string, value: string): Observable {
 }
 
 /** Indicator types by object and relation, for attributes whose type alone is ambiguous. */
-const indicators: Record<string, IndicatorType> = {
+const relationIndicators: Record<string, IndicatorType> = {
   'file path': 'file_path',
   'file fullpath': 'file_path',
   'process name': 'process_name',
@@ -169,7 +169,7 @@ const indicators: Record<string, IndicatorType> = {
 };
 
 /** Relations whose values are a part of a file or belong to the owner of a host, with the type of their observable. */
-const others: [RegExp, string][] = [
+const relationObservables: [RegExp, string][] = [
   [/^(?:pe|elf|macho)-section /, 'section-hash'],
   [/^pe richpe$/, 'richpe'],
   [/^pe (?:original|internal)-filename$/, 'original-filename'],
@@ -191,7 +191,7 @@ export const findNamedKind = (relation: string | undefined): 'malware' | 'actor'
   relation === undefined ? undefined : ownValue(namedKinds, relation);
 
 /** Objects about a victim, and posts and publications about the threat, except for the links inside of them. */
-const context =
+const contextRelations =
   /^(?:victim|rogue-dns hijacked-domain|research-scanner) ?|^(?:blog|microblog|news-(?:agency|media)|publication|report|(?:twitter|facebook|instagram|reddit|parler|youtube)-[a-z-]+) (?!embedded-link$)/;
 
 /** The meaning of an object's attribute: an indicator, another observable, or context, which only the text contains. */
@@ -199,9 +199,9 @@ type RelationKind = { type: IndicatorType } | { framework: string } | 'context';
 
 /** Returns the type of an attribute by its object and relation, such as `pe-section md5`. Undefined if the attribute's own type determines it. */
 function findRelationKind(relation: string): RelationKind | undefined {
-  const type = ownValue(indicators, relation);
+  const type = ownValue(relationIndicators, relation);
   if (type) return { type };
-  const other = others.find(([pattern]) => pattern.test(relation))?.[1];
+  const other = relationObservables.find(([pattern]) => pattern.test(relation))?.[1];
   if (other) return { framework: `observable:${other}` };
-  return context.test(relation) ? 'context' : undefined;
+  return contextRelations.test(relation) ? 'context' : undefined;
 }

@@ -146,7 +146,7 @@ const wrapsMax = 3;
 const keyMaxChars = 1_500;
 
 /**
- * Normalizes the address of an article (spec/feed.md, "canonicalKey"): removes scheme, `www.`, tracking parameters, fragment, trailing
+ * Normalizes the address of an article: removes scheme, `www.`, tracking parameters, fragment, trailing
  * slash, AMP and web archive. Returns undefined for anything but a web address and for a key that is too long.
  */
 export function toCanonicalUrl(address: string): string | undefined {

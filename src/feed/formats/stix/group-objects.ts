@@ -244,7 +244,7 @@ const listSampleRefs = (object: StixSourceObject): unknown[] =>
     : none;
 
 /** Returns the referenced objects and, recursively, the parts of their observations and the samples of malware. */
-export function collectParts(bundle: StixBundle, refs: string[]): StixSourceObject[] {
+function collectParts(bundle: StixBundle, refs: string[]): StixSourceObject[] {
   const found = new Set<StixSourceObject>();
   for (const start of refs) {
     const open = [start];

@@ -15,7 +15,7 @@ type RowsOptions = {
   match?: StateCondition | undefined;
 };
 
-export type ScanOptions = RowsOptions & {
+type ScanOptions = RowsOptions & {
   limit: Sql;
   /** How many matching rows the pools have. A scan stops when it has found them all. */
   poolRows?: Sql;

@@ -93,7 +93,7 @@ function updateAlternatives(
 }
 
 /** Listed rows with `duplicate_of`. */
-export function matchingRows(snapshot: Snapshot, conditions: StateCondition[]): Sql {
+function matchingRows(snapshot: Snapshot, conditions: StateCondition[]): Sql {
   const { current, past } = allOfStates([isInSnapshot(snapshot), ...conditions]);
   return sql`
     select i.id, i.duplicate_of, i.added_to_feed_at, null::bigint as seq_from from items i where ${current}

@@ -9,7 +9,7 @@ import { readMatchCounts } from './search-facets.store.ts';
 type CountContext = CorrectionContext & { orgState: OrgState };
 
 /** `isEstimated` if the items of a sample were counted, each for several. */
-export type MatchCounts = { rows: ItemCountRow[]; isEstimated: boolean };
+type MatchCounts = { rows: ItemCountRow[]; isEstimated: boolean };
 
 /**
  * Counts the items by the columns that lists filter by. Of the filters by these columns only `source` applies. The numbers of a frequent text

@@ -20,7 +20,7 @@ import type { FullTextQuery } from './search-query.ts';
 import { lookUpsMax, scanSearch } from './search-scan.sql.ts';
 
 /** The newest `rankedMax` matches are ranked, by their age at `now` among others, and come first. */
-export type TextSearch = {
+type TextSearch = {
   options: SearchOptions;
   query: FullTextQuery;
   range: PageRange;
@@ -34,7 +34,7 @@ const byScore = sql`score desc nulls last, added_to_feed_at desc, id desc`;
  * How the items of a search are found: by its text, by its text that so few items match that they are compared with the rest of the search, or by
  * its other terms or its time, and then their words are compared.
  */
-export type Finder = 'text' | 'rare text' | 'rest';
+type Finder = 'text' | 'rare text' | 'rest';
 
 /** `newest` restricts the search to the items among which these are the matches of its text. */
 type Collection = TextSearch & { finder: Finder; newest?: NewestMatches };

@@ -19,7 +19,7 @@ export type LockedPool = { id: string; seq: number; last_added_at: Date };
  * those rows are inserted in any order. The one exception to the order: a transaction that wrote items of several pools locks private pools of
  * other organizations at its end (`listOrgsWithGroupOverrides`). `db.ts` repeats a transaction that deadlocks there.
  */
-export const poolLockOrder = sql`array_position(array['public', 'assigned', 'private'], kind), id`;
+const poolLockOrder = sql`array_position(array['public', 'assigned', 'private'], kind), id`;
 
 /** Locks pools in `poolLockOrder`. The holder of the lock decides the next sequence number and commit time. */
 export function lockPools(tx: Tx, ids: string[]): Promise<LockedPool[]> {

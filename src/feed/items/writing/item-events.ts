@@ -7,7 +7,7 @@ import type { ItemWrite } from './item-columns.ts';
 type EventWrite = Pick<ItemWrite, 'id' | 'poolId' | 'version' | 'doc' | 'status' | 'cause'>;
 
 /** An item after it was written. `statusBefore` is undefined for a new item. */
-export type WrittenItem = { write: EventWrite; statusBefore: string | undefined };
+type WrittenItem = { write: EventWrite; statusBefore: string | undefined };
 
 /**
  * Emits events for new, corrected and retracted items to every organization that sees them and has a notification destination. Items that only

@@ -68,7 +68,7 @@ export async function updateGroupedItems(
     where i.id = n.id and ${isWanted}`.execute(tx);
 }
 
-export type RetractionUpdate = {
+type RetractionUpdate = {
   id: string;
   /** The current version. */
   version: number;

@@ -3,7 +3,7 @@ import { isPlainDomain, normalizeValue, refang } from './normalize.ts';
 import type { IndicatorType } from '../vocabulary.ts';
 
 /** A value in the type that its form shows. `correction` says what the source states instead. */
-export type CorrectedValue = { type: IndicatorType; normalizedValue: string; correction?: string };
+type CorrectedValue = { type: IndicatorType; normalizedValue: string; correction?: string };
 
 const networkTypes = new Set<IndicatorType>(['ipv4', 'ipv6', 'domain', 'url']);
 const hashTypes = new Set<IndicatorType>(['md5', 'sha1', 'sha256', 'sha512', 'ssdeep', 'imphash']);

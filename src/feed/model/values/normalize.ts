@@ -3,7 +3,7 @@ import { domainToASCII } from 'node:url';
 import { ownValue } from '../../../platform/lib/json/json-values.ts';
 import type { IndicatorType } from '../vocabulary.ts';
 
-/** Returns the canonical form of a value, or undefined if it is not a valid value of the type (spec/feed.md, "Indicator.type"). */
+/** Returns the canonical form of a value, or undefined if it is not a valid value of the type. */
 export function normalizeValue(type: IndicatorType, value: string): string | undefined {
   const text = value.trim();
   return text === '' || text.length > 8_192 ? undefined : rules[type](text);

@@ -72,7 +72,7 @@ export async function extractTexts(
   const skipped: SkippedEntry[] = [];
   const late: string[] = [];
   let next = 0;
-  const lane = async (): Promise<void> => {
+  const extractQueued = async (): Promise<void> => {
     while (next < texts.length) {
       const [index, text] = [next, texts[next]!];
       next += 1;
@@ -90,7 +90,7 @@ export async function extractTexts(
       }
     }
   };
-  await Promise.all(Array.from({ length: concurrentTexts }, lane));
+  await Promise.all(Array.from({ length: concurrentTexts }, extractQueued));
   return {
     ...parsed,
     records: [...parsed.records, ...records.filter((record) => record !== undefined)],

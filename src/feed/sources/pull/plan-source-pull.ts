@@ -159,7 +159,7 @@ const changedShareMax = 0.02;
 
 /**
  * Gives candidates with minor edits the hashes of the stored item, so that they count as unchanged: fetched articles that differ in less than
- * 2 % of their shingles and in no indicator, date or title (spec/feed.md, "version").
+ * 2 % of their shingles and in no indicator, date or title.
  */
 async function ignoreMinorEdits(
   tx: Tx,

@@ -20,7 +20,7 @@ import type { Parser } from './parser.ts';
 import { raiseTlp, type RaiseTlpDeps } from './raise-tlp.ts';
 import type { ParsedSource } from './record-chunks.ts';
 
-export type PullDeps = RaiseTlpDeps & {
+type PullDeps = RaiseTlpDeps & {
   db: Db;
   clock: Clock;
   secrets: Secretbox;
@@ -31,7 +31,7 @@ export type PullDeps = RaiseTlpDeps & {
 export type PullOptions = { isScheduled: boolean; signal?: AbortSignal | undefined };
 
 /**
- * Pulls a source that this worker has claimed. A pull that is not good (spec/feed.md, "status") changes no item and returns the reason in
+ * Pulls a source that this worker has claimed. A pull that is not good changes no item and returns the reason in
  * `error`. Returns undefined if the lease was lost meanwhile. If the signal aborts, releases the source and throws.
  */
 export async function pullClaimedSource(

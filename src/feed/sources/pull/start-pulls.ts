@@ -32,13 +32,13 @@ const idleMs = 1_000;
 
 /** Pulls due sources until the signal aborts, except while the disk is full. Any number of processes may run it on one database. */
 export async function pullLoop(deps: StartPullsDeps & { diskGuard: DiskGuard }, signal: AbortSignal): Promise<void> {
-  const lanes = Array.from({ length: concurrentPulls }, (_, lane) =>
+  const loops = Array.from({ length: concurrentPulls }, (_, index) =>
     runLoop(
-      { name: `pull ${lane}`, idleMs, signal, log: deps.log },
+      { name: `pull ${index}`, idleMs, signal, log: deps.log },
       async () => (await deps.diskGuard.hasSpace()) && pullNextDue(deps, signal),
     ),
   );
-  await Promise.all(lanes);
+  await Promise.all(loops);
 }
 
 /** Pulls the source that has been due longest. Returns false if no source is due. */
