@@ -102,8 +102,7 @@ const folders: Record<`${Half}/${string}`, string[]> = {
   'detection/log-query': ['search', 'datasets'],
   'detection/shippers': ['formats', 'http'],
   'detection/analysis': ['rows', 'memory', 'seasons', 'categories'],
-  'feed/items': ['snapshot', 'list-query', 'search', 'writing'],
-  'feed/exports': ['relationships', 'stix'],
+  'detection/detections': ['record', 'history', 'exceptions', 'tool-grants', 'summaries', 'bulk'],
   'detection/runs': ['run-model', 'judging', 'reviews', 'execution', 'workers'],
 };
 type Half = 'platform' | 'detection' | 'feed' | 'agents';
