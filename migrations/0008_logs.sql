@@ -154,7 +154,7 @@ create table segments (
   foreign key (organization_id, dataset) references datasets (organization_id, name)
 );
 comment on table segments is 'Files of the log store. A file that is not listed does not exist for queries and is removed later.';
-comment on column segments.format is 'text (one batch), typed (compacted batches, a Parquet file with typed columns) or parquet (compacted by an earlier version, a Parquet file with texts).';
+comment on column segments.format is 'text (one batch) or typed (compacted batches, a Parquet file with typed columns).';
 comment on column segments.history is 'True for past events, which are not part of scheduled windows.';
 comment on column segments.ingested_from is 'Earliest publication time of its rows.';
 comment on column segments.time_from is 'Earliest event time of its rows.';

@@ -1556,7 +1556,7 @@ create table segments (
   id uuid not null,
   dataset text not null,
   path text not null,
-  format text not null, -- text (one batch), typed (compacted batches, a Parquet file with typed columns) or parquet (compacted by an earlier version, a Parquet file with texts).
+  format text not null, -- text (one batch) or typed (compacted batches, a Parquet file with typed columns).
   history boolean not null default false, -- True for past events, which are not part of scheduled windows.
   ingested_from timestamp with time zone not null, -- Earliest publication time of its rows.
   ingested_to timestamp with time zone not null,

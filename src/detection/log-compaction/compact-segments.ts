@@ -5,7 +5,7 @@ import type { Logger } from '../../platform/lib/logging/logger.ts';
 import { runLoop } from '../../platform/lib/concurrency/loop.ts';
 import { publishedFolder } from '../log-store/files/segment-file.ts';
 import { findCompactJobAcrossOrgs, listJobSegments, type CompactJob, type CompactLimits } from './compact.store.ts';
-import { mergeSegments, type FilePart, type MergeSegmentsDeps } from './merge-segments.ts';
+import { mergeSegments, type MergeTarget, type MergeSegmentsDeps } from './merge-segments.ts';
 
 const defaultLimits: CompactLimits = {
   filesMin: 16,
@@ -15,7 +15,6 @@ const defaultLimits: CompactLimits = {
   hourRowsMin: 10_000,
 };
 const failedMs = 3_600_000;
-const dayMs = 86_400_000;
 
 /** The datasets whose segments could not be merged within the last hour, by organization and name. */
 type FailedDatasets = LRUCache<string, true>;
@@ -49,24 +48,13 @@ export async function compactSegments(
   const segments = await inOrg(deps.db, orgId, (tx) => listJobSegments(tx, job, limits));
   // Another process may have merged them.
   if (segments.length < (job.kind === 'merge' ? 2 : 1)) return false;
-  return mergeSegments(deps, orgId, { dataset, segments, parts: listParts(job) }).catch((error: unknown) => {
+  return mergeSegments(deps, orgId, { dataset, segments, target: targetOf(job) }).catch((error: unknown) => {
     failed?.set(`${orgId}/${dataset}`, true);
     throw error;
   });
 }
 
-function listParts({ kind, dataset, from, to }: CompactJob): FilePart[] {
-  switch (kind) {
-    case 'merge':
-      return [{ folder: dataset, published: false }];
-    case 'hour':
-    case 'day':
-      return [{ folder: publishedFolder(dataset, from, kind), published: true }];
-    case 'split': {
-      const parts: FilePart[] = [];
-      for (let day = Math.floor(from.getTime() / dayMs) * dayMs; day < to.getTime(); day += dayMs)
-        parts.push({ folder: dataset, published: false, ingested: { from: day, to: day + dayMs } });
-      return parts;
-    }
-  }
-}
+const targetOf = ({ kind, dataset, from }: CompactJob): MergeTarget =>
+  kind === 'merge'
+    ? { folder: dataset, published: false }
+    : { folder: publishedFolder(dataset, from, kind), published: true };

@@ -40,13 +40,11 @@ type CompactInput = {
   files: SegmentFile[];
   fields: readonly CatalogField[];
   target: string;
-  /** Writes only the events that were published in `[from, to)`, in milliseconds. */
-  ingested?: { from: number; to: number } | undefined;
   erased?: ErasureTarget | undefined;
 };
 
 /** Returns the statement that writes segments into one Parquet file with the system columns and the stored columns of the catalog. */
-export function compactSql({ files, fields, target, ingested, erased }: CompactInput): SqlText {
+export function compactSql({ files, fields, target, erased }: CompactInput): SqlText {
   const stored = listStoredFields(fields);
   const keys = stored.flatMap((field) => field.keys);
   const listIndex = new Map(keys.map((key, index) => [key, index + 1]));
@@ -61,10 +59,7 @@ export function compactSql({ files, fields, target, ingested, erased }: CompactI
   ]);
   const texts = keys.length > 0 ? duck`json_extract_string(_event, [${pointers}])` : duck`NULL`;
   const sources = erased ? erasureSql(sourcesSql(files), erased) : sourcesSql(files);
-  const where = ingested
-    ? duck`WHERE epoch_ms(_ingested) >= ${ingested.from} AND epoch_ms(_ingested) < ${ingested.to}`
-    : duck``;
-  return duck`COPY (SELECT ${list} FROM (SELECT *, ${texts} AS _text FROM (${sources}) ${where})) TO ${quoteLiteral(target)} (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE 20000)`;
+  return duck`COPY (SELECT ${list} FROM (SELECT *, ${texts} AS _text FROM (${sources}))) TO ${quoteLiteral(target)} (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE 20000)`;
 }
 
 /** Returns the value that files have of a text. JSON is stored as its text, and times with the zone that makes other engines read them as UTC. */
@@ -84,8 +79,6 @@ function sourceSql(file: SegmentFile): SqlText {
       return duck`SELECT i AS _id, make_timestamp(t) AS _time, make_timestamp(${file.ingestedMs * 1000}) AS _ingested, e AS _event FROM ${textFilesSql([file])}`;
     case 'typed':
       return duck`SELECT _id, ${fromInstantSql(duck`_time`)} AS _time, ${fromInstantSql(duck`_ingested`)} AS _ingested, _event FROM ${parquetFilesSql([file])}`;
-    case 'parquet':
-      return duck`SELECT _id, _time, _ingested, _event FROM ${parquetFilesSql([file])}`;
   }
 }
 

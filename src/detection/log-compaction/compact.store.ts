@@ -1,6 +1,5 @@
 import { sql } from 'kysely';
 import { queryRow, queryRows, type Tx } from '../../platform/db/db.ts';
-import { toRecordset } from '../../platform/db/recordset.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import { otherColumns, storedMax } from '../log-store/catalog/merge-catalog.ts';
 import { manifestPath } from '../log-store/files/segment-file.ts';
@@ -21,13 +20,13 @@ export type CompactLimits = {
 
 /**
  * Segments of a dataset to merge: those published in `[from, to)`. `merge`: only the small ones, for faster queries until the hour or day is over.
- * `hour` and `day`: into files for other engines. `split`: one of an earlier version that spans days.
+ * `hour` and `day`: into files for other engines.
  */
 export type CompactJob = {
   orgId: OrgId;
   dataset: string;
   history: boolean;
-  kind: 'merge' | 'hour' | 'day' | 'split';
+  kind: 'merge' | 'hour' | 'day';
   from: Date;
   to: Date;
 };
@@ -55,10 +54,7 @@ export function findCompactJobAcrossOrgs(
     ), large_hours as (
       select * from hours where is_over and rows >= ${limits.hourRowsMin}
     ), jobs as (
-      select organization_id, dataset, history, 'split' as kind, ingested_from as "from", ingested_to + interval '1 ms' as "to", 1 as n
-      from waiting where ingested_to >= day + interval '1 day'
-      union all
-      select organization_id, dataset, history, 'hour', hour, hour + interval '1 hour', n from large_hours
+      select organization_id, dataset, history, 'hour' as kind, hour as "from", hour + interval '1 hour' as "to", n from large_hours
       union all
       select organization_id, dataset, history, 'day', day, day + interval '1 day', count(*) from waiting w
       where day + interval '1 day' + ${closingGrace} <= now() and ingested_to < day + interval '1 day' and not exists (
@@ -82,7 +78,7 @@ export async function listJobSegments(tx: Tx, job: CompactJob, limits: CompactLi
       select id, dataset, path, format, history, columns, drift, ingested_from as "ingestedFrom", rows, bytes, sha256 from segments
       where organization_id = ${orgId} and dataset = ${dataset} and history = ${history} and replaced_at is null and not published
         and ingested_from >= ${from} and ingested_to < ${to} and ${kind === 'merge' ? isSmall(limits) : sql`true`}
-      order by ingested_from, id limit ${kind === 'split' ? 1 : limits.filesMax}`;
+      order by ingested_from, id limit ${limits.filesMax}`;
   const fitting: SegmentRow[] = [];
   let [bytes, rowCount] = [0, 0];
   for (const segment of found) {
@@ -105,24 +101,17 @@ export type MergedFile = FileContent & {
 };
 
 /**
- * Replaces segments with the files merged from them, in one statement, so that a query sees either all of them or only the merged ones.
- * Returns false and changes nothing if one of them has been replaced meanwhile.
+ * Replaces segments with the file merged from them, in one statement, so that a query sees either all of them or only the merged one. Returns
+ * false and changes nothing if one of them has been replaced meanwhile.
  */
 export async function replaceSegments(
   tx: Tx,
   orgId: OrgId,
-  { ids, files }: { ids: string[]; files: MergedFile[] },
+  { ids, file }: { ids: string[]; file: MergedFile },
 ): Promise<boolean> {
   const current = await queryRows<{ id: string }>(tx)`
       select id from segments where organization_id = ${orgId} and id = any(${ids}::uuid[]) and replaced_at is null order by id for update`;
   if (current.length !== ids.length) return false;
-  const rows = files.map(({ ingestedFrom, ingestedTo, timeFrom, timeTo, ...file }) => ({
-    ...file,
-    ingested_from: toIso(ingestedFrom),
-    ingested_to: toIso(ingestedTo),
-    time_from: toIso(timeFrom),
-    time_to: toIso(timeTo),
-  }));
   await sql`
     with replaced as (
       update segments set replaced_at = now() where organization_id = ${orgId} and id = any(${ids}::uuid[])
@@ -137,27 +126,13 @@ export async function replaceSegments(
       ) as listed
     )
     insert into segments (organization_id, id, dataset, path, format, published, history, ingested_from, ingested_to, time_from, time_to, rows, bytes, sha256, columns, drift, created_at)
-    select ${orgId}, n.id, r.dataset, n.path, 'typed', n.published, r.history, n.ingested_from, n.ingested_to, n.time_from, n.time_to, n.rows,
-      n.bytes, n.sha256, n.columns, (select counts from drift), now()
-    from (select distinct dataset, history from replaced) r, ${toRecordset(rows, fileTypes)}`.execute(tx);
+    select distinct ${orgId}::uuid, ${file.id}::uuid, dataset, ${file.path}, 'typed', ${file.published}::boolean, history,
+      ${new Date(file.ingestedFrom)}::timestamptz, ${new Date(file.ingestedTo)}::timestamptz, ${new Date(file.timeFrom)}::timestamptz,
+      ${new Date(file.timeTo)}::timestamptz, ${file.rows}::bigint, ${file.bytes}::bigint, ${file.sha256}::text, ${file.columns}::int,
+      (select counts from drift), now()
+    from replaced`.execute(tx);
   return true;
 }
-
-const fileTypes = {
-  id: 'uuid',
-  path: 'text',
-  published: 'boolean',
-  bytes: 'bigint',
-  sha256: 'text',
-  columns: 'int',
-  rows: 'bigint',
-  ingested_from: 'timestamptz',
-  ingested_to: 'timestamptz',
-  time_from: 'timestamptz',
-  time_to: 'timestamptz',
-};
-
-const toIso = (ms: number): string => new Date(ms).toISOString();
 
 type ReplacedSegment = { orgId: OrgId; id: string; path: string };
 

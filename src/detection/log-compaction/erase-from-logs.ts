@@ -47,8 +47,8 @@ async function eraseFromDataset(
   for (const segment of segments) {
     const count = await countEvents(deps, orgId, segment, erased);
     if (count === 0) continue;
-    const part = { folder: dirname(segment.path), published: isPublished(segment.path) };
-    await mergeSegments(deps, orgId, { dataset, segments: [segment], parts: [part], erased });
+    const target = { folder: dirname(segment.path), published: isPublished(segment.path) };
+    await mergeSegments(deps, orgId, { dataset, segments: [segment], target, erased });
     events += count;
   }
   return events;

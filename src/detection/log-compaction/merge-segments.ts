@@ -17,67 +17,49 @@ import { replaceSegments, type MergedFile } from './compact.store.ts';
 
 export type MergeSegmentsDeps = { db: Db; segmentStore: SegmentStore; engine: LogEngine; logCatalogs: CatalogCache };
 
-/**
- * A file to write. `folder` is relative to the organization's. Without `ingested`, it contains all events of the segments, otherwise those that
- * were published in `[from, to)`, in milliseconds.
- */
-export type FilePart = { folder: string; published: boolean; ingested?: { from: number; to: number } };
+/** Where a merged file goes. `folder` is relative to the organization's. `published`: other engines read it. */
+export type MergeTarget = { folder: string; published: boolean };
 
-type MergeInput = {
-  dataset: string;
-  segments: SegmentRow[];
-  /** Every event belongs to exactly one part. */
-  parts: FilePart[];
-  erased?: ErasureTarget;
-};
+type MergeInput = { dataset: string; segments: SegmentRow[]; target: MergeTarget; erased?: ErasureTarget };
 
 const timeoutMs = 120_000;
 
-/** Merges segments into files that replace them, optionally without a value that has to be erased. Parts without an event have no file. */
+/** Merges segments into a file that replaces them, optionally without a value that has to be erased. */
 export async function mergeSegments(deps: MergeSegmentsDeps, orgId: OrgId, input: MergeInput): Promise<boolean> {
   const { db, segmentStore } = deps;
-  const { dataset, segments, parts } = input;
+  const { dataset, segments, target } = input;
   const fields = await loadStoredFields(deps, orgId, dataset);
   const checkDeadline = startPublishing();
-  const written: string[] = [];
+  const id = uuidv7();
+  const path = segmentPath(target.folder, id, target.published ? 'published' : 'typed');
   let isStored = false;
   try {
-    const files = await withLocalFiles(segmentStore, orgId, segments, async () => {
-      const results: MergedFile[] = [];
-      for (const part of parts) {
-        const id = uuidv7();
-        const path = segmentPath(part.folder, id, part.published ? 'published' : 'typed');
-        written.push(path);
-        const partial = join(segmentStore.folderOf(orgId), partialPath(id));
-        try {
-          const content = await writePart(deps, orgId, { ...input, fields, part, target: partial });
-          if (content.rows === 0) continue;
-          const stored = await storePart(deps, orgId, { partial, path });
-          const columns = listStoredFields(fields).length;
-          results.push({ id, path, published: part.published, columns, ...content, ...stored });
-        } finally {
-          await unlink(partial).catch(() => undefined);
-        }
+    const written = await withLocalFiles(segmentStore, orgId, segments, async () => {
+      const partial = join(segmentStore.folderOf(orgId), partialPath(id));
+      try {
+        const content = await writeMerged(deps, orgId, { ...input, fields, partial });
+        checkRows(content, segments);
+        return { ...content, ...(await storeMerged(deps, orgId, { partial, path })) };
+      } finally {
+        await unlink(partial).catch(() => undefined);
       }
-      return results;
     });
-    checkRows(files, segments);
     isStored = true;
     const ids = segments.map((segment) => segment.id);
+    const file = { id, path, published: target.published, columns: listStoredFields(fields).length, ...written };
     const isReplaced = await inOrg(db, orgId, async (tx) => {
-      const replaced = await replaceSegments(tx, orgId, { ids, files });
+      const replaced = await replaceSegments(tx, orgId, { ids, file });
       checkDeadline();
       return replaced;
     });
-    if (!isReplaced) for (const path of written) await segmentStore.remove(orgId, path);
+    if (!isReplaced) await segmentStore.remove(orgId, path);
   } catch (error) {
     // A file that is perhaps listed stays. If it is not, it is removed later as an orphan.
-    if (!isStored || !mayHaveCommitted(error))
-      for (const path of written) await segmentStore.remove(orgId, path).catch(() => undefined);
+    if (!isStored || !mayHaveCommitted(error)) await segmentStore.remove(orgId, path).catch(() => undefined);
     throw error;
   }
   // If this fails, `cleanSegmentsLoop` writes it.
-  if (parts.some(({ published }) => published)) await writeManifest(deps, orgId, dataset).catch(() => undefined);
+  if (target.published) await writeManifest(deps, orgId, dataset).catch(() => undefined);
   return true;
 }
 
@@ -96,24 +78,22 @@ async function loadStoredFields(
   });
 }
 
-type PartInput = MergeInput & { fields: CatalogField[]; part: FilePart; target: string };
-
-/** Writes a part to a file of the organization's local folder and reads back what it contains. */
-async function writePart(
+/** Writes the merged events to a file of the organization's local folder and reads back what it contains. */
+async function writeMerged(
   { segmentStore, engine }: MergeSegmentsDeps,
   orgId: OrgId,
-  { segments, erased, fields, part, target }: PartInput,
+  { segments, erased, fields, partial }: MergeInput & { fields: CatalogField[]; partial: string },
 ): Promise<FileContent> {
   const folder = segmentStore.folderOf(orgId);
   await createDurableFolder(folder);
   const files = segments.map((segment) => toSegmentFile(segment, folder));
-  const statements = [compactSql({ files, fields, target, ingested: part.ingested, erased }), contentSql(target)];
+  const statements = [compactSql({ files, fields, target: partial, erased }), contentSql(partial)];
   const [content] = await engine.maintain(orgId, { statements }, { timeoutMs });
   return content as FileContent;
 }
 
-/** Makes a written part durable for every process, under its path. An engine that reads all files of a folder never sees an incomplete one. */
-async function storePart(
+/** Makes a merged file durable for every process, under its path. An engine that reads all files of a folder never sees an incomplete one. */
+async function storeMerged(
   { segmentStore }: MergeSegmentsDeps,
   orgId: OrgId,
   { partial, path }: { partial: string; path: string },
@@ -123,8 +103,8 @@ async function storePart(
   return { bytes, sha256: await segmentStore.put(orgId, path) };
 }
 
-/** Throws if the files do not contain every event exactly once. */
-function checkRows(files: FileContent[], segments: SegmentRow[]): void {
-  const [written, expected] = [files, segments].map((list) => list.reduce((sum, { rows }) => sum + rows, 0));
-  if (written !== expected) throw new Error(`A merged log file has ${written} events instead of ${expected}.`);
+/** Throws if a merged file does not contain every event exactly once. */
+function checkRows({ rows }: FileContent, segments: SegmentRow[]): void {
+  const expected = segments.reduce((sum, segment) => sum + segment.rows, 0);
+  if (rows !== expected) throw new Error(`A merged log file has ${rows} events instead of ${expected}.`);
 }

@@ -7,7 +7,7 @@ export type SegmentRow = {
   id: string;
   dataset: string;
   path: string;
-  format: 'text' | 'typed' | 'parquet';
+  format: 'text' | 'typed';
   history: boolean;
   columns: number;
   /** JSON of the number of values that did not fit their column, by column. */

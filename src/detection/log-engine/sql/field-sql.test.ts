@@ -1,11 +1,10 @@
 import { expect, test } from 'vitest';
 import { storedColumnsMax, type CatalogField } from '../../log-store/catalog/catalog.ts';
-import { parquetReaders } from './field-sql.ts';
+import { parquetValueSql } from './field-sql.ts';
 
 const field: CatalogField = { name: 'n', keys: ['n'], type: 'BIGINT', nested: [], open: false };
 const stored = (type: CatalogField['type']) => ({ ...field, stored: { name: 'n', type, position: 4 } });
-const read = (of: CatalogField, inFiles: number, known = inFiles) =>
-  parquetReaders.typed.valueSql({ field: of, position: 4 }, { inFiles, known });
+const read = (of: CatalogField, inFiles: number, known = inFiles) => parquetValueSql(of, { inFiles, known });
 const isNull = expect.stringContaining('NULL');
 
 test('reads a stored column as it is, as text, or from the event', () => {

@@ -1,9 +1,11 @@
 import { systemColumns, type CatalogField } from '../../log-store/catalog/catalog.ts';
-import { anySpellingTextSql, typedSql, parquetReaders, type ParquetReader, type TableColumn } from './field-sql.ts';
+import { anySpellingTextSql, parquetValueSql, typedSql } from './field-sql.ts';
 import { slotBoundsSql, slotTimeSql, type SlotBounds } from './slot-time.ts';
 import {
   coalesceSql,
   duck,
+  fromInstantSql,
+  instantSql,
   joinSql,
   jsonPointer,
   noText,
@@ -15,10 +17,10 @@ import {
 } from './sql-text.ts';
 
 /**
- * A file of events. Parquet files store the ingest time of each row and `columns` columns of events: typed ones the first stored columns of the
- * catalog, those of earlier versions (`parquet`) the texts of its first columns, at most 200.
+ * A file of events. A Parquet file (`typed`) stores the ingest time of each row and `columns` columns of events: the first stored columns of the
+ * catalog.
  */
-export type SegmentFile = { path: string; format: 'text' | 'typed' | 'parquet'; ingestedMs: number; columns: number };
+export type SegmentFile = { path: string; format: 'text' | 'typed'; ingestedMs: number; columns: number };
 
 /**
  * The rows of files within bounds in milliseconds: `…From` is inclusive, `…Before` exclusive. Bounds on the ingest time apply to Parquet
@@ -41,11 +43,11 @@ export type FileScan = {
 export type ExtraColumn = { name: string; valueSql?: (event: SqlText) => SqlText; sameAs?: string };
 
 /**
- * The part of a dataset that a query can read: catalog columns with their catalog positions, further columns, and the files to scan. Only catalog columns in
+ * The part of a dataset that a query can read: catalog columns, further columns, and the files to scan. Only catalog columns in
  * `usedNames` (lower case) are selected, or all if it is undefined. `eventAsText`: `_event` is selected as text instead of JSON.
  */
 export type TableSource = {
-  columns: TableColumn[];
+  columns: readonly CatalogField[];
   extra: ExtraColumn[];
   scans: FileScan[];
   eventAsText: boolean;
@@ -75,9 +77,7 @@ export function rowsSql(source: TableSource): SqlText {
   const selects = source.scans.flatMap((scan) => {
     const byFormat = Map.groupBy(scan.files, ({ format }) => format);
     return [...byFormat].map(([format, files]) =>
-      format === 'text'
-        ? textScanSql(source, { ...scan, files })
-        : parquetScanSql(source, { ...scan, files }, parquetReaders[format]),
+      format === 'text' ? textScanSql(source, { ...scan, files }) : parquetScanSql(source, { ...scan, files }),
     );
   });
   return selects.length > 0 ? joinSql(selects, '\nUNION ALL\n') : emptyTableSql(source);
@@ -86,22 +86,19 @@ export function rowsSql(source: TableSource): SqlText {
 const isUsed = ({ usedNames }: TableSource, name: string): boolean =>
   usedNames === undefined || usedNames.has(name.toLowerCase());
 
-const usedColumns = (source: TableSource): TableColumn[] =>
-  source.columns.filter(({ field }) => isUsed(source, field.name));
+const usedColumns = (source: TableSource): CatalogField[] => source.columns.filter(({ name }) => isUsed(source, name));
 
 /** Returns a select list. `systemSql` and `valueSql` return the value of a system column and of a catalog column. `event` is the event's text. */
 function selectList(
   source: TableSource,
   systemSql: (name: (typeof systemColumns)[number]) => SqlText,
-  valueSql: (column: TableColumn) => SqlText,
+  valueSql: (field: CatalogField) => SqlText,
   { event, slot }: { event: SqlText; slot: SqlText },
 ): SqlText {
   const system = systemColumns
     .filter((name) => isUsed(source, name))
     .map((name) => duck`${systemSql(name)} AS ${quoteIdentifier(name)}`);
-  const catalog = usedColumns(source).map(
-    (column) => duck`${valueSql(column)} AS ${quoteIdentifier(column.field.name)}`,
-  );
+  const catalog = usedColumns(source).map((field) => duck`${valueSql(field)} AS ${quoteIdentifier(field.name)}`);
   const extra = source.extra.flatMap(({ name, valueSql: extraSql }) =>
     extraSql ? [duck`${extraSql(event)} AS ${quoteIdentifier(name)}`] : [],
   );
@@ -123,7 +120,7 @@ function emptyTableSql(source: TableSource): SqlText {
   const list = selectList(
     source,
     (name) => duck`CAST(NULL AS ${typeSql(types[name])})`,
-    ({ field }) => typedSql(field, noText),
+    (field) => typedSql(field, noText),
     { event: noText, slot: duck`CAST(NULL AS BIGINT)` },
   );
   return duck`SELECT ${list} WHERE false`;
@@ -142,8 +139,8 @@ function whereSql(comparisons: [left: SqlText, right: SqlText | number | undefin
 const batchKeysMin = 6;
 
 /** How to read keys of an event: `keySql` returns the text of one, which may need the further columns `extracted` of the scan. */
-function extractKeys(columns: TableColumn[], event: SqlText): { keySql: (key: string) => SqlText; extracted: SqlText } {
-  const keys = columns.flatMap(({ field }) => field.keys);
+function extractKeys(fields: CatalogField[], event: SqlText): { keySql: (key: string) => SqlText; extracted: SqlText } {
+  const keys = fields.flatMap(({ keys: spellings }) => spellings);
   if (keys.length < batchKeysMin)
     return {
       keySql: (key) => duck`json_extract_string(${event}, ${quoteLiteral(jsonPointer([key]))})`,
@@ -169,7 +166,7 @@ function textScanSql(source: TableSource, scan: FileScan): SqlText {
   const list = selectList(
     source,
     (name) => system[name],
-    ({ field }) => typedSql(field, keyTextSql(field, keySql, duck`e`)),
+    (field) => typedSql(field, keyTextSql(field, keySql, duck`e`)),
     { event: duck`e`, slot: duck`s` },
   );
   const slotTime = scan.slot ? slotTimeSql(duck`t`, arrivalSql(scan.files), scan.slot) : duck`t`;
@@ -206,31 +203,29 @@ function ingestedSql(files: SegmentFile[]): SqlText {
   return duck`make_timestamp(list_extract([${joinSql(micros)}], CAST(f AS BIGINT) + 1))`;
 }
 
-function parquetScanSql(source: TableSource, scan: FileScan, reader: ParquetReader): SqlText {
+function parquetScanSql(source: TableSource, scan: FileScan): SqlText {
   const { slot } = scan;
   const time = duck`epoch_us(_time)`;
   const slotTime = slot ? slotTimeSql(time, duck`epoch_us(_ingested)`, slot) : time;
   const counts = {
     inFiles: Math.max(...scan.files.map((file) => file.columns)),
-    known: source.columns.filter(({ field }) => field.stored).length,
+    known: source.columns.filter(({ stored }) => stored).length,
   };
-  const unstored = usedColumns(source).filter((column) => reader.valueSql(column, counts) === undefined);
+  const unstored = usedColumns(source).filter((field) => parquetValueSql(field, counts) === undefined);
   const { keySql, extracted } = extractKeys(unstored, duck`_event`);
   const system = {
     _id: duck`_id`,
-    _time: reader.timeSql('_time'),
-    _ingested: reader.timeSql('_ingested'),
+    _time: fromInstantSql(duck`_time`),
+    _ingested: fromInstantSql(duck`_ingested`),
     _event: source.eventAsText ? duck`_event` : duck`CAST(_event AS JSON)`,
   };
   const list = selectList(
     source,
     (name) => system[name],
-    (column) =>
-      reader.valueSql(column, counts) ?? typedSql(column.field, keyTextSql(column.field, keySql, duck`_event`)),
+    (field) => parquetValueSql(field, counts) ?? typedSql(field, keyTextSql(field, keySql, duck`_event`)),
     { event: duck`_event`, slot: slotTime },
   );
-  const bound = (ms: number | undefined): SqlText | undefined =>
-    ms === undefined ? undefined : reader.boundSql(ms * 1000);
+  const bound = (ms: number | undefined): SqlText | undefined => (ms === undefined ? undefined : instantSql(ms * 1000));
   // In runs, no event arrives before its slot. This bound lets the engine skip parts of a file.
   const arrivedFrom = slot?.lateSince === undefined ? scan.ingestedFrom : slot.from;
   const where = whereSql(

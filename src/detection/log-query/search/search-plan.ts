@@ -216,7 +216,7 @@ function toTableSource(
   const usedNames = listUsedNames(inspection);
   const text = readsEventText(inspection) ? [{ name: textColumn, valueSql: textSql }] : [];
   return {
-    columns: (contents.fields.get(source.dataset) ?? []).map((field, position) => ({ field, position })),
+    columns: contents.fields.get(source.dataset) ?? [],
     extra: [
       ...text,
       ...listExtraColumns(unknown, source, contents.fields),
@@ -236,7 +236,7 @@ export function buildWindowsJob(
 ): WindowsJob & { unknownPaths: UnknownPath[] } {
   const tables = sources.map((source) => {
     const table = toTableSource(inspection, contents, { source, unknown, textSql: eventTextSql });
-    const names = new Set([...table.columns.map(({ field }) => field.name), ...table.extra.map(({ name }) => name)]);
+    const names = new Set([...table.columns.map(({ name }) => name), ...table.extra.map(({ name }) => name)]);
     let slotColumn = '_slot';
     while ([...names].some((name) => name.toLowerCase() === slotColumn)) slotColumn += '_';
     const extra = table.extra.filter(({ valueSql }) => !valueSql);
