@@ -30,7 +30,7 @@ import { createIngestMetrics } from '../detection/log-ingest/receive-logs.ts';
 import { createLogQuotaGuard } from '../detection/log-ingest/receive-logs.ts';
 import { createBodyReader } from '../detection/shippers/body-reader.ts';
 import { importSigma } from '../detection/sigma/import-rules.ts';
-import { createRuleConverter } from '../detection/sigma/convert/rule-converter.ts';
+import { createRuleConverter } from '../detection/sigma/convert/convert-request.ts';
 import { createEngine } from '../detection/log-engine/process/engine.ts';
 import { createCacheMetrics } from '../detection/log-store/files/segment-cache.ts';
 import { createSegmentStore } from '../detection/log-store/files/create-segment-store.ts';

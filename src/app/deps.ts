@@ -25,7 +25,7 @@ import type { RecordReceipt } from '../detection/log-ingest/receive-logs.ts';
 import type { LogQuotaGuard } from '../detection/log-ingest/receive-logs.ts';
 import type { BodyReader } from '../detection/shippers/body-reader.ts';
 import type { ImportSigma } from '../detection/detections/bulk/bulk.schema.ts';
-import type { RuleConverter } from '../detection/sigma/convert/rule-converter.ts';
+import type { RuleConverter } from '../detection/sigma/convert/convert-request.ts';
 import type { LogEngine } from '../detection/log-engine/process/engine.ts';
 import type { SessionAuthenticator } from '../platform/orgs/sessions/session-authenticator.ts';
 import type { KeyAuthenticator } from '../platform/orgs/authenticate.ts';

@@ -15,7 +15,7 @@ import { detectionRoutes, suggestionRoutes } from '../detection/detections/detec
 import { summaryRoutes } from '../detection/detections/summaries/summaries.routes.ts';
 import { toolRoutes } from '../detection/detections/tool-grants/tool-grants.routes.ts';
 import { bulkRoutes } from '../detection/detections/bulk/bulk.routes.ts';
-import { sigmaRoutes } from '../detection/sigma/sigma.routes.ts';
+import { sigmaRoutes } from '../detection/sigma/convert/sigma.routes.ts';
 import { packRoutes } from '../detection/packs/packs.routes.ts';
 import { libraryRoutes } from '../detection/library/library.routes.ts';
 import { exceptionRoutes } from '../detection/detections/exceptions/exceptions.routes.ts';

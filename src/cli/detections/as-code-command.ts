@@ -1,7 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { applyFolderPlan } from '../../detection/as-code/apply-plan.ts';
 import { createServiceClient, type ServiceClient } from '../../detection/as-code/service-client.ts';
-import type { FileFields } from '../../detection/as-code/file-fields.ts';
+import type { FileFields } from '../../detection/managed/file-fields.ts';
 import type { DetectionFile } from '../../detection/as-code/detection-file.ts';
 import { readFolder, readLock } from '../../detection/as-code/folder.ts';
 import { applyFileRenames, createFolderPlan, type PlanStep } from '../../detection/as-code/plan.ts';

@@ -3,7 +3,7 @@ import { createServiceCall, type ServiceCall } from '../../detection/as-code/ser
 import { withPackFolder, detectionsFor, readPack, selectOrganizations } from '../../detection/packs/read-pack.ts';
 import type { ApplyPack, PackResult } from '../../detection/packs/packs.schema.ts';
 import { isDrift, renderDrift, renderPlanOf, type PackReport } from '../../detection/packs/print-pack.ts';
-import { DetectionFileError } from '../../detection/as-code/file-fields.ts';
+import { DetectionFileError } from '../../detection/managed/file-fields.ts';
 import type { OrganizationList } from '../../platform/orgs/admin.schema.ts';
 import { describeArguments } from '../support/body-arguments.ts';
 import { UsageError } from '../support/failures.ts';

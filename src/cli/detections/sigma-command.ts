@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import type { ConvertedRule } from '../../detection/sigma/convert/convert-rules.ts';
 import { convertTask } from '../../detection/sigma/convert/convert-task.ts';
 import { dialectKinds, type DialectKind } from '../../detection/sigma/dialects/registry.ts';
-import { defaultTimeColumn } from '../../detection/sigma/convert-request.ts';
+import { defaultTimeColumn } from '../../detection/sigma/convert/convert-request.ts';
 import { createServiceCall } from '../../detection/as-code/service-client.ts';
 import type { ImportProgress, ImportResult } from '../../detection/detections/bulk/bulk.schema.ts';
 import { rejectArguments } from '../support/body-arguments.ts';

@@ -1,7 +1,7 @@
 import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { DetectionFileError } from '../../detection/as-code/file-fields.ts';
+import { DetectionFileError } from '../../detection/managed/file-fields.ts';
 import { readFolder } from '../../detection/as-code/folder.ts';
 import { renderJunit } from '../../detection/testing/render-results.ts';
 import { renderResultsTable } from '../../detection/testing/render-results.ts';

@@ -1,5 +1,5 @@
 import type { ServiceClient } from './service-client.ts';
-import { diffFields, hasTestChanges, hashFields, type FileFields } from './file-fields.ts';
+import { diffFields, hasTestChanges, hashFields, type FileFields } from '../managed/file-fields.ts';
 import { writeLock, type Lock } from './folder.ts';
 import type { ServiceDetection, PlanStep } from './plan.ts';
 

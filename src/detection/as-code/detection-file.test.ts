@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, expect, test } from 'vitest';
-import { parseFields } from './file-fields.ts';
+import { parseFields } from '../managed/file-fields.ts';
 import { readDetectionFile, writeDetectionFile } from './detection-file.ts';
 import { chooseFileName } from './folder.ts';
 

@@ -9,7 +9,7 @@ import {
   parseFields,
   type FieldProblem,
   type FileFields,
-} from './file-fields.ts';
+} from '../managed/file-fields.ts';
 
 /** A parsed detection file. `promptFile` is the `.md` file beside it that contains the prompt. `toError` turns problems into an error with file and line numbers. */
 export type DetectionFile = {

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { DetectionFileError } from './file-fields.ts';
+import { DetectionFileError } from '../managed/file-fields.ts';
 import { readDetectionFile, type DetectionFile } from './detection-file.ts';
 
 const detectionName = /^[^./\\\0][^/\\\0]*\.ya?ml$/i;

@@ -1,4 +1,10 @@
-import { diffFields, hashFields, findUnresettableFields, type FieldChange, type FileFields } from './file-fields.ts';
+import {
+  diffFields,
+  hashFields,
+  describeUnresettable,
+  type FieldChange,
+  type FileFields,
+} from '../managed/file-fields.ts';
 import type { Lock } from './folder.ts';
 
 /** A detection as the service has it. */
@@ -81,9 +87,8 @@ function planFile(
   if (changes.length === 0 || (!isServiceChanged && !isFileChanged)) return { kind: 'same', file, id, fields, known };
   if (isServiceChanged && !force)
     return toConflict(file, 'changed in the service since the last pull or apply', changes);
-  const unresettable = findUnresettableFields(changes);
-  if (unresettable.length > 0)
-    return toConflict(file, `${unresettable.join(', ')} cannot be removed once set. Specify a value.`, changes);
+  const problem = describeUnresettable(changes);
+  if (problem !== undefined) return toConflict(file, problem, changes);
   return { kind: 'update', file, id, fields, known, changes };
 }
 

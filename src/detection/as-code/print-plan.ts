@@ -1,7 +1,7 @@
 import { showLine } from '../../platform/lib/text/show-text.ts';
 import { isDeepStrictEqual } from 'node:util';
 import { diffArrays } from 'diff';
-import type { FieldChange } from './file-fields.ts';
+import type { FieldChange } from '../managed/file-fields.ts';
 import type { PlanStep } from './plan.ts';
 
 const signs = { create: '+', update: '~', delete: '-', orphan: '?', forget: ' ', same: ' ', conflict: '!' } as const;

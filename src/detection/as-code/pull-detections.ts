@@ -1,4 +1,4 @@
-import { diffFields, hashFields, type FieldChange } from './file-fields.ts';
+import { diffFields, hashFields, type FieldChange } from '../managed/file-fields.ts';
 import { writeDetectionFile, type DetectionFile } from './detection-file.ts';
 import { chooseFileName, removeFile, writeLock, writeFileAtomically, type Lock } from './folder.ts';
 import { pairUnlockedFiles, type ServiceDetection } from './plan.ts';

@@ -13,7 +13,7 @@ import {
   withTests,
   type FieldChange,
   type FileFields,
-} from './file-fields.ts';
+} from '../managed/file-fields.ts';
 import type { ServiceDetection } from './plan.ts';
 
 /** The operations of the service's API that a folder needs. */

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { startApp } from '../../../test/support/harness.ts';
 import { callOk, detectionBody, postDetection } from '../../../test/support/detection/detection-factory.ts';
 import { inOrg, queryRows } from '../../platform/db/db.ts';
-import { parseFields, toUpdateBody, diffFields } from '../as-code/file-fields.ts';
+import { parseFields, toUpdateBody, diffFields } from '../managed/file-fields.ts';
 
 const { newOrg, deps } = await startApp({ clock: () => new Date('2026-03-28T12:00:00Z') });
 

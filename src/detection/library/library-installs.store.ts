@@ -1,9 +1,8 @@
 import { sql } from 'kysely';
 import { queryRows, type Tx } from '../../platform/db/db.ts';
-import { lockName } from '../../platform/db/lock-name.store.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
-import type { FileFields } from '../as-code/file-fields.ts';
-import type { DatasetNames } from './library-version.ts';
+import type { FileFields } from '../managed/file-fields.ts';
+import type { DatasetNames } from './load-library.ts';
 
 /** A shipped detection that an organization has installed. `fields` are those of the version that was installed last. */
 export type LibraryInstall = {
@@ -38,9 +37,14 @@ export async function listInstalls(tx: Tx, orgId: OrgId): Promise<Map<string, Li
   );
 }
 
-/** Waits for other installations of the same shipped detection, until the transaction ends. */
-export const lockLibraryId = (tx: Tx, orgId: OrgId, libraryId: string): Promise<void> =>
-  lockName(tx, `library ${orgId} ${libraryId}`);
+/** Returns the id of the detection that a shipped one became. Undefined if it is not installed or the detection is deleted. */
+export async function findInstalled(tx: Tx, orgId: OrgId, libraryId: string): Promise<string | undefined> {
+  const [row] = await queryRows<{ detectionId: string }>(tx)`
+      select i.detection_id as "detectionId"
+      from library_installs i join agents a on a.organization_id = i.organization_id and a.id = i.detection_id
+      where i.organization_id = ${orgId} and i.library_id = ${libraryId} and a.deleted_at is null`;
+  return row?.detectionId;
+}
 
 /** Stores the detection that is installed, and replaces an earlier one that was deleted. */
 export async function storeInstall(tx: Tx, orgId: OrgId, install: LibraryInstall, now: Date): Promise<void> {

@@ -5,7 +5,7 @@ import { processStart } from '../../../test/support/detection/windows-events.ts'
 import { inOrg } from '../../platform/db/db.ts';
 import { sql } from 'kysely';
 import { loadLibrary } from './load-library.ts';
-import { mergeVersions } from './update-library.ts';
+import { mergeVersions } from '../managed/file-fields.ts';
 
 let now = new Date('2030-01-07T12:00:00Z');
 const { deps, newOrg } = await startApp({ clock: () => now });

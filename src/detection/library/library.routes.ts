@@ -1,11 +1,10 @@
 import { apiRoutes } from '../../platform/http/api-routes.ts';
 import type { App } from '../../platform/http/app-type.ts';
-import { installLibrary, type InstallLibraryDeps } from './install-library.ts';
 import { InstallRequest, InstallResult, LibraryList, UpdateRequest, UpdateResult } from './library.schema.ts';
 import { listLibrary } from './list-library.ts';
-import { updateLibrary, type UpdateLibraryDeps } from './update-library.ts';
+import { installLibrary, updateLibrary, type SyncLibraryDeps } from './sync-library.ts';
 
-export function libraryRoutes(app: App, deps: InstallLibraryDeps & UpdateLibraryDeps): void {
+export function libraryRoutes(app: App, deps: SyncLibraryDeps): void {
   const route = apiRoutes(app, { tag: 'detections', scope: 'detections:write' });
   route(
     'GET /api/detections/library',

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { detectionCategories } from '../analysis/candidate.ts';
 import { boundedString } from '../../platform/lib/text/bounded-text.ts';
 import { isDatasetName } from '../log-store/catalog/catalog.ts';
+import { FieldDiff } from '../managed/file-fields.ts';
 
 export const librarySeverities = ['low', 'medium', 'high', 'critical'] as const;
 
@@ -96,8 +97,6 @@ export const LibraryList = z.object({
   ),
 });
 export type LibraryList = z.infer<typeof LibraryList>;
-
-const FieldDiff = z.object({ field: z.string(), before: z.unknown(), after: z.unknown() });
 
 export const InstallResult = z.object({
   dryRun: z.boolean(),

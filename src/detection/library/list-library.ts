@@ -1,19 +1,16 @@
 import { inOrg } from '../../platform/db/db.ts';
 import type { Clock } from '../../platform/lib/time/clock.ts';
 import type { Caller } from '../../platform/http/caller.ts';
-import { diffFields, toFileFields, type FileFields } from '../as-code/file-fields.ts';
-import { findAgent } from '../detections/detection-views.store.ts';
-import { toRecord } from '../detections/record/detection-record.ts';
-import { findTests } from '../detections/test-cases.store.ts';
+import { diffFields, type FileFields } from '../managed/file-fields.ts';
+import { readFields } from '../managed/managed.store.ts';
 import { listDatasets, type ListDatasetsDeps } from '../log-query/datasets/list-datasets.ts';
-import { listTechniqueIds, type LibraryEntry, loadLibrary } from './load-library.ts';
+import { listTechniqueIds, type LibraryEntry, loadLibrary, versionOf, type DatasetNames } from './load-library.ts';
 import { listInstalls, type LibraryInstall } from './library-installs.store.ts';
 import type { LibraryDetection, LibraryList } from './library.schema.ts';
-import { versionOf, type DatasetNames } from './library-version.ts';
 import type { DatasetList } from '../log-store/catalog/datasets.schema.ts';
 import { listWindowsPaths } from '../log-engine/sql/windows-fields.ts';
 
-export type ListLibraryDeps = ListDatasetsDeps & { clock: Clock };
+type ListLibraryDeps = ListDatasetsDeps & { clock: Clock };
 
 /** Returns the shipped detections by log source, with the fields that the organization's logs lack for each, and whether it is installed. */
 export async function listLibrary(deps: ListLibraryDeps, caller: Caller): Promise<LibraryList> {
@@ -73,18 +70,16 @@ function toLibraryDetection(
 }
 
 /** An installed detection with the fields and tests that it has now. */
-export type CurrentInstall = { install: LibraryInstall; fields: FileFields };
+type CurrentInstall = { install: LibraryInstall; fields: FileFields };
 
 /** Returns the installed detections with their present fields, by library id. */
-export function readInstalls({ db, clock }: ListLibraryDeps, { orgId }: Caller): Promise<Map<string, CurrentInstall>> {
+function readInstalls({ db, clock }: ListLibraryDeps, { orgId }: Caller): Promise<Map<string, CurrentInstall>> {
   const now = clock();
   return inOrg(db, orgId, async (tx) => {
     const current = new Map<string, CurrentInstall>();
     for (const [libraryId, install] of await listInstalls(tx, orgId)) {
-      const agent = await findAgent(tx, { orgId, now }, install.detectionId);
-      if (!agent) continue;
-      const tests = await findTests(tx, { orgId, detectionId: install.detectionId });
-      current.set(libraryId, { install, fields: toFileFields(toRecord(agent), tests) });
+      const fields = await readFields(tx, { orgId, now }, install.detectionId);
+      if (fields) current.set(libraryId, { install, fields });
     }
     return current;
   });

@@ -1,59 +1,63 @@
-import { asDryRun, inOrg } from '../../platform/db/db.ts';
-import { AppError, appError } from '../../platform/lib/errors.ts';
+import { inOrg } from '../../platform/db/db.ts';
+import { appError } from '../../platform/lib/errors.ts';
 import type { Caller } from '../../platform/http/caller.ts';
+import { toRecord } from '../detections/record/detection-record.ts';
+import { readDetection } from '../detections/read-detections.ts';
+import { findTests } from '../detections/test-cases.store.ts';
+import type { UpdateDetectionDeps } from '../detections/update-detection.ts';
 import {
-  findUnresettableFields,
-  hasTestChanges,
+  diffFields,
   InvalidFieldsError,
   parseFields,
   toFileFields,
-  toTestSet,
-  toUpdateBody,
-  withoutTests,
   type FileFields,
-} from '../as-code/file-fields.ts';
-import { prepareDetection, storeNewDetection } from '../detections/create-detection.ts';
-import { findAgent } from '../detections/detection-views.store.ts';
-import { deleteDetection } from '../detections/life-cycle.ts';
-import type { CreateDetection, UpdateDetection } from '../detections/record/detection-input.schema.ts';
-import { toRecord } from '../detections/record/detection-record.ts';
-import { findTests, storeTests } from '../detections/test-cases.store.ts';
-import { putTests } from '../detections/test-cases.ts';
-import { updateDetection, type UpdateDetectionDeps } from '../detections/update-detection.ts';
-import { comparePack, type InstalledDetection, type PackStep } from './compare-pack.ts';
-import { deletePackInstall, listPackInstalls, lockPack, storePackInstall } from './pack-installs.store.ts';
-import type { ApplyPack, PackDetection, PackResult } from './packs.schema.ts';
+  describeUnresettable,
+  mergeVersions,
+} from '../managed/file-fields.ts';
+import { syncDetections, syncStep, type Origin, type SyncStep } from '../managed/sync-detections.ts';
+import {
+  deletePackInstall,
+  findFromPack,
+  findPackInstall,
+  listPackInstalls,
+  storePackInstall,
+  type PackInstall,
+} from './pack-installs.store.ts';
+import type { ApplyPack, DetectionPack, PackResult, PackDetection } from './packs.schema.ts';
 
-export type ApplyPackDeps = UpdateDetectionDeps;
-type PackKey = { pack: string; version: string };
+type PackItem = { key: string; target: FileFields | undefined; applied: PackInstall | undefined };
 
 /**
  * Brings the detections that an organization has from a pack to the state of the pack, each in transactions of its own, so that one that fails
  * does not stop the others. Throws 400 with a pointer for fields that are not valid.
  */
 export async function applyPack(
-  deps: ApplyPackDeps,
+  deps: UpdateDetectionDeps,
   caller: Caller,
   { pack, ...request }: ApplyPack & { pack: string },
 ): Promise<Omit<PackResult, 'organization'>> {
+  const { orgId } = caller;
   const { version, dryRun = false, force = false, prune = false } = request;
   const targets = parseDetections(request.detections);
-  const installed = await readInstalled(deps, caller, pack);
-  const packDeps = dryRun ? { ...deps, db: asDryRun(deps.db) } : deps;
-  const results: PackDetection[] = [];
-  for (const file of [...new Set([...targets.keys(), ...installed.keys()])].toSorted()) {
-    const [target, current] = [targets.get(file), installed.get(file)];
-    const step = comparePack(target, current, { force, prune });
-    const { outcome, detectionId, detail } = await runStep(
-      packDeps,
-      caller,
-      { pack, version },
-      { file, target, current, step },
-    );
-    const { state, changes, kept } = step;
-    const id = dryRun && outcome === 'created' ? null : detectionId;
-    results.push({ file, detectionId: id, state, outcome, changes, kept, detail });
-  }
+  const installs = await inOrg(deps.db, orgId, (tx) => listPackInstalls(tx, orgId, pack));
+  const files = [...new Set([...targets.keys(), ...installs.keys()])].toSorted();
+  const items = files.map((key) => ({ key, target: targets.get(key), applied: installs.get(key) }));
+  const origin: Origin<PackItem, PackStep> = {
+    lock: `pack ${orgId} ${pack}`,
+    hasTests: true,
+    plan: async ({ target, applied: install }, readCurrent) =>
+      comparePack(target, install && { install, current: await readCurrent() }, { force, prune }),
+    find: (tx, file) => findFromPack(tx, { orgId, pack }, file),
+    store: (tx, { key: file }, applied, now) =>
+      storePackInstall(tx, { orgId, pack }, { ...applied, file, version }, now),
+    forget: (tx, file) => deletePackInstall(tx, { orgId, pack }, file),
+  };
+  const synced = await syncDetections(deps, caller, origin, { items, dryRun });
+  const results = synced.map(({ item: { key: file }, step, outcome, detectionId, error }) => {
+    const { state, action, changes, kept, detail } = step;
+    const note = action === 'create' && outcome === 'none' ? 'Another request has just created it.' : detail;
+    return { file, detectionId, state, outcome, changes, kept, detail: error?.message ?? note };
+  });
   return { pack, version, dryRun, results };
 }
 
@@ -77,85 +81,66 @@ function parseDetections(detections: ApplyPack['detections']): Map<string, FileF
   return new Map(parsed);
 }
 
-/** Returns the detections that the organization has from a pack, with their present fields, by file. */
-async function readInstalled(
-  { db, clock }: ApplyPackDeps,
+/** A detection of a pack in an organization. `current` is undefined if the organization deleted the detection. */
+type InstalledDetection = { install: PackInstall; current: FileFields | undefined };
+
+/** How a detection differs from its pack, and what applying the pack does with it. */
+type PackStep = SyncStep & { state: PackDetection['state'] };
+
+type Options = { force: boolean; prune: boolean };
+
+/**
+ * Compares a detection of an organization with the pack, three ways: what was applied last, what the pack has (`target`, undefined if it
+ * no longer has the file), and what the organization has now. What the organization changed stays, unless `force` is set.
+ */
+function comparePack(
+  target: FileFields | undefined,
+  installed: InstalledDetection | undefined,
+  options: Options,
+): PackStep {
+  if (target && !installed) return toStep('missing', 'create', { fields: target });
+  const { install, current } = installed!;
+  if (!target) return compareExtra(install, current, options);
+  if (!current && options.force) return toStep('deleted', 'create', { fields: target });
+  if (!current) return toStep('deleted', 'none', { detail: 'The organization deleted it. --force creates it again.' });
+  const edited = new Set(diffFields(install.fields, current).map(({ field }) => field));
+  const own = diffFields(target, current).filter(({ field }) => edited.has(field));
+  const changes = options.force ? diffFields(current, target) : mergeVersions(install.fields, target, current).changes;
+  const isOutdated = diffFields(install.fields, target).length > 0;
+  const state = own.length > 0 ? 'changed' : isOutdated ? 'outdated' : 'unchanged';
+  const differences = { changes, kept: options.force ? [] : own };
+  const problem = describeUnresettable(changes);
+  if (problem !== undefined) return toStep(state, 'fail', { ...differences, detail: problem });
+  const isUpdate = changes.length > 0 || isOutdated;
+  return toStep(state, isUpdate ? 'update' : 'none', { ...differences, fields: target });
+}
+
+function compareExtra(install: PackInstall, current: FileFields | undefined, { force, prune }: Options): PackStep {
+  if (!current) return toStep('extra', prune ? 'forget' : 'none');
+  if (!prune) return toStep('extra', 'none', { detail: 'The pack no longer has it. --prune deletes it.' });
+  const kept = diffFields(install.fields, current);
+  if (kept.length === 0 || force) return toStep('extra', 'delete');
+  return toStep('extra', 'none', { kept, detail: 'The organization changed it. --force deletes it.' });
+}
+
+const toStep = (state: PackStep['state'], action: SyncStep['action'], more?: Partial<SyncStep>): PackStep => ({
+  ...syncStep(action, more),
+  state,
+});
+
+/** Returns the pack that a detection comes from, and what the organization changed in it. Throws 404 for an unknown detection. */
+export function readDetectionPack(
+  { db, clock }: Pick<UpdateDetectionDeps, 'db' | 'clock'>,
   { orgId }: Caller,
-  pack: string,
-): Promise<Map<string, InstalledDetection>> {
-  const now = clock();
+  id: string,
+): Promise<{ pack: DetectionPack | null }> {
   return inOrg(db, orgId, async (tx) => {
-    const found = new Map<string, InstalledDetection>();
-    for (const [file, install] of await listPackInstalls(tx, orgId, pack)) {
-      const agent = await findAgent(tx, { orgId, now }, install.detectionId);
-      const isPresent = agent !== undefined && agent.deleted_at === null;
-      const tests = isPresent ? await findTests(tx, { orgId, detectionId: install.detectionId }) : undefined;
-      found.set(file, { install, current: tests && toFileFields(toRecord(agent!), tests) });
-    }
-    return found;
+    const agent = await readDetection(tx, { orgId, now: clock() }, id);
+    const install = await findPackInstall(tx, orgId, id);
+    if (!install) return { pack: null };
+    const tests = await findTests(tx, { orgId, detectionId: id });
+    const { pack: name, file, version, fields, appliedAt } = install;
+    const changes = diffFields(fields, toFileFields(toRecord(agent), tests));
+    return { pack: { name, file, version, appliedAt: appliedAt.toISOString(), changes } };
   });
-}
-
-type Work = { file: string; target: FileFields | undefined; current: InstalledDetection | undefined; step: PackStep };
-type StepResult = Pick<PackDetection, 'outcome' | 'detectionId' | 'detail'>;
-
-async function runStep(deps: ApplyPackDeps, caller: Caller, key: PackKey, work: Work): Promise<StepResult> {
-  const { step, current, target, file } = work;
-  const detectionId = current?.install.detectionId ?? null;
-  try {
-    if (step.action === 'create') return await create(deps, caller, key, { file, fields: target! });
-    if (step.action === 'update') await update(deps, caller, key, work);
-    if (step.action === 'delete') await deleteDetection(deps, caller, detectionId!);
-    if (step.action === 'delete' || step.action === 'forget')
-      await inOrg(deps.db, caller.orgId, (tx) => deletePackInstall(tx, caller.orgId, key.pack, file));
-    const outcomes = { update: 'updated', delete: 'deleted', forget: 'none', none: 'none' } as const;
-    const isChanged = step.action !== 'update' || step.changes.length > 0;
-    return { outcome: isChanged ? outcomes[step.action] : 'none', detectionId, detail: step.detail };
-  } catch (error) {
-    if (!(error instanceof AppError)) throw error;
-    return { outcome: 'failed', detectionId, detail: error.message };
-  }
-}
-
-async function create(
-  deps: ApplyPackDeps,
-  caller: Caller,
-  { pack, version }: PackKey,
-  { file, fields }: { file: string; fields: FileFields },
-): Promise<StepResult> {
-  const { orgId } = caller;
-  const prepared = await prepareDetection(deps, caller, withoutTests(fields) as CreateDetection);
-  const { id, updated_at: now } = prepared.agent;
-  return inOrg(deps.db, orgId, async (tx): Promise<StepResult> => {
-    await lockPack(tx, orgId, pack);
-    const other = (await listPackInstalls(tx, orgId, pack)).get(file);
-    const agent = other && (await findAgent(tx, { orgId, now }, other.detectionId));
-    if (other && agent?.deleted_at === null)
-      return { outcome: 'none', detectionId: other.detectionId, detail: 'Another request has just created it.' };
-    await storeNewDetection(tx, caller, prepared);
-    await storeTests(tx, { orgId, detectionId: id }, toTestSet(fields), now);
-    await storePackInstall(tx, { orgId, pack }, { file, detectionId: id, version, fields }, now);
-    return { outcome: 'created', detectionId: id, detail: null };
-  });
-}
-
-async function update(
-  deps: ApplyPackDeps,
-  caller: Caller,
-  { pack, version }: PackKey,
-  { file, target, current, step: { changes } }: Work,
-): Promise<void> {
-  const { orgId } = caller;
-  const { detectionId } = current!.install;
-  const unresettable = findUnresettableFields(changes);
-  if (unresettable.length > 0)
-    throw appError('conflict', `${unresettable.join(', ')} cannot be removed once set. Specify a value.`);
-  const next: FileFields = { ...current!.current };
-  for (const { field, after } of changes) next[field] = after;
-  const input = toUpdateBody(changes, next) as UpdateDetection;
-  if (Object.keys(input).length > 0) await updateDetection(deps, caller, { id: detectionId, input });
-  if (hasTestChanges(changes)) await putTests(deps, caller, { id: detectionId }, toTestSet(next));
-  await inOrg(deps.db, orgId, (tx) =>
-    storePackInstall(tx, { orgId, pack }, { file, detectionId, version, fields: target! }, deps.clock()),
-  );
 }

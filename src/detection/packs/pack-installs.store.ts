@@ -1,8 +1,7 @@
 import { sql } from 'kysely';
 import { queryRows, type Tx } from '../../platform/db/db.ts';
-import { lockName } from '../../platform/db/lock-name.store.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
-import type { FileFields } from '../as-code/file-fields.ts';
+import type { FileFields } from '../managed/file-fields.ts';
 
 /** A detection that an organization has from a pack. `fields` are those that were applied last. */
 export type PackInstall = { file: string; detectionId: string; version: string; fields: FileFields };
@@ -27,12 +26,20 @@ export async function findPackInstall(
   return row && { ...row, fields: JSON.parse(row.fields) as FileFields };
 }
 
-/** Waits for others that create a detection of the same pack, until the transaction ends. */
-export const lockPack = (tx: Tx, orgId: OrgId, pack: string): Promise<void> => lockName(tx, `pack ${orgId} ${pack}`);
+type PackKey = { orgId: OrgId; pack: string };
+
+/** Returns the id of the detection that a file of a pack became. Undefined if there is none or it is deleted. */
+export async function findFromPack(tx: Tx, { orgId, pack }: PackKey, file: string): Promise<string | undefined> {
+  const [row] = await queryRows<{ detectionId: string }>(tx)`
+    select i.detection_id as "detectionId"
+    from pack_installs i join agents a on a.organization_id = i.organization_id and a.id = i.detection_id
+    where i.organization_id = ${orgId} and i.pack = ${pack} and i.file = ${file} and a.deleted_at is null`;
+  return row?.detectionId;
+}
 
 export async function storePackInstall(
   tx: Tx,
-  { orgId, pack }: { orgId: OrgId; pack: string },
+  { orgId, pack }: PackKey,
   { file, detectionId, version, fields }: PackInstall,
   now: Date,
 ): Promise<void> {
@@ -43,7 +50,7 @@ export async function storePackInstall(
       fields = excluded.fields, applied_at = excluded.applied_at`.execute(tx);
 }
 
-export async function deletePackInstall(tx: Tx, orgId: OrgId, pack: string, file: string): Promise<void> {
+export async function deletePackInstall(tx: Tx, { orgId, pack }: PackKey, file: string): Promise<void> {
   await sql`delete from pack_installs where organization_id = ${orgId} and pack = ${pack} and file = ${file}`.execute(
     tx,
   );

@@ -2,15 +2,15 @@ import { adminRoutes, apiRoutes } from '../../platform/http/api-routes.ts';
 import type { App } from '../../platform/http/app-type.ts';
 import { operatorOf } from '../../platform/http/caller.ts';
 import { requireOrgId } from '../../platform/orgs/limits/quotas.ts';
-import { applyPack, type ApplyPackDeps } from './apply-pack.ts';
+import { applyPack, readDetectionPack } from './apply-pack.ts';
+import type { UpdateDetectionDeps } from '../detections/update-detection.ts';
 import { IdPath } from '../detections/record/detection-input.schema.ts';
 import { ApplyPack, DetectionPackResult, PackPath, PackResult } from './packs.schema.ts';
-import { readDetectionPack } from './read-detection-pack.ts';
 
 const bodyBytesMax = 16 * 1024 * 1024;
 
 /** Registers the application of detection packs to organizations, which needs the key of the installation, and where a detection comes from. */
-export function packRoutes(app: App, deps: ApplyPackDeps & { operator: string }): void {
+export function packRoutes(app: App, deps: UpdateDetectionDeps & { operator: string }): void {
   apiRoutes(app, { tag: 'detections', scope: 'detections:read' })(
     'GET /api/detections/:id/pack',
     {

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { boundedString } from '../../platform/lib/text/bounded-text.ts';
+import { FieldDiff } from '../managed/file-fields.ts';
 
 const filesMax = 1000;
 
@@ -27,8 +28,6 @@ export const ApplyPack = z.strictObject({
   prune: z.boolean().optional().describe('true: delete the detections of the pack whose file it no longer has.'),
 });
 export type ApplyPack = z.infer<typeof ApplyPack>;
-
-const FieldDiff = z.object({ field: z.string(), before: z.unknown(), after: z.unknown() });
 
 export const packStates = ['unchanged', 'outdated', 'changed', 'missing', 'deleted', 'extra'] as const;
 

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { promisify } from 'node:util';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { DetectionFileError, InvalidFieldsError, parseFields, type FileFields } from '../as-code/file-fields.ts';
+import { DetectionFileError, InvalidFieldsError, parseFields, type FileFields } from '../managed/file-fields.ts';
 import { readFolder } from '../as-code/folder.ts';
 import { packName } from './packs.schema.ts';
 

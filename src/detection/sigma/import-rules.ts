@@ -1,32 +1,17 @@
 import { isDeepStrictEqual } from 'node:util';
-import { asDryRun, inOrg, inOrgWithCachedPlans, type Tx } from '../../platform/db/db.ts';
-import { AppError } from '../../platform/lib/errors.ts';
-import { startSlices } from '../../platform/lib/concurrency/slices.ts';
+import { inOrg } from '../../platform/db/db.ts';
+import type { OrgId } from '../../platform/lib/org-id.ts';
 import type { Caller } from '../../platform/http/caller.ts';
-import { toFileFields, toUpdateBody, withoutTests, type FileFields } from '../as-code/file-fields.ts';
-import { prepareDetection, storeNewDetection } from '../detections/create-detection.ts';
 import type { ImportProgress, ImportResult, ImportSigma } from '../detections/bulk/bulk.schema.ts';
-import { findAgent } from '../detections/detection-views.store.ts';
-import type { CreateDetection, UpdateDetection } from '../detections/record/detection-input.schema.ts';
-import { toRecord } from '../detections/record/detection-record.ts';
-import { updateDetection, type UpdateDetectionDeps } from '../detections/update-detection.ts';
-import { mergeVersions } from '../library/update-library.ts';
+import type { UpdateDetectionDeps } from '../detections/update-detection.ts';
+import { mergeVersions, parseFields, type FileFields } from '../managed/file-fields.ts';
+import { syncDetections, syncStep, type Origin, type Synced, type SyncStep } from '../managed/sync-detections.ts';
 import type { ConvertedRule } from './convert/convert-rules.ts';
-import type { RuleQuery } from './dialects/dialect.ts';
+import { convertForTarget, type ConvertDeps } from './convert/convert-request.ts';
+import { findImportedDetection, listImports, storeImport, type SigmaImport } from './sigma-imports.store.ts';
+import { techniquesOf } from './convert/convert-rule.ts';
 import type { CorrelationRule, DetectionRule } from './rules/rule.ts';
-import { convertForTarget, type ConvertDeps } from './convert-request.ts';
-import { toDetectionFields } from './detection-fields.ts';
-import {
-  findImportedDetection,
-  inSavepoint,
-  listImports,
-  lockImports,
-  storeImport,
-  type SigmaImport,
-} from './sigma-imports.store.ts';
 
-export type ImportSigmaDeps = ConvertDeps & UpdateDetectionDeps;
-type Request = Parameters<ImportSigma>[1];
 type Result = ImportResult['results'][number];
 
 /**
@@ -34,31 +19,25 @@ type Result = ImportResult['results'][number];
  * the organization edited keep their value and are reported. Rules that are no longer sent are proposed for deletion if the request has all rules.
  */
 export async function importSigma(
-  deps: ImportSigmaDeps,
+  deps: ConvertDeps & UpdateDetectionDeps,
   caller: Caller,
-  { dryRun = false, enable = false, complete, ...request }: Request,
+  { dryRun = false, enable = false, complete, ...request }: Parameters<ImportSigma>[1],
   report: (progress: ImportProgress) => void = () => undefined,
 ): Promise<ImportResult> {
-  const converted = await convertForTarget(deps, caller.orgId, request, () =>
+  const { orgId } = caller;
+  const converted = await convertForTarget(deps, orgId, request, () =>
     report({ phase: 'converting', rulesDone: 0, rulesTotal: null }),
   );
-  const importDeps = dryRun ? { ...deps, db: asDryRun(deps.db) } : deps;
-  const imports = await inOrg(deps.db, caller.orgId, (tx) => listImports(tx, caller.orgId));
-  const context: Context = { imports, connectionId: toConnectionId(request.target), enable, dryRun };
-  const results: Result[] = [];
-  const nextSlice = startSlices();
-  for (let from = 0; from < converted.length; from += rulesPerBatch) {
-    report({ phase: 'storing', rulesDone: from, rulesTotal: converted.length });
-    const imported: ImportedRule[] = [];
-    for (const rule of converted.slice(from, from + rulesPerBatch)) {
-      imported.push(...(await importOne(importDeps, caller, rule, context)));
-      // A rule that is refused waits for nothing.
-      const pause = nextSlice();
-      if (pause) await pause;
-    }
-    results.push(...(await storeBatch(importDeps, caller, imported)));
-  }
-  const sent = new Set(converted.map((rule) => ruleIdOf(rule)));
+  const imports = await inOrg(deps.db, orgId, (tx) => listImports(tx, orgId));
+  const items = converted.map((rule) => ({ key: ruleIdOf(rule), rule, applied: imports.get(ruleIdOf(rule)) }));
+  const origin = openRules(orgId, { connectionId: toConnectionId(request.target), enable });
+  const synced = await syncDetections(deps, caller, origin, {
+    items,
+    dryRun,
+    batchSize: rulesPerBatch,
+    onBatch: (rulesDone) => report({ phase: 'storing', rulesDone, rulesTotal: converted.length }),
+  });
+  const sent = new Set(items.map(({ key }) => key));
   const missing = [...imports.values()].filter(({ ruleId }) => !sent.has(ruleId));
   // One file of many says nothing about the others.
   const isComplete = complete ?? missing.length <= imports.size / 2;
@@ -67,17 +46,10 @@ export async function importSigma(
     id: detectionId,
     name: String(fields['name']),
   }));
-  return { dryRun, results, proposedDeletions };
+  return { dryRun, results: synced.flatMap((one) => toResults(one)), proposedDeletions };
 }
 
 const rulesPerBatch = 25;
-
-type Context = {
-  imports: ReadonlyMap<string, SigmaImport>;
-  connectionId: string | null;
-  enable: boolean;
-  dryRun: boolean;
-};
 
 const toConnectionId = (target: string | undefined): string | null =>
   target === undefined || target === 'local' ? null : target;
@@ -85,122 +57,124 @@ const toConnectionId = (target: string | undefined): string | null =>
 /** A rule without an id is identified by its title. */
 const ruleIdOf = ({ result: { id, title } }: ConvertedRule): string => id ?? `title:${title}`;
 
-/** The result of a rule, or the function that stores its new detection and returns the result. */
-type ImportedRule = Result | ((tx: Tx) => Promise<Result>);
+type RuleItem = { key: string; rule: ConvertedRule; applied: SigmaImport | undefined };
+type RuleOptions = { connectionId: string | null; enable: boolean };
 
-/** Stores the new detections of a batch in one transaction, because a commit takes as long as the statements of a rule. */
-async function storeBatch(
-  { db }: ImportSigmaDeps,
-  { orgId }: Caller,
-  imported: readonly ImportedRule[],
-): Promise<Result[]> {
-  const store = async (tx: Tx | null): Promise<Result[]> => {
-    const results: Result[] = [];
-    for (const one of imported) results.push(typeof one === 'function' ? await one(tx!) : one);
-    return results;
-  };
-  if (!imported.some((one) => typeof one === 'function')) return store(null);
-  return inOrgWithCachedPlans(db, orgId, async (tx) => {
-    await lockImports(tx, orgId);
-    return store(tx);
-  });
+const openRules = (orgId: OrgId, options: RuleOptions): Origin<RuleItem> => ({
+  lock: `sigma ${orgId}`,
+  // Rules have no test cases. Those of a detection are the organization's.
+  hasTests: false,
+  plan: (item, readCurrent) => planRule(item, options, readCurrent),
+  find: (tx, ruleId) => findImportedDetection(tx, orgId, ruleId),
+  store: (tx, { key: ruleId, rule }, applied, now) => {
+    const ruleQuery = options.connectionId === null ? rule.ruleQuery : null;
+    return storeImport(tx, orgId, { ...applied, ruleId, modified: modifiedOf(rule), ruleQuery }, now);
+  },
+});
+
+const modifiedOf = ({ document }: ConvertedRule): string | null =>
+  document.kind === 'invalid' ? null : document.modified;
+
+/** Compares a rule with its import. Filters, and the parts of correlation rules, are no detections of their own. */
+async function planRule(
+  { rule, applied }: RuleItem,
+  { connectionId, enable }: RuleOptions,
+  readCurrent: Parameters<Origin<RuleItem>['plan']>[1],
+): Promise<SyncStep> {
+  const { document, result, entity, isPart } = rule;
+  if (isPart || result.query === null || document.kind === 'filter' || document.kind === 'invalid')
+    return syncStep('none');
+  const conversion = { query: result.query, entity, connectionId };
+  const fields = toDetectionFields(document, conversion, applied ? applied.fields['enabled'] !== false : enable);
+  if (!applied) return syncStep('create', { fields });
+  const { modified } = applied;
+  if (modified !== null && (document.modified ?? '') < modified) {
+    const detail = `The rule of ${document.modified ?? 'no date'} is older than the imported one of ${modified}.`;
+    return syncStep('none', { detail });
+  }
+  if (isDeepStrictEqual([modified, applied.fields], [document.modified, fields])) return syncStep('none');
+  const current = await readCurrent();
+  if (!current) return syncStep('none');
+  return syncStep('update', { fields, ...mergeVersions(applied.fields, fields, current) });
 }
 
-/** Updates the detection of a known rule. Returns nothing for filters and the parts of correlation rules, which are no detections of their own. */
-async function importOne(
-  deps: ImportSigmaDeps,
-  caller: Caller,
-  rule: ConvertedRule,
-  context: Context,
-): Promise<ImportedRule[]> {
-  const { document, result, entity, isPart } = rule;
-  const ruleId = ruleIdOf(rule);
-  const failed = (code: string, detail: string): Result => ({
-    ruleId,
-    id: null,
-    name: result.title,
-    outcome: 'failed',
-    code,
-    detail,
-    kept: [],
-  });
+/** Returns the result of a rule, or nothing for one that is no detection of its own. */
+function toResults({ item: { key: ruleId, rule }, step, outcome, detectionId, error }: Synced<RuleItem>): Result[] {
+  const { document, result, isPart } = rule;
+  const base = { ruleId, name: result.title, kept: [] };
   if (result.status !== 'converted') {
     const detail = result.errors.map(({ line, message }) => `line ${line}: ${message}`).join('; ');
-    return [failed(result.status, detail)];
+    return [{ ...base, id: null, outcome: 'failed', code: result.status, detail }];
   }
-  const ruleQuery = context.connectionId === null ? rule.ruleQuery : null;
-  if (isPart || result.query === null || document.kind === 'filter' || document.kind === 'invalid') return [];
-  const known = context.imports.get(ruleId);
-  const toFailed = (error: unknown): Result => {
-    if (!(error instanceof AppError)) throw error;
-    return failed(error.code, error.errors?.[0]?.detail ?? error.message);
-  };
-  try {
-    const fields = toDetectionFields(
-      document,
-      { query: result.query, entity, connectionId: context.connectionId },
-      known ? known.fields['enabled'] !== false : context.enable,
-    );
-    if (known) return [await updateOne(deps, caller, { known, fields, document, ruleQuery })];
-    const { dryRun } = context;
-    const store = await prepareNew(deps, caller, { ruleId, fields, document, ruleQuery, dryRun });
-    return [(tx) => inSavepoint(tx, store).catch(toFailed)];
-  } catch (error) {
-    return [toFailed(error)];
+  if (isPart || result.query === null || document.kind === 'filter') return [];
+  if (error) {
+    const detail = error.errors?.[0]?.detail ?? error.message;
+    return [{ ...base, id: null, outcome: 'failed', code: error.code, detail }];
   }
+  const { action, fields, detail, kept } = step;
+  // A new detection's name may be shorter than the title.
+  const name = action === 'create' ? String(fields!['name']) : result.title;
+  const shown = outcome === 'created' || outcome === 'updated' ? outcome : 'unchanged';
+  return [{ ...base, id: detectionId, name, outcome: shown, code: null, detail, kept }];
 }
 
-type Rule = { fields: FileFields; document: DetectionRule | CorrelationRule; ruleQuery: RuleQuery | null };
+/** The converted form of a rule. `connectionId` is null for the embedded log store. */
+type RuleConversion = { query: string; entity: string | null; connectionId: string | null };
 
-/** Returns the function that stores the detection of a new rule. */
-async function prepareNew(
-  deps: ImportSigmaDeps,
-  caller: Caller,
-  { ruleId, fields, document, ruleQuery, dryRun }: Rule & { ruleId: string; dryRun: boolean },
-): Promise<(tx: Tx) => Promise<Result>> {
-  const prepared = await prepareDetection(deps, caller, withoutTests(fields) as CreateDetection);
-  const { agent } = prepared;
-  return async (tx) => {
-    const known = await findImportedDetection(tx, caller.orgId, ruleId);
-    const base = { ruleId, name: agent.name, code: null, detail: null, kept: [] };
-    if (known !== undefined) return { ...base, id: known, outcome: 'unchanged' };
-    await storeNewDetection(tx, caller, prepared);
-    await storeImport(
-      tx,
-      caller.orgId,
-      { ruleId, detectionId: agent.id, modified: document.modified, fields, ruleQuery },
-      agent.updated_at,
-    );
-    // A dry run rolls the detection back.
-    return { ...base, id: dryRun ? null : agent.id, outcome: 'created' };
-  };
+const descriptionMax = 1000;
+const nameMax = 255;
+const tagMax = 100;
+
+/**
+ * Returns the fields of the detection for a rule: its query, a prompt that says what to check, and in the description who wrote the rule under
+ * which license. The detection is disabled unless `isEnabled`.
+ */
+function toDetectionFields(
+  rule: DetectionRule | CorrelationRule,
+  { query, entity, connectionId }: RuleConversion,
+  isEnabled: boolean,
+): FileFields {
+  return parseFields({
+    name: rule.title.slice(0, nameMax),
+    description: describeRule(rule),
+    detectionCategory: 'custom',
+    systemPrompt: writePrompt(rule),
+    detectionQuery: query,
+    detectionCadence: 'hourly',
+    enabled: isEnabled,
+    tags: tagsOf(rule),
+    ...(entity === null ? {} : { entityField: entity }),
+    ...(connectionId === null ? {} : { connectionId }),
+  });
 }
 
-async function updateOne(
-  deps: ImportSigmaDeps,
-  caller: Caller,
-  { known, fields, document, ruleQuery }: Rule & { known: SigmaImport },
-): Promise<Result> {
-  const { ruleId, detectionId: id, modified } = known;
-  const base = { ruleId, id, name: document.title, code: null, detail: null };
-  if (modified !== null && (document.modified ?? '') < modified)
-    return {
-      ...base,
-      outcome: 'unchanged',
-      detail: `The rule of ${document.modified ?? 'no date'} is older than the imported one of ${modified}.`,
-      kept: [],
-    };
-  const agent = await inOrg(deps.db, caller.orgId, (tx) =>
-    findAgent(tx, { orgId: caller.orgId, now: deps.clock() }, id),
-  );
-  if (!agent) return { ...base, outcome: 'unchanged', kept: [] };
-  const current = toFileFields(toRecord(agent), { tests: [], localQuery: null });
-  const { changes, kept } = mergeVersions(known.fields, fields, current);
-  const next: FileFields = { ...current, ...Object.fromEntries(changes.map(({ field, after }) => [field, after])) };
-  const input = toUpdateBody(changes, next) as UpdateDetection;
-  if (Object.keys(input).length > 0) await updateDetection(deps, caller, { id, input });
-  const stored = { ...known, modified: document.modified, fields };
-  if (!isDeepStrictEqual(stored, known))
-    await inOrg(deps.db, caller.orgId, (tx) => storeImport(tx, caller.orgId, { ...stored, ruleQuery }, deps.clock()));
-  return { ...base, outcome: changes.length > 0 ? 'updated' : 'unchanged', kept };
+function tagsOf({ tags, level, status }: DetectionRule | CorrelationRule): string[] {
+  const own = ['sigma', ...(level ? [`level:${level}`] : []), ...(status ? [`status:${status}`] : []), ...tags];
+  return [...new Set(own.map((tag) => tag.toLowerCase().trim().slice(0, tagMax)))].filter((tag) => tag !== '');
+}
+
+/** The origin stands first, so that a long description does not displace it. */
+function describeRule({ id, author, license, references, description }: DetectionRule | CorrelationRule): string {
+  const parts = [
+    `Sigma rule${id ? ` ${id}` : ''}${author ? ` by ${author.slice(0, 300)}` : ''}, license ${license ?? 'DRL 1.1 unless its source says otherwise'}.`,
+    description.trim(),
+    ...(references.length > 0 ? [`References: ${references.join(' ')}`] : []),
+  ];
+  const text = parts.filter((part) => part !== '').join('\n');
+  return text.length <= descriptionMax ? text : `${text.slice(0, descriptionMax - 1)}…`;
+}
+
+function writePrompt(rule: DetectionRule | CorrelationRule): string {
+  const techniques = techniquesOf(rule.tags);
+  const list = (title: string, entries: readonly string[]): string[] =>
+    entries.length > 0 ? [`${title}\n${entries.map((entry) => `- ${entry}`).join('\n')}`] : [];
+  return [
+    `The rows match the Sigma rule "${rule.title}". Decide whether they show what the rule is meant to detect.`,
+    rule.description.trim(),
+    techniques.length > 0 ? `ATT&CK techniques: ${techniques.join(', ')}.` : '',
+    ...list('Check whether one of these known causes of false positives explains the rows:', rule.falsePositives),
+    ...list('References:', rule.references),
+  ]
+    .filter((part) => part !== '')
+    .join('\n\n');
 }

@@ -1,10 +1,9 @@
 import { createHash } from 'node:crypto';
 import { sql } from 'kysely';
 import { queryRows, type Tx } from '../../platform/db/db.ts';
-import { lockName } from '../../platform/db/lock-name.store.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import type { RuleQuery } from './dialects/dialect.ts';
-import type { FileFields } from '../as-code/file-fields.ts';
+import type { FileFields } from '../managed/file-fields.ts';
 
 /** A rule that an organization has imported. `fields` are those that the import gave the detection last. */
 export type SigmaImport = { ruleId: string; detectionId: string; modified: string | null; fields: FileFields };
@@ -26,22 +25,6 @@ export async function findImportedDetection(tx: Tx, orgId: OrgId, ruleId: string
       where i.organization_id = ${orgId} and i.rule_id = ${ruleId} and a.deleted_at is null`;
   return row?.detectionId;
 }
-
-/** Runs a part of a transaction. If it throws, only what the part wrote is rolled back. */
-export async function inSavepoint<T>(tx: Tx, work: (tx: Tx) => Promise<T>): Promise<T> {
-  await sql`savepoint part`.execute(tx);
-  try {
-    const value = await work(tx);
-    await sql`release savepoint part`.execute(tx);
-    return value;
-  } catch (error) {
-    await sql`rollback to savepoint part`.execute(tx);
-    throw error;
-  }
-}
-
-/** Waits for other imports of the organization, until the transaction ends. */
-export const lockImports = (tx: Tx, orgId: OrgId): Promise<void> => lockName(tx, `sigma ${orgId}`);
 
 /** Stores what the import gave a detection, replacing an earlier detection of the same rule that was deleted. */
 export async function storeImport(

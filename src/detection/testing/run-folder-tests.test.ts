@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeEach, expect, test } from 'vitest';
 import { runProgram } from '../../../test/support/program.ts';
-import { parseFields } from '../as-code/file-fields.ts';
+import { parseFields } from '../managed/file-fields.ts';
 import { writeDetectionFile } from '../as-code/detection-file.ts';
 
 const folders: string[] = [];

@@ -1,7 +1,7 @@
 import { AppError } from '../../platform/lib/errors.ts';
 import { toOrgId } from '../../platform/lib/org-id.ts';
 import type { DetectionFile } from '../as-code/detection-file.ts';
-import { DetectionFileError, toTestSet, withoutTests } from '../as-code/file-fields.ts';
+import { DetectionFileError, toTestSet, withoutTests } from '../managed/file-fields.ts';
 import type { CreateDetection } from '../detections/record/detection-input.schema.ts';
 import { buildDefinition } from '../detections/record/build-detection.ts';
 import type { TestSet } from '../detections/test-cases.schema.ts';

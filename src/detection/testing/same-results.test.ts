@@ -5,7 +5,7 @@ import { afterAll, expect, test } from 'vitest';
 import { callOk } from '../../../test/support/detection/detection-factory.ts';
 import { startApp } from '../../../test/support/harness.ts';
 import { readDetectionFile, writeDetectionFile } from '../as-code/detection-file.ts';
-import { parseFields } from '../as-code/file-fields.ts';
+import { parseFields } from '../managed/file-fields.ts';
 import { runFolderTests } from './run-folder-tests.ts';
 
 const now = new Date('2026-03-02T12:00:00Z');

@@ -1,15 +1,16 @@
-import { inOrg, type Db } from '../../platform/db/db.ts';
-import { fieldError } from '../../platform/lib/errors.ts';
-import type { OrgId } from '../../platform/lib/org-id.ts';
-import { uuidPattern } from '../../platform/lib/org-id.ts';
-import type { Caller } from '../../platform/http/caller.ts';
-import { findConnection } from '../connections/connections.store.ts';
-import { listDatasets, type ListDatasetsDeps } from '../log-query/datasets/list-datasets.ts';
-import type { ConvertedRule } from './convert/convert-rules.ts';
-import type { ConvertTask } from './convert/convert-task.ts';
-import type { RuleConverter } from './convert/rule-converter.ts';
-import { dialectKinds, type DialectKind } from './dialects/registry.ts';
+import { inOrg, type Db } from '../../../platform/db/db.ts';
+import { fieldError, appError } from '../../../platform/lib/errors.ts';
+import { type OrgId, uuidPattern } from '../../../platform/lib/org-id.ts';
+import type { Caller } from '../../../platform/http/caller.ts';
+import { findConnection } from '../../connections/connections.store.ts';
+import { listDatasets, type ListDatasetsDeps } from '../../log-query/datasets/list-datasets.ts';
+import type { ConvertedRule } from './convert-rules.ts';
+import type { ConvertTask } from './convert-task.ts';
+import { dialectKinds, type DialectKind } from '../dialects/registry.ts';
 import type { ConvertRequest, ConvertResult } from './sigma.schema.ts';
+import { siblingModule } from '../../../platform/lib/program-files.ts';
+import { isPoolBusy, ThreadError } from '../../../platform/lib/threads/thread-protocol.ts';
+import { createThreadPool } from '../../../platform/lib/threads/thread-pool.ts';
 
 export type ConvertDeps = ListDatasetsDeps & {
   db: Db;
@@ -64,4 +65,43 @@ async function readTarget({ db }: { db: Db }, orgId: OrgId, target: string): Pro
     throw fieldError('/target', 'unknown_target', `"${target}" is neither "local" nor the id of a connection.`);
   const settings = JSON.parse(row.settings) as { timeColumn?: string; timeField?: string };
   return { kind, timeColumn: settings.timeColumn ?? settings.timeField ?? timeColumns[kind] };
+}
+
+const timeoutMs = 120_000;
+const memoryMb = 1_024;
+
+/** Converts the rules that organizations send, in threads. Organizations take turns, and none occupies both threads. */
+export type RuleConverter = {
+  /** Rejects with `unavailable` (503) if too many conversions wait. */
+  convert: (orgId: OrgId, task: ConvertTask) => Promise<ConvertedRule[]>;
+  close: () => Promise<void>;
+};
+
+export function createRuleConverter(): RuleConverter {
+  const threads = createThreadPool<ConvertTask, ConvertedRule[]>({
+    file: siblingModule('convert-thread', import.meta),
+    threadsMax: 2,
+    runningPerOwnerMax: 1,
+    waitingMax: 50,
+    memoryMb,
+  });
+  return {
+    convert: async (orgId, task) => {
+      try {
+        return await threads.run(task, { timeoutMs, owner: orgId });
+      } catch (error) {
+        if (!(error instanceof ThreadError)) throw error;
+        if (!isPoolBusy(error))
+          throw fieldError(
+            '/rules',
+            'too_much',
+            `The rules need more than ${timeoutMs / 1000} seconds or ${memoryMb} MiB of memory. Send fewer at a time.`,
+          );
+        throw appError('unavailable', 'Too many rules are being converted. Try again in a few seconds.', {
+          headers: { 'retry-after': '5' },
+        });
+      }
+    },
+    close: threads.close,
+  };
 }

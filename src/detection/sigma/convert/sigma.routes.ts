@@ -1,5 +1,5 @@
-import { apiRoutes } from '../../platform/http/api-routes.ts';
-import type { App } from '../../platform/http/app-type.ts';
+import { apiRoutes } from '../../../platform/http/api-routes.ts';
+import type { App } from '../../../platform/http/app-type.ts';
 import { convertSigma, type ConvertDeps } from './convert-request.ts';
 import { ConvertRequest, ConvertResult } from './sigma.schema.ts';
 

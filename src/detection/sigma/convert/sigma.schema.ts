@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { boundedString } from '../../platform/lib/text/bounded-text.ts';
+import { boundedString } from '../../../platform/lib/text/bounded-text.ts';
 
 const rulesCharsMax = 24 * 1024 * 1024;
 

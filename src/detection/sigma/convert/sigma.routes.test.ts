@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { startApp } from '../../../test/support/harness.ts';
+import { startApp } from '../../../../test/support/harness.ts';
 
 const { newOrg } = await startApp();
 const rule = (title: string, detection = 's: {Image|endswith: \\cmd.exe}') => `title: ${title}

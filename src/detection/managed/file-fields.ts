@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
+import { z } from 'zod';
 import { detectionFields, type DetectionField } from '../detections/record/detection-fields.ts';
 import { CreateDetection } from '../detections/record/detection-input.schema.ts';
 import type { Detection } from '../detections/record/detection.schema.ts';
@@ -106,7 +107,9 @@ function sortKeys(value: unknown): unknown {
   return Object.fromEntries(entries.map(([name, inner]) => [name, sortKeys(inner)]));
 }
 
-export type FieldChange = { field: string; before: unknown; after: unknown };
+/** A field that differs. Without a value, it has its default. */
+export const FieldDiff = z.object({ field: z.string(), before: z.unknown(), after: z.unknown() });
+export type FieldChange = z.infer<typeof FieldDiff>;
 
 /** Returns the fields that differ, in the order of a file. `undefined` stands for the default. */
 export function diffFields(before: FileFields, after: FileFields): FieldChange[] {
@@ -115,11 +118,32 @@ export function diffFields(before: FileFields, after: FileFields): FieldChange[]
     .map((field) => ({ field, before: before[field], after: after[field] }));
 }
 
-/** Returns the fields that the changes would reset although the API cannot reset them. */
-export const findUnresettableFields = (changes: FieldChange[]): string[] =>
-  changes
+/**
+ * Compares three ways: what was applied last, what is wanted now, and what the organization has. Returns the `changes` to fields that the
+ * organization left as they were, and `kept`, the fields that both sides changed. Equal changes on both sides are neither.
+ */
+export function mergeVersions(
+  applied: FileFields,
+  wanted: FileFields,
+  current: FileFields,
+): { changes: FieldChange[]; kept: FieldChange[] } {
+  const edited = new Set(diffFields(applied, current).map(({ field }) => field));
+  const candidates = diffFields(applied, wanted)
+    .map(({ field, after }) => ({ field, before: current[field], after }))
+    .filter((change) => !isDeepStrictEqual(change.before, change.after));
+  return {
+    changes: candidates.filter(({ field }) => !edited.has(field)),
+    kept: candidates.filter(({ field }) => edited.has(field)),
+  };
+}
+
+/** Describes the fields that the changes would reset although the API cannot reset them, if there are any. */
+export function describeUnresettable(changes: readonly FieldChange[]): string | undefined {
+  const names = changes
     .filter(({ field, after }) => after === undefined && defaults[field] === undefined && field !== 'enabled')
     .map(({ field }) => field);
+  return names.length > 0 ? `${names.join(', ')} cannot be removed once set. Specify a value.` : undefined;
+}
 
 /** Returns the body of the PUT that applies the changes to the detection itself, with explicit values for fields that go back to their default. */
 export function toUpdateBody(changes: FieldChange[], after: FileFields): FileFields {

@@ -1,0 +1,234 @@
+import { asDryRun, inOrg, inOrgWithCachedPlans, type Tx } from '../../platform/db/db.ts';
+import { lockName } from '../../platform/db/lock-name.store.ts';
+import type { Caller } from '../../platform/http/caller.ts';
+import { startSlices } from '../../platform/lib/concurrency/slices.ts';
+import { AppError } from '../../platform/lib/errors.ts';
+import { prepareDetection, storeNewDetection } from '../detections/create-detection.ts';
+import { deleteDetection } from '../detections/life-cycle.ts';
+import type { CreateDetection, UpdateDetection } from '../detections/record/detection-input.schema.ts';
+import { storeTests } from '../detections/test-cases.store.ts';
+import { putTests } from '../detections/test-cases.ts';
+import { updateDetection, type UpdateDetectionDeps } from '../detections/update-detection.ts';
+import {
+  hasTestChanges,
+  toTestSet,
+  toUpdateBody,
+  withoutTests,
+  type FieldChange,
+  type FileFields,
+} from './file-fields.ts';
+import { inSavepoint, readFields } from './managed.store.ts';
+
+/** What an origin applied to a detection last. */
+export type Applied = { detectionId: string; fields: FileFields };
+
+/** Something of an origin that is, was or becomes a detection. `applied` is absent if the origin applied nothing yet. */
+export type SyncItem = { key: string; applied?: Applied | undefined };
+
+/**
+ * What a sync does with an item. `forget` removes what was applied last, of a detection that no longer exists. `fail` reports `detail` as the
+ * reason. `fields` are those that the origin wants, which `create` and `update` need.
+ */
+export type SyncStep = {
+  action: 'none' | 'create' | 'update' | 'delete' | 'forget' | 'fail';
+  fields?: FileFields;
+  /** What an update changes in the detection. */
+  changes: FieldChange[];
+  /** What the organization changed and keeps. */
+  kept: FieldChange[];
+  detail: string | null;
+};
+
+/** Returns a step with an action, and without differences unless `more` has them. */
+export const syncStep = (action: SyncStep['action'], more: Partial<SyncStep> = {}): SyncStep => ({
+  changes: [],
+  kept: [],
+  detail: null,
+  ...more,
+  action,
+});
+
+/** Where managed detections come from: the library, a pack or imported Sigma rules. Each stores in a table of its own what it applied last. */
+export type Origin<Item extends SyncItem, Step extends SyncStep = SyncStep> = {
+  /** Name of the lock under which the origin creates detections, such as `library 01a1…`. */
+  lock: string;
+  /** Whether the origin decides about test cases. Otherwise they are left alone. */
+  hasTests: boolean;
+  /** Decides what to do with an item. `readCurrent` returns the fields that its detection has now, undefined if it was deleted. */
+  plan: (item: Item, readCurrent: () => Promise<FileFields | undefined>) => Step | Promise<Step>;
+  /** Returns the id of the detection that was created for the key, unless it is deleted. */
+  find: (tx: Tx, key: string) => Promise<string | undefined>;
+  store: (tx: Tx, item: Item, applied: Applied, now: Date) => Promise<void>;
+  forget?: (tx: Tx, key: string) => Promise<void>;
+};
+
+type SyncRequest<Item> = {
+  items: readonly Item[];
+  dryRun?: boolean;
+  /** Whether a new detection whose query cannot run on its SIEM fails. */
+  mustRun?: boolean;
+  /** How many new detections share a transaction, because a commit takes as long as the statements of a detection. Default: 1. */
+  batchSize?: number;
+  /** Called before each batch with the number of items that are done. */
+  onBatch?: (itemsDone: number) => void;
+};
+
+/**
+ * The outcome for an item. `detectionId` is null without a detection, and for one that a dry run created. `none` for the action `create`: another
+ * request created the detection in the meantime.
+ */
+export type Synced<Item, Step = SyncStep> = {
+  item: Item;
+  step: Step;
+  outcome: 'created' | 'updated' | 'deleted' | 'none' | 'failed';
+  detectionId: string | null;
+  error?: AppError;
+};
+
+/**
+ * Brings detections to what their origin wants, and returns the outcomes in the order of the items. An item that is refused, for example because
+ * a quota is used up, does not affect the others. A dry run rolls everything back.
+ */
+export async function syncDetections<Item extends SyncItem, Step extends SyncStep>(
+  deps: UpdateDetectionDeps,
+  caller: Caller,
+  origin: Origin<Item, Step>,
+  { items, dryRun = false, mustRun = false, batchSize = 1, onBatch }: SyncRequest<Item>,
+): Promise<Synced<Item, Step>[]> {
+  const sync = { deps: dryRun ? { ...deps, db: asDryRun(deps.db) } : deps, caller, origin, mustRun };
+  const all: Synced<Item, Step>[] = [];
+  const nextSlice = startSlices();
+  for (let from = 0; from < items.length; from += batchSize) {
+    onBatch?.(from);
+    const batch: Pending<Item, Step>[] = [];
+    for (const item of items.slice(from, from + batchSize)) {
+      batch.push(await applyItem(sync, item));
+      // An item that is refused waits for nothing.
+      const pause = nextSlice();
+      if (pause) await pause;
+    }
+    all.push(...(await storeNew(sync, batch)));
+  }
+  return dryRun ? all.map((one) => (one.outcome === 'created' ? { ...one, detectionId: null } : one)) : all;
+}
+
+type Sync<Item extends SyncItem, Step extends SyncStep> = {
+  deps: UpdateDetectionDeps;
+  caller: Caller;
+  origin: Origin<Item, Step>;
+  mustRun: boolean;
+};
+
+/** An outcome, with the function that stores the detection if it is new. */
+type Pending<Item, Step> = Synced<Item, Step> & { create?: (tx: Tx) => Promise<string | undefined> };
+
+/** Plans an item and applies the plan, except that new detections are only prepared. */
+async function applyItem<Item extends SyncItem, Step extends SyncStep>(
+  sync: Sync<Item, Step>,
+  item: Item,
+): Promise<Pending<Item, Step>> {
+  const { deps, caller, origin } = sync;
+  const detectionId = item.applied?.detectionId ?? null;
+  let current: FileFields | undefined;
+  const step = await origin.plan(item, async () => {
+    const scope = { orgId: caller.orgId, now: deps.clock() };
+    current = await inOrg(deps.db, caller.orgId, (tx) => readFields(tx, scope, detectionId!, origin.hasTests));
+    return current;
+  });
+  const toOutcome = (outcome: Synced<Item>['outcome']): Synced<Item, Step> => ({ item, step, outcome, detectionId });
+  try {
+    switch (step.action) {
+      case 'create':
+        return { ...toOutcome('created'), ...(await prepareNew(sync, item, step.fields!)) };
+      case 'update':
+        await update(sync, item, step, current!);
+        return toOutcome(step.changes.length > 0 ? 'updated' : 'none');
+      case 'delete':
+        await deleteDetection(deps, caller, detectionId!);
+        await forget(sync, item);
+        return toOutcome('deleted');
+      case 'forget':
+        await forget(sync, item);
+        return toOutcome('none');
+      default:
+        return toOutcome(step.action === 'fail' ? 'failed' : 'none');
+    }
+  } catch (error) {
+    return { ...toOutcome('failed'), error: toAppError(error) };
+  }
+}
+
+async function prepareNew<Item extends SyncItem, Step extends SyncStep>(
+  { deps, caller, origin, mustRun }: Sync<Item, Step>,
+  item: Item,
+  fields: FileFields,
+): Promise<{ detectionId: string; create: (tx: Tx) => Promise<string | undefined> }> {
+  const prepared = await prepareDetection(deps, caller, withoutTests(fields) as CreateDetection, mustRun);
+  const { id: detectionId, updated_at: now } = prepared.agent;
+  return {
+    detectionId,
+    create: async (tx) => {
+      const known = await origin.find(tx, item.key);
+      if (known !== undefined) return known;
+      await storeNewDetection(tx, caller, prepared);
+      if (origin.hasTests) await storeTests(tx, { orgId: caller.orgId, detectionId }, toTestSet(fields), now);
+      await origin.store(tx, item, { detectionId, fields }, now);
+      return undefined;
+    },
+  };
+}
+
+/** Stores the new detections of a batch in one transaction. */
+async function storeNew<Item extends SyncItem, Step extends SyncStep>(
+  { deps, caller: { orgId }, origin }: Sync<Item, Step>,
+  batch: readonly Pending<Item, Step>[],
+): Promise<Synced<Item, Step>[]> {
+  if (!batch.some(({ create }) => create)) return [...batch];
+  return inOrgWithCachedPlans(deps.db, orgId, async (tx) => {
+    await lockName(tx, origin.lock);
+    const stored: Synced<Item, Step>[] = [];
+    for (const { create, ...one } of batch) stored.push(create ? await storeOne(tx, one, create) : one);
+    return stored;
+  });
+}
+
+async function storeOne<Item extends SyncItem, Step>(
+  tx: Tx,
+  one: Synced<Item, Step>,
+  create: (tx: Tx) => Promise<string | undefined>,
+): Promise<Synced<Item, Step>> {
+  try {
+    const known = await inSavepoint(tx, create);
+    return known === undefined ? one : { ...one, outcome: 'none', detectionId: known };
+  } catch (error) {
+    const detectionId = one.item.applied?.detectionId ?? null;
+    return { ...one, outcome: 'failed', detectionId, error: toAppError(error) };
+  }
+}
+
+async function update<Item extends SyncItem, Step extends SyncStep>(
+  { deps, caller, origin }: Sync<Item, Step>,
+  item: Item,
+  { fields, changes }: Step,
+  current: FileFields,
+): Promise<void> {
+  const { detectionId: id } = item.applied!;
+  const next: FileFields = { ...current, ...Object.fromEntries(changes.map(({ field, after }) => [field, after])) };
+  const input = toUpdateBody(changes, next) as UpdateDetection;
+  if (Object.keys(input).length > 0) await updateDetection(deps, caller, { id, input });
+  if (hasTestChanges(changes)) await putTests(deps, caller, { id }, toTestSet(next));
+  await inOrg(deps.db, caller.orgId, (tx) =>
+    origin.store(tx, item, { detectionId: id, fields: fields! }, deps.clock()),
+  );
+}
+
+const forget = <Item extends SyncItem, Step extends SyncStep>(
+  { deps, caller, origin }: Sync<Item, Step>,
+  item: Item,
+): Promise<void> => inOrg(deps.db, caller.orgId, async (tx) => origin.forget?.(tx, item.key));
+
+/** Returns the error of an item. Rethrows an unexpected one, which ends the request. */
+function toAppError(error: unknown): AppError {
+  if (error instanceof AppError) return error;
+  throw error;
+}
