@@ -106,6 +106,7 @@ const folders: Record<`${Half}/${string}`, string[]> = {
   'detection/analysis': ['rows', 'memory', 'seasons', 'categories'],
   'detection/detections': ['record', 'history', 'exceptions', 'tool-grants', 'summaries', 'bulk'],
   'detection/runs': ['run-model', 'judging', 'reviews', 'execution', 'workers'],
+  'detection/sigma': ['rules', 'mappings', 'dialects', 'convert'],
 };
 type Half = 'platform' | 'detection' | 'feed' | 'agents';
 const halvesBelow: Record<Half, Half[]> = {
