@@ -105,6 +105,8 @@ const folders: Record<`${Half}/${string}`, string[]> = {
   'detection/shippers': ['formats', 'http'],
   'detection/analysis': ['rows', 'memory', 'seasons', 'categories'],
   'detection/detections': ['record', 'history', 'exceptions', 'tool-grants', 'summaries', 'bulk'],
+  'feed/items': ['snapshot', 'list-query', 'search', 'writing'],
+  'feed/exports': ['relationships', 'stix'],
   'detection/runs': ['run-model', 'judging', 'reviews', 'execution', 'workers'],
   'detection/sigma': ['rules', 'mappings', 'dialects', 'convert'],
 };

@@ -57,6 +57,7 @@ const plantedImports: [string, string, string, string][] = [
     '../../workers/b.ts',
     'judging may import only',
   ],
+  ['a lower folder imports no higher one', 'feed/items/snapshot/a', '../list-query/b.ts', 'snapshot may import only'],
   ['folder rules keep those of the room', 'detection/runs/workers/a', '../../testing/b.ts', 'runs may import'],
   [
     'folder rules keep those of routes',
