@@ -30,7 +30,7 @@ export type ProcessorTime = { program: number; engines: number; database: number
 /** Returns the processor time since the start. Linux only. The database server runs on this machine. */
 export async function readProcessorTime(databaseUrl: string): Promise<ProcessorTime> {
   const postmaster = await findPostmaster(databaseUrl);
-  const engines = descendantsOf(process.pid).filter(({ command }) => command.includes('engine/child'));
+  const engines = descendantsOf(process.pid).filter(({ command }) => command.includes('engine/process/child'));
   const sum = (pids: number[], fields = ownFields): number =>
     pids.reduce((total, pid) => total + (readFields(pid, fields) ?? 0), 0);
   return {

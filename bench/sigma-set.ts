@@ -84,7 +84,7 @@ async function measureMemory(work: () => Promise<unknown>): Promise<number> {
   let max = 0;
   const sample = (): void => {
     const pids = readFileSync(`/proc/${process.pid}/task/${process.pid}/children`, 'utf8').trim().split(' ');
-    const engines = pids.filter((pid) => pid !== '' && readCommand(pid).includes('engine/child'));
+    const engines = pids.filter((pid) => pid !== '' && readCommand(pid).includes('engine/process/child'));
     const pages = [String(process.pid), ...engines].map((pid) => readResidentMb(pid));
     max = Math.max(
       max,

@@ -161,7 +161,7 @@ test(
     }
     const isOurs = ({ command }: ProcessRow): boolean =>
       (command.includes('cluster-worker') && command.includes(root)) ||
-      (command.includes('engine/child') && machines.some((dataDir) => command.includes(dataDir)));
+      (command.includes('engine/process/child') && machines.some((dataDir) => command.includes(dataDir)));
     await expect.poll(() => listProcesses().filter(isOurs)).toEqual([]);
   },
 );

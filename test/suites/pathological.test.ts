@@ -67,7 +67,7 @@ test(
       pathological.map((query, index) => runNow(createCaller(program.url, keys[index]!), query)),
     );
     const engines = (): number =>
-      descendantsOf(program.pid).filter(({ command }) => command.includes('engine/child')).length;
+      descendantsOf(program.pid).filter(({ command }) => command.includes('engine/process/child')).length;
     const statuses = (): Promise<string[]> => Promise.all(runs.map((status) => status()));
     const allRun = async (): Promise<boolean> =>
       engines() === 4 && (await statuses()).every((status) => status === 'running');
