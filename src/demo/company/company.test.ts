@@ -68,3 +68,26 @@ test('generates logs of a single day', () => {
   expect(day.length).toBeGreaterThan(500);
   expect(day[0]!.at.getTime()).toBeGreaterThanOrEqual(end.getTime() - dayMs);
 });
+
+test.each([0, 1, 2, 3, 4, 5, 6])(
+  'shows the victim at home in the hours before the foreign sign-in, %i days later',
+  (days) => {
+    const lastEnd = new Date(end.getTime() + days * dayMs);
+    const signIns = [...generateCompanyLogs({ end: lastEnd, days: 3 })].flatMap(({ at, dataset, event }) => {
+      if (dataset !== 'auth') return [];
+      const { user, source, event: details } = event as SignInEvent;
+      const isSignIn = details.action === 'user.session.start' && details.outcome === 'success';
+      return isSignIn && user.name === 'tomas.rehn' ? [{ at: at.getTime(), country: source.geo.country_iso_code }] : [];
+    });
+    const abroad = signIns.findIndex(({ country }) => country === 'VU');
+    const before = signIns[abroad - 1]!;
+    expect(before.country).toBe('NO');
+    expect(signIns[abroad]!.at - before.at).toBeLessThan(12 * hourMs);
+  },
+);
+
+type SignInEvent = {
+  user: { name: string };
+  source: { geo: { country_iso_code: string } };
+  event: { action: string; outcome: string };
+};
