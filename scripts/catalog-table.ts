@@ -1,16 +1,15 @@
 import { writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { sourceFormats } from '../src/feed/formats/registry.ts';
-import { sourceCatalog } from '../src/feed/sources/catalog/catalog.ts';
-import { schedules, type CatalogEntry } from '../src/feed/sources/catalog/catalog-entry.ts';
+import { sourceCatalog, type CatalogEntry } from '../src/feed/sources/catalog/catalog.ts';
 
 export const catalogPage = resolve(import.meta.dirname, '../docs/reference/feed-catalog.md');
 
 const cadences: Record<string, string> = {
-  [schedules.hourly]: 'hourly',
-  [schedules.twoHourly]: 'every 2 hours',
-  [schedules.sixHourly]: 'every 6 hours',
-  [schedules.daily]: 'daily',
+  '5 * * * *': 'hourly',
+  '20 */2 * * *': 'every 2 hours',
+  '35 */6 * * *': 'every 6 hours',
+  '50 5 * * *': 'daily',
 };
 
 /** Returns the page that lists the catalog of feed sources by kind. */
@@ -20,7 +19,7 @@ export function renderCatalogPage(): string {
   const sections = [...byKind].map(([kind, list]) => renderSection(`${sourceFormats[kind].label} (\`${kind}\`)`, list));
   return `# The catalog of feed sources
 
-Generated from the ${entries.length} entries in [src/feed/sources/catalog](../../src/feed/sources/catalog) by \`npm run generate\`. [feed-sources.md](../guide/feed-sources.md) explains how to add one: \`{"catalogue": "cisa-kev"}\`, \`tocsin source add --catalogue cisa-kev\`, or **Add source** in the console.
+Generated from the ${entries.length} entries in [sources.yaml](../../src/feed/sources/catalog/sources.yaml) by \`npm run generate\`. [feed-sources.md](../guide/feed-sources.md) explains how to add one: \`{"catalogue": "cisa-kev"}\`, \`tocsin source add --catalogue cisa-kev\`, or **Add source** in the console.
 
 Each entry has facts about a public source and none of its content. Check the terms of a source before you use it, above all commercially. Reliability is the confidence of what a source states without a confidence of its own, and can be changed. The last column says what the tests of this project parse: a public copy of the source (recorded), a document written in its structure (written), or nothing of this source (none), because no public copy shows its structure. These are RSS and Atom feeds, which the tests of the format cover.
 

@@ -1,23 +1,52 @@
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { parse } from 'yaml';
 import { z } from 'zod';
 import { fieldError } from '../../../platform/lib/errors.ts';
 import { didYouMean } from '../../../platform/lib/text/nearest-names.ts';
 import { tlps } from '../../model/vocabulary.ts';
 import { sourceKinds } from '../../formats/registry.ts';
-import { authoritySources } from './authority-sources.ts';
-import { sampleKinds, type CatalogEntry } from './catalog-entry.ts';
-import { indicatorSources } from './indicator-sources.ts';
-import { newsSources } from './news-sources.ts';
-import { vendorSources } from './vendor-sources.ts';
-import { vulnerabilitySources } from './vulnerability-sources.ts';
 
-/** Well-known public sources, by catalog name. Only facts about the sources; none of their content is included. */
-export const sourceCatalog: Record<string, CatalogEntry> = {
-  ...vulnerabilitySources,
-  ...authoritySources,
-  ...indicatorSources,
-  ...vendorSources,
-  ...newsSources,
-};
+const CatalogEntry = z.object({
+  title: z.string(),
+  kind: z.enum(sourceKinds),
+  url: z.string(),
+  publisher: z.string(),
+  brings: z.string().describe('What the source adds to the feed.'),
+  schedule: z.string().describe('Cron expression in UTC, as often as the source changes.'),
+  license: z.string().describe('The license, or a note about the terms of use.'),
+  tlp: z.enum(tlps),
+  reliability: z.number(),
+  sample: z
+    .enum(['recorded', 'written', 'none'])
+    .describe(
+      'What the tests parse: a public copy of the source (`recorded`), a document written in its structure (`written`), or nothing of this source.',
+    ),
+});
+export type CatalogEntry = z.infer<typeof CatalogEntry>;
+
+export const SourceCatalog = z.object({
+  sources: z.array(
+    z.object({
+      name: z.string().describe('The value for `catalogue` of POST /api/feed/sources.'),
+      ...CatalogEntry.shape,
+    }),
+  ),
+});
+
+const commonDefaults = { tlp: 'CLEAR', sample: 'none', license: 'None stated: copyright of the publisher' };
+const Fields = z.strictObject(CatalogEntry.shape).partial();
+const CatalogFile = z.array(z.strictObject({ defaults: Fields, sources: z.record(z.string(), Fields) }));
+
+/** The well-known public sources of `sources.yaml` by catalog name. */
+export const sourceCatalog: Record<string, CatalogEntry> = Object.fromEntries(
+  CatalogFile.parse(parse(readFileSync(resolve(import.meta.dirname, 'sources.yaml'), 'utf8'))).flatMap((group) =>
+    Object.entries(group.sources).map(([name, fields]) => [
+      name,
+      CatalogEntry.parse({ ...commonDefaults, ...group.defaults, ...fields }),
+    ]),
+  ),
+);
 
 /** Throws a 400 if the catalog has no source of that name. */
 export function findCatalogSource(name: string): CatalogEntry {
@@ -28,28 +57,6 @@ export function findCatalogSource(name: string): CatalogEntry {
   throw fieldError('/catalogue', 'unknown', detail);
 }
 
-export const SourceCatalog = z.object({
-  sources: z.array(
-    z.object({
-      name: z.string().describe('The value for `catalogue` of POST /api/feed/sources.'),
-      title: z.string(),
-      kind: z.enum(sourceKinds),
-      url: z.string(),
-      publisher: z.string(),
-      brings: z.string().describe('What the source adds to the feed.'),
-      schedule: z.string().describe('Cron expression in UTC, as often as the source changes.'),
-      license: z.string().describe('The license, or a note about the terms of use.'),
-      tlp: z.enum(tlps),
-      reliability: z.number(),
-      sample: z
-        .enum(sampleKinds)
-        .describe(
-          'What the tests parse: a public copy of the source (`recorded`), a document written in its structure (`written`), or nothing of this source.',
-        ),
-    }),
-  ),
-});
-
 export const listCatalog = (): z.infer<typeof SourceCatalog> => ({
-  sources: Object.entries(sourceCatalog).map(([name, known]) => ({ name, ...known })),
+  sources: Object.entries(sourceCatalog).map(([name, entry]) => ({ name, ...entry })),
 });
