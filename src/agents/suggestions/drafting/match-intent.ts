@@ -3,7 +3,7 @@ import type { DetectionDraft } from '../draft.ts';
 import type { LogDataset } from '../log-kinds.ts';
 import { listTechniqueIds, type LibraryEntry, loadLibrary } from '../../../detection/library/load-library.ts';
 import { compileTemplate } from '../templates/compile-template.ts';
-import { queryTemplates } from '../templates/registry.ts';
+import { queryTemplates } from '../templates/query-templates.ts';
 
 /** A draft that matches an intent. `matched` lists the matching techniques and words. */
 type IntentMatch = { draft: DetectionDraft; matched: string[]; score: number };

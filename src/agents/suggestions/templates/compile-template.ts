@@ -9,8 +9,7 @@ import {
   type LogDataset,
   type LogShape,
 } from '../log-kinds.ts';
-import { queryTemplates } from './registry.ts';
-import type { EventSample, Grouping, QueryTemplate } from './template.ts';
+import { queryTemplates, type EventSample, type QueryTemplate } from './query-templates.ts';
 
 /** Compiles a template for a dataset and one of its techniques. Returns undefined if the dataset lacks a required column. */
 export function compileTemplate(
@@ -19,9 +18,9 @@ export function compileTemplate(
   technique: string,
 ): DetectionDraft | undefined {
   const shape = findLogShape(dataset, template.kind);
-  const requiredParts = [...(template.needs ?? []), ...Object.keys(partPatterns(template))];
+  const requiredParts = [...template.needs, ...Object.keys(partPatterns(template))];
   if (!shape || requiredParts.some((part) => !(part in shape.columns))) return undefined;
-  const { name, severity, category = 'custom', benign } = template;
+  const { name, severity, category, benign } = template;
   return {
     key: `template:${template.id}:${dataset.name}`,
     basis: { kind: 'template', id: template.id },
@@ -52,26 +51,27 @@ export function draftTemplatesFor(technique: string, datasets: readonly LogDatas
 
 function buildQuery(template: QueryTemplate, shape: LogShape, technique: string): string {
   const sql = (part: string): string => partSql(shape, part);
+  const fill = (text: string): string => text.replaceAll(/\{([a-z_]+)\}/g, (_match, part: string) => sql(part));
   const { main, entities } = logKinds[template.kind];
   const entityColumns = entities.filter((part) => part in shape.columns).map(sql);
   const entity = entityColumns.length > 1 ? `coalesce(${entityColumns.join(', ')})` : entityColumns[0]!;
   const labels = `${quoteSqlText(technique)} AS technique, ${quoteSqlText(template.severity)} AS severity`;
   const from = `FROM "${shape.dataset}"\nWHERE ${buildCondition(template, shape)}`;
   const grouping =
-    template.having?.(sql) ?? (template.category === 'first_occurrence' ? groupByMainParts(shape, main) : undefined);
+    template.having ?? (template.category === 'first_occurrence' ? groupByMainParts(shape, main) : undefined);
   if (!grouping) {
     const parts = Object.keys(shape.columns).map((part) => `${sql(part)} AS ${part}`);
     return `SELECT ${entity} AS entity, ${parts.join(', ')}, _id, _time, ${labels}\n${from}`;
   }
-  const having = grouping.condition === undefined ? '' : `\nHAVING ${grouping.condition}`;
+  const having = grouping.condition === undefined ? '' : `\nHAVING ${fill(grouping.condition)}`;
   const times = 'min(_time) AS first_seen, max(_time) AS last_seen, list(_id ORDER BY _time, _id)[1:20] AS _ids';
-  return `SELECT ${entity} AS entity, ${grouping.columns}, ${times}, ${labels}\n${from}\nGROUP BY ALL${having}`;
+  return `SELECT ${entity} AS entity, ${fill(grouping.columns)}, ${times}, ${labels}\n${from}\nGROUP BY ALL${having}`;
 }
 
 /** Groups by the main part and the target only. With more columns almost every row would be a first occurrence. */
-function groupByMainParts(shape: LogShape, main: string): Grouping {
+function groupByMainParts(shape: LogShape, main: string): NonNullable<QueryTemplate['having']> {
   const parts = [main, 'target'].filter((part) => part in shape.columns);
-  return { columns: parts.map((part) => `${partSql(shape, part)} AS ${part}`).join(', ') };
+  return { columns: parts.map((part) => `{${part}} AS ${part}`).join(', ') };
 }
 
 const partPatterns = ({ where, kind }: QueryTemplate): Record<string, string> =>
@@ -82,7 +82,7 @@ function buildCondition(template: QueryTemplate, shape: LogShape): string {
     `regexp_matches(lower(${partSql(shape, part)}), ${quoteSqlText(pattern)})`;
   const parts = [
     ...Object.entries(partPatterns(template)).map(([part, pattern]) => matches(part, pattern)),
-    ...Object.entries(template.except ?? {})
+    ...Object.entries(template.except)
       .filter(([part]) => part in shape.columns)
       .map(([part, pattern]) => `NOT coalesce(${matches(part, pattern)}, false)`),
   ];

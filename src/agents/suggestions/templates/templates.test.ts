@@ -7,7 +7,7 @@ import { testDefinition } from '../../../detection/testing/run-tests.ts';
 import type { DetectionDraft } from '../draft.ts';
 import { logKinds, type LogDataset } from '../log-kinds.ts';
 import { compileTemplate, draftTemplatesFor } from './compile-template.ts';
-import { queryTemplates } from './registry.ts';
+import { queryTemplates } from './query-templates.ts';
 
 const { deps, newOrg } = await startApp();
 const org = await newOrg();
