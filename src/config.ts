@@ -68,11 +68,9 @@ export function loadConfig(env: Environment = readEnvironment()) {
     fileSources: settings.TOCSIN_FILE_SOURCES.map((dir) => resolve(dir)),
     sigmaMappings: settings.TOCSIN_SIGMA_MAPPINGS.map((dir) => resolve(dir)),
     isTraced:
-      (settings.OTEL_EXPORTER_OTLP_ENDPOINT ?? settings.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT) !== undefined &&
-      settings.OTEL_SDK_DISABLED?.toLowerCase() !== 'true',
+      settings.OTEL_EXPORTER_OTLP_ENDPOINT !== undefined && settings.OTEL_SDK_DISABLED?.toLowerCase() !== 'true',
     runsAtOnce: settings.TOCSIN_RUNS_AT_ONCE,
     spreadMs: settings.TOCSIN_SPREAD_SECONDS * 1000,
-    shutdownMs: settings.TOCSIN_SHUTDOWN_MS,
     keep: {
       rowsDays: settings.TOCSIN_KEEP_ROWS_DAYS,
       hitsDays: settings.TOCSIN_KEEP_HITS_DAYS,

@@ -224,10 +224,6 @@ export const Settings = z.object({
     .describe(
       'Collector that receives traces over OTLP/HTTP, such as `http://localhost:4318`. Default: no traces. See [watch.md](../operate/watch.md#traces) for more of OpenTelemetry’s variables.',
     ),
-  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: z
-    .url({ protocol: /^https?$/, message: 'must begin with http:// or https://' })
-    .optional()
-    .describe('The same with the whole address, such as `http://localhost:4318/v1/traces`.'),
   OTEL_SDK_DISABLED: z.string().optional().describe('`true`: no traces, even with an endpoint.'),
   TOCSIN_KEEP_ROWS_DAYS: integer(30, 1, 3_650).describe('Retention of rows and steps without a hit, in days.'),
   TOCSIN_KEEP_HITS_DAYS: integer(365, 1, 3_650).describe('Retention of hits after they were last seen, in days.'),
@@ -235,7 +231,4 @@ export const Settings = z.object({
   TOCSIN_KEEP_LOGS_DAYS: integer(90, 1, 3_650).describe('Retention of logs after they were received, in days.'),
   TOCSIN_KEEP_OUTBOX_DAYS: integer(7, 1, 3_650).describe('Retention of the bodies of deliveries, in days.'),
   TOCSIN_KEEP_AUDIT_DAYS: integer(3_650, 30, 36_500).describe('Retention of audit entries, in days.'),
-  TOCSIN_SHUTDOWN_MS: integer(15_000, 1_000, 300_000).describe(
-    'Maximum duration of a graceful shutdown, in milliseconds.',
-  ),
 });

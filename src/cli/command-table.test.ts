@@ -1,9 +1,7 @@
-import { execFileSync } from 'node:child_process';
 import type { Command } from '@commander-js/extra-typings';
 import { expect, test } from 'vitest';
 import { packageVersion } from '../platform/lib/program-files.ts';
 import { createCommandTable } from './command-table.ts';
-import { completionCommand } from './service/completion.ts';
 
 /** Parses a command line without running a command. Returns what is printed. */
 async function typed(...argv: string[]): Promise<string> {
@@ -52,41 +50,4 @@ test.each([
   [['migrate', 'now'], /too many arguments.*Usage: tocsin migrate/s],
 ])('explains the command line %j', async (argv, message) => {
   expect(await typed(...argv)).toMatch(message);
-});
-
-async function scriptOf(shell: string): Promise<string> {
-  const lines: string[] = [];
-  const print = console.log;
-  console.log = (line: string) => lines.push(line);
-  try {
-    await completionCommand(
-      createCommandTable(async () => undefined),
-      shell,
-    );
-  } finally {
-    console.log = print;
-  }
-  return lines.join('\n');
-}
-
-test.each([
-  ['tocsin ke', 'key'],
-  ['tocsin key cr', 'create'],
-  ['tocsin --json key create --ex', '--expires'],
-  ['tocsin sigma convert rules --time', '--time-column'],
-  ['tocsin work --on', '--only'],
-  ['tocsin org list --', '--tag --json --help'],
-])('completes "%s" in bash', async (line, expected) => {
-  const words = line.split(' ');
-  const script = `${await scriptOf('bash')}\nCOMP_WORDS=(${words.join(' ')}) COMP_CWORD=${words.length - 1}\n_tocsin\necho "\${COMPREPLY[@]}"`;
-  expect(execFileSync('bash', ['-c', script], { encoding: 'utf8' }).trim()).toBe(expected);
-});
-
-test('writes completions for zsh and fish, and rejects other shells', async () => {
-  expect(await scriptOf('zsh')).toContain('bashcompinit');
-  const fish = await scriptOf('fish');
-  expect(fish).toContain(
-    "complete -c tocsin -n '__fish_seen_subcommand_from key; and __fish_seen_subcommand_from create' -l expires",
-  );
-  await expect(scriptOf('powershell')).rejects.toThrow('SHELL must be one of bash, zsh, fish.');
 });

@@ -66,14 +66,6 @@ export const serviceCommands: readonly CommandRow[] = [
     examples: ['tocsin openapi'],
     load: async () => (await import('./service/openapi-command.ts')).openapiCommand,
   }),
-  command('completion', 'print the completion script of a shell: bash, zsh or fish', {
-    args: [['<SHELL>', 'bash, zsh or fish']],
-    examples: ['source <(tocsin completion bash)', 'tocsin completion fish > ~/.config/fish/completions/tocsin.fish'],
-    load: async () => {
-      const { completionCommand } = await import('./service/completion.ts');
-      return (shell, _options, program) => completionCommand(program, shell);
-    },
-  }),
 ];
 
 function parseRoles(text: string): WorkerRole[] {

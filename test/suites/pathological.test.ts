@@ -45,12 +45,7 @@ test(
   async () => {
     const organizations = ['a', 'b', 'c', 'd'].map((name) => createOrganizationWithKey({ db }, name));
     const keys = (await Promise.all(organizations)).map(({ key }) => key);
-    const env = {
-      DATABASE_URL: url,
-      TOCSIN_RUNS_AT_ONCE: '4',
-      TOCSIN_FETCH_ALLOW: '127.0.0.1',
-      TOCSIN_SHUTDOWN_MS: '15000',
-    };
+    const env = { DATABASE_URL: url, TOCSIN_RUNS_AT_ONCE: '4', TOCSIN_FETCH_ALLOW: '127.0.0.1' };
     const program = await startProgram(dataDir, env);
     programs.push(program);
     const call = createCaller(program.url, keys[0]!);

@@ -32,7 +32,7 @@ import { createLogger } from '../../platform/lib/logging/logger.ts';
 import { bootstrapDefaultOrganization, createConsoleLink } from '../../app/bootstrap.ts';
 import { runWorkerLoops } from '../../app/worker/worker-loops.ts';
 import { createProgress, printText } from '../support/output.ts';
-import { untilAborted, waitAtMost } from './start-command.ts';
+import { untilAborted, waitForShutdown } from './start-command.ts';
 
 type DemoOptions = { once?: boolean | undefined; logs?: string | undefined };
 const portAttempts = 50;
@@ -80,7 +80,7 @@ export async function demoCommand(values: DemoOptions): Promise<number> {
       );
       const work = runWorkerLoops(built.deps, stopped.signal);
       await untilAborted(stopped.signal);
-      await waitAtMost(config.shutdownMs, work);
+      await waitForShutdown(work);
     }
     await close();
   } finally {

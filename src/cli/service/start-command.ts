@@ -76,10 +76,7 @@ async function runPart(part: Part, roles: readonly WorkerRole[], deps: Deps, sig
   const copies = cleanCopiesLoop(deps, signal);
   if (part === 'work') printLines(`Working: ${roles.join(', ')}. Stop with Ctrl-C.`);
   await untilAborted(signal);
-  await waitAtMost(
-    deps.config.shutdownMs,
-    Promise.all([app?.close(), ...syslog.map((listener) => listener.stop()), work, copies]),
-  );
+  await waitForShutdown(Promise.all([app?.close(), ...syslog.map((listener) => listener.stop()), work, copies]));
 }
 
 /** Starts listening. Throws a short explanation if the port is in use. */
@@ -132,7 +129,9 @@ export function untilAborted(signal: AbortSignal): Promise<void> {
   return new Promise((done) => signal.addEventListener('abort', () => done(), { once: true }));
 }
 
-export async function waitAtMost(ms: number, work: Promise<unknown>): Promise<void> {
-  const timer = AbortSignal.timeout(ms);
-  await Promise.race([work, untilAborted(timer)]);
+const shutdownMaxMs = 15_000;
+
+/** Waits for the work of a process that stops, for at most 15 seconds. */
+export async function waitForShutdown(work: Promise<unknown>): Promise<void> {
+  await Promise.race([work, untilAborted(AbortSignal.timeout(shutdownMaxMs))]);
 }
