@@ -223,7 +223,7 @@ comment on column feed_sweeps.hour is 'Start of the hour that queries counts, fo
 create index on feed_sweeps (due_at);
 select tocsin_protect('feed_sweeps');
 
-create table feed_exposures (
+create table feed_sightings (
   organization_id uuid not null references organizations (id),
   item_id uuid not null references items (id),
   connection_id uuid not null,
@@ -237,16 +237,16 @@ create table feed_exposures (
   found_at timestamptz not null,
   primary key (organization_id, item_id, connection_id, dataset, value, event_key)
 );
-comment on table feed_exposures is 'Log rows that contain an active indicator of an item: the evidence that the organization is exposed.';
-comment on column feed_exposures.type is 'Type of the indicator. cidr for a network.';
-comment on column feed_exposures.match is 'Why the row is a sighting: the indicator itself, the host of a URL, a host below a domain, or an address in a network.';
-comment on column feed_exposures.observed is 'Value of the log row, in lower case.';
-comment on column feed_exposures.event_key is 'Key of the log row, for deduplication.';
-comment on column feed_exposures.event is 'JSON of the log row.';
-create index on feed_exposures (organization_id, item_id, found_at desc);
-create index feed_exposures_value on feed_exposures (organization_id, md5(value), found_at desc);
-create index feed_exposures_observed on feed_exposures (organization_id, md5(observed), found_at desc);
-select tocsin_protect('feed_exposures');
+comment on table feed_sightings is 'Log rows that contain an active indicator of an item: the evidence that the organization is exposed.';
+comment on column feed_sightings.type is 'Type of the indicator. cidr for a network.';
+comment on column feed_sightings.match is 'Why the row is a sighting: the indicator itself, the host of a URL, a host below a domain, or an address in a network.';
+comment on column feed_sightings.observed is 'Value of the log row, in lower case.';
+comment on column feed_sightings.event_key is 'Key of the log row, for deduplication.';
+comment on column feed_sightings.event is 'JSON of the log row.';
+create index on feed_sightings (organization_id, item_id, found_at desc);
+create index feed_sightings_value on feed_sightings (organization_id, md5(value), found_at desc);
+create index feed_sightings_observed on feed_sightings (organization_id, md5(observed), found_at desc);
+select tocsin_protect('feed_sightings');
 
 -- TAXII ------------------------------------------------------------------------------------------------------------------------------
 

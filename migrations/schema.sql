@@ -2305,7 +2305,7 @@ create policy own on feed_sweeps to tocsin_app using ((organization_id = ( SELEC
 grant select, insert, update, delete on feed_sweeps to tocsin_app, tocsin_system;
 
 -- Log rows that contain an active indicator of an item: the evidence that the organization is exposed.
-create table feed_exposures (
+create table feed_sightings (
   organization_id uuid not null,
   item_id uuid not null,
   connection_id uuid not null,
@@ -2317,19 +2317,19 @@ create table feed_exposures (
   event_key text not null, -- Key of the log row, for deduplication.
   event text not null, -- JSON of the log row.
   found_at timestamp with time zone not null,
-  constraint feed_exposures_pkey PRIMARY KEY (organization_id, item_id, connection_id, dataset, value, event_key),
-  constraint feed_exposures_match_check CHECK (match = ANY (ARRAY['exact'::text, 'url_host'::text, 'parent_domain'::text, 'network'::text])),
-  constraint feed_exposures_item_id_fkey FOREIGN KEY (item_id) REFERENCES items(id),
-  constraint feed_exposures_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id)
+  constraint feed_sightings_pkey PRIMARY KEY (organization_id, item_id, connection_id, dataset, value, event_key),
+  constraint feed_sightings_match_check CHECK (match = ANY (ARRAY['exact'::text, 'url_host'::text, 'parent_domain'::text, 'network'::text])),
+  constraint feed_sightings_item_id_fkey FOREIGN KEY (item_id) REFERENCES items(id),
+  constraint feed_sightings_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id)
 );
-CREATE INDEX feed_exposures_observed ON feed_exposures USING btree (organization_id, md5(observed), found_at DESC);
-CREATE INDEX feed_exposures_organization_id_item_id_found_at_idx ON feed_exposures USING btree (organization_id, item_id, found_at DESC);
-CREATE INDEX feed_exposures_value ON feed_exposures USING btree (organization_id, md5(value), found_at DESC);
-alter table feed_exposures enable row level security;
-alter table feed_exposures force row level security;
-create policy every on feed_exposures to tocsin_system using (true) with check (true);
-create policy own on feed_exposures to tocsin_app using ((organization_id = ( SELECT tocsin_org() AS tocsin_org))) with check ((organization_id = ( SELECT tocsin_org() AS tocsin_org)));
-grant select, insert, update, delete on feed_exposures to tocsin_app, tocsin_system;
+CREATE INDEX feed_sightings_observed ON feed_sightings USING btree (organization_id, md5(observed), found_at DESC);
+CREATE INDEX feed_sightings_organization_id_item_id_found_at_idx ON feed_sightings USING btree (organization_id, item_id, found_at DESC);
+CREATE INDEX feed_sightings_value ON feed_sightings USING btree (organization_id, md5(value), found_at DESC);
+alter table feed_sightings enable row level security;
+alter table feed_sightings force row level security;
+create policy every on feed_sightings to tocsin_system using (true) with check (true);
+create policy own on feed_sightings to tocsin_app using ((organization_id = ( SELECT tocsin_org() AS tocsin_org))) with check ((organization_id = ( SELECT tocsin_org() AS tocsin_org)));
+grant select, insert, update, delete on feed_sightings to tocsin_app, tocsin_system;
 
 -- TAXII collections of an organization.
 create table taxii_collections (

@@ -156,8 +156,8 @@ const acts: Record<string, () => Promise<unknown>> = {
   },
   'has an indicator of a shared item in its logs': async () => {
     await sweepLogsOf(alice);
-    const { exposures } = (await alice.call('GET', `/api/feed/items/${memberId}/exposures`)).body;
-    expect(exposures).toMatchObject([{ value: reportedDomains[0] }]);
+    const { sightings } = (await alice.call('GET', `/api/feed/items/${memberId}/sightings`)).body;
+    expect(sightings).toMatchObject([{ value: reportedDomains[0] }]);
   },
   'sets a profile and has its items scored': async () => {
     await alice.call('PUT', '/api/feed/profile', { keywords: ['secret', 'common'], threshold: 0.1 });

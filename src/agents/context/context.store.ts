@@ -91,7 +91,7 @@ type MentionRow = Dated<NonNullable<IndicatorContext['hits']>[number], 'createdA
 /** Lists the sightings of a value in any of its forms, as an indicator or as a value of a log row, newest first. */
 export function listSightings(tx: Tx, orgId: OrgId, forms: string[], limit: number): Promise<SightingRow[]> {
   return queryRows<SightingRow>(tx)`
-      select item_id as "itemId", connection_id as "connectionId", dataset, value, match, observed, event, found_at as "foundAt" from feed_exposures
+      select item_id as "itemId", connection_id as "connectionId", dataset, value, match, observed, event, found_at as "foundAt" from feed_sightings
       where organization_id = ${orgId} and (
         (md5(value) = any(array(select md5(form) from unnest(${forms}::text[]) form)) and value = any(${forms}::text[]))
         or (md5(observed) = any(array(select md5(form) from unnest(${forms}::text[]) form)) and observed = any(${forms}::text[])))

@@ -62,7 +62,7 @@ export const Overview = z
     pausedModels: z.array(PausedPart.omit({ name: true })).describe('`id` is the alias.'),
     datasetShortfalls: z
       .array(Shortfall.extend({ dataset: z.string() }))
-      .describe('Datasets that receive less than usual, at most 20.'),
+      .describe('Datasets that receive fewer events than usual, at most 20.'),
     failingOutputs: z.int().describe('Destinations that the service disabled or whose latest delivery failed.'),
     suggestions: z.object({ open: z.int(), newestAt: time.nullable() }),
     budgets: z

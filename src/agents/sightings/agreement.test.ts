@@ -128,7 +128,7 @@ test('look-ups, block lists and sightings agree on every value', async () => {
   const sightings: Record<string, string> = {};
   // A row may be a sighting of a URL and of its host.
   for (const { id } of items)
-    for (const { event: row, match } of (await org.call('GET', `/api/feed/items/${id}/exposures`)).body.exposures)
+    for (const { event: row, match } of (await org.call('GET', `/api/feed/items/${id}/sightings`)).body.sightings)
       if (sightings[JSON.parse(row)._id] !== 'exact') sightings[JSON.parse(row)._id] = match;
   const found = cases.map(([value], index) => [
     value,

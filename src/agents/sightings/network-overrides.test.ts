@@ -111,8 +111,8 @@ test('sweeps search neither a network that the organization calls harmless nor t
     if (isHarmless) await override(org, first, [{ type: 'cidr', value: network, status: 'false_positive' }]);
     const second = await addEvent(org, 'zq-second');
     await sweep();
-    const found = [first, second].map((id) => callOk(org, 'GET', `/api/feed/items/${id}/exposures`));
-    return (await Promise.all(found)).flatMap(({ exposures }) => exposures).length;
+    const found = [first, second].map((id) => callOk(org, 'GET', `/api/feed/items/${id}/sightings`));
+    return (await Promise.all(found)).flatMap(({ sightings }) => sightings).length;
   };
   expect([await sighted(false), await sighted(true)]).toEqual([2, 0]);
 });

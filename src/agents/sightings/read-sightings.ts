@@ -14,7 +14,7 @@ export async function getSightings({ db }: ReadSightingsDeps, caller: Caller, id
     (await isItemVisible(tx, id)) ? listSightings(tx, caller.orgId, id, sightingsMax) : undefined,
   );
   if (!rows) throw appError('not_found', `Item ${id} not found`);
-  return { exposures: rows.map((row) => ({ ...row, foundAt: row.foundAt.toISOString() })) };
+  return { sightings: rows.map((row) => ({ ...row, foundAt: row.foundAt.toISOString() })) };
 }
 
 export async function getSweeps({ db }: ReadSightingsDeps, caller: Caller): Promise<SweepList> {

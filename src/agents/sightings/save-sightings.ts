@@ -41,7 +41,7 @@ export async function saveSightings(tx: Tx, sweep: Sweep, findings: SweepFinding
           type: 'feed.item.exposed',
           resourceId: id,
           revision: item.version,
-          data: { ...item, exposure: { at: now.toISOString(), connectionId, indicators } },
+          data: { ...item, sighting: { at: now.toISOString(), connectionId, indicators } },
           severity: overrides.get(id)?.severity ?? item.event.severity,
         };
       }),

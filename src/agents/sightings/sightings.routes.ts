@@ -10,9 +10,9 @@ const params = z.object({ id: z.string().regex(uuidPattern, 'must be a UUID') })
 export function sightingRoutes(app: App, deps: ReadSightingsDeps): void {
   const route = apiRoutes(app, { tag: 'feed', scope: 'feed:read' });
   route(
-    'GET /api/feed/items/:id/exposures',
+    'GET /api/feed/items/:id/sightings',
     {
-      operationId: 'listItemExposures',
+      operationId: 'listItemSightings',
       summary: 'List log rows that contain indicators of an item',
       description:
         'An item is searched when it is added or changes, in the events of the 30 days before. Events that arrive later are not compared with it.',

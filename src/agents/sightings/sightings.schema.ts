@@ -11,7 +11,7 @@ const SightingMatch = z
 
 export const ItemSightings = z
   .object({
-    exposures: z.array(
+    sightings: z.array(
       z.object({
         connectionId: z
           .string()
@@ -26,7 +26,7 @@ export const ItemSightings = z
       }),
     ),
   })
-  .meta({ id: 'ItemExposures' });
+  .meta({ id: 'ItemSightings' });
 export type ItemSightings = z.infer<typeof ItemSightings>;
 
 export const SweepList = z

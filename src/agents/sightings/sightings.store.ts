@@ -80,19 +80,19 @@ type SightingColumn = 'itemId' | 'dataset' | 'type' | 'value' | 'match' | 'obser
 export async function insertSightings(tx: Tx, sweep: Sweep, sightings: Sighting[], now: Date): Promise<string[]> {
   const column = (name: SightingColumn): string[] => sightings.map((sighting) => sighting[name]);
   const inserted = await queryRows<{ item_id: string }>(tx)`
-      insert into feed_exposures (organization_id, connection_id, found_at, item_id, dataset, type, value, match, observed, event_key, event)
+      insert into feed_sightings (organization_id, connection_id, found_at, item_id, dataset, type, value, match, observed, event_key, event)
       select ${sweep.orgId}::uuid, ${sweep.connectionId}::uuid, ${now}::timestamptz, * from unnest(${column('itemId')}::uuid[], ${column('dataset')}::text[],
         ${column('type')}::text[], ${column('value')}::text[], ${column('match')}::text[], ${column('observed')}::text[], ${column('eventKey')}::text[], ${column('event')}::text[])
       on conflict do nothing returning item_id`;
   return [...new Set(inserted.map(({ item_id }) => item_id))];
 }
 
-type SightingRow = Omit<ItemSightings['exposures'][number], 'foundAt'> & { foundAt: Date };
+type SightingRow = Omit<ItemSightings['sightings'][number], 'foundAt'> & { foundAt: Date };
 
 /** Returns the newest sightings of an item. */
 export function listSightings(tx: Tx, orgId: OrgId, itemId: string, limit: number): Promise<SightingRow[]> {
   return queryRows<SightingRow>(tx)`
-      select connection_id as "connectionId", dataset, type, value, match, observed, event, found_at as "foundAt" from feed_exposures
+      select connection_id as "connectionId", dataset, type, value, match, observed, event, found_at as "foundAt" from feed_sightings
       where organization_id = ${orgId} and item_id = ${itemId} order by found_at desc, event_key limit ${limit}`;
 }
 
@@ -114,6 +114,6 @@ export async function isItemVisible(tx: Tx, id: string): Promise<boolean> {
 
 /** Deletes sightings whose event or observed value contains a value. */
 export async function eraseFromSightings(tx: Tx, orgId: OrgId, value: string): Promise<Record<string, never>> {
-  await deleteRowsWithValue(tx, { orgId, table: 'feed_exposures', columns: ['event', 'observed'] }, value);
+  await deleteRowsWithValue(tx, { orgId, table: 'feed_sightings', columns: ['event', 'observed'] }, value);
   return {};
 }

@@ -36,8 +36,8 @@ const idOf = async (org: TestOrg, title: string): Promise<string> =>
   (await org.call('GET', '/items?perPage=100')).body.items.find(
     (item: { event: { title: string } }) => item.event.title === title,
   ).id;
-const exposures = async (org: TestOrg, id: string) =>
-  (await org.call('GET', `/api/feed/items/${id}/exposures`)).body.exposures;
+const sightings = async (org: TestOrg, id: string) =>
+  (await org.call('GET', `/api/feed/items/${id}/sightings`)).body.sightings;
 
 test('marks an item as exposed once, and only for the organization whose logs contain its indicator', async () => {
   const [owner, org, other] = [await app.newOrg(), await app.newOrg(), await app.newOrg()];
@@ -53,7 +53,7 @@ test('marks an item as exposed once, and only for the organization whose logs co
   const before = (await other.call('GET', '/items')).headers['etag'];
   await sweep();
   const id = await idOf(org, 'Report 9100');
-  const found = await exposures(org, id);
+  const found = await sightings(org, id);
   expect((await org.call('GET', '/api/feed/sweeps')).body.sweeps).toMatchObject([{ failures: 0, lastError: null }]);
   expect(found).toMatchObject([{ connectionId: org.id, dataset: 'dns', type: 'domain', value: values[0] }]);
   expect(JSON.parse(found[0].event)).toMatchObject({ user: 'ada' });
@@ -63,13 +63,13 @@ test('marks an item as exposed once, and only for the organization whose logs co
     judgedBy: 'logs',
     reasons: [{ kind: 'indicator', matched: values[0] }],
   });
-  expect(await exposures(other, id)).toEqual([]);
+  expect(await sightings(other, id)).toEqual([]);
   expect((await other.call('GET', '/items')).headers['etag']).toBe(before);
   expect((await other.call('GET', `/items/${id}`)).body.tenantOverrides).toBeNull();
   // A change of the item repeats the search. The row is already stored.
   await org.call('PUT', `/api/feed/items/${id}/override`, { note: 'known' });
   await sweep();
-  expect(await exposures(org, id)).toHaveLength(1);
+  expect(await sightings(org, id)).toHaveLength(1);
   await org.call('PUT', `/api/feed/items/${id}/override`, { relevance: { verdict: 'irrelevant' } });
   expect((await org.call('GET', `/items/${id}`)).body.tenantOverrides.relevance.verdict).toBe('irrelevant');
 });
@@ -106,7 +106,7 @@ test('sends one webhook for an exposed item with its sightings, to its organizat
     data: {
       id: item.id,
       event: { title: 'Exposed' },
-      exposure: {
+      sighting: {
         connectionId: org.id,
         indicators: [{ type: 'domain', value: 'exposed-host.top', dataset: 'dns' }],
       },
@@ -138,9 +138,9 @@ test('skips an organization that disabled sweeps, and indicators that are overri
     denied.push(other.body.id);
   }
   await sweep();
-  expect(await exposures(org, ids[0]!)).toHaveLength(1);
-  expect(await exposures(off, ids[1]!)).toEqual([]);
-  for (const [index, each] of [org, off].entries()) expect(await exposures(each, denied[index]!)).toEqual([]);
+  expect(await sightings(org, ids[0]!)).toHaveLength(1);
+  expect(await sightings(off, ids[1]!)).toEqual([]);
+  for (const [index, each] of [org, off].entries()) expect(await sightings(each, denied[index]!)).toEqual([]);
 });
 
 test('does not search for an item that the organization retracted, but searches the logs of others', async () => {
@@ -152,7 +152,7 @@ test('does not search for an item that the organization retracted, but searches 
   const id = await idOf(org, 'Report 9300');
   expect((await org.call('PUT', `/api/feed/items/${id}/override`, { status: 'retracted' })).status).toBe(200);
   await sweep();
-  expect([await exposures(org, id), (await exposures(other, id)).length]).toEqual([[], 1]);
+  expect([await sightings(org, id), (await sightings(other, id)).length]).toEqual([[], 1]);
 });
 
 test('does not search for an expired indicator after its item changes', async () => {
@@ -172,7 +172,7 @@ test('does not search for an expired indicator after its item changes', async ()
   const merged = await org.call('POST', `/api/feed/items/${old.id}/merge`, { into: fresh.id });
   expect(merged.body.duplicateOf).toBe(fresh.id);
   await sweep();
-  expect([await exposures(org, old.id), (await exposures(org, fresh.id)).length]).toEqual([[], 1]);
+  expect([await sightings(org, old.id), (await sightings(org, fresh.id)).length]).toEqual([[], 1]);
   now = before;
 });
 

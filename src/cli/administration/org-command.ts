@@ -102,5 +102,9 @@ function formatErasure({ id, name, requestedBy, finishedAt, rows, files, bytes, 
 
 export async function resumeOrg(name: string, { json }: JsonOption): Promise<number> {
   const org = await withDatabase((db) => resumeOrganization(db, { name }, nameCommand('tocsin org resume')));
-  return printResult(json, org, `Organization ${org.name} is not suspended. What was due meanwhile runs now.`);
+  return printResult(
+    json,
+    org,
+    `Organization ${org.name} is no longer suspended. Runs that were due during the suspension start now.`,
+  );
 }

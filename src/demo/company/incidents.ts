@@ -109,13 +109,6 @@ function* uploads(hourZero: number, random: Random): Generator<LogEvent> {
   }
 }
 
-/** The victim's own sign-in shortly before the intrusion, also on a weekend: nobody reaches the intruder's country so soon after it. */
-function* victimAtWork(hourZero: number, random: Random): Generator<LogEvent> {
-  const { site, ...person } = cast.victim;
-  const signIn = { person, ip: site.officeIp, country: site.country };
-  yield buildAuthEvent(createStamp(random, hourZero - 31 * hourMs + 10 * minuteMs), signIn);
-}
-
 /** Generates rare events that look malicious but are harmless. `hourZero` is the last full hour of the logs (epoch milliseconds). */
 export function* generateHarmlessIncidents(hourZero: number, random: Random): Generator<LogEvent> {
   yield* travel(hourZero, random);
@@ -123,5 +116,8 @@ export function* generateHarmlessIncidents(hourZero: number, random: Random): Ge
   yield* newPhone(hourZero, random);
   yield* administration(hourZero, random);
   yield* uploads(hourZero, random);
-  yield* victimAtWork(hourZero, random);
+  // The victim signs in at home shortly before the intrusion, on weekends too: nobody reaches the intruder's country so soon.
+  const { site, ...person } = cast.victim;
+  const atHome = { person, ip: site.officeIp, country: site.country };
+  yield buildAuthEvent(createStamp(random, hourZero - 31 * hourMs + 10 * minuteMs), atHome);
 }

@@ -48,7 +48,7 @@ const routes: ExportRoute[] = [
 
 const paging = 'The header `Link` has the address of the next page, with the parameter `after`, until the last one.';
 const byName =
-  'The filters `malware`, `tool` and `actor` select the values that an item assigns to the name. Of values that were left out, `X-Tocsin-Unassigned` has the number.';
+  'The filters `malware`, `tool` and `actor` select the values that an item assigns to the name. `X-Tocsin-Unassigned` is the number of values that were left out.';
 /** The standard of each format defines the response. */
 const describe = (operationId: string, summary: string, description: string, type: string) => ({
   operationId,

@@ -65,9 +65,8 @@ const headlineMaxChars = 150;
 const attackPathMinConfidence = 0.6;
 
 /**
- * Extracts an item from the text of a report without a language model (spec/feed.md, "Filling"): indicators, techniques with their supporting
- * passages, names, platforms, products, severity by rules with their passages, and an extractive summary. The text is data: it cannot set a
- * field.
+ * Extracts an item from the text of a report without a language model: indicators, techniques with their supporting passages, names, platforms,
+ * products, severity by rules with their passages, and an extractive summary. The text is data: it cannot set a field.
  */
 export function extractItem(report: ReportText, lists: ReferenceLists = {}): ExtractedItem {
   const text = prepareText(report);

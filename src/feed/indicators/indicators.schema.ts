@@ -90,12 +90,12 @@ export const IndicatorLookup = z
         values: z.array(ValueStatus).describe('The first ones in numeric order, at most as many as `items`.'),
       })
       .optional()
-      .describe('Of a network: the addresses and networks inside it that items contain.'),
+      .describe('For a network: the addresses and networks inside it that items contain.'),
     parts: z
       .array(ValueStatus)
       .optional()
       .describe(
-        'Of a composite value such as `domain|ip`: its parts. The other fields are those of the part with the strongest status: active, then expired, revoked and false positive.',
+        'For a composite value such as `domain|ip`: its parts. The other fields are those of the part with the strongest status: active, then expired, revoked and false positive.',
       ),
   })
   .meta({ id: 'IndicatorLookup' });

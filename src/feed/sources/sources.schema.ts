@@ -69,7 +69,9 @@ export const PullOutcome = z
     error: z
       .string()
       .optional()
-      .describe('Why the pull failed. A failed pull changes no item, unless it broke off while it was written.'),
+      .describe(
+        'Why the pull failed. A failed pull changes no item, unless it stopped while its items were being written.',
+      ),
   })
   .meta({ id: 'PullOutcome' });
 

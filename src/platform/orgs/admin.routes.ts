@@ -99,7 +99,7 @@ export function organizationRoutes(app: App, deps: AdminDeps): void {
     {
       operationId: 'resumeOrganization',
       summary: 'End the suspension of an organization',
-      description: 'What was due meanwhile runs as after a downtime.',
+      description: 'Runs that were due during the suspension start now, as after a downtime.',
       ignoresBody: true,
       params: Path,
       returns: Organization,

@@ -42,7 +42,7 @@ export function orgRoutes(app: App, deps: ChangeKeyDeps): void {
     {
       operationId: 'rotateKey',
       summary: 'Rotate the secret of a key',
-      description: 'Only of a key that has no scope that the caller lacks, and ends no later than the caller.',
+      description: 'The key must not have a scope that the caller lacks, nor expire later than the caller.',
       secretField: 'key',
       params: KeyPath,
       body: RotateKeyInput,

@@ -266,7 +266,7 @@ async function useFeed({ get, post, put, remove }: ApiCalls, mark: string): Prom
   await put(`/api/feed/items/${one.id}/override`, { severity: 'low', relevance: { verdict: 'relevant' } });
   await put('/api/feed/profile', { keywords: [mark], platforms: ['win'] });
   await get('/api/feed/profile');
-  await get(`/api/feed/items/${one.id}/exposures`);
+  await get(`/api/feed/items/${one.id}/sightings`);
   await get('/api/feed/sweeps');
   await post('/api/feed/items', { text: `${mark} saw evil-host[.]top on Monday.` });
   await get(`/items?q=${mark}&duplicates=hide&asOf=${(await get('/items')).outputs.asOf}`);

@@ -18,7 +18,7 @@ async function sweepLogs(deps: Deps): Promise<void> {
   for (let round = 0; round < 20; round += 1) await sweepDue(deps, new AbortController().signal);
 }
 
-/** Creates a source with items, an override, a profile with scores, and exposures. Returns the ids of the source and the items. */
+/** Creates a source with items, an override, a profile with scores, and sightings. Returns the ids of the source and the items. */
 export async function fillFeed(deps: Deps, org: TestOrg, mark: string): Promise<string[]> {
   const { get, post, put } = callsOf(org);
   return whileServing(kevCatalogWith(mark), async (url) => {
@@ -43,8 +43,8 @@ export async function fillFeed(deps: Deps, org: TestOrg, mark: string): Promise<
     await inOrg(deps.db, org.id, (tx) => saveJudgmentRow(tx, { orgId: org.id, ...judged, at: deps.clock() }));
     for (let round = 0; round < 10; round += 1) await scoreNextBatch(deps);
     await sweepLogs(deps);
-    const seen = await Promise.all(items.map(({ id }: { id: string }) => get(`/api/feed/items/${id}/exposures`)));
-    if (!seen.some(({ exposures }) => exposures.length > 0)) throw new Error('no item is exposed');
+    const seen = await Promise.all(items.map(({ id }: { id: string }) => get(`/api/feed/items/${id}/sightings`)));
+    if (!seen.some(({ sightings }) => sightings.length > 0)) throw new Error('no item is exposed');
     return [source.id, ...items.map(({ id }: { id: string }) => id)];
   });
 }

@@ -8,7 +8,7 @@ export type ItemHighlight = Schemas['ItemHighlight'];
 export type ItemDetail = Awaited<ReturnType<typeof getItem>>;
 export type Prediction = Schemas['CvePrediction'];
 export type ItemStatus = FeedItem['event']['status'];
-export type Exposure = Schemas['ItemExposures']['exposures'][number];
+export type ItemSighting = Schemas['ItemSightings']['sightings'][number];
 export type Indicator = Schemas['Indicator'];
 export type Relevance = NonNullable<Schemas['TenantOverrides']['relevance']>;
 export type ItemOverride = NonNullable<
@@ -74,10 +74,10 @@ export const itemTextQuery = (id: string, version: number) =>
   });
 
 /** The rows of the organization's logs that contain an indicator of the item. */
-export const exposuresQuery = (id: string) =>
+export const sightingsQuery = (id: string) =>
   queryOptions({
-    queryKey: ['feed', 'exposures', id],
-    queryFn: () => read(api.GET('/api/feed/items/{id}/exposures', { params: { path: { id } } })),
+    queryKey: ['feed', 'sightings', id],
+    queryFn: () => read(api.GET('/api/feed/items/{id}/sightings', { params: { path: { id } } })),
   });
 
 /** How many items each value of a filter would show beside the other filters. */

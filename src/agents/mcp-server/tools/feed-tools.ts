@@ -46,11 +46,11 @@ export const feedTools = [
     scopes: ['feed:read'],
     input: z.strictObject({ id: idInput('item') }),
     run: async (callApi, { id }) => {
-      const [item, { exposures }] = await Promise.all([
+      const [item, { sightings }] = await Promise.all([
         callApi<FeedItemDetail>('GET', `/api/feed/items/${id}`),
-        callApi<ItemSightings>('GET', `/api/feed/items/${id}/exposures`),
+        callApi<ItemSightings>('GET', `/api/feed/items/${id}/sightings`),
       ]);
-      return { item, exposures };
+      return { item, sightings };
     },
   }),
   defineTool({

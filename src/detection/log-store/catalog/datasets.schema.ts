@@ -24,7 +24,7 @@ export const Shortfall = z
     since: z.string().describe('RFC 3339, UTC. Start of the hours in which it was noticed.'),
     hours: z.int().describe('Number of these hours.'),
     events: z.int().describe('Events that arrived in them.'),
-    expected: z.int().describe('The least that arrived in the same hours of an earlier day.'),
+    expected: z.int().describe('The lowest number of events that arrived in the same hours of an earlier day.'),
   })
   .meta({ id: 'DatasetShortfall' });
 
@@ -36,7 +36,7 @@ const Dataset = z
     lastEventAt: z.string().nullable(),
     lastIngestedAt: z.string().nullable(),
     shortfall: Shortfall.nullable().describe(
-      'Set while the dataset receives less than in the same hours of the last 7 to 14 days.',
+      'Set while the dataset receives fewer events than in the same hours of the last 7 to 14 days.',
     ),
     columns: z.array(Column),
   })

@@ -25,7 +25,7 @@ export type JudgeCandidatesDeps = { db: Db; clock: Clock };
 
 /** Candidates that are judged together if verdicts are free. */
 const instantBatchMax = 500;
-/** Candidates of which a model judges some side by side. */
+/** Candidates that a model judges, several at a time. */
 const modelBatchMax = 50;
 
 /**

@@ -42,9 +42,8 @@ const networkTypes = new Set(['domain', 'url', 'ipv4', 'ipv6']);
 const hashTypes = new Set(['md5', 'sha1', 'sha256', 'sha512']);
 
 /**
- * Extracts the indicators of a plain text (spec/feed.md, "Extraction"): refangs the text with an offset map, scans it in one linear
- * pass, validates each candidate by type and scores it by context. Harmless values are kept with status `false_positive` and the
- * deciding reason first in `reasons`.
+ * Extracts the indicators of a plain text: refangs the text with an offset map, scans it in one linear pass, validates each candidate by type and
+ * scores it by context. Harmless values are kept with status `false_positive` and the deciding reason first in `reasons`.
  */
 export function extractIndicators(text: string, options: ExtractIndicatorsOptions = {}): IndicatorExtraction {
   const refanged = refangText(text);

@@ -32,9 +32,9 @@ const cues: [RegExp, string][] = [
 const cueMaxChars = 20_000;
 
 /**
- * Rates severity by rule (spec/feed.md, "event.severity"). The first of these decides: the highest rating of the CVSS scores (one score
- * per vulnerability), the source's own word, a cue in the text (never above high), none. A CVE in the KEV catalog raises the result to
- * at least high, or critical with known ransomware use. `rule` identifies the deciding rule.
+ * Rates severity by rule. The first of these decides: the highest rating of the CVSS scores (one score per vulnerability), the source's own word, a
+ * cue in the text (never above high), none. A CVE in the KEV catalog raises the result to at least high, or critical with known ransomware use.
+ * `rule` identifies the deciding rule.
  */
 export function judgeSeverity(input: {
   cvss?: CvssScore[];

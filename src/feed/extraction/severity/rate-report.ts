@@ -35,10 +35,10 @@ const evidenceMax = 3;
 const scamStatements = 2;
 
 /**
- * Rates a report by the rubric of spec/feed.md ("event.severity"): the first rule whose statements the report makes, from critical to low.
- * Denials, possibilities, advice, remarks on attacks in general, and events more than two years before the publication state nothing. The
- * lead decides what the report is about. Attacks in a text whose title only discloses a vulnerability do not count. Guides are low at most, descriptions of products none, and collections of stories high at most.
- * `evidence` has the deciding sentences.
+ * Rates a report by a rubric: the first rule whose statements the report makes, from critical to low. Denials, possibilities, advice, remarks on
+ * attacks in general, and events more than two years before the publication state nothing. The lead decides what the report is about. Attacks in a
+ * text whose title only discloses a vulnerability do not count. Guides are low at most, descriptions of products none, and collections of stories
+ * high at most. `evidence` has the deciding sentences.
  */
 export function rateReport(report: ReportToRate): ReportRating {
   const { lead: sentences, body } = readStatements(report);

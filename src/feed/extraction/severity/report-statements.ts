@@ -120,7 +120,7 @@ const openingStatements = 3;
 
 /**
  * Marks the statements of a text that looks back at an event as old, except those that mention a recent year or the present. A text looks back
- * if it says so, or if its opening tells an old attack and no sentence mentions a recent year.
+ * if it says so, or if it opens with an old attack and no sentence mentions a recent year.
  */
 function markRetrospect(statements: Statement[], year: number): Statement[] {
   const isRecent = ({ text }: Statement): boolean => listYears(text).some((other) => other >= year - recentYears);

@@ -24,5 +24,5 @@ test('samples the words that items have now', async () => {
       const { sample, all } = await sampled(oneIn, word);
       expect(sample, `${word}, one in ${oneIn}`).toEqual(all);
     }
-  expect((await sampled(16, 'calm')).sample.length).toBeGreaterThan(0);
+  expect((await sampled(2, 'calm')).sample.length).toBeGreaterThan(0);
 });

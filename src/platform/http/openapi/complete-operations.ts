@@ -59,9 +59,7 @@ function describeAccess({
   return [
     scope === undefined ? 'Any valid API key will do.' : `The key needs the scope \`${scope}\`.`,
     ...(acceptsBasicAuth ? ['It may be sent as the password of Basic authentication.'] : []),
-    ...(ignoresUnknownQuery
-      ? ['Unknown query parameters are ignored. `warnings` of the response, if it has them, list them.']
-      : []),
+    ...(ignoresUnknownQuery ? ['Unknown query parameters are ignored. The response lists them in `warnings`.'] : []),
   ].join(' ');
 }
 

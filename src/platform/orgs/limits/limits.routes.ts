@@ -24,7 +24,7 @@ export function limitRoutes(app: App, deps: QuotaDeps & { operator: string }): v
       operationId: 'changeOrganizationQuotas',
       summary: 'Change the quotas of an organization',
       description:
-        'Quotas that the body leaves out stay as they are, and null removes one. What the organization has beyond a quota stays, but nothing is added.',
+        'Quotas that the body leaves out stay as they are, and null removes one. An organization that is already above a quota keeps what it has, but cannot add more.',
       acceptsIfMatch: true,
       params: OrganizationPath,
       body: ChangeQuotas,

@@ -1,7 +1,7 @@
 import { useQueries, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
-import { exposuresQuery } from '../../api/feed.ts';
+import { sightingsQuery } from '../../api/feed.ts';
 import { valueHitsQuery } from '../../api/hits.ts';
 import { indicatorQuery, type IndicatorLookup } from '../../api/indicators.ts';
 import { formatLocal } from '../../lib/time.ts';
@@ -148,9 +148,9 @@ function HostUrls({ urls }: { urls: IndicatorLookup['urls'] }) {
 
 function ValueSightings({ lookup }: { lookup: IndicatorLookup }) {
   const ids = [...new Set(lookup.items.map(({ itemId }) => itemId))].slice(0, itemsRead);
-  const results = useQueries({ queries: ids.map((id) => exposuresQuery(id)) });
+  const results = useQueries({ queries: ids.map((id) => sightingsQuery(id)) });
   const found = results
-    .flatMap(({ data }) => data?.exposures ?? [])
+    .flatMap(({ data }) => data?.sightings ?? [])
     .filter(({ value, observed }) =>
       [lookup.normalizedValue, lookup.value].some((form) => form === value || form === observed),
     );

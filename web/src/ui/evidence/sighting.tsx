@@ -1,8 +1,8 @@
-import type { Exposure } from '../../api/feed.ts';
+import type { ItemSighting } from '../../api/feed.ts';
 import { texts } from '../../texts/feed.ts';
 import { ExactTime, RelativeTime } from '../time.tsx';
 
-type Props = { sighting: Exposure; showsValue?: boolean };
+type Props = { sighting: ItemSighting; showsValue?: boolean };
 
 /** A row of the logs that contains an indicator: where, why it matches if it does not contain it as it is, and when. It opens to all fields. */
 export function Sighting({ sighting: { dataset, value, match, observed, event, foundAt }, showsValue }: Props) {
