@@ -7,9 +7,8 @@ import { requestIdHeader } from '../../platform/http/request-log.ts';
 import { appError, fieldError } from '../../platform/lib/errors.ts';
 import type { CurrentSession } from '../../platform/orgs/sessions/sessions.schema.ts';
 import { describeProblem, type ProblemBody } from '../../detection/as-code/service-client.ts';
-import { createMcpServer } from './create-mcp-server.ts';
+import { createMcpServer, toolsFor } from './create-mcp-server.ts';
 import type { CallApi } from './tools/tool.ts';
-import { toolsFor } from './tool-table.ts';
 
 type McpEndpointDeps = { config: OriginSettings & { isMcpWriteEnabled: boolean } };
 

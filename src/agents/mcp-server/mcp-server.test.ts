@@ -7,7 +7,7 @@ import { scopes } from '../../platform/http/caller.ts';
 import { newDataDir, startApp, type TestOrg } from '../../../test/support/harness.ts';
 import { root } from '../../../test/support/program.ts';
 import { fillOrganization } from '../../../test/support/walk/fill-organization.ts';
-import { serverTools, toolsFor } from './tool-table.ts';
+import { serverTools, toolsFor } from './create-mcp-server.ts';
 
 const { app, deps, newOrg, newKey } = await startApp({
   env: { TOCSIN_FETCH_ALLOW: '127.0.0.1', TOCSIN_MCP_WRITE: 'true', TOCSIN_CORS_ORIGINS: 'https://ok.example' },

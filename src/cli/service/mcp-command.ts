@@ -1,7 +1,6 @@
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
-import { createMcpServer } from '../../agents/mcp-server/create-mcp-server.ts';
+import { createMcpServer, toolsFor } from '../../agents/mcp-server/create-mcp-server.ts';
 import type { CallApi } from '../../agents/mcp-server/tools/tool.ts';
-import { toolsFor } from '../../agents/mcp-server/tool-table.ts';
 import { loadConfig } from '../../config.ts';
 import { createServiceCall } from '../../detection/as-code/service-client.ts';
 import type { CurrentSession } from '../../platform/orgs/sessions/sessions.schema.ts';

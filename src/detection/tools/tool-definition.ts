@@ -1,39 +1,25 @@
-import { z } from 'zod';
-import type { ModelTool, TextOrigin, ToolEffect } from '../../platform/models/model-tool.ts';
+import type { z } from 'zod';
+import type { TextOrigin, ToolEffect } from '../../platform/models/model-tool.ts';
 import type { RenderedRow } from '../analysis/candidate.ts';
 
-/** A built-in tool: its description for the model, its input and its implementation. */
+/** Everything that is asked of a built-in tool. */
 export type ToolDefinition<Input = unknown> = {
+  /** Written for a language model, and shown to people. */
   description: string;
   input: z.ZodType<Input>;
   effect: ToolEffect;
   /** `get_rows` returns the rows of the case, which have rules of their own, so it adds nothing from outside. */
   origin: TextOrigin;
+  /** Its results may contain rows of any entity, so a detection with this tool is no longer limited to one entity. */
+  seesOtherEntities: boolean;
+  /** Returns the problem with the URL that the grant of an administrator must set, or undefined. Null if a grant sets no URL. */
+  findUrlProblem: ((url: string) => string | undefined) | null;
   // Declared as a method, so that definitions with different inputs fit into one registry.
   run(input: Input, sources: ToolSources, signal: AbortSignal): Promise<unknown>;
 };
 
-/** Binds a definition to the sources of one entity. */
-export function bindToolDefinition<Input>(
-  name: string,
-  definition: ToolDefinition<Input>,
-  sources: ToolSources,
-): ModelTool {
-  const { $schema: _, ...inputSchema } = z.toJSONSchema(definition.input, { io: 'input' }) as Record<string, unknown>;
-  return {
-    name,
-    description: definition.description,
-    inputSchema,
-    effect: definition.effect,
-    origin: definition.origin,
-    parse: (input) => {
-      const parsed = definition.input.safeParse(input);
-      if (parsed.success) return { input: parsed.data };
-      return { problem: parsed.error.issues.map(({ path, message }) => `${path.join('.')} ${message}`).join('; ') };
-    },
-    run: (input, signal) => definition.run(input as Input, sources, signal),
-  };
-}
+/** Returns the tool. Infers the type of the input from its schema. */
+export const defineTool = <Input>(tool: ToolDefinition<Input>): ToolDefinition => tool;
 
 /** The functions that tools call. Each is bound to one entity and its organization, so tools themselves have no access to either. */
 export type ToolSources = {
@@ -48,8 +34,9 @@ export type ToolSources = {
   searchFeed: (text: string, limit: number) => Promise<unknown>;
   lookupIndicator: (value: string) => Promise<unknown>;
   lookupTechnique: (id: string) => unknown;
-  /** Undefined if no administrator granted the detection a URL. */
-  httpGet: { template: string; get: (url: string, signal: AbortSignal) => Promise<string> } | undefined;
+  /** The URL template that an administrator granted to this tool. */
+  grantedUrl: string | undefined;
+  fetchText: (url: string, signal: AbortSignal) => Promise<string>;
 };
 
 /**

@@ -3,6 +3,7 @@ import { effectiveCron, zonedCron } from './cron-schedule.ts';
 import type { Detection } from './detection.schema.ts';
 import { findWarnings } from './warnings.ts';
 import type { DefinitionFields } from './field-types.ts';
+import { findTool } from '../../tools/tools.ts';
 
 /** Returns the record of an agent as the API shows it. Times are ISO 8601 UTC with milliseconds. */
 export function toRecord(agent: AgentView): Detection {
@@ -37,7 +38,7 @@ export function toRecord(agent: AgentView): Detection {
     revision: agent.revision,
     ...toReviews(agent),
     ...(agent.disabled_reason === null ? {} : { disabledReason: agent.disabled_reason }),
-    ...(agent.tool_names.includes('search_siem') ? { seesOtherEntities: true as const } : {}),
+    ...(agent.tool_names.some((name) => findTool(name)?.seesOtherEntities) ? { seesOtherEntities: true as const } : {}),
     ...(warnings.length === 0 ? {} : { warnings }),
     ...toSuggestionFields(agent),
   };

@@ -1,7 +1,7 @@
 import type { AgentView, AgentRow } from './detection-row.ts';
 import { describeMissingConnection } from '../../siem/siem-errors.ts';
 import { isMcpToolName } from '../../../platform/mcp/mcp-settings.ts';
-import { toolNames } from '../../tools/tools.ts';
+import { findTool } from '../../tools/tools.ts';
 import type { Warning } from './detection.schema.ts';
 
 type AgentConnection = Pick<AgentView, 'siem_type' | 'connection_id' | 'siem_connected'>;
@@ -19,7 +19,7 @@ export function findWarnings(agent: AgentView): Warning[] {
 
 export function findToolWarnings(names: readonly string[]): Warning[] {
   return names
-    .filter((name) => !toolNames.includes(name) && !isMcpToolName(name))
+    .filter((name) => !findTool(name) && !isMcpToolName(name))
     .map((name) => ({ code: 'unknown_tool', field: 'toolNames', detail: `There is no tool named "${name}".` }));
 }
 

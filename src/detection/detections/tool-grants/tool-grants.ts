@@ -5,9 +5,8 @@ import { fieldError } from '../../../platform/lib/errors.ts';
 import { requireScopes } from '../../../platform/orgs/credentials.ts';
 import type { Caller } from '../../../platform/http/caller.ts';
 import { requireMatch } from '../../../platform/orgs/record-version.ts';
-import { findTemplateProblem } from '../../tools/http-get.ts';
 import { isMcpToolName } from '../../../platform/mcp/mcp-settings.ts';
-import { listTools } from '../../tools/tools.ts';
+import { findTool, tools } from '../../tools/tools.ts';
 import { deleteGrant, listGrants, upsertGrant, type GrantRow } from './tool-grants.store.ts';
 import type { GrantToolInput, ToolGrant, ToolGrantList, ToolList } from './tool-grants.schema.ts';
 import { auditDetection, lockDetection, readDetection } from '../read-detections.ts';
@@ -21,10 +20,12 @@ type GrantKey = { id: string; tool: string; ifMatch?: string | undefined };
 
 /** Returns every tool that a detection can use: the built-in tools and those of the organization's MCP servers. */
 export async function getTools({ mcp }: Pick<ToolDeps, 'mcp'>, caller: Caller): Promise<ToolList> {
-  const builtInTools = listTools().map((tool) => ({
-    ...tool,
+  const builtInTools = Object.entries(tools).map(([name, { description, effect }]) => ({
+    name,
+    description,
+    effect,
     source: 'built-in' as const,
-    needsGrant: tool.effect === 'send',
+    needsGrant: effect === 'send',
   }));
   const mcpTools = ((await mcp?.list(caller.orgId)) ?? []).map((tool) => ({
     ...tool,
@@ -106,16 +107,17 @@ export const versionOfGrant = (grant: ToolGrant | undefined) => ({ updatedAt: gr
 
 const toAudited = (grant: ToolGrant | undefined) => grant && { ...grant, ...versionOfGrant(grant) };
 
-function toSettings(tool: string, { url }: GrantToolInput): Record<string, unknown> {
-  if (tool !== 'http_get') {
-    if (!isMcpToolName(tool))
-      throw fieldError('path/tool', 'needs_no_grant', `${tool} needs no grant. Only http_get and MCP tools do.`);
+function toSettings(name: string, { url }: GrantToolInput): Record<string, unknown> {
+  const tool = findTool(name);
+  if (tool ? tool.effect === 'read' : !isMcpToolName(name))
+    throw fieldError('path/tool', 'needs_no_grant', `${name} needs no grant. Only http_get and MCP tools do.`);
+  if (!tool?.findUrlProblem) {
     if (url !== undefined) throw fieldError('/url', 'unused', 'url is allowed for http_get only.');
     return {};
   }
   if (url === undefined)
-    throw fieldError('/url', 'required', 'url is required for http_get: the URL that it may fetch.');
-  const problem = findTemplateProblem(url);
+    throw fieldError('/url', 'required', `url is required for ${name}: the URL that it may fetch.`);
+  const problem = tool.findUrlProblem(url);
   if (problem) throw fieldError('/url', 'invalid_address', `url ${problem}.`);
   return { url };
 }

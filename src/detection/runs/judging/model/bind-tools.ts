@@ -28,9 +28,6 @@ const siemLimits = { rowsMax: 100, groupsMax: 100, timeoutMs: 20_000 };
 const httpBytesMax = 64 * 1024;
 const warningToolsMax = 10;
 
-/** Settings of granted tools, by tool name. */
-type Grants = Map<string, Record<string, unknown>>;
-
 /**
  * Returns the tools that a detection specifies, or those with the given names, bound to one entity. Tools that send anything, and all tools of MCP servers,
  * need the grant of an administrator. Tools that are not granted or not available become a warning of the run.
@@ -44,8 +41,8 @@ export async function bindTools(
   const names = [...new Set(toolNames)];
   if (names.length === 0) return [];
   const grantRows = await inOrg(deps.db, run.orgId, (tx) => listGrants(tx, run.orgId, run.detectionId));
-  const grants: Grants = new Map(grantRows.map(({ tool, settings }) => [tool, settings]));
-  const sources = createToolSources(deps, run, { candidate, grants });
+  const grants = new Map(grantRows.map(({ tool, settings }) => [tool, settings['url'] as string | undefined]));
+  const sources = createToolSources(deps, run, candidate);
   const bound: ModelTool[] = [];
   const notGranted: string[] = [];
   const unavailable: string[] = [];
@@ -57,7 +54,9 @@ export async function bindTools(
       notGranted.push(name);
       continue;
     }
-    const tool = isMcp ? await deps.mcp?.find(run.orgId, name) : bindTool(name, sources);
+    const tool = isMcp
+      ? await deps.mcp?.find(run.orgId, name)
+      : bindTool(name, { ...sources, grantedUrl: grants.get(name) });
     if (!tool) unavailable.push(name);
     else if (tool.effect === 'send' && !isGranted) notGranted.push(name);
     else bound.push(tool);
@@ -74,12 +73,7 @@ export async function bindTools(
   return bound;
 }
 
-function createToolSources(
-  deps: BindToolsDeps,
-  run: ActiveRun,
-  { candidate, grants }: { candidate: Candidate; grants: Grants },
-): ToolSources {
-  const template = grants.get('http_get')?.['url'];
+function createToolSources(deps: BindToolsDeps, run: ActiveRun, candidate: Candidate): Omit<ToolSources, 'grantedUrl'> {
   const feed = deps.feedTools?.(run.orgId);
   const noFeed = () => Promise.resolve({ found: [] });
   return {
@@ -90,7 +84,7 @@ function createToolSources(
     searchFeed: feed?.searchFeed ?? noFeed,
     lookupIndicator: feed?.lookupIndicator ?? noFeed,
     lookupTechnique: feed?.lookupTechnique ?? (() => undefined),
-    httpGet: typeof template === 'string' ? { template, get: (url, signal) => getText(deps, url, signal) } : undefined,
+    fetchText: (url, signal) => fetchText(deps, url, signal),
   };
 }
 
@@ -130,7 +124,7 @@ async function searchSiem(
   return { rows, total: result.total, truncated: result.truncated };
 }
 
-async function getText(deps: BindToolsDeps, url: string, signal: AbortSignal): Promise<string> {
+async function fetchText(deps: BindToolsDeps, url: string, signal: AbortSignal): Promise<string> {
   const allow = deps.fetchAllow ?? [];
   // Redirects are refused: an administrator granted this URL only.
   const response = await fetchBytes({ url, allow, signal, bytesMax: httpBytesMax, timeoutMs: 15_000, redirectsMax: 0 });
