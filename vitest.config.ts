@@ -7,7 +7,7 @@ process.env['NODE_COMPILE_CACHE'] ??= resolve(import.meta.dirname, 'node_modules
 
 export default defineConfig({
   test: {
-    include: ['src/**/*.test.ts', 'test/**/*.test.ts', 'packages/*/src/**/*.test.ts'],
+    include: ['src/**/*.test.ts', 'test/**/*.test.ts', 'packages/*/src/**/*.test.ts', 'web/src/**/*.test.ts'],
     globalSetup: ['test/support/global-setup.ts'],
     setupFiles: ['test/support/property-seed.ts'],
     testTimeout: 240_000,

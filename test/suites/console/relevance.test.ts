@@ -3,8 +3,6 @@ import { newPage, openBrowser, type Complaints } from '../../support/browser/bro
 import { signIn, startConsole } from '../../support/browser/console.ts';
 import { scoreNextBatch } from '../../../src/feed/relevance/score-items.ts';
 import { callOk } from '../../support/detection/detection-factory.ts';
-import { toScheduleWords } from '../../../web/src/lib/schedule-words.ts';
-import { fromDraft, toDraft } from '../../../web/src/pages/settings/relevance/profile-draft.ts';
 
 const report = `Acme Bank hit by Emotet
 On Monday the actor TA542 sent spearphishing emails with malicious Word attachments to banks in Norway. Once opened, the document ran
@@ -83,30 +81,4 @@ test('judges an item that a link opens beside a list without it', async () => {
   await page.getByRole('button', { name: 'Not relevant' }).click();
   await page.getByRole('button', { name: 'Save' }).click();
   await page.getByText('Marked not relevant.').waitFor();
-});
-
-test.each([
-  ['0 * * * *', 'Every hour'],
-  ['17 * * * *', 'Every hour, 17 min past'],
-  ['5 */6 * * *', 'Every 6 hours, 5 min past'],
-  ['30 6 * * *', 'Every day at 06:30 UTC'],
-  ['0 4 * * 7', 'Every Sunday at 04:00 UTC'],
-  ['0 4 1 * *', undefined],
-  ['0 8-18 * * 1-5', undefined],
-])('puts the schedule %s into words: %s', (cron, words) => {
-  expect(toScheduleWords(cron)).toBe(words);
-});
-
-test('a profile that is opened and saved stays the same', () => {
-  const profile = {
-    products: [{ vendor: 'Ivanti', product: 'Connect Secure: Gateway' }, { vendor: 'Citrix' }],
-    platforms: ['windows' as const],
-    sectors: ['energy', 'public administration'],
-    regions: ['Norway'],
-    keywords: ['payment terminals'],
-    sweep: false,
-    threshold: 0.55,
-  };
-  const stored = { ...profile, version: 1, rebuilding: false, updatedAt: null };
-  expect(fromDraft(toDraft(stored))).toEqual(profile);
 });

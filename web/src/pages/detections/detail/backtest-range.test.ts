@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { fitsInBacktest } from '../../../web/src/pages/detections/detail/backtest-range.ts';
+import { fitsInBacktest } from './backtest-range.ts';
 
 const now = new Date('2026-11-01T12:30:00Z');
 

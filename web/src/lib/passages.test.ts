@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { excerptAround, startNearMatch } from '../../../web/src/lib/excerpt.ts';
-import { cutSegments, findMentions } from '../../../web/src/lib/passages.ts';
+import { excerptAround, startNearMatch } from './excerpt.ts';
+import { cutSegments, findMentions } from './passages.ts';
 
 const mentionsOf = (text: string, value: string) =>
   findMentions(text, 'k', value).map(({ start, end }) => text.slice(start, end));
