@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { detectionCategories } from '../../detection/analysis/candidate.ts';
+import { detectionCategories } from '../../detection/analysis/registry.ts';
 import { Estimate, Warning } from '../../detection/detections/record/detection.schema.ts';
 import { cadences } from '../../detection/detections/record/field-schemas.ts';
 import { TestCase } from '../../detection/detections/test-cases.schema.ts';

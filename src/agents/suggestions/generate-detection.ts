@@ -2,6 +2,7 @@ import type { Spend } from '../../platform/models/budgets.ts';
 import { ModelError } from '../../platform/models/model-error.ts';
 import type { ConfiguredModel, Models } from '../../platform/models/models.ts';
 import { listConnectionFields } from '../../detection/connections/check-connection.ts';
+import { categories } from '../../detection/analysis/registry.ts';
 import { inOrg } from '../../platform/db/db.ts';
 import type { Estimate, Warning } from '../../detection/detections/record/detection.schema.ts';
 import { findToolWarnings } from '../../detection/detections/record/warnings.ts';
@@ -213,14 +214,6 @@ async function generateFromShipped(
 const refusal = (pointer: string, code: string, detail: string): Error =>
   appError('check_failed', detail, { errors: [{ pointer, code, detail }] });
 
-const categorySteps: Record<DetectionDraft['body']['detectionCategory'], string> = {
-  custom: 'Every entity that the query returns is judged.',
-  privilege_escalation: 'Every entity that the query returns is judged.',
-  first_occurrence: 'An entity is judged when it shows values not seen in any window of the last 30 days.',
-  baseline_anomaly: 'An entity is judged when its count is far above its own baseline.',
-  sequence_pattern: 'An entity is judged when it completes the steps in order within a day.',
-};
-
 const cadencePeriods: Record<NonNullable<DetectionDraft['body']['detectionCadence']>, string> = {
   hourly: 'hour',
   daily: 'day',
@@ -230,6 +223,6 @@ const cadencePeriods: Record<NonNullable<DetectionDraft['body']['detectionCadenc
 const describeSteps = ({ body, reads }: DetectionDraft): string[] => [
   `Every ${cadencePeriods[body.detectionCadence ?? 'weekly']} the query runs on the new events of ${reads}.`,
   `Rows are grouped by ${body.entityField}.`,
-  categorySteps[body.detectionCategory],
+  categories[body.detectionCategory].description,
   'The system prompt defines how entities are judged. Without a language model, the built-in analyst judges them by the facts.',
 ];

@@ -1,5 +1,5 @@
 import { severities, type Candidate, type Severity } from './candidate.ts';
-import { categories } from './registry.ts';
+import { getCategory } from './registry.ts';
 import type { AnalysisInput, Finding, WindowResult } from './category.ts';
 import type { AnalysisDefinition, AnalysisWindow } from './analysis-definition.ts';
 import { groupRows, type EntityGroup } from './rows/group-rows.ts';
@@ -13,6 +13,7 @@ import {
 import type { QueryRow } from '../siem/connector.ts';
 import { type Steps, mapInSteps } from '../../platform/lib/concurrency/slices.ts';
 import { compareCodeUnits } from '../../platform/lib/text/canonical-text.ts';
+import { numberOf } from './wording.ts';
 import type { Day, WorkingHours } from './tuning.schema.ts';
 
 /** A window's grouped rows, with the memory to store and the memory query to run before the analysis. */
@@ -25,14 +26,14 @@ export function* prepareWindow(
   definition: AnalysisDefinition,
 ): Steps<PreparedWindow> {
   const input = { groups: yield* groupRows(rows, definition), window, definition };
-  const category = categories[definition.category];
+  const category = getCategory(definition.category);
   return { ...input, memory: yield* category.buildMemory(input), query: yield* category.buildMemoryQuery(input) };
 }
 
 /** Runs the second half: returns the candidates sorted by severity, z and count (highest first), then entity. */
 export function* analyzeWindow(prepared: PreparedWindow, past: RecalledMemory): Steps<WindowResult> {
   const { groups, window, definition } = prepared;
-  const category = categories[definition.category];
+  const category = getCategory(definition.category);
   const { findings, learning } = yield* category.findCandidates({ groups, window, definition, past });
   return { ...(yield* rankCandidates(prepared, findings)), learning };
 }
@@ -59,15 +60,10 @@ export function computeNamedShare(groups: readonly EntityGroup[]): number {
 function compareCandidates(a: Candidate, b: Candidate): number {
   return (
     severities.indexOf(b.severity) - severities.indexOf(a.severity) ||
-    numberOf(b, 'z') - numberOf(a, 'z') ||
-    numberOf(b, 'count') - numberOf(a, 'count') ||
+    numberOf(b.facts, 'z') - numberOf(a.facts, 'z') ||
+    numberOf(b.facts, 'count') - numberOf(a.facts, 'count') ||
     compareCodeUnits(a.entity, b.entity)
   );
-}
-
-function numberOf({ facts }: Candidate, fact: string): number {
-  const value = facts[fact];
-  return typeof value === 'number' ? value : 0;
 }
 
 const weekdays: readonly Day[] = ['mon', 'tue', 'wed', 'thu', 'fri'];
@@ -137,7 +133,7 @@ export function findWindowsToRevisit(
   examined: readonly MemoryWindow[],
   definition: AnalysisDefinition,
 ): MemoryWindow[] {
-  const { lookbackMs, usesHistory } = categories[definition.category];
+  const { lookbackMs, usesHistory } = getCategory(definition.category);
   const lookback = lookbackMs(definition);
   const others = examined.filter((window) => window.from.getTime() !== late.from.getTime());
   const ends = [...others, late].map((window) => window.to.getTime());

@@ -4,15 +4,6 @@
  */
 export type RenderedRow = { rowId: string; time: string | null; fields: Record<string, string>; eventIds?: string[] };
 
-export const detectionCategories = [
-  'baseline_anomaly',
-  'first_occurrence',
-  'sequence_pattern',
-  'privilege_escalation',
-  'custom',
-] as const;
-export type DetectionCategory = (typeof detectionCategories)[number];
-
 export const severities = ['none', 'low', 'medium', 'high', 'critical'] as const;
 export type Severity = (typeof severities)[number];
 
@@ -23,7 +14,8 @@ export type Facts = Record<string, string | number | boolean | null | string[] |
 export type Candidate = {
   entity: string;
   entityType: string;
-  kind: DetectionCategory;
+  /** Name of the detection's category. */
+  kind: string;
   kindKey: string;
   severity: Severity;
   facts: Facts;

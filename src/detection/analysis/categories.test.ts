@@ -2,7 +2,7 @@ import { runAtOnce } from '../../platform/lib/concurrency/slices.ts';
 import { describe, expect, test } from 'vitest';
 import { exactTimes, type QueryRow } from '../siem/connector.ts';
 import { categories } from './registry.ts';
-import { detectionCategories } from './candidate.ts';
+import { detectionCategories } from './registry.ts';
 import { prepareWindow } from './analyze-window.ts';
 import { analyzeInTurn, candidatesOf, definitionOf, hour } from '../../../test/support/detection/analysis-examples.ts';
 

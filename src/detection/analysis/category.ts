@@ -1,8 +1,10 @@
-import type { Candidate } from './candidate.ts';
+import type { Candidate, Facts } from './candidate.ts';
 import type { AnalysisDefinition, AnalysisWindow } from './analysis-definition.ts';
 import type { EntityGroup } from './rows/group-rows.ts';
 import type { Steps } from '../../platform/lib/concurrency/slices.ts';
 import type { MemoryEntry, MemoryQuery, RecalledMemory } from './memory/memory.ts';
+import type { TuningDefaults, TuningField } from './tuning-fields.ts';
+import type { Subject } from './wording.ts';
 
 export type AnalysisInput = { groups: readonly EntityGroup[]; window: AnalysisWindow; definition: AnalysisDefinition };
 
@@ -31,4 +33,53 @@ export type CategoryAnalysis = {
   /** Returns the query for the history that the window needs. */
   buildMemoryQuery: (input: AnalysisInput) => Steps<MemoryQuery>;
   findCandidates: (input: AnalysisInput & { past: RecalledMemory }) => Steps<CandidateSearch>;
+};
+
+/** What the built-in analyst says a candidate is about. */
+export type CandidateTexts = {
+  facts: Facts;
+  subject: Subject;
+  /** Returns the most frequent actions of the rows. */
+  listActions: () => string[];
+  /** Returns the main action of the rows with its target and origin, in parentheses: ` (AttachUserPolicy on Admin from 192.0.2.9)`, or ''. */
+  describeAction: () => string;
+};
+
+/** `finding` is a sentence without its full stop. The actions of the rows follow it. `details` are whole sentences. */
+export type FindingTexts = { finding: string; details?: string[]; nextStep: string };
+
+/** A detection category: everything that any room asks about it. */
+export type Category = CategoryAnalysis & {
+  /** The name that people see. */
+  label: string;
+  /** A sentence that says which entities are judged. */
+  description: string;
+  /** The columns besides those of the rows that a query must return, each with the warning if it does not. */
+  neededColumns: { column: string; code: string; detail: string }[];
+  /** Rows need times even if they are aggregates. */
+  needsRowTimes: boolean;
+  tuning: {
+    defaults: TuningDefaults;
+    /** Fields of the tuning on which the memory of a window depends. A change of one begins a new generation. */
+    remembered: TuningField[];
+    /** What an author can do instead of setting a field that the category does not use. */
+    instead: Partial<Record<TuningField, string>>;
+  };
+  /** A verdict is shared only among candidates with the same `kindKey`, and not by all of the entity. */
+  judgesEachKind: boolean;
+  /** Returns the confidence of the built-in analyst, 0-100. docs/reference/analysis.md lists the rules. */
+  confidence: (facts: Facts) => number;
+  /** Returns what completes the headline "<name of the detection>: ". */
+  describeHeadline: (texts: CandidateTexts) => string;
+  describeFinding: (texts: Pick<CandidateTexts, 'facts' | 'subject'>) => FindingTexts;
+  /** Added to the reason why a field of the rows is evidence. */
+  evidenceNote: string;
+  draft: {
+    /** What a model that writes a detection must know about the query. */
+    rule: string;
+    /** A query groups by few columns, because every new combination of values counts. */
+    hasFewColumns: boolean;
+    /** The first window of a test can have candidates. */
+    findsInFirstWindow: boolean;
+  };
 };

@@ -1,15 +1,24 @@
-import type { DetectionCategory } from './candidate.ts';
+import type { Category } from './category.ts';
 import { baselineAnomaly } from './categories/baseline-anomaly.ts';
-import { everyEntity } from './categories/every-entity.ts';
+import { custom } from './categories/custom.ts';
 import { firstOccurrence } from './categories/first-occurrence.ts';
+import { privilegeEscalation } from './categories/privilege-escalation.ts';
 import { sequencePattern } from './categories/sequence-pattern.ts';
-import type { CategoryAnalysis } from './category.ts';
-import { severityRules } from './severity.ts';
 
 export const categories = {
   baseline_anomaly: baselineAnomaly,
   first_occurrence: firstOccurrence,
   sequence_pattern: sequencePattern,
-  privilege_escalation: everyEntity(severityRules.privilegeEscalation),
-  custom: everyEntity(severityRules.custom),
-} satisfies Record<DetectionCategory, CategoryAnalysis>;
+  privilege_escalation: privilegeEscalation,
+  custom,
+} satisfies Record<string, Category>;
+
+export type DetectionCategory = keyof typeof categories;
+export const detectionCategories = Object.keys(categories) as DetectionCategory[];
+
+/** Returns the category with a name. Throws if there is none. */
+export function getCategory(name: string): Category {
+  const category = Object.hasOwn(categories, name) ? categories[name as DetectionCategory] : undefined;
+  if (!category) throw new Error(`There is no detection category ${name}.`);
+  return category;
+}

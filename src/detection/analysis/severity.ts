@@ -2,26 +2,6 @@ import type { QueryRow } from '../siem/connector.ts';
 import { severities, type Severity } from './candidate.ts';
 import { canonicalText } from '../../platform/lib/text/canonical-text.ts';
 
-/** The severity rules, documented in docs/reference/analysis.md. An author's `severity` column overrides them. */
-export const severityRules = {
-  privilegeEscalation: 'high',
-  custom: 'medium',
-  firstOccurrence: { news: 'medium', expected: 'low', impossibleTravel: { rare: 'high', common: 'medium' } },
-  /** By robust z: the first rule reached applies. At most medium with little history or in comparison with other entities. */
-  baseline: [
-    { from: 15, severity: 'high' },
-    { from: 7, severity: 'medium' },
-    { from: 3.5, severity: 'low' },
-  ],
-  /** By the number of steps: the first rule reached applies. */
-  sequence: [
-    { from: 5, severity: 'critical' },
-    { from: 3, severity: 'high' },
-    { from: 2, severity: 'medium' },
-    { from: 0, severity: 'low' },
-  ],
-} as const;
-
 const synonyms: Record<string, Severity> = {
   info: 'none',
   informational: 'none',
@@ -47,22 +27,4 @@ export function findMaxSeverity(values: Iterable<Severity | undefined>): Severit
 
 export function isSeverityAtLeast(severity: Severity, floor: Severity): boolean {
   return severities.indexOf(severity) >= severities.indexOf(floor);
-}
-
-export function rateBaseline(z: number, hasEnoughPast: boolean): Severity {
-  const severity = severityRules.baseline.find((rule) => z >= rule.from)?.severity ?? 'low';
-  return hasEnoughPast || severity === 'low' ? severity : 'medium';
-}
-
-type Occurrence = { isEntityKnown: boolean; isExpected: boolean; isRare: boolean; isImpossibleTravel: boolean };
-
-/** A move that nobody can make is news even where others often are. */
-export function rateFirstOccurrence({ isEntityKnown, isExpected, isRare, isImpossibleTravel }: Occurrence): Severity {
-  const { news, expected, impossibleTravel } = severityRules.firstOccurrence;
-  if (isImpossibleTravel) return impossibleTravel[isRare ? 'rare' : 'common'];
-  return isEntityKnown && !isExpected ? news : expected;
-}
-
-export function rateSequence(steps: number): Severity {
-  return severityRules.sequence.find((rule) => steps >= rule.from)?.severity ?? 'low';
 }

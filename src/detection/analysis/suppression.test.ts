@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { Candidate, Facts, Severity } from './candidate.ts';
 import { candidatesOf, definitionOf } from '../../../test/support/detection/analysis-examples.ts';
 import { computeSuppressionKey, decideSuppression, type SuppressionScope } from './suppression.ts';
-import { computeGeneration } from './analysis-definition.ts';
+import { computeGeneration } from './category-tuning.ts';
 
 const scope: SuppressionScope = {
   detectionId: 'd',

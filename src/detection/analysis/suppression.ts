@@ -1,6 +1,8 @@
 import { hash } from 'node:crypto';
 import { severities, type Candidate, type Facts, type Severity } from './candidate.ts';
+import { getCategory } from './registry.ts';
 import { isSeverityAtLeast } from './severity.ts';
+import { numberOf, readList } from './wording.ts';
 
 /** Everything that a verdict depends on besides the rows. `tools` in any order. `schema` is the structured output schema as text. */
 export type SuppressionScope = {
@@ -32,10 +34,10 @@ export function computeSuppressionKey(scope: SuppressionScope, candidate: Candid
   return hash('sha256', JSON.stringify([...parts, buildKind(candidate)]));
 }
 
-/** Returns the kind without times and counts: the category, the author's techniques, and the new values of a first occurrence. */
+/** Returns the kind without times and counts: the category, the author's techniques, and the kind key if verdicts are shared by it. */
 function buildKind({ kind, facts, kindKey }: Candidate): unknown[] {
   const techniques = facts['techniques'] ?? [];
-  return kind === 'first_occurrence' ? [kind, techniques, kindKey] : [kind, techniques];
+  return getCategory(kind).judgesEachKind ? [kind, techniques, kindKey] : [kind, techniques];
 }
 
 /**
@@ -55,24 +57,14 @@ export function decideSuppression(
 }
 
 function isStronger(facts: Facts, before: Facts): boolean {
-  const values = new Set(textsOf(before, 'valueKeys'));
+  const values = new Set(readList(before, 'valueKeys'));
   return (
     numberOf(facts, 'count') > 2 * numberOf(before, 'count') ||
     numberOf(facts, 'z') > numberOf(before, 'z') + 2 ||
-    textsOf(facts, 'valueKeys').some((value) => !values.has(value))
+    readList(facts, 'valueKeys').some((value) => !values.has(value))
   );
 }
 
 function isMoreSevere(a: Severity, b: Severity): boolean {
   return severities.indexOf(a) > severities.indexOf(b);
-}
-
-function numberOf(facts: Facts, name: string): number {
-  const value = facts[name];
-  return typeof value === 'number' ? value : 0;
-}
-
-function textsOf(facts: Facts, name: string): string[] {
-  const value = facts[name];
-  return Array.isArray(value) ? value.map(String) : [];
 }

@@ -42,7 +42,7 @@ function isTimeZone(timeZone: string): boolean {
   }
 }
 
-/** Settings of the analysis that an author can change. Everything is optional. `tuning-defaults.ts` has the defaults. */
+/** Settings of the analysis that an author can change. Everything is optional. The categories have the defaults. */
 export const Tuning = z
   .strictObject({
     minimumCount: z

@@ -2,7 +2,7 @@ import { runAtOnce } from '../../platform/lib/concurrency/slices.ts';
 import { appError, type FieldError } from '../../platform/lib/errors.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import { SiemError, type QueryCheck } from '../siem/connector.ts';
-import { findResultWarnings } from '../analysis/rows/result-warnings.ts';
+import { findResultWarnings } from '../analysis/result-warnings.ts';
 import { toQueryWarnings, findRunErrors } from './record/warnings.ts';
 import { toDefinition, type Definition } from './record/detection-record.ts';
 import type { AgentView, AgentWithPrompt } from './record/detection-row.ts';

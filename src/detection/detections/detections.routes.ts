@@ -15,6 +15,7 @@ import { deleteDetection, restoreDetection, acceptSuggestion, dismissSuggestion 
 import { getDetection, getDetections, getDismissed, getSuggestions } from './read-detections.ts';
 import { Detection, DetectionList, DismissedList, SuggestionList } from './record/detection.schema.ts';
 import { updateDetection, type UpdateDetectionDeps } from './update-detection.ts';
+import { CategoryList, listCategories } from '../analysis/category-list.ts';
 import { PageQuery } from '../../platform/lib/page-request.ts';
 import { createSuggestion } from './create-suggestion.ts';
 
@@ -31,6 +32,16 @@ export function detectionRoutes(app: App, deps: UpdateDetectionDeps): void {
       ignoresUnknownQuery: true,
     },
     ({ caller, query }) => getDetections(deps, caller, query),
+  );
+  route(
+    'GET /api/categories',
+    {
+      operationId: 'listCategories',
+      summary: 'List the categories of detections, with the tuning that each uses',
+      scope: 'detections:read',
+      returns: CategoryList,
+    },
+    listCategories,
   );
   route(
     'POST /api/detections',

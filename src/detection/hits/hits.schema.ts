@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { ActorField } from '../../platform/orgs/orgs.schema.ts';
-import { detectionCategories, severities } from '../analysis/candidate.ts';
+import { severities } from '../analysis/candidate.ts';
+import { detectionCategories } from '../analysis/registry.ts';
 import { integerMax, revisionInput, Instant } from '../../platform/lib/schema-parts.ts';
 import { PageQuery } from '../../platform/lib/page-request.ts';
 import { boundedString } from '../../platform/lib/text/bounded-text.ts';

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { testDatabase } from '../../../test/support/database.ts';
 import { hour, startRuns, type RunsTest, type ScriptedSearch } from '../../../test/support/detection/scripted-runs.ts';
-import type { DetectionCategory } from '../analysis/candidate.ts';
+import type { DetectionCategory } from '../analysis/registry.ts';
 import { SiemError, type QueryRow } from '../siem/connector.ts';
 import { estimateBackfill, requestBackfill } from './request-backfill.ts';
 import { getGaps } from './read-runs.ts';

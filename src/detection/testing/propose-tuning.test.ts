@@ -1,19 +1,19 @@
 import { expect, test } from 'vitest';
-import type { DetectionCategory } from '../analysis/candidate.ts';
+import type { DetectionCategory } from '../analysis/registry.ts';
 import type { Tuning } from '../analysis/tuning.schema.ts';
 import { listTuningChanges } from './propose-tuning.ts';
 
 /** Three candidates of which one may remain, so that a limit lies beyond the second. */
 const numbers = [
-  { rows: 9, count: 90, median: 10, minutes: 30 },
-  { rows: 5, count: 50, median: 20, minutes: 90 },
-  { rows: 2, count: 40, median: 30, minutes: 200 },
+  { count: 90, median: 10, minutes: 30 },
+  { count: 50, median: 20, minutes: 90 },
+  { count: 40, median: 30, minutes: 200 },
 ];
 
 test.each<[DetectionCategory, Tuning, Tuning[]]>([
-  ['custom', {}, [{ minimumCount: 6 }]],
-  ['custom', { minimumCount: 6 }, []],
-  ['privilege_escalation', {}, [{ minimumCount: 6 }]],
+  ['custom', {}, [{ minimumCount: 51 }]],
+  ['custom', { minimumCount: 51 }, []],
+  ['privilege_escalation', {}, [{ minimumCount: 51 }]],
   ['first_occurrence', {}, [{ sensitivity: 'low' }, { peers: { minimum: 1 } }, { minimumCount: 51 }]],
   ['first_occurrence', { sensitivity: 'low', peers: { minimum: 1 } }, [{ minimumCount: 51 }]],
   [

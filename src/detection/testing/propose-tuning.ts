@@ -1,4 +1,4 @@
-import type { Candidate, DetectionCategory } from '../analysis/candidate.ts';
+import type { Candidate } from '../analysis/candidate.ts';
 import { isSeverityAtLeast } from '../analysis/severity.ts';
 import type { ReviewedHit } from '../hits/hit-status.store.ts';
 import type { TimeRange } from '../scheduling/timeline.ts';
@@ -6,7 +6,9 @@ import type { TestSubject } from './run-test-case.ts';
 import { collectHitKeys, openTrialRun, simulateTimeRange, type TrialDeps } from './simulate-time-range.ts';
 import type { SimulationResult } from './simulate.ts';
 import type { Backtest } from './testing.schema.ts';
-import { findUnusedTuning, peersMin, sequenceMs } from '../analysis/tuning-defaults.ts';
+import { findUnusedTuning, readTuning } from '../analysis/category-tuning.ts';
+import { getCategory } from '../analysis/registry.ts';
+import type { TuningDefaults, TuningField } from '../analysis/tuning-fields.ts';
 import { sensitivities, Tuning } from '../analysis/tuning.schema.ts';
 
 const weekMs = 7 * 86_400_000;
@@ -77,7 +79,7 @@ function listTruePositives({ windows }: SimulationResult, reviewed: readonly Rev
 
 const round = (number: number): number => Math.round(10 * number) / 10;
 
-type Tuned = { detectionCategory: DetectionCategory; tuning?: Tuning | undefined };
+type Tuned = { detectionCategory: string; tuning?: Tuning | undefined };
 type Facts = Candidate['facts'];
 
 /**
@@ -90,10 +92,10 @@ export function listTuningChanges(
   mayRemain: number,
 ): Tuning[] {
   const { sensitivity = 'medium', peers } = tuning;
-  const comparesRows = category === 'custom' || category === 'privilege_escalation';
+  const { defaults } = getCategory(category).tuning;
   const nextOf = (numberOf: (facts: Facts) => number): number =>
     noise.map(({ facts }) => numberOf(facts)).toSorted((a, b) => b - a)[mayRemain] ?? 0;
-  const count = Math.floor(nextOf((facts) => Number(facts[comparesRows ? 'rows' : 'count']))) + 1;
+  const count = Math.floor(nextOf((facts) => Number(facts['count']))) + 1;
   const increase = Math.floor(nextOf((facts) => Number(facts['count']) - Number(facts['median']))) + 1;
   // The quickest sequences may remain.
   const quickest = -nextOf((facts) => -Number(facts['minutes']));
@@ -111,14 +113,19 @@ export function listTuningChanges(
     (change) =>
       Tuning.safeParse(change).success &&
       findUnusedTuning(change, category) === undefined &&
-      isStricter(change, tuning),
+      isStricter(change, tuning, defaults),
   );
 }
 
-/** Returns false if the limit of a change already holds. */
-function isStricter({ minimumCount, minimumIncrease, sequenceHours, peers }: Tuning, present: Tuning): boolean {
-  if (minimumCount !== undefined) return minimumCount > (present.minimumCount ?? 1);
-  if (minimumIncrease !== undefined) return minimumIncrease > (present.minimumIncrease ?? 0);
-  if (sequenceHours !== undefined) return sequenceHours < sequenceMs({ tuning: present }) / 3_600_000;
-  return peers === undefined || peersMin({ tuning: present }) !== 1;
+/** Returns false if the limit of a change already holds. `defaults` are those of the category. */
+function isStricter(
+  { minimumCount, minimumIncrease, sequenceHours, peers }: Tuning,
+  present: Tuning,
+  defaults: TuningDefaults,
+): boolean {
+  const holds = (field: TuningField): number => Number(readTuning(present, field) ?? defaults[field] ?? 1);
+  if (minimumCount !== undefined) return minimumCount > holds('minimumCount');
+  if (minimumIncrease !== undefined) return minimumIncrease > holds('minimumIncrease');
+  if (sequenceHours !== undefined) return sequenceHours < holds('sequenceHours');
+  return peers === undefined || holds('peers.minimum') !== 1;
 }

@@ -2,7 +2,7 @@ import type { Clock } from '../../platform/lib/time/clock.ts';
 import { inOrg } from '../../platform/db/db.ts';
 import { fieldError, appError } from '../../platform/lib/errors.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
-import { categories } from '../analysis/registry.ts';
+import { getCategory } from '../analysis/registry.ts';
 import { type ActiveRun, createTrialRun } from '../runs/run-model/active-run.ts';
 import { addWarning } from '../runs/run-model/run-progress.ts';
 import type { JudgeDeps } from '../runs/judging/model/model-judge.ts';
@@ -68,7 +68,7 @@ export async function simulateTimeRange(
   const signal = AbortSignal.any([AbortSignal.timeout(timeMsMax), ...(stopped ? [stopped] : [])]);
   try {
     const oldestEvent = await findOldestEvent(connection, definition.detectionQuery, signal);
-    const reach = new Date(range.from.getTime() - categories[analysis.category].lookbackMs(analysis));
+    const reach = new Date(range.from.getTime() - getCategory(analysis.category).lookbackMs(analysis));
     const since = oldestEvent && oldestEvent > reach ? oldestEvent : reach;
     const past = oldestEvent === null ? [] : windowsBefore(windows[0]!.from, since, schedule, windowsMax);
     const judge = createTrialJudge(deps, run);

@@ -3,7 +3,7 @@ import { uuidv7 } from '../../platform/lib/ids.ts';
 import { analyzeWindow, prepareWindow, type PreparedWindow } from '../analysis/analyze-window.ts';
 import type { Candidate } from '../analysis/candidate.ts';
 import { recallFromWindows, type WindowMemory } from '../analysis/memory/recall.ts';
-import { categories } from '../analysis/registry.ts';
+import { getCategory } from '../analysis/registry.ts';
 import type { DroppedCounts } from '../analysis/category.ts';
 import { countSuppressed } from '../runs/run-model/run-progress.ts';
 import { addSuppressed } from '../runs/judging/judging-progress.ts';
@@ -58,7 +58,7 @@ export async function runSimulation(simulation: Simulation): Promise<SimulationR
   const getJudgment = createTrialJudging(run, simulation.judge ?? createAnalyst(run.definition), signal);
   const windows: SimulatedWindow[] = [];
   try {
-    const hasLookback = categories[run.analysis.category].lookbackMs(run.analysis) > 0;
+    const hasLookback = getCategory(run.analysis.category).lookbackMs(run.analysis) > 0;
     const pastWindows = hasLookback ? past : [];
     const examined = examineWindows(simulation, [...pastWindows, ...simulation.windows]);
     const total = pastWindows.length + simulation.windows.length;

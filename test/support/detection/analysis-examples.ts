@@ -1,7 +1,8 @@
 import { runAtOnce } from '../../../src/platform/lib/concurrency/slices.ts';
 import type { QueryRow } from '../../../src/detection/siem/connector.ts';
 import { analyzeWindow, prepareWindow } from '../../../src/detection/analysis/analyze-window.ts';
-import type { Candidate, DetectionCategory } from '../../../src/detection/analysis/candidate.ts';
+import type { Candidate } from '../../../src/detection/analysis/candidate.ts';
+import type { DetectionCategory } from '../../../src/detection/analysis/registry.ts';
 import type { WindowResult } from '../../../src/detection/analysis/category.ts';
 import type { AnalysisDefinition, AnalysisWindow } from '../../../src/detection/analysis/analysis-definition.ts';
 import type { DetectionTexts } from '../../../src/detection/verdicts/detection-texts.ts';

@@ -1,3 +1,4 @@
+import { categories } from '../../../detection/analysis/registry.ts';
 import type { TestCase } from '../../../detection/detections/test-cases.schema.ts';
 import type { DetectionDraft } from '../draft.ts';
 import {
@@ -58,7 +59,7 @@ function buildQuery(template: QueryTemplate, shape: LogShape, technique: string)
   const labels = `${quoteSqlText(technique)} AS technique, ${quoteSqlText(template.severity)} AS severity`;
   const from = `FROM "${shape.dataset}"\nWHERE ${buildCondition(template, shape)}`;
   const grouping =
-    template.having ?? (template.category === 'first_occurrence' ? groupByMainParts(shape, main) : undefined);
+    template.having ?? (categories[template.category].draft.hasFewColumns ? groupByMainParts(shape, main) : undefined);
   if (!grouping) {
     const parts = Object.keys(shape.columns).map((part) => `${sql(part)} AS ${part}`);
     return `SELECT ${entity} AS entity, ${parts.join(', ')}, _id, _time, ${labels}\n${from}`;
@@ -89,7 +90,8 @@ function buildCondition(template: QueryTemplate, shape: LogShape): string {
   return parts.length > 0 ? parts.join('\n  AND ') : `${partSql(shape, logKinds[template.kind].main)} IS NOT NULL`;
 }
 
-function buildTests({ match, noMatch, kind, category }: QueryTemplate, shape: LogShape): TestCase[] {
+function buildTests(template: QueryTemplate, shape: LogShape): TestCase[] {
+  const { match, noMatch, kind } = template;
   const matching = match.map((sample, n) => withEntity(sample, kind, `match-${n}`));
   const similar = noMatch.map((sample, n) => withEntity(sample, kind, `quiet-${n}`));
   const toEvents = (list: Record<string, unknown>[]) => list.map((parts) => buildEvent(shape, parts));
@@ -100,8 +102,7 @@ function buildTests({ match, noMatch, kind, category }: QueryTemplate, shape: Lo
     ),
   );
   const quiet = { name: 'Ignores similar events', events: toEvents(similar), expect: [] };
-  // A baseline has no anomaly in its first window.
-  if (category === 'baseline_anomaly') return [quiet];
+  if (!categories[template.category].draft.findsInFirstWindow) return [quiet];
   const expect = [...new Set(expected)].toSorted();
   return [{ name: 'Finds matching events', events: toEvents([...matching, ...similar]), expect }, quiet];
 }

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { detectionCategories } from '../../../detection/analysis/candidate.ts';
+import { detectionCategories } from '../../../detection/analysis/registry.ts';
 import { logKinds, type LogKind } from '../log-kinds.ts';
 
 const texts = z.array(z.string());

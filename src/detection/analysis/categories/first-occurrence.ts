@@ -1,146 +1,77 @@
-import { hash } from 'node:crypto';
-import { buildCandidate } from '../build-candidate.ts';
-import type { AnalysisInput, CategoryAnalysis, Finding } from '../category.ts';
-import { dayMs } from '../analysis-definition.ts';
-import type { EntityGroup } from '../rows/group-rows.ts';
+import type { Facts } from '../candidate.ts';
+import type { Category } from '../category.ts';
+import { peerDefaults } from '../tuning-fields.ts';
 import {
-  isLearning,
-  buildPairKey,
-  computeLookbackStart,
-  type MemoryPair,
-  type RecalledMemory,
-  chooseEntities,
-} from '../memory/memory.ts';
-import { findNewTravel } from './travel.ts';
-import {
-  groupByCombination,
-  findPartTest,
-  rememberCombination,
-  type SeenCombination,
-  createNoveltyRating,
-  type NoveltyRating,
-} from './rate-novelty.ts';
-import { namePlace } from '../rows/places.ts';
-import { renderValue } from '../rows/render-row.ts';
-import { rateFirstOccurrence } from '../severity.ts';
-import { firstOccurrenceDays } from '../tuning-defaults.ts';
-import type { Steps } from '../../../platform/lib/concurrency/slices.ts';
-import { compareCodeUnits, truncateText } from '../../../platform/lib/text/canonical-text.ts';
-
-const newValuesMax = 10;
-/** The memory key under which each window lists a sample of its entities. */
-export const entitiesKey = 'entities';
+  countOf,
+  describeTime,
+  joinQuoted,
+  numberOf,
+  quoteCharsMax,
+  quoteValues,
+  readList,
+  readNumber,
+} from '../wording.ts';
+import { defaultHistoryDays, occurrenceAnalysis } from './occurrence-analysis.ts';
 
 /** Finds entities with a combination of values that they showed in no window of the last 30 days, or of `tuning.historyDays`. */
-export const firstOccurrence: CategoryAnalysis = {
-  usesHistory: true,
-  lookbackMs: (definition) => firstOccurrenceDays(definition) * dayMs,
-  *buildMemory({ groups, window }) {
-    const entries = [];
-    for (const group of groups)
-      for (const [key, combination] of yield* groupByCombination(group))
-        entries.push({
-          key,
-          entity: group.identity,
-          number: null,
-          value: yield* rememberCombination(combination, window),
-        });
-    const sample = chooseEntities(groups.map(({ identity }) => identity)).map((entity) => ({
-      key: entitiesKey,
-      entity,
-      number: null,
-      value: String(groups.length),
-    }));
-    return [...entries, ...sample];
+export const firstOccurrence: Category = {
+  ...occurrenceAnalysis,
+  label: 'First occurrence',
+  description: `An entity is judged when it shows values not seen in any window of the last ${defaultHistoryDays} days.`,
+  neededColumns: [],
+  needsRowTimes: false,
+  tuning: {
+    defaults: { ...peerDefaults, minimumCount: 1, historyDays: defaultHistoryDays },
+    remembered: [],
+    instead: {
+      'peers.by':
+        'A first occurrence counts others with the same combination of values, so let the query return the column.',
+    },
   },
-  *buildMemoryQuery({ groups, window, definition }) {
-    const pairs: MemoryPair[] = [];
-    for (const group of groups)
-      for (const key of (yield* groupByCombination(group)).keys()) pairs.push({ key, entity: group.identity });
+  judgesEachKind: true,
+  confidence: (facts) =>
+    50 +
+    Math.min(20, numberOf(facts, 'entityWindows')) +
+    (facts['otherEntities'] === 0 ? 15 : 0) -
+    (facts['enoughPast'] === true ? 0 : 20),
+  describeHeadline({ facts, subject: { plain } }) {
+    const [first] = quoteValues(readList(facts, 'newValues').slice(0, 1), quoteCharsMax.headline);
+    const others = Number(facts['newCombinations']) - 1;
+    const more = others > 0 ? ` and ${others} other${others === 1 ? '' : 's'}` : '';
+    return first === undefined
+      ? `${plain}, with values never seen before`
+      : `${plain}, for the first time with ${first}${more}`;
+  },
+  describeFinding({ facts, subject: { quoted, start } }) {
+    const values = joinQuoted(quoteValues(readList(facts, 'newValues'), quoteCharsMax.values).slice(0, 3));
+    const combinations = countOf(facts, 'newCombinations', 'combination');
+    const history =
+      facts['firstSeen'] === null
+        ? 'There is no earlier record of the entity itself in that time.'
+        : `The entity was first seen on ${describeTime(facts, 'firstSeen')} and has occurred in ${countOf(facts, 'entityWindows', 'window')}.`;
+    const others =
+      facts['otherEntities'] === 0
+        ? 'No other entity has had all of these values.'
+        : `Other entities with the rarest of these values: ${readNumber(facts, 'otherEntities')}.`;
     return {
-      want: 'known',
-      since: computeLookbackStart(window, firstOccurrenceDays(definition) * dayMs),
-      pairs,
-      summaryKey: entitiesKey,
+      finding: `${start} had ${combinations} of values${values === '' ? '' : ` (${values})`} not seen in the previous ${readNumber(facts, 'historyDays')} days`,
+      details: [history, ...describeTravel(facts), others],
+      nextStep: `Ask the person responsible for ${quoted} whether this was intended, and check what else happened around that time.`,
     };
   },
-  *findCandidates(input) {
-    if (isLearning(input.past)) return { findings: [], learning: true };
-    return { findings: yield* findCandidates(input), learning: false };
+  evidenceNote: ', in a combination that is new for this entity',
+  draft: {
+    rule: `an entity with values not seen in ${defaultHistoryDays} days: return few columns`,
+    hasFewColumns: true,
+    findsInFirstWindow: true,
   },
 };
 
-type RateNovelty = (entity: string, keys: readonly string[]) => NoveltyRating;
-
-function* findCandidates(input: AnalysisInput & { past: RecalledMemory }): Steps<Finding[]> {
-  let rating: RateNovelty | undefined;
-  const rate: RateNovelty = (...args) => (rating ??= createNoveltyRating(input))(...args);
-  const findings: Finding[] = [];
-  for (const group of input.groups) {
-    yield;
-    const finding = yield* findCandidate(input, group, rate);
-    if (finding) findings.push(finding);
-  }
-  return findings;
-}
-
-function* findCandidate(
-  input: AnalysisInput & { past: RecalledMemory },
-  group: EntityGroup,
-  rateNovelty: RateNovelty,
-): Steps<Finding | undefined> {
-  const { past } = input;
-  const entity = group.identity;
-  const history = past.entityHistories.get(entity);
-  const unknown = [...(yield* groupByCombination(group))].filter(
-    ([key]) => !past.known.has(buildPairKey({ key, entity })),
-  );
-  if (unknown.length === 0) return undefined;
-  const isPart = yield* findPartTest(past.combinations.get(entity) ?? [], history !== undefined);
-  const unseen = unknown.filter(([, { parts }]) => !isPart(parts));
-  if (unseen.length === 0) return undefined;
-  const keys = unseen.map(([key]) => key).toSorted(compareCodeUnits);
-  const rows = [...new Set(unseen.flatMap(([, combination]) => combination.rows))];
-  if (rows.length < (input.definition.tuning?.minimumCount ?? 1)) return 'belowMinimum';
-  const rating = rateNovelty(entity, keys);
-  const travel = yield* findNewTravel(input, group, rows);
-  const newValues = unseen.map(([, combination]) => describeValues(combination));
-  return yield* buildCandidate(input, group, {
-    kindKey: `first_occurrence:${hash('sha256', keys.join())}`,
-    severity: rateFirstOccurrence({
-      isEntityKnown: history !== undefined,
-      isExpected: rating.expectedBecause !== undefined,
-      isRare: rating.rareValues > 0,
-      isImpossibleTravel: travel?.isImpossible ?? false,
-    }),
-    rows,
-    facts: {
-      count: rows.length,
-      newValues: newValues.toSorted(compareCodeUnits).slice(0, newValuesMax),
-      newCombinations: unseen.length,
-      firstSeen: history ? new Date(history.firstSeen).toISOString() : null,
-      entityWindows: history?.windows ?? 0,
-      otherEntities: rating.otherEntities,
-      rareValues: rating.rareValues,
-      similarPerWeek: rating.similarPerWeek,
-      ...(rating.expectedBecause && history ? { expectedBecause: rating.expectedBecause } : {}),
-      ...(travel
-        ? {
-            travelFrom: namePlace(travel.from),
-            travelTo: namePlace(travel.to),
-            travelKm: travel.km,
-            travelMinutes: travel.minutes,
-            travelKmh: travel.kmh,
-            impossibleTravel: travel.isImpossible,
-          }
-        : {}),
-      historyDays: firstOccurrenceDays(input.definition),
-      historyWindows: past.windows.length,
-      enoughPast: history !== undefined,
-    },
-  });
-}
-
-function describeValues({ values }: SeenCombination): string {
-  return truncateText(values.map(([name, value]) => `${name}=${renderValue(name, value) ?? ''}`).join(', '), 300);
+function describeTravel(facts: Facts): string[] {
+  const [from, to] = [facts['travelFrom'], facts['travelTo']];
+  if (typeof from !== 'string' || typeof to !== 'string' || facts['impossibleTravel'] !== true) return [];
+  const gap = `${readNumber(facts, 'travelMinutes')} minutes or less`;
+  return [
+    `${from} and ${to} are at least ${readNumber(facts, 'travelKm')} km apart, with ${gap} in between, faster than any flight.`,
+  ];
 }

@@ -15,7 +15,8 @@ import {
   type Expectation,
   type SeasonalProfile,
 } from '../seasons/season.ts';
-import { increaseLimits, peersMin as minimumOfPeers } from '../tuning-defaults.ts';
+import { peersMin as minimumOfPeers, sensitivityOf } from '../tuning-fields.ts';
+import type { Sensitivity } from '../tuning.schema.ts';
 import { mapInSteps, type Steps } from '../../../platform/lib/concurrency/slices.ts';
 import {
   countAsLarge,
@@ -77,6 +78,18 @@ export type IncreaseContext = {
   peersOf: (entity: string) => Expectation | undefined;
 };
 
+type IncreaseLimits = { chancePerWeek: number; ratioMin: number; usualPerWeek: number };
+/**
+ * An increase is rare if chance alone makes one as surprising at most `chancePerWeek` times a week in all entities, if it is `ratioMin` times the
+ * largest earlier one of the entity, and if at most `usualPerWeek` peers a week were as surprising. One that is to be expected by chance, and as
+ * surprising as more than `usualPerWeek` earlier ones a week, is no candidate.
+ */
+const increaseBySensitivity: Record<Sensitivity, IncreaseLimits> = {
+  low: { chancePerWeek: 0.02, ratioMin: 2, usualPerWeek: 0.25 },
+  medium: { chancePerWeek: 0.1, ratioMin: 1.5, usualPerWeek: 1 },
+  high: { chancePerWeek: Infinity, ratioMin: 1, usualPerWeek: Infinity },
+};
+
 /** Returns a function that rates an increase of an entity. An increase that is usual for such entities at such a time is rated low. */
 export function* createIncreaseRating(
   input: AnalysisInput & { past: RecalledMemory },
@@ -94,7 +107,7 @@ export function* createIncreaseRating(
   const ratePeers = createPeerRating(context, { pasts, cell, largest: recallLargest(past, settledEnd) });
   const historyWeeks = (window.from.getTime() - (calendar.starts[0] ?? window.from.getTime())) / weekMs;
   const weeks = Math.max(historyWeeks, 1);
-  const { chancePerWeek, ratioMin, usualPerWeek } = increaseLimits(definition);
+  const { chancePerWeek, ratioMin, usualPerWeek } = increaseBySensitivity[sensitivityOf(definition)];
   const peersMin = minimumOfPeers(definition);
   const seasonZMin = findSurpriseMin(chancePerWeek, (context.numbers.size * weekMs) / calendar.slotMs);
   return (entity, number) => {

@@ -1,7 +1,8 @@
 import { dayMs, weekMs, type AnalysisWindow } from '../analysis-definition.ts';
 import type { AnalysisInput } from '../category.ts';
 import { computeSettledEnd, type Novelty, type RecalledMemory, type RecalledCombination } from '../memory/memory.ts';
-import { noveltyLimits, peersMin } from '../tuning-defaults.ts';
+import { peersMin, sensitivityOf } from '../tuning-fields.ts';
+import type { Sensitivity } from '../tuning.schema.ts';
 import { appendToList } from '../memory/recall.ts';
 import { findPlace } from '../rows/places.ts';
 import { isAdministrative } from '../rows/administrative.ts';
@@ -14,6 +15,16 @@ import { mapInSteps, type Steps } from '../../../platform/lib/concurrency/slices
 const unsettledMs = 2 * dayMs;
 /** Number of windows from which the age of an entity is ignored. */
 const matureWindows = 24;
+
+/**
+ * A new value of an entity counts only if the entity was in at least `windowsMin` earlier windows. New values that entities show more than
+ * `usualPerWeek` times a week do not count.
+ */
+const noveltyBySensitivity: Record<Sensitivity, { windowsMin: number; usualPerWeek: number }> = {
+  low: { windowsMin: 24, usualPerWeek: 0.25 },
+  medium: { windowsMin: 4, usualPerWeek: 1 },
+  high: { windowsMin: 0, usualPerWeek: Infinity },
+};
 
 /** How the new values of an entity compare with what it and the other entities usually show. */
 export type NoveltyRating = {
@@ -41,7 +52,7 @@ export function createNoveltyRating({
   past,
 }: AnalysisInput & { past: RecalledMemory }): (entity: string, keys: readonly string[]) => NoveltyRating {
   const rareBelow = peersMin(definition);
-  const { windowsMin, usualPerWeek } = noveltyLimits(definition);
+  const { windowsMin, usualPerWeek } = noveltyBySensitivity[sensitivityOf(definition)];
   const isRare = (others: number): boolean => rareBelow === 0 || others < rareBelow;
   const countOthers = (key: string, own = 0): number => Math.max(0, (past.entityCounts.get(key) ?? 0) - own);
   const settledEnd = computeSettledEnd(past, window, unsettledMs);

@@ -7,7 +7,8 @@ import { compareSteps } from './find-sequences.ts';
 import { extractSequenceRows } from './sequence-rows.ts';
 import { isSeverityAtLeast } from '../severity.ts';
 import type { Steps } from '../../../platform/lib/concurrency/slices.ts';
-import { sequenceMs, usualSequencesPerWeek } from '../tuning-defaults.ts';
+import { sensitivityOf } from '../tuning-fields.ts';
+import type { Sensitivity } from '../tuning.schema.ts';
 
 /** The memory key of the steps that an entity made in a window, in order. */
 export const stepsKey = 'steps';
@@ -16,6 +17,11 @@ const rememberedStepsMax = 50;
 /** A running intrusion must not make its own sequences usual. */
 const unsettledMs = dayMs;
 export const habitMs = 2 * weekMs + unsettledMs;
+
+export const defaultSequenceHours = 24;
+/** Returns the longest time from the first to the last step of a sequence. */
+export const sequenceMs = ({ tuning }: Pick<AnalysisDefinition, 'tuning'>): number =>
+  (tuning?.sequenceHours ?? defaultSequenceHours) * 3_600_000;
 
 /** How often entities completed all steps before the last day. */
 export type SequenceHabit = { completed: number; perWeek: number };
@@ -68,13 +74,24 @@ function countCompletions(
   return completed;
 }
 
-/** Lowers the severity of sequences that entities usually complete: to low if they often do, to medium if only one did. */
-export function limitByHabit(
-  severity: Severity,
+/** Completions per week above which a sequence is usual, if it completed at least twice. */
+const usualPerWeek: Record<Sensitivity, number> = { low: 0.25, medium: 1, high: Infinity };
+
+/** The first rule that the number of steps reaches applies. */
+const severityBySteps = [
+  { from: 5, severity: 'critical' },
+  { from: 3, severity: 'high' },
+  { from: 2, severity: 'medium' },
+] as const;
+
+/** Rates a sequence by its steps. If entities usually complete it, it is at most low, or medium if only one did. */
+export function rateSequence(
+  steps: number,
   { completed, perWeek }: SequenceHabit,
   definition: Pick<AnalysisDefinition, 'tuning'>,
 ): Severity {
-  const usualFrom = usualSequencesPerWeek(definition);
+  const severity = severityBySteps.find(({ from }) => steps >= from)?.severity ?? 'low';
+  const usualFrom = usualPerWeek[sensitivityOf(definition)];
   const limit = completed >= 2 && perWeek > usualFrom ? 'low' : 'medium';
   return completed === 0 || usualFrom === Infinity || !isSeverityAtLeast(severity, limit) ? severity : limit;
 }

@@ -6,7 +6,7 @@ import type { CreateDetection } from './detection-input.schema.ts';
 import { emptyAgent, type AgentWithPrompt, type AgentView, type AgentRow, toColumns } from './detection-row.ts';
 import type { ColumnInput } from './field-types.ts';
 import { fieldError } from '../../../platform/lib/errors.ts';
-import { findUnusedTuning } from '../../analysis/tuning-defaults.ts';
+import { findUnusedTuning } from '../../analysis/category-tuning.ts';
 import type { Tuning } from '../../analysis/tuning.schema.ts';
 
 /** Returns the definition that a create body leads to, without storing anything. Throws the same 400 errors as create. `now` is slot time. */

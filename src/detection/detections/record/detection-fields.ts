@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { detectionCategories } from '../../analysis/candidate.ts';
+import { detectionCategories } from '../../analysis/registry.ts';
 import { boundedString } from '../../../platform/lib/text/bounded-text.ts';
 import { Tuning } from '../../analysis/tuning.schema.ts';
 import {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { detectionCategories } from '../../analysis/candidate.ts';
+import { detectionCategories } from '../../analysis/registry.ts';
 import { PageQuery } from '../../../platform/lib/page-request.ts';
 import { boundedString } from '../../../platform/lib/text/bounded-text.ts';
 import { Detection, dismissReasons } from './detection.schema.ts';

@@ -1,6 +1,7 @@
 import type { AgentView, AgentRow } from './detection-row.ts';
 import { describeMissingConnection } from '../../siem/siem-errors.ts';
 import { isMcpToolName } from '../../../platform/mcp/mcp-settings.ts';
+import { categories } from '../../analysis/registry.ts';
 import { findTool } from '../../tools/tools.ts';
 import type { Warning } from './detection.schema.ts';
 
@@ -41,11 +42,13 @@ const fieldByCode: Record<string, string> = {
   query: 'detectionQuery',
   unknown_column: 'detectionQuery',
   failed_values: 'detectionQuery',
-  no_steps: 'detectionQuery',
   no_row_times: 'detectionQuery',
   no_entity_field: 'entityField',
   no_entity_value: 'entityField',
   no_time_field: 'timeField',
+  ...Object.fromEntries(
+    Object.values(categories).flatMap(({ neededColumns }) => neededColumns.map(({ code }) => [code, 'detectionQuery'])),
+  ),
 };
 
 /** Returns the warnings of a run that are about its definition, as warnings of the detection. */

@@ -5,7 +5,7 @@ import type { Clock } from '../../../platform/lib/time/clock.ts';
 import { prepareWindow } from '../../analysis/analyze-window.ts';
 import { listEarlierWindows, listExaminedStarts, writeMemory } from '../../analysis/memory/memory.store.ts';
 import { learningWindows, type MemoryEntry } from '../../analysis/memory/memory.ts';
-import { categories } from '../../analysis/registry.ts';
+import { getCategory } from '../../analysis/registry.ts';
 import { fenceRun } from '../../scheduling/run-claim.ts';
 import { findBoundaryBefore, listWindowsBefore, type TimeRange, type WindowGrid } from '../../scheduling/timeline.ts';
 import type { ActiveRun } from '../run-model/active-run.ts';
@@ -34,7 +34,7 @@ export async function backfillBaseline(
   first: TimeRange,
   signal: AbortSignal,
 ): Promise<void> {
-  const reachMs = categories[run.analysis.category].lookbackMs(run.analysis);
+  const reachMs = getCategory(run.analysis.category).lookbackMs(run.analysis);
   const { cronSchedule: cron, detectionQuery } = run.definition;
   if (reachMs === 0 || cron === null || (await isBaselineComplete(deps, run))) return;
   await timePhase(run.progress, 'fill', async () => {
@@ -65,7 +65,7 @@ export async function rememberEarlierSlots(
   { slots, ingestedBefore }: { slots: TimeRange[]; ingestedBefore: Date },
   signal: AbortSignal,
 ): Promise<void> {
-  if (categories[run.analysis.category].lookbackMs(run.analysis) === 0) return;
+  if (getCategory(run.analysis.category).lookbackMs(run.analysis) === 0) return;
   const examined = await inOrgWithCachedPlans(deps.db, run.orgId, (tx) => listExaminedStarts(tx, run.scope, slots));
   const missing = slots.filter(({ from }) => !examined.has(from.getTime())).toReversed();
   if (missing.length === 0) return;

@@ -4,7 +4,7 @@ import { uuidv7 } from '../../../platform/lib/ids.ts';
 import type { DetectionKey, TimeRange } from '../../scheduling/timeline.ts';
 import type { ActiveRun } from '../run-model/active-run.ts';
 import { insertRequestedRun } from '../run-model/runs.store.ts';
-import { categories } from '../../analysis/registry.ts';
+import { getCategory } from '../../analysis/registry.ts';
 import { listRevisitCandidates } from '../../analysis/memory/memory.store.ts';
 import { findWindowsToRevisit } from '../../analysis/analyze-window.ts';
 import type { Clock } from '../../../platform/lib/time/clock.ts';
@@ -91,7 +91,7 @@ export async function enqueueRechecksAcrossOrgs(db: Db, now: Date): Promise<numb
 export async function recordPastChange(tx: Tx, run: ActiveRun, changed: TimeRange): Promise<void> {
   await sql`update schedules set memory_epoch = memory_epoch + 1
     where organization_id = ${run.orgId} and detection_id = ${run.detectionId}`.execute(tx);
-  const reachMs = categories[run.analysis.category].lookbackMs(run.analysis);
+  const reachMs = getCategory(run.analysis.category).lookbackMs(run.analysis);
   const known = await listRevisitCandidates(tx, run.scope, changed, reachMs);
   const examined = new Set(known.filter((window) => window.examined).map((window) => window.from.getTime()));
   const affected = findWindowsToRevisit(changed, known, run.analysis).filter(({ from }) =>

@@ -20,7 +20,7 @@ import { findLateSlots } from './late-slots.ts';
 import { findMemoryEpoch } from './backfill-windows.store.ts';
 import type { ActiveRun } from '../run-model/active-run.ts';
 import { addWarning, timePhase, type ExaminedWindow } from '../run-model/run-progress.ts';
-import { findResultWarnings } from '../../analysis/rows/result-warnings.ts';
+import { findResultWarnings } from '../../analysis/result-warnings.ts';
 
 type ExamineDeps = BaselineDeps;
 

@@ -2,7 +2,7 @@ import { builtInAliases, type Models } from '../../../platform/models/models.ts'
 import { inOrgWithCachedPlans, type Db, type Tx } from '../../../platform/db/db.ts';
 import type { Clock } from '../../../platform/lib/time/clock.ts';
 import { lookbackMs, minLookbackMs } from '../../../platform/lib/time/cron.ts';
-import { computeGeneration } from '../../analysis/analysis-definition.ts';
+import { computeGeneration } from '../../analysis/category-tuning.ts';
 import type { ConnectionFor } from '../../connections/open-connection.ts';
 import type { Definition } from '../../detections/record/detection-record.ts';
 import { listPendingWindows } from '../../scheduling/coverage.store.ts';

@@ -1,7 +1,8 @@
 import type { Spend } from '../../../platform/models/budgets.ts';
 import { slotIntervalMs } from '../../../platform/lib/time/cron.ts';
 import type { OrgId } from '../../../platform/lib/org-id.ts';
-import { type AnalysisDefinition, computeGeneration } from '../../analysis/analysis-definition.ts';
+import type { AnalysisDefinition } from '../../analysis/analysis-definition.ts';
+import { computeGeneration } from '../../analysis/category-tuning.ts';
 import type { MemoryScope } from '../../analysis/memory/memory.ts';
 import type { Definition } from '../../detections/record/detection-record.ts';
 import type { RunClaim, RunKind } from '../../scheduling/run-claim.ts';

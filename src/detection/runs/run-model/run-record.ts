@@ -1,7 +1,7 @@
 import { countSuppressed, type ExaminedWindow, type SuppressedCounts, sumWindows } from './run-progress.ts';
 import type { RunRow } from './runs.store.ts';
 import type { Run } from './runs.schema.ts';
-import { categories } from '../../analysis/registry.ts';
+import { getCategory } from '../../analysis/registry.ts';
 import { scoreAnalystRun, type RunScore } from '../../verdicts/analyst/analyst-score.ts';
 import { scoreModelRun } from '../../verdicts/model/model-score.ts';
 import type { ActiveRun } from './active-run.ts';
@@ -66,7 +66,7 @@ export function scoreRun(run: ActiveRun, reviewed: { total: number; right: numbe
     truncated,
     namedShare: entities === 0 ? 1 : named / entities,
     warnings: warnings.filter((warning) => !unscoredWarnings.has(warning.code)).length,
-    usesHistory: categories[run.analysis.category].usesHistory,
+    usesHistory: getCategory(run.analysis.category).usesHistory,
     learning: warnings.some((warning) => warning.code === 'learning'),
     candidates: windows.flatMap(listCandidateFacts),
     reviewed,

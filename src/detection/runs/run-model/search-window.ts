@@ -8,7 +8,7 @@ import {
 } from '../../siem/connector.ts';
 import type { ActiveRun } from './active-run.ts';
 import { lookbackMs } from '../../../platform/lib/time/cron.ts';
-import { categories } from '../../analysis/registry.ts';
+import { getCategory } from '../../analysis/registry.ts';
 
 /** Limits of the query of one window. */
 export const searchLimits: SearchLimits = { rowsMax: 100_000, groupsMax: 10_000, timeoutMs: 60_000 };
@@ -45,7 +45,7 @@ export function searchWindow(run: ActiveRun, window: QueryWindow, signal: AbortS
 }
 
 const hasMemory = ({ analysis }: Pick<ActiveRun, 'analysis'>): boolean =>
-  categories[analysis.category].lookbackMs(analysis) > 0;
+  getCategory(analysis.category).lookbackMs(analysis) > 0;
 
 /**
  * Returns whether late events from before the detection's coverage count in the slots of their own time, so that a forwarder that catches up is
@@ -80,7 +80,7 @@ export const isBeforeCoverage = (run: ActiveRun, { to }: TimeRange): boolean =>
  * raises.
  */
 export function findEarliestSlotTime(run: ActiveRun, window: TimeRange): Date {
-  const reachMs = categories[run.analysis.category].lookbackMs(run.analysis);
+  const reachMs = getCategory(run.analysis.category).lookbackMs(run.analysis);
   return new Date(Math.min(subtractMs(window.from, reachMs).getTime(), findRaisedSince(run).getTime()));
 }
 

@@ -14,7 +14,7 @@ import {
   type UntouchedRunRow,
 } from './quiet-runs.store.ts';
 import { minLookbackMs } from '../../../platform/lib/time/cron.ts';
-import { categories } from '../../analysis/registry.ts';
+import { getCategory } from '../../analysis/registry.ts';
 import type { Definition } from '../../detections/record/detection-record.ts';
 import type { RunClaim } from '../../scheduling/run-claim.ts';
 import { subtractMs } from '../../scheduling/timeline.ts';
@@ -137,7 +137,7 @@ async function toQueuedRuns(
       definition,
       connection,
     });
-    if (categories[run.analysis.category].lookbackMs(run.analysis) > 0) continue;
+    if (getCategory(run.analysis.category).lookbackMs(run.analysis) > 0) continue;
     const { revision, coveredTo, from, to } = row;
     queued.push({ run, revision, coveredTo, queryWindow: toQueryWindow(run, { from, to }, now) });
   }

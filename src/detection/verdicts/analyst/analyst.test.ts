@@ -3,7 +3,8 @@ import { resolve } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { dataDir } from '../../../../test/support/data.ts';
-import { detectionCategories, severities, type Candidate } from '../../analysis/candidate.ts';
+import { severities, type Candidate } from '../../analysis/candidate.ts';
+import { detectionCategories } from '../../analysis/registry.ts';
 import {
   analyzeInTurn,
   candidatesOf,

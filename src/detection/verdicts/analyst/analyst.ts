@@ -1,4 +1,5 @@
-import type { Candidate, Facts } from '../../analysis/candidate.ts';
+import type { Candidate } from '../../analysis/candidate.ts';
+import { getCategory } from '../../analysis/registry.ts';
 import { createNeedsReview, describeNeedsReview } from '../planted-text/needs-review.ts';
 import { screenCandidate } from '../planted-text/screen-candidate.ts';
 import { selectEvidence } from './evidence.ts';
@@ -31,25 +32,8 @@ export function createAnalystVerdict(
   };
 }
 
-/** Computes the analyst's confidence from the facts, 0-100. docs/reference/analysis.md lists the rules. */
+/** Computes the analyst's confidence from the facts, 10-95. docs/reference/analysis.md lists the rules. */
 function computeAnalystConfidence({ kind, facts }: Candidate): number {
-  const rules = {
-    baseline_anomaly: () =>
-      45 + Math.min(40, 4 * (readNumber(facts, 'z') - 3.5)) + (facts['enoughPast'] === true ? 5 : -15),
-    first_occurrence: () =>
-      50 +
-      Math.min(20, readNumber(facts, 'entityWindows')) +
-      (facts['otherEntities'] === 0 ? 15 : 0) -
-      (facts['enoughPast'] === true ? 0 : 20),
-    sequence_pattern: () => 50 + 10 * readNumber(facts, 'steps'),
-    privilege_escalation: () => 70,
-    custom: () => 60,
-  };
   const authorBonus = facts['authorSeverity'] === undefined ? 0 : 5;
-  return Math.round(Math.min(95, Math.max(10, rules[kind]() + authorBonus)));
-}
-
-function readNumber(facts: Facts, name: string): number {
-  const value = facts[name];
-  return typeof value === 'number' ? value : 0;
+  return Math.round(Math.min(95, Math.max(10, getCategory(kind).confidence(facts) + authorBonus)));
 }

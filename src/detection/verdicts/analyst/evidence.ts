@@ -1,4 +1,5 @@
 import type { Candidate, RenderedRow } from '../../analysis/candidate.ts';
+import { getCategory } from '../../analysis/registry.ts';
 import { plainFieldName } from '../../../platform/lib/text/canonical-text.ts';
 import { isAbsent } from '../../analysis/rows/fields.ts';
 import { operationField } from '../../analysis/rows/administrative.ts';
@@ -107,5 +108,5 @@ function explainRank(rank: number, { kind }: Candidate): string {
   if (rank > entityRank) return 'set by the detection';
   if (rank === entityRank) return 'the entity itself';
   const role = roles[rank]?.why ?? 'part of the event';
-  return kind === 'first_occurrence' ? `${role}, in a combination that is new for this entity` : role;
+  return `${role}${getCategory(kind).evidenceNote}`;
 }

@@ -1,7 +1,7 @@
 import type { Candidate } from '../../analysis/candidate.ts';
 import { parseHeadlineTemplate } from '../../analysis/headline-template.ts';
 import { isAbsent } from '../../analysis/rows/fields.ts';
-import { quoteCharsMax, quoteValue } from './quote-value.ts';
+import { quoteCharsMax, quoteValue } from '../../analysis/wording.ts';
 
 const connectors =
   /(?:^|\s)(?:on|by|from|to|in|of|with|for|as|at|via|through|into|onto|using|against|over|under|between|after|before|within|toward|towards|inside|and|or)(?=\s)/giu;

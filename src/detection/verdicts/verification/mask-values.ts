@@ -1,5 +1,5 @@
 import type { Candidate } from '../../analysis/candidate.ts';
-import { quoteCharsMax, quoteValue } from '../analyst/quote-value.ts';
+import { quoteCharsMax, quoteValue } from '../../analysis/wording.ts';
 
 const firstMark = 0xe000;
 const marksMax = 6_000;

@@ -12,7 +12,7 @@ import { findUnverifiedClaims } from './unverified-claims.ts';
 import { selectEvidence } from '../analyst/evidence.ts';
 import { collectCandidateText, containsWhole, type KnownText } from './known-text.ts';
 import { maskValues, type MaskedText } from './mask-values.ts';
-import { truncateAtWord } from '../analyst/quote-value.ts';
+import { truncateAtWord } from '../../analysis/wording.ts';
 import { splitSentences } from './sentences.ts';
 import type { VerdictEvidence, Verdict } from '../verdict.ts';
 import type { DetectionTexts } from '../detection-texts.ts';

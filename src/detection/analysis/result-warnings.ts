@@ -1,10 +1,11 @@
-import { didYouMean } from '../../../platform/lib/text/nearest-names.ts';
-import type { Steps } from '../../../platform/lib/concurrency/slices.ts';
-import { canonicalText } from '../../../platform/lib/text/canonical-text.ts';
-import type { AnalysisDefinition } from '../analysis-definition.ts';
-import { isAbsent, findFieldAnyCase } from './fields.ts';
-import type { EntityGroup } from './group-rows.ts';
-import { findRowTime } from './row-times.ts';
+import { didYouMean } from '../../platform/lib/text/nearest-names.ts';
+import type { Steps } from '../../platform/lib/concurrency/slices.ts';
+import { canonicalText } from '../../platform/lib/text/canonical-text.ts';
+import type { AnalysisDefinition } from './analysis-definition.ts';
+import { isAbsent, findFieldAnyCase } from './rows/fields.ts';
+import type { EntityGroup } from './rows/group-rows.ts';
+import { findRowTime } from './rows/row-times.ts';
+import { getCategory } from './registry.ts';
 
 export type ResultWarning = { code: string; detail: string };
 
@@ -18,7 +19,8 @@ type NeededFields = Pick<AnalysisDefinition, 'category' | 'entityField' | 'timeF
  * find less than its author expects. Returns none if nothing is known about the result.
  */
 export function* findResultWarnings(result: WindowResult, definition: NeededFields): Steps<ResultWarning[]> {
-  const { category, entityField, timeField } = definition;
+  const { entityField, timeField } = definition;
+  const { neededColumns, needsRowTimes } = getCategory(definition.category);
   const warnings: ResultWarning[] = [];
   if (entityField !== null) warnings.push(...(yield* findEntityWarnings(result, entityField)));
   if (timeField !== null && (yield* isMissing(result, timeField)))
@@ -26,14 +28,12 @@ export function* findResultWarnings(result: WindowResult, definition: NeededFiel
       code: 'no_time_field',
       detail: `${describeMissing(result, 'timeField', timeField)} Times were read from the common time fields.`,
     });
-  if (category === 'sequence_pattern' && (yield* isMissing(result, 'step')))
-    warnings.push({
-      code: 'no_steps',
-      detail: 'No row has a `step` column. Return it with the step number, starting at 1.',
-    });
+  for (const { column, code, detail } of neededColumns)
+    if (yield* isMissing(result, column)) warnings.push({ code, detail });
   if (
     hasRows(result) &&
-    needsTimes(result, category) &&
+    // An aggregate has the time of its window.
+    (needsRowTimes || !result.aggregate) &&
     (yield* everyRow(result, (row) => findRowTime(row, timeField) === undefined))
   )
     warnings.push({
@@ -60,10 +60,6 @@ function* findEntityWarnings(result: WindowResult, entityField: string): Steps<R
 /** Returns the start of a warning about a configured column that no row has, with the nearest columns. */
 const describeMissing = (result: WindowResult, setting: 'entityField' | 'timeField', column: string): string =>
   `No row has the column ${column} from \`${setting}\`${didYouMean(column, listColumns(result))}`;
-
-/** Returns whether the rows of a window need times. An aggregate has the time of its window, but a sequence needs the order of its rows. */
-const needsTimes = ({ aggregate }: WindowResult, category: NeededFields['category']): boolean =>
-  !aggregate || category === 'sequence_pattern';
 
 const hasRows = ({ groups }: WindowResult): boolean => groups.some(({ rows }) => rows.length > 0);
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { describeMeasure, describeSteps } from './fact-values.ts';
+import { describeMeasure, describeSteps } from './wording.ts';
 
 test.each([
   [{ unit: 'rows', count: 7 }, '7 rows'],
