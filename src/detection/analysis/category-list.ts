@@ -42,7 +42,7 @@ export const listCategories = (): z.infer<typeof CategoryList> => ({
 });
 
 type JsonSchema = { type?: string; minimum?: number; maximum?: number; properties?: Record<string, JsonSchema> };
-const tuningSchema = z.toJSONSchema(Tuning) as JsonSchema;
+const tuningSchema = z.toJSONSchema(z.object(Tuning.shape)) as JsonSchema;
 
 function describeField(field: TuningField, value: string | number | null): z.infer<typeof CategoryField> {
   const { options, ...texts }: { label: string; hint: string; options?: Record<string, string> } = tuningFields[field];

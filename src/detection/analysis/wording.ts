@@ -91,7 +91,7 @@ const typeLabels: Record<string, string> = { ip: 'IP address', access_key: 'acce
 /** How sentences refer to the entity of a candidate: in a headline, within a sentence, and at its beginning. */
 export type Subject = { plain: string; quoted: string; start: string };
 
-export function nameSubject({ entity, entityType }: Candidate): Subject {
+export function nameSubject({ entity, entityType }: Pick<Candidate, 'entity' | 'entityType'>): Subject {
   if (entity === '*') return { plain: 'the whole window', quoted: 'the whole window', start: 'The whole window' };
   if (entity === '') return nameWithheld(entityType);
   const label = entityType === 'entity' ? '' : `${typeLabels[entityType] ?? entityType} `;

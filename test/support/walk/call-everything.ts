@@ -226,6 +226,7 @@ async function useOutputs({ get, post, put, remove }: ApiCalls): Promise<void> {
 async function useTools({ get, put, remove }: ApiCalls): Promise<void> {
   await get('/api/models');
   await get('/api/tools');
+  await get('/api/categories');
   const { detections } = await get('/api/detections?limit=1');
   await get(`/api/detections/${detections[0].id}/agreement`);
   const shadow = `/api/detections/${detections[0].id}/shadow`;

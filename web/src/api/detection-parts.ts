@@ -86,6 +86,12 @@ export const toolsQuery = queryOptions({
   queryKey: ['tools'],
   queryFn: async () => (await read(api.GET('/api/tools'))).tools,
 });
+export type Category = Schemas['CategoryList']['categories'][number];
+export const categoriesQuery = queryOptions({
+  queryKey: ['categories'],
+  queryFn: async () => (await read(api.GET('/api/categories'))).categories,
+  staleTime: Infinity,
+});
 export const valueListsQuery = queryOptions({
   queryKey: ['value-lists'],
   queryFn: async () => (await read(api.GET('/api/value-lists'))).lists,

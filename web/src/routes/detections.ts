@@ -14,7 +14,7 @@ const list = createRoute({
     compact({
       q: textOf(search, 'q'),
       health: oneOf(search, 'health', Object.keys(texts.health) as DetectionHealth[]),
-      category: oneOf(search, 'category', Object.keys(texts.category) as DetectionCategory[]),
+      category: textOf(search, 'category') as DetectionCategory | undefined,
       enabled: oneOf(search, 'enabled', ['true', 'false']),
       tag: textOf(search, 'tag'),
       siemType: textOf(search, 'siemType'),

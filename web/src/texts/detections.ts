@@ -1,4 +1,4 @@
-import type { DetectionCategory, DetectionHealth } from '../api/detections.ts';
+import type { DetectionHealth } from '../api/detections.ts';
 
 export const texts = {
   title: 'Detections',
@@ -34,13 +34,6 @@ export const texts = {
     healthy: 'Every window was examined.',
     disabled: 'It has no schedule, or a person disabled it.',
   } satisfies Record<DetectionHealth, string>,
-  category: {
-    custom: 'Custom',
-    first_occurrence: 'First occurrence',
-    baseline_anomaly: 'Baseline anomaly',
-    sequence_pattern: 'Sequence',
-    privilege_escalation: 'Privilege escalation',
-  } satisfies Record<DetectionCategory, string>,
   empty: {
     title: 'No detections yet',
     body: 'A detection is a query that runs on schedule, and a prompt that says what matters in its rows. Write one, or install shipped detections for your logs:',

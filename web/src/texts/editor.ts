@@ -28,13 +28,6 @@ export const texts = {
     cronTimezone: 'Empty: UTC.',
     query: 'SELECT _id, _time, user, … FROM dataset WHERE …',
   },
-  categoryHints: {
-    custom: 'Every entity in the rows is judged.',
-    first_occurrence: 'An entity is judged if it did not show these values before.',
-    baseline_anomaly: 'An entity is judged if it has far more of something than usual.',
-    sequence_pattern: 'Rows carry a step. An entity that completes all steps in order is judged.',
-    privilege_escalation: 'Every entity in the rows is judged as having gained rights.',
-  },
   cadence: {
     '': 'By hand only',
     hourly: 'Every hour',
@@ -45,23 +38,7 @@ export const texts = {
   sections: { what: 'What to find', judge: 'How to judge', when: 'When to run' },
   tuning: {
     title: 'Tuning',
-    sensitivity: 'Sensitivity',
-    sensitivities: { low: 'Low: fewer candidates', medium: 'Medium', high: 'High: more candidates' },
-    minimumCount: 'Minimum count',
-    minimumIncrease: 'Minimum increase',
-    historyDays: 'Days of history',
-    sequenceHours: 'Longest sequence, hours',
-    peers: 'Peers that excuse it',
-    peersBy: 'Column of the peer group',
-    hints: {
-      sensitivity: 'How unusual a candidate must be.',
-      minimumCount: 'The smallest number that is a candidate.',
-      minimumIncrease: 'Smallest difference from the median. Empty: 0.',
-      historyDays: 'Empty: 30 for a first occurrence, 56 for a baseline.',
-      sequenceHours: 'From the first step to the last. Empty: 24.',
-      peers: 'So many others with the same make it low. Empty: 3.',
-      peersBy: 'Such as department. Empty: all entities.',
-    },
+    withDefault: (hint: string, value: string | number) => `${hint} Empty: ${value}.`,
     allowLists: 'Value lists whose entities are not judged',
     hours: {
       title: 'Consider working hours',

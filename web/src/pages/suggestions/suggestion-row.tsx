@@ -1,14 +1,15 @@
 import type { Suggestion } from '../../api/suggestions.ts';
 import { classes } from '../../lib/text.ts';
-import { texts as detections } from '../../texts/detections.ts';
 import { texts } from '../../texts/suggestions.ts';
+import { useCategoryLabel } from '../../ui/labels/category-label.tsx';
 import { RelativeTime } from '../../ui/time.tsx';
 
 type Props = { suggestion: Suggestion; isSelected: boolean; isTabStop: boolean; onOpen: () => void };
 
 export function SuggestionRow({ suggestion, isSelected, isTabStop, onOpen }: Props) {
   const { name, technique, detectionCategory, estimate, createdAt, deletedAt, dismissReason } = suggestion;
-  const about = [technique, detectionCategory && detections.category[detectionCategory]].filter(Boolean).join(' · ');
+  const labelOf = useCategoryLabel();
+  const about = [technique, detectionCategory && labelOf(detectionCategory)].filter(Boolean).join(' · ');
   return (
     <button
       role="option"

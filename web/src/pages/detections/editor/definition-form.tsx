@@ -1,18 +1,16 @@
 import { useQuery } from '@tanstack/react-query';
 import type { Connection } from '../../../api/connections.ts';
-import { connectionsQuery, modelsQuery, toolsQuery } from '../../../api/detection-parts.ts';
-import type { DetectionCategory } from '../../../api/detections.ts';
-import { texts as list } from '../../../texts/detections.ts';
+import { categoriesQuery, connectionsQuery, modelsQuery, toolsQuery } from '../../../api/detection-parts.ts';
 import { texts } from '../../../texts/editor.ts';
 import { Field, SelectInput, TextArea, TextInput } from '../../../ui/forms/form.tsx';
+import { useCategoryLabel } from '../../../ui/labels/category-label.tsx';
 import { Section } from '../../../ui/section.tsx';
 import type { Draft, FormProps } from './draft.ts';
 import { LimitFields } from './limit-fields.tsx';
 import { QueryField } from './query-field.tsx';
 import { ScheduleFields } from './schedule-fields.tsx';
+import { keepUsed } from './tuning.ts';
 import { TuningFields } from './tuning-fields.tsx';
-
-const categories = Object.keys(list.category) as DetectionCategory[];
 
 /** The fields of a definition. */
 export function DefinitionForm({ onPreview, ...form }: FormProps & { onPreview: () => void }) {
@@ -30,6 +28,8 @@ export function DefinitionForm({ onPreview, ...form }: FormProps & { onPreview: 
 function WhatFields({ draft, onChange, problemOf, onPreview }: FormProps & { onPreview: () => void }) {
   const { data: connections } = useQuery(connectionsQuery);
   const connection = connections && findConnection(draft, connections);
+  const { data: categories } = useQuery(categoriesQuery);
+  const labelOf = useCategoryLabel();
   const { fields, hints } = texts;
   return (
     <Section isForm level={2} title={texts.sections.what}>
@@ -46,18 +46,22 @@ function WhatFields({ draft, onChange, problemOf, onPreview }: FormProps & { onP
       <div className="grid gap-4 md:grid-cols-2">
         <Field
           label={fields.detectionCategory}
-          hint={texts.categoryHints[draft.detectionCategory]}
+          hint={categories?.find(({ name }) => name === draft.detectionCategory)?.description}
           error={problemOf('detectionCategory')}
         >
           {(control) => (
             <SelectInput
               {...control}
               value={draft.detectionCategory}
-              onChange={(event) => onChange({ detectionCategory: event.target.value as DetectionCategory })}
+              onChange={({ target }) => {
+                const category = categories?.find(({ name }) => name === target.value);
+                // The parts of the tuning that the new category does not use are left out.
+                if (category) onChange({ detectionCategory: category.name, tuning: keepUsed(draft.tuning, category) });
+              }}
             >
-              {categories.map((category) => (
-                <option key={category} value={category}>
-                  {list.category[category]}
+              {(categories?.map(({ name }) => name) ?? [draft.detectionCategory]).map((name) => (
+                <option key={name} value={name}>
+                  {labelOf(name)}
                 </option>
               ))}
             </SelectInput>

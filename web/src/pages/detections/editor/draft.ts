@@ -1,5 +1,5 @@
 import type { Detection, DetectionCategory, DetectionChanges, NewDetection } from '../../../api/detections.ts';
-import { tuningOf, type Tuning } from './tuning.ts';
+import type { Tuning } from './tuning.ts';
 
 export type Cadence = '' | 'hourly' | 'daily' | 'weekly' | 'custom';
 
@@ -93,11 +93,7 @@ const tagsOf = (text: string): string[] =>
 const toFields: { [Name in keyof Draft]: (draft: Draft) => DetectionChanges } = {
   name: ({ name }) => ({ name }),
   description: ({ description }) => ({ description }),
-  // The parts of the tuning that the new category does not use go with it.
-  detectionCategory: ({ detectionCategory, tuning }) => ({
-    detectionCategory,
-    tuning: tuningOf(tuning, detectionCategory),
-  }),
+  detectionCategory: ({ detectionCategory }) => ({ detectionCategory }),
   connectionId: ({ connectionId }) => (connectionId === '' ? {} : { connectionId }),
   siemType: ({ siemType, connectionId }) => (siemType === null || connectionId !== '' ? {} : { siemType }),
   detectionQuery: ({ detectionQuery }) => ({ detectionQuery }),
@@ -111,7 +107,7 @@ const toFields: { [Name in keyof Draft]: (draft: Draft) => DetectionChanges } = 
   cadence: scheduleOf,
   customCronSchedule: scheduleOf,
   cronTimezone: ({ cronTimezone }) => ({ cronTimezone: cronTimezone === '' ? null : cronTimezone }),
-  tuning: ({ tuning, detectionCategory }) => ({ tuning: tuningOf(tuning, detectionCategory) }),
+  tuning: ({ tuning }) => ({ tuning }),
   budgets: ({ budgets }) => ({ budgets }),
   lookbackMinutes: ({ lookbackMinutes }) => (lookbackMinutes === undefined ? {} : { lookbackMinutes }),
   suppressionMinutes: ({ suppressionMinutes }) => (suppressionMinutes === undefined ? {} : { suppressionMinutes }),

@@ -4,20 +4,24 @@ type Props = {
   label: string;
   hint?: string | undefined;
   value: number | undefined;
+  /** Default: 0. */
+  min?: number | undefined;
+  max?: number | undefined;
   isWhole?: boolean;
   error?: string | undefined;
   onChange: (value: number | undefined) => void;
 };
 
 /** A number that may be left out. */
-export function NumberField({ label, hint, value, isWhole, error, onChange }: Props) {
+export function NumberField({ label, hint, value, min = 0, max, isWhole, error, onChange }: Props) {
   return (
     <Field label={label} hint={hint} error={error}>
       {(control) => (
         <TextInput
           {...control}
           type="number"
-          min={0}
+          min={min}
+          max={max}
           step={isWhole ? 1 : 'any'}
           className="tabular"
           value={value ?? ''}

@@ -1,89 +1,96 @@
 import { useQuery } from '@tanstack/react-query';
-import { valueListsQuery } from '../../../api/detection-parts.ts';
+import { categoriesQuery, valueListsQuery, type Category } from '../../../api/detection-parts.ts';
 import { texts as editor } from '../../../texts/editor.ts';
 import { Field, SelectInput, TextInput } from '../../../ui/forms/form.tsx';
 import { Section } from '../../../ui/section.tsx';
 import type { FormProps } from './draft.ts';
 import { NumberField } from './number-field.tsx';
-import { usesTuning, type Tuning } from './tuning.ts';
+import { readTuning, writeTuning } from './tuning.ts';
 import { WorkingHours } from './working-hours.tsx';
 
 const texts = editor.tuning;
-const sensitivities = ['low', 'medium', 'high'] as const;
 
 /** Thresholds of the analysis: those that the category uses. */
 export function TuningFields(form: FormProps) {
   const { draft, onChange, problemOf } = form;
   const { tuning, detectionCategory } = draft;
-  const change = (part: Tuning): void => onChange({ tuning: { ...tuning, ...part } });
-  const uses = (field: keyof Tuning): boolean => usesTuning(field, detectionCategory);
+  const { data: categories } = useQuery(categoriesQuery);
+  const fields = categories?.find(({ name }) => name === detectionCategory)?.tuning ?? [];
   return (
     <Section isForm level={2} title={texts.title}>
       <div className="grid gap-4 md:grid-cols-3">
-        {uses('sensitivity') && (
-          <Field label={texts.sensitivity} hint={texts.hints.sensitivity} error={problemOf('sensitivity')}>
-            {(control) => (
-              <SelectInput
-                {...control}
-                value={tuning.sensitivity ?? 'medium'}
-                onChange={({ target }) =>
-                  change({
-                    sensitivity: target.value === 'medium' ? undefined : (target.value as Tuning['sensitivity']),
-                  })
-                }
-              >
-                {sensitivities.map((value) => (
-                  <option key={value} value={value}>
-                    {texts.sensitivities[value]}
-                  </option>
-                ))}
-              </SelectInput>
-            )}
-          </Field>
-        )}
-        {(['minimumCount', 'minimumIncrease', 'historyDays', 'sequenceHours'] as const)
-          .filter((name) => uses(name))
-          .map((name) => (
-            <NumberField
-              key={name}
-              label={texts[name]}
-              hint={texts.hints[name]}
-              value={tuning[name]}
-              isWhole={name === 'historyDays'}
-              error={problemOf(name)}
-              onChange={(value) => change({ [name]: value })}
-            />
-          ))}
-        {uses('peers') && (
-          <NumberField
-            label={texts.peers}
-            hint={texts.hints.peers}
-            value={tuning.peers?.minimum}
-            isWhole
-            error={problemOf('minimum')}
-            onChange={(minimum) => change({ peers: { ...tuning.peers, minimum } })}
+        {fields.map((field) => (
+          <TuningField
+            key={field.field}
+            field={field}
+            value={readTuning(tuning, field.field) as string | number | undefined}
+            error={problemOf(field.field.slice(field.field.indexOf('.') + 1))}
+            onChange={(value) => onChange({ tuning: writeTuning(tuning, field.field, value) })}
           />
-        )}
-        {uses('peers') && detectionCategory === 'baseline_anomaly' && (
-          <Field label={texts.peersBy} hint={texts.hints.peersBy} error={problemOf('by')}>
-            {(control) => (
-              <TextInput
-                {...control}
-                className="font-mono text-12"
-                value={tuning.peers?.by ?? ''}
-                onChange={({ target }) => change({ peers: { ...tuning.peers, by: target.value || undefined } })}
-              />
-            )}
-          </Field>
-        )}
+        ))}
       </div>
       <AllowLists {...form} />
       <WorkingHours
         hours={tuning.workingHours}
         problemOf={problemOf}
-        onChange={(workingHours) => change({ workingHours })}
+        onChange={(workingHours) => onChange({ tuning: { ...tuning, workingHours } })}
       />
     </Section>
+  );
+}
+
+type FieldProps = {
+  field: Category['tuning'][number];
+  value: string | number | undefined;
+  error: string | undefined;
+  onChange: (value: string | number | undefined) => void;
+};
+
+/** One threshold. It is left out while it has its default. */
+function TuningField({ field, value, error, onChange }: FieldProps) {
+  const { label, hint, type, options, minimum, maximum, default: byDefault } = field;
+  if (options)
+    return (
+      <Field label={label} hint={hint} error={error}>
+        {(control) => (
+          <SelectInput
+            {...control}
+            value={value ?? byDefault ?? ''}
+            onChange={({ target }) => onChange(target.value === byDefault ? undefined : target.value)}
+          >
+            {options.map((option) => (
+              <option key={option.value} value={option.value}>
+                {option.label}
+              </option>
+            ))}
+          </SelectInput>
+        )}
+      </Field>
+    );
+  if (type === 'string')
+    return (
+      <Field label={label} hint={hint} error={error}>
+        {(control) => (
+          <TextInput
+            {...control}
+            className="font-mono text-12"
+            value={value ?? ''}
+            onChange={({ target }) => onChange(target.value || undefined)}
+          />
+        )}
+      </Field>
+    );
+  return (
+    <NumberField
+      label={label}
+      hint={byDefault === null ? hint : texts.withDefault(hint, byDefault)}
+      value={value as number | undefined}
+      min={minimum}
+      max={maximum}
+      isWhole={type === 'integer'}
+      error={error}
+      onChange={onChange}
+    />
   );
 }
 

@@ -1,28 +1,24 @@
-import type { DetectionCategory, NewDetection } from '../../../api/detections.ts';
+import type { Category } from '../../../api/detection-parts.ts';
+import type { NewDetection } from '../../../api/detections.ts';
 
 export type Tuning = NonNullable<NewDetection['tuning']>;
+type Values = Record<string, unknown>;
 
-/** The categories that use a part of the tuning. The API refuses the others. */
-const categories: Partial<Record<keyof Tuning, readonly DetectionCategory[]>> = {
-  sensitivity: ['first_occurrence', 'baseline_anomaly', 'sequence_pattern'],
-  peers: ['first_occurrence', 'baseline_anomaly'],
-  minimumIncrease: ['baseline_anomaly'],
-  historyDays: ['first_occurrence', 'baseline_anomaly'],
-  sequenceHours: ['sequence_pattern'],
-};
+/** Returns the value of a field, which may be inside another: `peers.by`. */
+export const readTuning = (tuning: Tuning, field: string): unknown =>
+  field.split('.').reduce<unknown>((value, name) => (value as Values | undefined)?.[name], tuning);
 
-export const usesTuning = (field: keyof Tuning, category: DetectionCategory): boolean =>
-  categories[field]?.includes(category) ?? true;
-
-/** Returns the parts of a tuning that are set and that the category uses. */
-export function tuningOf(tuning: Tuning, category: DetectionCategory): Tuning {
-  const { by, minimum } = tuning.peers ?? {};
-  const peers = {
-    ...(by !== undefined && category === 'baseline_anomaly' && { by }),
-    ...(minimum !== undefined && { minimum }),
-  };
-  const parts: Tuning = { ...tuning, peers: Object.keys(peers).length === 0 ? undefined : peers };
-  return Object.fromEntries(
-    Object.entries(parts).filter(([name, value]) => value !== undefined && usesTuning(name as keyof Tuning, category)),
-  ) as Tuning;
+/** Returns the tuning with another value of a field. A part of the tuning without values is left out. */
+export function writeTuning(tuning: Tuning, field: string, value: unknown): Tuning {
+  const [name, part] = field.split('.') as [keyof Tuning, string?];
+  if (part === undefined) return { ...tuning, [name]: value };
+  const parts: Values = { ...(tuning[name] as Values | undefined), [part]: value };
+  return { ...tuning, [name]: Object.values(parts).some((one) => one !== undefined) ? parts : undefined };
 }
+
+/** Returns the parts of a tuning that a category uses. The API refuses the others. */
+export const keepUsed = ({ allowLists, workingHours, ...tuning }: Tuning, category: Category): Tuning =>
+  category.tuning.reduce<Tuning>((kept, { field }) => writeTuning(kept, field, readTuning(tuning, field)), {
+    allowLists,
+    workingHours,
+  });

@@ -6,6 +6,7 @@ import type { Column } from '../../../ui/lists/data-table.tsx';
 import { SeverityMark } from '../../../ui/labels/severity.tsx';
 import { Sparkline } from '../../../ui/charts/sparkline.tsx';
 import { RelativeTime } from '../../../ui/time.tsx';
+import { CategoryLabel } from '../../../ui/labels/category-label.tsx';
 import { HealthLabel } from '../../../ui/labels/health-label.tsx';
 
 const dash = <span className="text-faint">–</span>;
@@ -39,7 +40,7 @@ export const columns: Column<DetectionSummary>[] = [
     header: texts.columns.category,
     width: 'minmax(8rem, 1fr)',
     from: 900,
-    cell: ({ category }) => <span className="text-muted">{category && texts.category[category]}</span>,
+    cell: ({ category }) => <span className="text-muted">{category && <CategoryLabel name={category} />}</span>,
   },
   {
     id: 'open',

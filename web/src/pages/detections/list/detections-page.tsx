@@ -1,10 +1,10 @@
-import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
+import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useCallback, useMemo, useState } from 'react';
+import { categoriesQuery } from '../../../api/detection-parts.ts';
 import {
   detectionQuery,
   summariesQuery,
-  type DetectionCategory,
   type DetectionFilter,
   type DetectionSort,
   type DetectionSummary,
@@ -29,10 +29,6 @@ import { NoDetections } from './no-detections.tsx';
 const route = getRouteApi('/shell/detections');
 
 const healthOptions = healthStates.map((value) => ({ value, label: <HealthLabel health={value} /> }));
-const categoryOptions = (Object.keys(texts.category) as DetectionCategory[]).map((value) => ({
-  value,
-  label: texts.category[value],
-}));
 const enabledOptions = (['true', 'false'] as const).map((value) => ({ value, label: texts.enabled[value] }));
 
 /** Every detection with its health, its open hits and what it found in 30 days. */
@@ -43,6 +39,7 @@ export function DetectionsPage() {
   const { data, error, refetch, isPending, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery(
     summariesQuery(filter),
   );
+  const { data: categories } = useQuery(categoriesQuery);
   const rows = useMemo(() => data?.pages.flatMap((page) => page.detections) ?? [], [data]);
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
   const toggle = (id: string): void =>
@@ -88,7 +85,7 @@ export function DetectionsPage() {
         <FilterSelect
           label={texts.filters.category}
           value={filter.category}
-          options={categoryOptions}
+          options={categories?.map(({ name, label }) => ({ value: name, label })) ?? []}
           onChange={(category) => filterBy({ category })}
         />
         <FilterSelect
