@@ -5,7 +5,7 @@ import { firstOccurrence } from './categories/first-occurrence.ts';
 import { privilegeEscalation } from './categories/privilege-escalation.ts';
 import { sequencePattern } from './categories/sequence-pattern.ts';
 
-export const categories = {
+const registered = {
   baseline_anomaly: baselineAnomaly,
   first_occurrence: firstOccurrence,
   sequence_pattern: sequencePattern,
@@ -13,7 +13,8 @@ export const categories = {
   custom,
 } satisfies Record<string, Category>;
 
-export type DetectionCategory = keyof typeof categories;
+export type DetectionCategory = keyof typeof registered;
+export const categories: Record<DetectionCategory, Category> = registered;
 export const detectionCategories = Object.keys(categories) as DetectionCategory[];
 
 /** Returns the category with a name. Throws if there is none. */

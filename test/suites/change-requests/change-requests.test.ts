@@ -1,10 +1,11 @@
 import { existsSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { compileWith, listPlaces } from '../../support/change-request.ts';
+import { detectionRequests } from './detection.ts';
 import { notificationRequests } from './notifications.ts';
 import { toolRequests } from './tools.ts';
 
-const requests = [...notificationRequests, ...toolRequests];
+const requests = [...detectionRequests, ...notificationRequests, ...toolRequests];
 
 // One check of the whole program with a fake member of every kind, because it takes many seconds.
 const errors = compileWith(requests);
