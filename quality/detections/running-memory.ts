@@ -1,4 +1,4 @@
-import { entitiesKey } from '../../src/detection/analysis/categories/occurrence-analysis.ts';
+import { entitiesKey } from '../../src/detection/analysis/categories/first-occurrence.ts';
 import { largestKey } from '../../src/detection/analysis/categories/increase-history.ts';
 import { stepsKey } from '../../src/detection/analysis/categories/rate-sequence.ts';
 import {

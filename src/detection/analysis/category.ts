@@ -19,22 +19,6 @@ export type Finding = Candidate | 'belowMinimum';
 
 export type CandidateSearch = { findings: Finding[]; learning: boolean };
 
-/**
- * How a category finds candidates. All functions are pure. Memory is passed in and returned as values. A window may have 100,000 rows, so
- * everything that looks at rows does it in steps.
- */
-export type CategoryAnalysis = {
-  /** The category compares with the past, so it must learn before it returns candidates. */
-  usesHistory: boolean;
-  /** Returns how far before the window's start memory is read, in milliseconds. */
-  lookbackMs: (definition: AnalysisDefinition) => number;
-  /** Returns the memory to store for a window. Depends on its own rows only, so the order of execution does not matter. */
-  buildMemory: (input: AnalysisInput) => Steps<MemoryEntry[]>;
-  /** Returns the query for the history that the window needs. */
-  buildMemoryQuery: (input: AnalysisInput) => Steps<MemoryQuery>;
-  findCandidates: (input: AnalysisInput & { past: RecalledMemory }) => Steps<CandidateSearch>;
-};
-
 /** What the built-in analyst says a candidate is about. */
 export type CandidateTexts = {
   facts: Facts;
@@ -48,13 +32,25 @@ export type CandidateTexts = {
 /** `finding` is a sentence without its full stop. The actions of the rows follow it. `details` are whole sentences. */
 export type FindingTexts = { finding: string; details?: string[]; nextStep: string };
 
-/** A detection category: everything that any room asks about it. */
-export type Category = CategoryAnalysis & {
+/**
+ * A detection category: everything that any room asks about it. All functions are pure. Memory is passed in and returned as values. A window may
+ * have 100,000 rows, so everything that looks at rows does it in steps.
+ */
+export type Category = {
   /** The name that people see. */
   label: string;
   /** A sentence that says which entities are judged. */
   description: string;
-  /** The columns besides those of the rows that a query must return, each with the warning if it does not. */
+  /** The category compares with the past, so it must learn before it returns candidates. */
+  usesHistory: boolean;
+  /** Returns how far before the window's start memory is read, in milliseconds. */
+  lookbackMs: (definition: AnalysisDefinition) => number;
+  /** Returns the memory to store for a window. Depends on its own rows only, so the order of execution does not matter. */
+  buildMemory: (input: AnalysisInput) => Steps<MemoryEntry[]>;
+  /** Returns the query for the history that the window needs. */
+  buildMemoryQuery: (input: AnalysisInput) => Steps<MemoryQuery>;
+  findCandidates: (input: AnalysisInput & { past: RecalledMemory }) => Steps<CandidateSearch>;
+  /** Columns that a query must return, each with the warning if it does not. */
   neededColumns: { column: string; code: string; detail: string }[];
   /** Rows need times even if they are aggregates. */
   needsRowTimes: boolean;

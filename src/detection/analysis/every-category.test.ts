@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import type { QueryRow } from '../siem/connector.ts';
 import { analyzeInTurn, definitionOf } from '../../../test/support/detection/analysis-examples.ts';
 import type { CandidateTexts } from './category.ts';
-import { listCategories } from './category-list.ts';
+import { listCategories } from './category-tuning.ts';
 import { findUnusedTuning, readTuning } from './category-tuning.ts';
 import { categories, detectionCategories } from './registry.ts';
 import { Tuning } from './tuning.schema.ts';

@@ -1,8 +1,7 @@
 import type { Category } from './category.ts';
 import { baselineAnomaly } from './categories/baseline-anomaly.ts';
-import { custom } from './categories/custom.ts';
+import { custom, privilegeEscalation } from './categories/every-entity.ts';
 import { firstOccurrence } from './categories/first-occurrence.ts';
-import { privilegeEscalation } from './categories/privilege-escalation.ts';
 import { sequencePattern } from './categories/sequence-pattern.ts';
 
 const registered = {

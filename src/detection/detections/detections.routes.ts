@@ -15,7 +15,7 @@ import { deleteDetection, restoreDetection, acceptSuggestion, dismissSuggestion 
 import { getDetection, getDetections, getDismissed, getSuggestions } from './read-detections.ts';
 import { Detection, DetectionList, DismissedList, SuggestionList } from './record/detection.schema.ts';
 import { updateDetection, type UpdateDetectionDeps } from './update-detection.ts';
-import { CategoryList, listCategories } from '../analysis/category-list.ts';
+import { CategoryList, listCategories } from '../analysis/category-tuning.ts';
 import { PageQuery } from '../../platform/lib/page-request.ts';
 import { createSuggestion } from './create-suggestion.ts';
 

@@ -1,6 +1,7 @@
 import { buildCandidate, computeRowsKindKey } from '../build-candidate.ts';
 import type { Candidate, Severity } from '../candidate.ts';
 import type { AnalysisInput, Category, Finding } from '../category.ts';
+import { countOf } from '../wording.ts';
 import { rowsMin } from '../tuning-fields.ts';
 import type { EntityGroup } from '../rows/group-rows.ts';
 import { inOneStep, type Steps } from '../../../platform/lib/concurrency/slices.ts';
@@ -8,7 +9,7 @@ import { inOneStep, type Steps } from '../../../platform/lib/concurrency/slices.
 type EveryEntity = Omit<Category, 'label' | 'confidence' | 'describeHeadline' | 'describeFinding'>;
 
 /** Makes every entity that the query returns a candidate, without memory. */
-export const everyEntity = (severity: Severity): EveryEntity => ({
+const everyEntity = (severity: Severity): EveryEntity => ({
   description: 'Every entity that the query returns is judged.',
   usesHistory: false,
   lookbackMs: () => 0,
@@ -35,3 +36,27 @@ function* findCandidate(input: AnalysisInput, group: EntityGroup, severity: Seve
   const kindKey = yield* computeRowsKindKey(input, group.rows);
   return yield* buildCandidate(input, group, { kindKey, severity, facts: {}, rows: group.rows });
 }
+
+/** The query alone decides which entities are judged. */
+export const custom: Category = {
+  ...everyEntity('medium'),
+  label: 'Custom',
+  confidence: () => 60,
+  describeHeadline: ({ subject, describeAction }) => `${subject.plain}${describeAction()}`,
+  describeFinding: ({ facts, subject: { quoted } }) => ({
+    finding: `The query found ${countOf(facts, 'rows', 'row')} for ${quoted}`,
+    nextStep: `Find out who or what caused this on ${quoted} and whether it was intended.`,
+  }),
+};
+
+/** Like custom, for queries whose rows show that someone gains or grants rights. */
+export const privilegeEscalation: Category = {
+  ...everyEntity('high'),
+  label: 'Privilege escalation',
+  confidence: () => 70,
+  describeHeadline: ({ subject, describeAction }) => `${subject.plain} gained or granted privileges${describeAction()}`,
+  describeFinding: ({ facts, subject: { quoted, start } }) => ({
+    finding: `${start} gained or granted privileges in ${countOf(facts, 'rows', 'row')}`,
+    nextStep: `Check whether ${quoted} was supposed to gain or grant these privileges, and revoke them if not.`,
+  }),
+};

@@ -1,6 +1,22 @@
-import type { Facts } from '../candidate.ts';
-import type { Category } from '../category.ts';
-import { peerDefaults } from '../tuning-fields.ts';
+import { hash } from 'node:crypto';
+import type { Steps } from '../../../platform/lib/concurrency/slices.ts';
+import { compareCodeUnits, truncateText } from '../../../platform/lib/text/canonical-text.ts';
+import { type AnalysisDefinition, dayMs } from '../analysis-definition.ts';
+import { buildCandidate } from '../build-candidate.ts';
+import type { Facts, Severity } from '../candidate.ts';
+import type { AnalysisInput, Category, Finding } from '../category.ts';
+import {
+  type MemoryPair,
+  type RecalledMemory,
+  buildPairKey,
+  chooseEntities,
+  computeLookbackStart,
+  isLearning,
+} from '../memory/memory.ts';
+import type { EntityGroup } from '../rows/group-rows.ts';
+import { namePlace } from '../rows/places.ts';
+import { renderValue } from '../rows/render-row.ts';
+import { peerDefaults, rowsMin } from '../tuning-fields.ts';
 import {
   countOf,
   describeTime,
@@ -11,13 +27,62 @@ import {
   readList,
   readNumber,
 } from '../wording.ts';
-import { defaultHistoryDays, occurrenceAnalysis } from './occurrence-analysis.ts';
+import {
+  type NoveltyRating,
+  type SeenCombination,
+  createNoveltyRating,
+  findPartTest,
+  groupByCombination,
+  rememberCombination,
+} from './rate-novelty.ts';
+import { findNewTravel } from './travel.ts';
+
+const newValuesMax = 10;
+/** The memory key under which each window lists a sample of its entities. */
+export const entitiesKey = 'entities';
+
+const defaultHistoryDays = 30;
+const historyDays = ({ tuning }: AnalysisDefinition): number => tuning?.historyDays ?? defaultHistoryDays;
 
 /** Finds entities with a combination of values that they showed in no window of the last 30 days, or of `tuning.historyDays`. */
 export const firstOccurrence: Category = {
-  ...occurrenceAnalysis,
   label: 'First occurrence',
   description: `An entity is judged when it shows values not seen in any window of the last ${defaultHistoryDays} days.`,
+  usesHistory: true,
+  lookbackMs: (definition) => historyDays(definition) * dayMs,
+  *buildMemory({ groups, window }) {
+    const entries = [];
+    for (const group of groups)
+      for (const [key, combination] of yield* groupByCombination(group))
+        entries.push({
+          key,
+          entity: group.identity,
+          number: null,
+          value: yield* rememberCombination(combination, window),
+        });
+    const sample = chooseEntities(groups.map(({ identity }) => identity)).map((entity) => ({
+      key: entitiesKey,
+      entity,
+      number: null,
+      value: String(groups.length),
+    }));
+    return [...entries, ...sample];
+  },
+  *buildMemoryQuery({ groups, window, definition }) {
+    const pairs: MemoryPair[] = [];
+    for (const group of groups)
+      for (const key of (yield* groupByCombination(group)).keys()) pairs.push({ key, entity: group.identity });
+    return {
+      want: 'known',
+      since: computeLookbackStart(window, historyDays(definition) * dayMs),
+      pairs,
+      summaryKey: entitiesKey,
+    };
+  },
+  *findCandidates(input) {
+    if (isLearning(input.past)) return { findings: [], learning: true };
+    return { findings: yield* findCandidates(input), learning: false };
+  },
   neededColumns: [],
   needsRowTimes: false,
   tuning: {
@@ -66,6 +131,89 @@ export const firstOccurrence: Category = {
     findsInFirstWindow: true,
   },
 };
+
+type Occurrence = { isEntityKnown: boolean; isExpected: boolean; isRare: boolean; isImpossibleTravel: boolean };
+
+/** A move that nobody can make is news even where others often are. */
+function rateOccurrence({ isEntityKnown, isExpected, isRare, isImpossibleTravel }: Occurrence): Severity {
+  if (isImpossibleTravel) return isRare ? 'high' : 'medium';
+  return isEntityKnown && !isExpected ? 'medium' : 'low';
+}
+
+type RateNovelty = (entity: string, keys: readonly string[]) => NoveltyRating;
+
+function* findCandidates(input: AnalysisInput & { past: RecalledMemory }): Steps<Finding[]> {
+  let rating: RateNovelty | undefined;
+  const rate: RateNovelty = (...args) => (rating ??= createNoveltyRating(input))(...args);
+  const findings: Finding[] = [];
+  for (const group of input.groups) {
+    yield;
+    const finding = yield* findCandidate(input, group, rate);
+    if (finding) findings.push(finding);
+  }
+  return findings;
+}
+
+function* findCandidate(
+  input: AnalysisInput & { past: RecalledMemory },
+  group: EntityGroup,
+  rateNovelty: RateNovelty,
+): Steps<Finding | undefined> {
+  const { past } = input;
+  const entity = group.identity;
+  const history = past.entityHistories.get(entity);
+  const unknown = [...(yield* groupByCombination(group))].filter(
+    ([key]) => !past.known.has(buildPairKey({ key, entity })),
+  );
+  if (unknown.length === 0) return undefined;
+  const isPart = yield* findPartTest(past.combinations.get(entity) ?? [], history !== undefined);
+  const unseen = unknown.filter(([, { parts }]) => !isPart(parts));
+  if (unseen.length === 0) return undefined;
+  const keys = unseen.map(([key]) => key).toSorted(compareCodeUnits);
+  const rows = [...new Set(unseen.flatMap(([, combination]) => combination.rows))];
+  if (rows.length < rowsMin(input.definition)) return 'belowMinimum';
+  const rating = rateNovelty(entity, keys);
+  const travel = yield* findNewTravel(input, group, rows);
+  const newValues = unseen.map(([, combination]) => describeValues(combination));
+  return yield* buildCandidate(input, group, {
+    kindKey: `first_occurrence:${hash('sha256', keys.join())}`,
+    severity: rateOccurrence({
+      isEntityKnown: history !== undefined,
+      isExpected: rating.expectedBecause !== undefined,
+      isRare: rating.rareValues > 0,
+      isImpossibleTravel: travel?.isImpossible ?? false,
+    }),
+    rows,
+    facts: {
+      count: rows.length,
+      newValues: newValues.toSorted(compareCodeUnits).slice(0, newValuesMax),
+      newCombinations: unseen.length,
+      firstSeen: history ? new Date(history.firstSeen).toISOString() : null,
+      entityWindows: history?.windows ?? 0,
+      otherEntities: rating.otherEntities,
+      rareValues: rating.rareValues,
+      similarPerWeek: rating.similarPerWeek,
+      ...(rating.expectedBecause && history ? { expectedBecause: rating.expectedBecause } : {}),
+      ...(travel
+        ? {
+            travelFrom: namePlace(travel.from),
+            travelTo: namePlace(travel.to),
+            travelKm: travel.km,
+            travelMinutes: travel.minutes,
+            travelKmh: travel.kmh,
+            impossibleTravel: travel.isImpossible,
+          }
+        : {}),
+      historyDays: historyDays(input.definition),
+      historyWindows: past.windows.length,
+      enoughPast: history !== undefined,
+    },
+  });
+}
+
+function describeValues({ values }: SeenCombination): string {
+  return truncateText(values.map(([name, value]) => `${name}=${renderValue(name, value) ?? ''}`).join(', '), 300);
+}
 
 function describeTravel(facts: Facts): string[] {
   const [from, to] = [facts['travelFrom'], facts['travelTo']];
