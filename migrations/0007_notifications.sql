@@ -17,10 +17,10 @@ create table outbox_default partition of outbox default;
 select tocsin_protect('outbox');
 select tocsin_partition_months('outbox', current_date, 3);
 
-create table outputs (
+create table destinations (
   organization_id uuid not null references organizations (id),
   id uuid not null,
-  kind text not null check (kind in ('webhook', 'slack', 'teams')),
+  kind text not null,
   name text not null,
   shown_url text not null,
   sealed bytea not null,
@@ -34,18 +34,19 @@ create table outputs (
   updated_at timestamptz not null,
   primary key (organization_id, id)
 );
-comment on table outputs is 'Destinations of events.';
-comment on column outputs.shown_url is 'URL without its secret parts.';
-comment on column outputs.sealed is 'URL and signing secret, encrypted with TOCSIN_SECRET_KEY.';
-comment on column outputs.detection_ids is 'Detections whose events are delivered. Null for all detections.';
-comment on column outputs.min_severity is 'Lowest severity that is delivered. Null for all.';
-comment on column outputs.failures is 'Consecutive failed attempts. A failing destination receives one delivery at a time.';
-select tocsin_protect('outputs');
+comment on table destinations is 'Destinations of events.';
+comment on column destinations.kind is 'A key of `destinationKinds`, which the service checks.';
+comment on column destinations.shown_url is 'URL without its secret parts.';
+comment on column destinations.sealed is 'URL and signing secret, encrypted with TOCSIN_SECRET_KEY.';
+comment on column destinations.detection_ids is 'Detections whose events are delivered. Null for all detections.';
+comment on column destinations.min_severity is 'Lowest severity that is delivered. Null for all.';
+comment on column destinations.failures is 'Consecutive failed attempts. A failing destination receives one delivery at a time.';
+select tocsin_protect('destinations');
 
 create table deliveries (
   organization_id uuid not null,
   id uuid not null,
-  output_id uuid not null,
+  destination_id uuid not null,
   event_id uuid not null,
   event_at timestamptz not null,
   event_type text not null,
@@ -60,7 +61,7 @@ create table deliveries (
   last_ms int,
   created_at timestamptz not null,
   primary key (organization_id, id),
-  foreign key (organization_id, output_id) references outputs (organization_id, id) on delete cascade
+  foreign key (organization_id, destination_id) references destinations (organization_id, id) on delete cascade
 );
 comment on table deliveries is 'One row per event and destination.';
 comment on column deliveries.event_at is 'The event''s time, which selects its partition of the outbox.';
@@ -68,9 +69,9 @@ comment on column deliveries.tries is 'Number of attempts. Fences the result: on
 comment on column deliveries.next_try_at is 'Next attempt, by the clock of the database. A claim moves it forward by the lease, so that another worker takes over if the claiming one dies.';
 comment on column deliveries.last_status is 'HTTP status of the last attempt. Null if there was no response.';
 comment on column deliveries.last_ms is 'Duration of the last attempt in milliseconds.';
-create index deliveries_due on deliveries (organization_id, output_id, next_try_at) where state = 'pending';
+create index deliveries_due on deliveries (organization_id, destination_id, next_try_at) where state = 'pending';
 create index deliveries_waiting on deliveries (organization_id, event_id) where state = 'pending';
 create index deliveries_ended on deliveries (created_at) where state <> 'pending';
-create index on deliveries (organization_id, output_id, created_at desc, id desc);
+create index on deliveries (organization_id, destination_id, created_at desc, id desc);
 create index on deliveries (organization_id, resource_id);
 select tocsin_protect('deliveries');

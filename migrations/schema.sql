@@ -1348,10 +1348,10 @@ create policy own on outbox to tocsin_app using ((organization_id = ( SELECT toc
 grant select, insert, update, delete on outbox to tocsin_app, tocsin_system;
 
 -- Destinations of events.
-create table outputs (
+create table destinations (
   organization_id uuid not null,
   id uuid not null,
-  kind text not null,
+  kind text not null, -- A key of `destinationKinds`, which the service checks.
   name text not null,
   shown_url text not null, -- URL without its secret parts.
   sealed bytea not null, -- URL and signing secret, encrypted with TOCSIN_SECRET_KEY.
@@ -1363,21 +1363,20 @@ create table outputs (
   failures integer not null default 0, -- Consecutive failed attempts. A failing destination receives one delivery at a time.
   created_at timestamp with time zone not null,
   updated_at timestamp with time zone not null,
-  constraint outputs_pkey PRIMARY KEY (organization_id, id),
-  constraint outputs_kind_check CHECK (kind = ANY (ARRAY['webhook'::text, 'slack'::text, 'teams'::text])),
-  constraint outputs_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id)
+  constraint destinations_pkey PRIMARY KEY (organization_id, id),
+  constraint destinations_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id)
 );
-alter table outputs enable row level security;
-alter table outputs force row level security;
-create policy every on outputs to tocsin_system using (true) with check (true);
-create policy own on outputs to tocsin_app using ((organization_id = ( SELECT tocsin_org() AS tocsin_org))) with check ((organization_id = ( SELECT tocsin_org() AS tocsin_org)));
-grant select, insert, update, delete on outputs to tocsin_app, tocsin_system;
+alter table destinations enable row level security;
+alter table destinations force row level security;
+create policy every on destinations to tocsin_system using (true) with check (true);
+create policy own on destinations to tocsin_app using ((organization_id = ( SELECT tocsin_org() AS tocsin_org))) with check ((organization_id = ( SELECT tocsin_org() AS tocsin_org)));
+grant select, insert, update, delete on destinations to tocsin_app, tocsin_system;
 
 -- One row per event and destination.
 create table deliveries (
   organization_id uuid not null,
   id uuid not null,
-  output_id uuid not null,
+  destination_id uuid not null,
   event_id uuid not null,
   event_at timestamp with time zone not null, -- The event's time, which selects its partition of the outbox.
   event_type text not null,
@@ -1393,11 +1392,11 @@ create table deliveries (
   created_at timestamp with time zone not null,
   constraint deliveries_pkey PRIMARY KEY (organization_id, id),
   constraint deliveries_state_check CHECK (state = ANY (ARRAY['pending'::text, 'delivered'::text, 'failed'::text])),
-  constraint deliveries_organization_id_output_id_fkey FOREIGN KEY (organization_id, output_id) REFERENCES outputs(organization_id, id) ON DELETE CASCADE
+  constraint deliveries_organization_id_destination_id_fkey FOREIGN KEY (organization_id, destination_id) REFERENCES destinations(organization_id, id) ON DELETE CASCADE
 );
-CREATE INDEX deliveries_due ON deliveries USING btree (organization_id, output_id, next_try_at) WHERE state = 'pending'::text;
+CREATE INDEX deliveries_due ON deliveries USING btree (organization_id, destination_id, next_try_at) WHERE state = 'pending'::text;
 CREATE INDEX deliveries_ended ON deliveries USING btree (created_at) WHERE state <> 'pending'::text;
-CREATE INDEX deliveries_organization_id_output_id_created_at_id_idx ON deliveries USING btree (organization_id, output_id, created_at DESC, id DESC);
+CREATE INDEX deliveries_organization_id_destination_id_created_at_id_idx ON deliveries USING btree (organization_id, destination_id, created_at DESC, id DESC);
 CREATE INDEX deliveries_organization_id_resource_id_idx ON deliveries USING btree (organization_id, resource_id);
 CREATE INDEX deliveries_waiting ON deliveries USING btree (organization_id, event_id) WHERE state = 'pending'::text;
 alter table deliveries enable row level security;

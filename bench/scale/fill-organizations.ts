@@ -52,7 +52,7 @@ const insertOrganizations = (first: number, last: number): string => `
     from added, generate_series(now() - interval '89 days', now(), interval '1 day') at;
   insert into feed_pools (id, organization_id, kind) select gen_random_uuid(), id, 'private' from added;
   insert into feed_sweeps (organization_id, connection_id, due_at) select id, id, now() + interval '1 day' from added;
-  insert into outputs (organization_id, id, kind, name, shown_url, sealed, event_types, created_at, updated_at)
+  insert into destinations (organization_id, id, kind, name, shown_url, sealed, event_types, created_at, updated_at)
     select id, gen_random_uuid(), 'webhook', 'o', '', '', '{}', now(), now() from added`;
 
 /**

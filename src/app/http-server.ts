@@ -43,7 +43,7 @@ import { eraseFromRuns } from '../detection/runs/run-retention.store.ts';
 import { eraseFromIdempotencyKeys } from '../platform/http/idempotency.store.ts';
 import { eraseFromOutbox } from '../platform/notifications/deliveries.store.ts';
 import { eventRoutes } from '../platform/notifications/stream/events.routes.ts';
-import { outputRoutes } from '../platform/notifications/outputs.routes.ts';
+import { destinationRoutes } from '../platform/notifications/destinations.routes.ts';
 import { testingRoutes } from '../detection/testing/testing.routes.ts';
 import { runDetailRoutes, runRoutes } from '../detection/runs/runs.routes.ts';
 import { generateDetectionRoutes } from '../agents/suggestions/generate-detection.routes.ts';
@@ -225,7 +225,7 @@ function registerPlatform(app: App, deps: HttpDeps): void {
   viewRoutes(app, deps);
   modelRoutes(app, deps);
   mcpRoutes(app, deps);
-  outputRoutes(app, deps);
+  destinationRoutes(app, deps);
   eventRoutes(app, deps);
 }
 

@@ -30,7 +30,7 @@ test('encrypts credentials with the new key, again after an interruption, and li
   const credentials = { user: 'soc', password: 'secret-word' };
   await create('/api/connections', { kind: 'opensearch', name: 'c', settings, credentials });
   await create('/api/mcp-servers', { name: 'm', url, headers: { 'x-key': 'secret-word' } });
-  await create('/api/outputs', { kind: 'webhook', name: 'o', url });
+  await create('/api/destinations', { kind: 'webhook', name: 'o', url });
   const auth = { type: 'bearer', token: 'secret-word' };
   await create('/api/feed/sources', { kind: 'kev', name: 's', url, auth });
 
@@ -44,5 +44,5 @@ test('encrypts credentials with the new key, again after an interruption, and li
   expect(await rotateKey(db, both)).toEqual({ resealed: 3, unchanged: 1, unreadable: [] });
   expect(await rotateKey(db, boxOf(current))).toEqual({ resealed: 0, unchanged: 4, unreadable: [] });
   const { unreadable } = await rotateKey(db, boxOf('o'.repeat(32), former));
-  expect(unreadable.map((text) => text.split(' ')[0])).toEqual(['connection', 'source', 'mcp-server', 'output']);
+  expect(unreadable.map((text) => text.split(' ')[0])).toEqual(['connection', 'destination', 'source', 'mcp-server']);
 });

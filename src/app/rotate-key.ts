@@ -4,13 +4,13 @@ import type { Db } from '../platform/db/db.ts';
 import { resealColumn, type ResealResult } from '../platform/db/reseal.store.ts';
 import type { SealedColumn, Secretbox } from '../platform/lib/secretbox.ts';
 import { mcpHeadersColumn } from '../platform/mcp/mcp-servers.ts';
-import { outputSecretsColumn } from '../platform/notifications/destinations.ts';
+import { destinationSecretsColumn } from '../platform/notifications/destination-secrets.ts';
 
 export const sealedColumns: readonly SealedColumn[] = [
   credentialsColumn,
+  destinationSecretsColumn,
   sourceAuthColumn,
   mcpHeadersColumn,
-  outputSecretsColumn,
 ];
 
 /** Encrypts every stored credential with the current key that the previous key encrypted. May be interrupted and called again. */

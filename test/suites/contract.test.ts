@@ -196,7 +196,7 @@ test.each(operations)('the examples of $method $path match their schemas', ({ me
 });
 
 test('openapi.json has a webhook for every event', () => {
-  expect(Object.keys(document.webhooks)).toEqual([...eventTypes, 'output.test']);
+  expect(Object.keys(document.webhooks)).toEqual([...eventTypes, 'destination.test']);
 });
 
 /** Finds the operation of a request path. A literal segment wins over a parameter. */

@@ -220,7 +220,7 @@ const withoutVersion: Record<string, RegExp> = {
   'reads, converts, checks or starts, and changes no record that people edit':
     /^(?:check|convert|lookUp|preview|backtest|backfill|test|search|pull|replay|redeliver|run[DT])\w*$/,
   'removes what it names, whatever it contains':
-    /^(?:deleteOrganization|deleteView|deleteMcpServer|deleteOutput|deleteAgent|deleteConnection|deleteSource|eraseValue)$/,
+    /^(?:deleteOrganization|deleteView|deleteMcpServer|deleteDestination|deleteAgent|deleteConnection|deleteSource|eraseValue)$/,
   'ends or renews a credential, which has no content': /^(?:revokeKey|rotate\w+|endSession|sign\w+)$/,
   'switches to a state that it names, and answers 409 in another one':
     /^(?:suspend|resume|cancel|snooze|end)\w+$|^(?:splitItem|mergeItem|retractItem|withdrawRetraction)$/,

@@ -176,7 +176,7 @@ async function createEdited(org: TestOrg): Promise<Edited[]> {
       change: ({ length }) => ({ customCronSchedule: `${length} 3 * * *` }),
       field: 'customCronSchedule',
     },
-    { ...(await create('/api/outputs', webhook)), ...byName },
+    { ...(await create('/api/destinations', webhook)), ...byName },
     { ...(await create('/api/connections', splunk)), ...byName },
     {
       ...(await create('/api/mcp-servers', { name: 'intel', url: 'https://mcp.example/mcp' })),

@@ -27,7 +27,7 @@ test('a worker does only the work of its roles', async () => {
   try {
     const call = createCaller((await start('serve')).url, key);
     const deliverer = await start('work --only deliver', { TOCSIN_WORKER_PORT: String(port) });
-    await call('POST', '/api/outputs', {
+    await call('POST', '/api/destinations', {
       kind: 'webhook',
       name: 'o',
       url: receiver.url,

@@ -79,7 +79,7 @@ type DeliveryRow = { at: Date; state: string; name: string; error: string | null
 export function listDeliveries(tx: Tx, orgId: OrgId, resourceId: string, limit: number): Promise<DeliveryRow[]> {
   return queryRows<DeliveryRow>(tx)`
       select coalesce(d.last_try_at, d.created_at) as at, d.state, o.name, d.last_error as error from deliveries d
-        join outputs o on o.organization_id = d.organization_id and o.id = d.output_id
+        join destinations o on o.organization_id = d.organization_id and o.id = d.destination_id
       where d.organization_id = ${orgId} and d.resource_id = ${resourceId} and d.state <> 'pending'
       order by d.created_at desc limit ${limit}`;
 }

@@ -63,7 +63,7 @@ export const Overview = z
     datasetShortfalls: z
       .array(Shortfall.extend({ dataset: z.string() }))
       .describe('Datasets that receive fewer events than usual, at most 20.'),
-    failingOutputs: z.int().describe('Destinations that the service disabled or whose latest delivery failed.'),
+    failingDestinations: z.int().describe('Destinations that the service disabled or whose latest delivery failed.'),
     suggestions: z.object({ open: z.int(), newestAt: time.nullable() }),
     budgets: z
       .array(

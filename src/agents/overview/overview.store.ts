@@ -100,7 +100,7 @@ export type WorkRow = {
   gapHours: number;
   queued: number;
   running: number;
-  failingOutputs: number;
+  failingDestinations: number;
   suggestions: number;
   newestSuggestionAt: Date | null;
 };
@@ -108,8 +108,8 @@ export type WorkRow = {
 /** Counts open gaps, waiting runs, failing destinations and open suggestions. */
 export async function countOpenWork(tx: Tx, orgId: OrgId): Promise<WorkRow> {
   const found = await queryRow<WorkRow>(tx)`
-      select g.*, q.*, s.*, (select count(*) from outputs where organization_id = ${orgId}
-          and (failures > 0 or (not enabled and disabled_reason is not null))) as "failingOutputs"
+      select g.*, q.*, s.*, (select count(*) from destinations where organization_id = ${orgId}
+          and (failures > 0 or (not enabled and disabled_reason is not null))) as "failingDestinations"
       from (select count(*) as gaps, count(distinct detection_id) as "gapDetections", min(gap_from) as "gapSince",
             coalesce(round((sum(extract(epoch from gap_to - coalesce(filled_to, gap_from))) / 3600)::numeric, 1), 0) as "gapHours"
           from gaps join agents a on a.organization_id = gaps.organization_id and a.id = detection_id and a.deleted_at is null

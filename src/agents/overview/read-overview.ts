@@ -76,7 +76,7 @@ export async function getOverview(deps: OverviewDeps, caller: Caller): Promise<O
         since: since.toISOString(),
       })),
       datasetShortfalls: shortfalls.slice(0, listMax),
-      failingOutputs: work.failingOutputs,
+      failingDestinations: work.failingDestinations,
       suggestions: { open: work.suggestions, newestAt: work.newestSuggestionAt?.toISOString() ?? null },
       budgets: (await listAliasUsage(tx, orgId, now))
         .map((usage) => toBudget(usage, deps.models))

@@ -79,13 +79,13 @@ test('sends one webhook for an exposed item with its sightings, to its organizat
   afterAll(() => receiver.close());
   const [org, other] = [await app.newOrg(), await app.newOrg()];
   const webhook = { kind: 'webhook', url: receiver.url, eventTypes: ['feed.item.exposed'] };
-  const { secret } = (await org.call('POST', '/api/outputs', { ...webhook, name: 'SOC' })).body;
-  const criticalOnly = await org.call('POST', '/api/outputs', {
+  const { secret } = (await org.call('POST', '/api/destinations', { ...webhook, name: 'SOC' })).body;
+  const criticalOnly = await org.call('POST', '/api/destinations', {
     ...webhook,
     name: 'Critical',
     minSeverity: 'critical',
   });
-  const others = await other.call('POST', '/api/outputs', { ...webhook, name: 'Elsewhere' });
+  const others = await other.call('POST', '/api/destinations', { ...webhook, name: 'Elsewhere' });
   expect([criticalOnly.status, others.status]).toEqual([200, 200]);
   await log(org, 'dns', [{ _id: 'one', dns: { question: { name: 'exposed-host.top' } } }]);
   await sweep();

@@ -100,14 +100,14 @@ test('makes an item just below the threshold relevant and notifies once', async 
   );
   const { org, ids } = made;
   const body = { kind: 'webhook', name: 'r', url: 'https://hooks.example.com/r', eventTypes: ['feed.item.relevant'] };
-  const output = (await org.call('POST', '/api/outputs', body)).body;
+  const destination = (await org.call('POST', '/api/destinations', body)).body;
   expect(await listed(org)).toEqual([]);
   await run(made, relevant);
   expect(await listed(org)).toEqual([ids[0]]);
   expect(stand.asked).toHaveLength(1);
   await org.call('PUT', '/api/feed/profile', { keywords: ['Adyen'], threshold: 0.72 });
   expect(await run(made, relevant)).toMatchObject({ outcome: { takenBack: 1, relevant: [ids[0]] } });
-  expect((await org.call('GET', `/api/outputs/${output.id}/deliveries`)).body.deliveries).toHaveLength(1);
+  expect((await org.call('GET', `/api/destinations/${destination.id}/deliveries`)).body.deliveries).toHaveLength(1);
   await org.call('PUT', '/api/feed/profile', {});
   expect(await run(made, relevant)).toMatchObject({ outcome: { takenBack: 1, note: 'no_profile' } });
   expect(await relevanceOf(org, ids[0]!)).toBeUndefined();

@@ -196,8 +196,8 @@ test('begins again without a value that is erased from the logs meanwhile', asyn
 test('encrypts with a passphrase, and then contains the generated key', async () => {
   const file = join(folder, 'encrypted');
   const { call } = await source.newOrg();
-  const output = { kind: 'webhook', name: 'w', url: 'https://hooks.example.org/secret-path', secret: null };
-  await call('POST', '/api/outputs', output);
+  const destination = { kind: 'webhook', name: 'w', url: 'https://hooks.example.org/secret-path', secret: null };
+  await call('POST', '/api/destinations', destination);
   await backUp(file, { config: { ...deps.config, backupPassphrase: passphrase } });
   const database = await newEmptyDatabase();
   await expect(restore(file, { url: database })).rejects.toThrow(/is encrypted. Set TOCSIN_BACKUP_PASSPHRASE/);

@@ -37,7 +37,7 @@ type Setup = { org: TestOrg; connectionId: string; ids: string[] };
 async function createSetup(detections: number, changes: object = {}): Promise<Setup> {
   const org = await newOrg();
   const eventTypes = ['connection.paused', 'connection.resumed'];
-  await org.call('POST', '/api/outputs', { kind: 'webhook', name: 'x', url: 'http://127.0.0.1:9/', eventTypes });
+  await org.call('POST', '/api/destinations', { kind: 'webhook', name: 'x', url: 'http://127.0.0.1:9/', eventTypes });
   const connection = await org.call('POST', '/api/connections', {
     kind: 'opensearch',
     name: 'Logs',

@@ -30,7 +30,7 @@ async function startWave(count: (n: number) => number, suppressionMinutes = 360)
     }));
   });
   await t.select`
-    insert into outputs (organization_id, id, kind, name, shown_url, sealed, event_types, created_at, updated_at)
+    insert into destinations (organization_id, id, kind, name, shown_url, sealed, event_types, created_at, updated_at)
     values (${t.orgId}, gen_random_uuid(), 'webhook', 'x', 'x', '', '{hit.created,hit.updated}', now(), now())`;
   const id = await t.newDetection({ name: 'Files encrypted', entityField: 'host', suppressionMinutes });
   return { t, id };

@@ -27,7 +27,7 @@ test('sends no sentence that was struck from a verdict in any event', async () =
       }),
   };
   await t.select`
-    insert into outputs (organization_id, id, kind, name, shown_url, sealed, event_types, created_at, updated_at)
+    insert into destinations (organization_id, id, kind, name, shown_url, sealed, event_types, created_at, updated_at)
     values (${t.orgId}, gen_random_uuid(), 'webhook', 'x', 'x', '', ${[...eventTypes]}::text[], now(), now())`;
   await t.newDetection({ name: 'Files encrypted', entityField: 'host' });
   await t.runAt(hour(1), judge);

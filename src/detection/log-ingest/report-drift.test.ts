@@ -10,7 +10,7 @@ test('emits dataset.drifted at most once per column and day, and when a type cha
   const org = await store.newOrg();
   await acrossOrgs(store.deps.db, (tx) =>
     sql`
-      insert into outputs (organization_id, id, kind, name, shown_url, sealed, event_types, created_at, updated_at)
+      insert into destinations (organization_id, id, kind, name, shown_url, sealed, event_types, created_at, updated_at)
       values (${org}, ${uuidv7()}, 'webhook', 'x', 'x', ''::bytea, ${['dataset.drifted']}::text[], now(), now())`.execute(
       tx,
     ),

@@ -7,7 +7,7 @@ const app = await startApp();
 /** Creates a destination for corrected and retracted items, and returns the titles that it received. */
 async function listen(org: TestOrg, more: object = {}): Promise<() => Promise<string[]>> {
   const eventTypes = ['feed.item.corrected', 'feed.item.retracted'];
-  const { body } = await org.call('POST', '/api/outputs', {
+  const { body } = await org.call('POST', '/api/destinations', {
     kind: 'webhook',
     name: 'feed',
     url: 'https://hooks.example.com/feed',
@@ -15,7 +15,7 @@ async function listen(org: TestOrg, more: object = {}): Promise<() => Promise<st
     ...more,
   });
   return async () => {
-    const { deliveries } = (await org.call('GET', `/api/outputs/${body.id}/deliveries`)).body;
+    const { deliveries } = (await org.call('GET', `/api/destinations/${body.id}/deliveries`)).body;
     const found = deliveries.map(async ({ eventType, resourceId }: { eventType: string; resourceId: string }) => {
       const { event } = (await org.call('GET', `/items/${resourceId}`)).body;
       return `${eventType} ${event.title.slice(0, 8)}`;

@@ -70,12 +70,12 @@ test('notifies once about an item that becomes relevant, but not about a change 
   const org = await newOrg();
   await post(org, 'Before', 'Meters of Kamstrup were attacked in the spring of this year.');
   const settings = { kind: 'webhook', url: 'https://hooks.example.com/relevant', eventTypes: ['feed.item.relevant'] };
-  const output = await org.call('POST', '/api/outputs', { ...settings, name: 'relevant' });
-  const picky = await org.call('POST', '/api/outputs', { ...settings, name: 'grave', minSeverity: 'critical' });
+  const destination = await org.call('POST', '/api/destinations', { ...settings, name: 'relevant' });
+  const picky = await org.call('POST', '/api/destinations', { ...settings, name: 'grave', minSeverity: 'critical' });
   await org.call('PUT', '/api/feed/profile', { keywords: ['Kamstrup'] });
   await scoreAll();
-  const deliveries = async ({ body }: { body: { id: string } } = output): Promise<string[]> =>
-    (await org.call('GET', `/api/outputs/${body.id}/deliveries`)).body.deliveries.map(
+  const deliveries = async ({ body }: { body: { id: string } } = destination): Promise<string[]> =>
+    (await org.call('GET', `/api/destinations/${body.id}/deliveries`)).body.deliveries.map(
       ({ eventType }: { eventType: string }) => eventType,
     );
   expect(await deliveries()).toEqual([]);

@@ -1,6 +1,6 @@
 import type { App } from '../http/app-type.ts';
 import { apiRoutes } from '../http/api-routes.ts';
-import { listModels, type ListModelsDeps, ModelList } from './model-list.ts';
+import { listModels, type ListModelsDeps, ModelList } from './models.ts';
 
 export function modelRoutes(app: App, deps: ListModelsDeps): void {
   const route = apiRoutes(app, { tag: 'models', scope: 'detections:read' });

@@ -114,7 +114,7 @@ test('renders any event as plain text within the limits of Slack and Teams', () 
   fc.assert(
     fc.property(
       fc.record({ headline: text, summary: text, entity: text, nextStep: text, severity: text, name: text }),
-      fc.constantFrom('hit.created', 'run.failed', 'feed.item.added', 'output.test'),
+      fc.constantFrom('hit.created', 'run.failed', 'feed.item.added', 'destination.test'),
       (data, type) => {
         const slack = slackMessage({ ...hit, type, data }) as { text: string; blocks: Part[] };
         expect(slack.text).not.toMatch(/[<>]/);

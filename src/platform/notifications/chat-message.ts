@@ -66,7 +66,7 @@ type EventSummary = {
   link: string | null;
 };
 
-const labels: Record<string, string> = { ...eventLabels, 'output.test': 'Test' };
+const labels: Record<string, string> = { ...eventLabels, 'destination.test': 'Test' };
 const factPaths: [label: string, path: string][] = [
   ['Severity', 'severity'],
   ['Severity', 'event.severity'],

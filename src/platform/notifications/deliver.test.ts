@@ -17,12 +17,12 @@ const env = {
 const { deps, newOrg, url, dataDir } = await startApp({ env });
 const [slow, quick] = [await startReceiver(), await startReceiver()];
 afterAll(() => Promise.all([slow.close(), quick.close()]));
-beforeEach(() => acrossOrgs(deps.db, (tx) => sql`delete from outputs`.execute(tx)));
+beforeEach(() => acrossOrgs(deps.db, (tx) => sql`delete from destinations`.execute(tx)));
 
 const detection = { name: 'x', detectionCategory: 'custom', systemPrompt: 'x', detectionQuery: 'SELECT 1' };
-const newOutput = async (org: TestOrg, address: string): Promise<string> =>
+const newDestination = async (org: TestOrg, address: string): Promise<string> =>
   (
-    await org.call('POST', '/api/outputs', {
+    await org.call('POST', '/api/destinations', {
       kind: 'webhook',
       name: 'x',
       url: address,
@@ -30,11 +30,11 @@ const newOutput = async (org: TestOrg, address: string): Promise<string> =>
     })
   ).body.id;
 const listLog = async (org: TestOrg, id: string) =>
-  (await org.call('GET', `/api/outputs/${id}/deliveries`)).body.deliveries;
+  (await org.call('GET', `/api/destinations/${id}/deliveries`)).body.deliveries;
 
 test('sends the delivery of a killed process from another one, with the same ID and body', async () => {
   const org = await newOrg();
-  const id = await newOutput(org, slow.url);
+  const id = await newDestination(org, slow.url);
   await org.call('POST', '/api/detections', detection);
   slow.reply(() => 'hang');
   const child = fork(join(root, 'test/support/cluster/deliver-worker.ts'), {
@@ -71,9 +71,9 @@ test('does not delay other destinations when one hangs, and does not count attem
   const org = await newOrg();
   slow.reply(() => 'hang');
   slow.received.length = 0;
-  const hanging = await newOutput(org, slow.url);
+  const hanging = await newDestination(org, slow.url);
   for (let n = 0; n < 10; n += 1) await org.call('POST', '/api/detections', detection);
-  const other = await newOutput(org, quick.url);
+  const other = await newDestination(org, quick.url);
   await org.call('POST', '/api/detections', detection);
   const stop = new AbortController();
   const loop = deliverLoop(deps, stop.signal);

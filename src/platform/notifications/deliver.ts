@@ -38,7 +38,8 @@ export async function deliverClaimed(
   await inOrg(deps.db, delivery.organization_id, (tx) => finishAttempt(tx, delivery, result));
   if (result.counted)
     deps.deliveryCounter.inc({ kind: delivery.kind, outcome: result.state === 'pending' ? 'retried' : result.state });
-  if (result.disable) deps.log.warn({ outputId: delivery.output_id, reason: result.disable }, 'an output was disabled');
+  if (result.disable)
+    deps.log.warn({ destinationId: delivery.destination_id, reason: result.disable }, 'a destination was disabled');
   return result;
 }
 
@@ -62,14 +63,14 @@ const cleanMs = 10 * 60_000;
  * under way are then stopped, become due again immediately, and are awaited.
  */
 export async function deliverLoop(deps: DeliverDeps, signal: AbortSignal): Promise<void> {
-  const runningByOutput = new Map<string, number>();
+  const runningByDestination = new Map<string, number>();
   const running = new Set<Promise<void>>();
   await runLoop({ name: 'deliver', idleMs, signal, log: deps.log }, async () => {
     const free = concurrencyMax - running.size;
-    const claimed = free > 0 ? await claimDeliveriesAcrossOrgs(deps.db, free, runningByOutput) : [];
+    const claimed = free > 0 ? await claimDeliveriesAcrossOrgs(deps.db, free, runningByDestination) : [];
     for (const delivery of claimed) {
-      const { output_id: outputId } = delivery;
-      runningByOutput.set(outputId, (runningByOutput.get(outputId) ?? 0) + 1);
+      const { destination_id: destinationId } = delivery;
+      runningByDestination.set(destinationId, (runningByDestination.get(destinationId) ?? 0) + 1);
       const done: Promise<void> = deliverClaimed(deps, delivery, signal)
         .then(() => undefined)
         .catch((error: unknown) => {
@@ -77,9 +78,9 @@ export async function deliverLoop(deps: DeliverDeps, signal: AbortSignal): Promi
         })
         .finally(() => {
           running.delete(done);
-          const remaining = runningByOutput.get(outputId)! - 1;
-          if (remaining > 0) runningByOutput.set(outputId, remaining);
-          else runningByOutput.delete(outputId);
+          const remaining = runningByDestination.get(destinationId)! - 1;
+          if (remaining > 0) runningByDestination.set(destinationId, remaining);
+          else runningByDestination.delete(destinationId);
         });
       running.add(done);
     }

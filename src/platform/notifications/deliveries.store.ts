@@ -2,16 +2,17 @@ import { sql } from 'kysely';
 import { acrossOrgs, queryRow, queryRows, type Db, type Tx } from '../db/db.ts';
 import type { OrgId } from '../lib/org-id.ts';
 import type { PageRequest } from '../lib/page-request.ts';
-import type { Delivery, OutputKind } from './outputs.schema.ts';
-import { afterCursor } from './outputs.store.ts';
+import type { DestinationKind } from './destination-kinds.ts';
+import type { Delivery } from './destinations.schema.ts';
+import { afterCursor } from './destinations.store.ts';
 import { replaceValue } from '../db/erasure.store.ts';
 
 /** A delivery that this worker has claimed until the lease ends. `tries` includes the current attempt. */
 export type ClaimedDelivery = {
   organization_id: OrgId;
   id: string;
-  output_id: string;
-  kind: OutputKind;
+  destination_id: string;
+  kind: DestinationKind;
   sealed: Buffer;
   event_id: string;
   event_type: string;
@@ -22,32 +23,32 @@ export type ClaimedDelivery = {
 
 const leaseMs = 60_000;
 /** Concurrent deliveries to one destination in one process. A destination that keeps failing gets one. */
-const perOutputMax = 4;
+const perDestinationMax = 4;
 const failingAfter = 3;
 
 /**
- * Claims up to `limit` due deliveries, and only a few per destination, counting the running ones in `runningByOutput`. A claimed
+ * Claims up to `limit` due deliveries, and only a few per destination, counting the running ones in `runningByDestination`. A claimed
  * delivery is due again when its lease ends, so another worker repeats it if this one dies.
  */
 export function claimDeliveriesAcrossOrgs(
   db: Db,
   limit: number,
-  runningByOutput: ReadonlyMap<string, number>,
+  runningByDestination: ReadonlyMap<string, number>,
 ): Promise<ClaimedDelivery[]> {
   return acrossOrgs(
     db,
     (tx) =>
       queryRows<ClaimedDelivery>(tx)`
         with busy as (
-          select * from unnest(${[...runningByOutput.keys()]}::uuid[], ${[...runningByOutput.values()]}::int[]) as b (output_id, n)
+          select * from unnest(${[...runningByDestination.keys()]}::uuid[], ${[...runningByDestination.values()]}::int[]) as b (destination_id, n)
         ), due as (
           select d.organization_id, d.id, o.kind, o.sealed
-          from outputs o left join busy b on b.output_id = o.id
+          from destinations o left join busy b on b.destination_id = o.id
           cross join lateral (
             select organization_id, id, next_try_at from deliveries
-            where organization_id = o.organization_id and output_id = o.id and state = 'pending' and next_try_at <= clock_timestamp()
+            where organization_id = o.organization_id and destination_id = o.id and state = 'pending' and next_try_at <= clock_timestamp()
             order by next_try_at
-            limit greatest(0, case when o.failures >= ${failingAfter}::int then 1 else ${perOutputMax}::int end - coalesce(b.n, 0))
+            limit greatest(0, case when o.failures >= ${failingAfter}::int then 1 else ${perDestinationMax}::int end - coalesce(b.n, 0))
             for update skip locked
           ) d
           where o.enabled order by d.next_try_at limit ${limit}
@@ -57,7 +58,7 @@ export function claimDeliveriesAcrossOrgs(
           from due where d.organization_id = due.organization_id and d.id = due.id
           returning d.*, due.kind, due.sealed
         )
-        select c.organization_id, c.id, c.output_id, c.kind, c.sealed, c.event_id, c.event_type, c.tries, c.tries_max, e.body
+        select c.organization_id, c.id, c.destination_id, c.kind, c.sealed, c.event_id, c.event_type, c.tries, c.tries_max, e.body
         from claimed c left join outbox e on e.at = c.event_at and e.id = c.event_id`,
   );
 }
@@ -87,17 +88,17 @@ export async function finishAttempt(tx: Tx, delivery: ClaimedDelivery, result: A
   if (!result.counted) return true;
   const isDelivered = result.state === 'delivered';
   await sql`
-    update outputs set failures = ${isDelivered ? sql`0` : sql`failures + 1`},
+    update destinations set failures = ${isDelivered ? sql`0` : sql`failures + 1`},
       enabled = enabled and ${result.disable === null}, disabled_reason = coalesce(${result.disable}, disabled_reason),
       updated_at = case when ${result.disable === null} then updated_at else greatest(clock_timestamp(), updated_at + interval '1 millisecond') end
-    where organization_id = ${delivery.organization_id} and id = ${delivery.output_id}
+    where organization_id = ${delivery.organization_id} and id = ${delivery.destination_id}
       and (failures > 0 or not ${isDelivered} or ${result.disable !== null})`.execute(tx);
   return true;
 }
 
 export type DeliveryRow = {
   id: string;
-  output_id: string;
+  destination_id: string;
   event_id: string;
   event_at: Date;
   event_type: string;
@@ -112,24 +113,28 @@ export type DeliveryRow = {
   created_at: Date;
 };
 
-type OutputRef = { orgId: OrgId; outputId: string };
+type DestinationRef = { orgId: OrgId; destinationId: string };
 
 /** Returns up to `limit` + 1 deliveries, newest first. */
 export function findDeliveries(
   tx: Tx,
-  { orgId, outputId }: OutputRef,
+  { orgId, destinationId }: DestinationRef,
   state: Delivery['state'] | undefined,
   { limit, after }: PageRequest,
 ): Promise<DeliveryRow[]> {
   return queryRows<DeliveryRow>(tx)`
-      select * from deliveries where organization_id = ${orgId} and output_id = ${outputId}
+      select * from deliveries where organization_id = ${orgId} and destination_id = ${destinationId}
         ${state === undefined ? sql`` : sql`and state = ${state}`} ${afterCursor(after)}
       order by created_at desc, id desc limit ${limit + 1}`;
 }
 
-export function findDelivery(tx: Tx, { orgId, outputId }: OutputRef, id: string): Promise<DeliveryRow | undefined> {
+export function findDelivery(
+  tx: Tx,
+  { orgId, destinationId }: DestinationRef,
+  id: string,
+): Promise<DeliveryRow | undefined> {
   return queryRow<DeliveryRow>(tx)`
-      select * from deliveries where organization_id = ${orgId} and output_id = ${outputId} and id = ${id}`;
+      select * from deliveries where organization_id = ${orgId} and destination_id = ${destinationId} and id = ${id}`;
 }
 
 /** Returns whether the event's body is still stored. */
@@ -154,17 +159,17 @@ export async function rescheduleDelivery(tx: Tx, orgId: OrgId, id: string, tries
 /** Inserts an event for one destination with a delivery that the caller has claimed. No worker claims it before the lease ends. */
 export async function insertClaimedDelivery(
   tx: Tx,
-  { orgId, outputId }: OutputRef,
+  { orgId, destinationId }: DestinationRef,
   event: { id: string; at: Date; type: string; body: string; deliveryId: string },
 ): Promise<void> {
   await sql`
     with event as (
       insert into outbox (organization_id, id, at, type, resource_id, body)
-      values (${orgId}, ${event.id}, ${event.at}, ${event.type}, ${outputId}, ${event.body})
+      values (${orgId}, ${event.id}, ${event.at}, ${event.type}, ${destinationId}, ${event.body})
     )
-    insert into deliveries (organization_id, id, output_id, event_id, event_at, event_type, resource_id, tries, tries_max, next_try_at,
+    insert into deliveries (organization_id, id, destination_id, event_id, event_at, event_type, resource_id, tries, tries_max, next_try_at,
       last_try_at, created_at)
-    values (${orgId}, ${event.deliveryId}, ${outputId}, ${event.id}, ${event.at}, ${event.type}, ${outputId}, 1, 1,
+    values (${orgId}, ${event.deliveryId}, ${destinationId}, ${event.id}, ${event.at}, ${event.type}, ${destinationId}, 1, 1,
       clock_timestamp() + ${`${leaseMs} milliseconds`}::interval, clock_timestamp(), ${event.at})`.execute(tx);
 }
 

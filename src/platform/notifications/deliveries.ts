@@ -14,20 +14,20 @@ import {
   type DeliveryRow,
 } from './deliveries.store.ts';
 import { eventBody } from './event-types.ts';
-import { getOutputRow } from './outputs.ts';
-import type { Delivery, DeliveryFilter, DeliveryList } from './outputs.schema.ts';
+import { getRow } from './destinations.ts';
+import type { Delivery, DeliveryFilter, DeliveryList } from './destinations.schema.ts';
 
 /** Lists the deliveries to a destination, newest first. */
 export async function listDeliveries(
   { db }: { db: Db },
   caller: Caller,
-  outputId: string,
+  destinationId: string,
   filter: DeliveryFilter,
 ): Promise<DeliveryList> {
   const request = readPageRequest(filter);
   const rows = await inOrg(db, caller.orgId, async (tx) => {
-    await getOutputRow(tx, caller, outputId);
-    return findDeliveries(tx, { orgId: caller.orgId, outputId }, filter.state, request);
+    await getRow(tx, caller, destinationId);
+    return findDeliveries(tx, { orgId: caller.orgId, destinationId }, filter.state, request);
   });
   const { page, nextCursor } = toPage(rows, request.limit, (row) => ({ at: row.created_at, id: row.id }));
   return { deliveries: page.map(toDelivery), nextCursor };
@@ -37,55 +37,55 @@ export async function listDeliveries(
 export async function redeliver(
   { db }: { db: Db },
   caller: Caller,
-  { outputId, deliveryId }: { outputId: string; deliveryId: string },
+  { destinationId, deliveryId }: { destinationId: string; deliveryId: string },
 ): Promise<Delivery> {
-  const outputRef = { orgId: caller.orgId, outputId };
+  const destinationRef = { orgId: caller.orgId, destinationId };
   return inOrg(db, caller.orgId, async (tx) => {
-    const output = await getOutputRow(tx, caller, outputId, { lock: true });
-    const delivery = await findDelivery(tx, outputRef, deliveryId);
+    const destination = await getRow(tx, caller, destinationId, { lock: true });
+    const delivery = await findDelivery(tx, destinationRef, deliveryId);
     if (!delivery) throw appError('not_found', `Delivery ${deliveryId} not found.`);
-    if (!output.enabled) throw appError('conflict', `Output ${outputId} is disabled. Enable it first.`);
+    if (!destination.enabled) throw appError('conflict', `Destination ${destinationId} is disabled. Enable it first.`);
     if (!(await isEventStored(tx, caller.orgId, delivery)))
       throw appError('conflict', `The event of delivery ${deliveryId} is no longer stored.`);
     await rescheduleDelivery(tx, caller.orgId, deliveryId, triesMax);
-    return toDelivery((await findDelivery(tx, outputRef, deliveryId))!);
+    return toDelivery((await findDelivery(tx, destinationRef, deliveryId))!);
   });
 }
 
-/** Sends an `output.test` event immediately, in one attempt, even to a disabled destination. Returns the delivery with its result. */
-export async function sendTestEvent(deps: DeliverDeps, caller: Caller, outputId: string): Promise<Delivery> {
-  const outputRef = { orgId: caller.orgId, outputId };
+/** Sends an `destination.test` event immediately, in one attempt, even to a disabled destination. Returns the delivery with its result. */
+export async function sendTestEvent(deps: DeliverDeps, caller: Caller, destinationId: string): Promise<Delivery> {
+  const destinationRef = { orgId: caller.orgId, destinationId };
   const at = new Date();
   const [id, deliveryId] = [uuidv7(at), uuidv7(at)];
-  const type = 'output.test';
+  const type = 'destination.test';
   const test = await inOrg(deps.db, caller.orgId, async (tx) => {
-    const output = await getOutputRow(tx, caller, outputId);
-    const data = { id: outputId, name: output.name, message: 'Tocsin can reach this destination.' };
+    const destination = await getRow(tx, caller, destinationId);
+    const data = { id: destinationId, name: destination.name, message: 'Tocsin can reach this destination.' };
     const body = eventBody({ type, orgId: caller.orgId, revision: 1, data }, { id, at });
-    await insertClaimedDelivery(tx, outputRef, { id, at, type, body, deliveryId });
-    return { output, body };
+    await insertClaimedDelivery(tx, destinationRef, { id, at, type, body, deliveryId });
+    return { destination, body };
   });
   await deliverClaimed(deps, {
     organization_id: caller.orgId,
     id: deliveryId,
-    output_id: outputId,
-    kind: test.output.kind,
-    sealed: test.output.sealed,
+    destination_id: destinationId,
+    kind: test.destination.kind,
+    sealed: test.destination.sealed,
     event_id: id,
     event_type: type,
     tries: 1,
     tries_max: 1,
     body: test.body,
   });
-  const sent = await inOrg(deps.db, caller.orgId, (tx) => findDelivery(tx, outputRef, deliveryId));
-  if (!sent) throw appError('not_found', `Output ${outputId} was deleted during the test.`);
+  const sent = await inOrg(deps.db, caller.orgId, (tx) => findDelivery(tx, destinationRef, deliveryId));
+  if (!sent) throw appError('not_found', `Destination ${destinationId} was deleted during the test.`);
   return toDelivery(sent);
 }
 
 function toDelivery(row: DeliveryRow): Delivery {
   return {
     id: row.id,
-    outputId: row.output_id,
+    destinationId: row.destination_id,
     eventId: row.event_id,
     eventType: row.event_type,
     resourceId: row.resource_id,

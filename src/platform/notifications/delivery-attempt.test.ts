@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { renderDelivery } from './delivery-attempt.ts';
 
-const output = { url: 'https://hooks.example/x', secret: null };
+const secrets = { url: 'https://hooks.example/x', secret: null };
 const bodyOf = (data: object, publicUrl: string | null) => {
-  const event = { id: 'e', body: JSON.stringify({ id: 'e', type: 'hit.created', data }) };
-  const { body } = renderDelivery({ kind: 'webhook', output, publicUrl }, event, new Date(0));
+  const event = JSON.stringify({ id: 'e', type: 'hit.created', data });
+  const { body } = renderDelivery({ kind: 'webhook', secrets, publicUrl }, event, new Date(0));
   return (JSON.parse(body) as { data: unknown }).data;
 };
 

@@ -2,10 +2,10 @@ import { postBytes, type PostResult } from '../lib/outbound-http/post.ts';
 import type { Secretbox } from '../lib/secretbox.ts';
 import type { AttemptResult, ClaimedDelivery } from './deliveries.store.ts';
 import { ExternalError, reasonOf } from '../lib/external-error.ts';
-import { destinationOf, openOutputSecrets, type OutputSecrets } from './destinations.ts';
+import { kindOf, type DestinationKind } from './destination-kinds.ts';
+import { openSecrets, signDelivery, type DestinationSecrets } from './destination-secrets.ts';
 import { toPublicLink } from '../lib/outbound-http/addresses.ts';
 import type { EventBody } from './event-types.ts';
-import type { OutputKind } from './outputs.schema.ts';
 
 export type AttemptDeps = { secrets: Secretbox; config: { fetchAllow: readonly string[]; publicUrl: string | null } };
 
@@ -74,21 +74,14 @@ async function send(
   signal: AbortSignal | undefined,
 ): Promise<Outcome> {
   if (delivery.body === null) return { ok: false, error: 'the event is no longer stored', isFinal: true };
-  const output = { organization_id: delivery.organization_id, id: delivery.output_id, sealed: delivery.sealed };
-  const event = { id: delivery.event_id, body: delivery.body };
-  const destination = { kind: delivery.kind, output: openOutputSecrets(secrets, output), publicUrl: config.publicUrl };
-  const request = renderDelivery(destination, event, new Date());
-  const response = await postBytes({
-    url: request.url,
-    headers: request.headers,
-    body: Buffer.from(request.body),
-    allow: config.fetchAllow,
-    signal,
-    timeoutMs,
-  });
+  const { kind, organization_id, destination_id: id, sealed } = delivery;
+  const target = { kind, secrets: openSecrets(secrets, { organization_id, id, sealed }), publicUrl: config.publicUrl };
+  const { url, headers, body } = renderDelivery(target, delivery.body, new Date());
+  const allow = config.fetchAllow;
+  const response = await postBytes({ url, headers, body: Buffer.from(body), allow, signal, timeoutMs });
   const { status, text } = response;
   if (status < 200 || status > 299) return { ok: false, response, error: `status ${status}: ${toSingleLine(text)}` };
-  if (destinationOf(delivery.kind).reportsFailure(text)) return { ok: false, response, error: toSingleLine(text) };
+  if (kindOf(kind).reportsFailure(text)) return { ok: false, response, error: toSingleLine(text) };
   return { ok: true, response };
 }
 
@@ -104,23 +97,20 @@ function nextDelayMs(delivery: ClaimedDelivery, retryAfterMs: number | undefined
   return Math.round(Math.min(24 * hourMs, Math.max(delay, retryAfterMs ?? 0)) * (1 + jitter * Math.random()));
 }
 
-type DeliveryRequest = { url: string; headers: Record<string, string>; body: string };
-
 /**
  * Renders the request to a destination. The body depends only on the stored event and the public address of the service, so it is the same on
  * every attempt.
  */
 export function renderDelivery(
-  { kind, output, publicUrl }: { kind: OutputKind; output: OutputSecrets; publicUrl: string | null },
-  event: { id: string; body: string },
+  { kind, secrets, publicUrl }: { kind: DestinationKind; secrets: DestinationSecrets; publicUrl: string | null },
+  stored: string,
   at: Date,
-): DeliveryRequest {
-  const { url } = output;
-  const headers = { 'content-type': 'application/json; charset=utf-8' };
-  const parsed = resolveLink(JSON.parse(event.body) as EventBody, publicUrl);
-  const destination = destinationOf(kind);
-  const body = JSON.stringify(destination.renderBody(parsed));
-  return { url, body, headers: { ...headers, ...destination.sign(output, body, { event: parsed, at }) } };
+) {
+  const event = resolveLink(JSON.parse(stored) as EventBody, publicUrl);
+  const { renderBody, isSigned } = kindOf(kind);
+  const body = JSON.stringify(renderBody(event));
+  const signature = isSigned ? signDelivery(secrets, body, { id: event.id, at }) : {};
+  return { url: secrets.url, body, headers: { 'content-type': 'application/json; charset=utf-8', ...signature } };
 }
 
 /** Returns an event whose `data.url`, which is stored as a path of the service, is a link, or null if the service does not know its address. */

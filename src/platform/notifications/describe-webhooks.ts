@@ -20,7 +20,7 @@ const headers = [
 /** Returns the requests that destinations of the kind `webhook` receive, for the OpenAPI document, by event. */
 export const describeWebhooks = (): Record<string, unknown> =>
   Object.fromEntries(
-    Object.entries({ ...eventLabels, 'output.test': 'Test of a destination' }).map(([type, label]) => [
+    Object.entries({ ...eventLabels, 'destination.test': 'Test of a destination' }).map(([type, label]) => [
       type,
       {
         post: {

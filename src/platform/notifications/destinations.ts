@@ -1,79 +1,205 @@
-import { createHmac, randomBytes } from 'node:crypto';
-import { openJson, sealJson, type SealedColumn, type SealedRecord, type Secretbox } from '../lib/secretbox.ts';
-import type { EventBody } from './event-types.ts';
-import type { OutputKind } from './outputs.schema.ts';
-import { slackMessage, teamsMessage } from './chat-message.ts';
+import { isIP } from 'node:net';
+import { inOrg, type Db, type Tx } from '../db/db.ts';
+import { appError, fieldError } from '../lib/errors.ts';
+import { uuidv7 } from '../lib/ids.ts';
+import { toPage, readPageRequest, type PageQuery } from '../lib/page-request.ts';
+import type { Secretbox } from '../lib/secretbox.ts';
+import { auditRecord } from '../orgs/audit.store.ts';
+import type { Caller } from '../http/caller.ts';
+import { requireMatch } from '../orgs/record-version.ts';
+import { kindOf, showUrl } from './destination-kinds.ts';
+import { createSigningSecret, openSecrets, sealSecrets } from './destination-secrets.ts';
+import type {
+  CreateDestination,
+  Destination,
+  DestinationList,
+  DestinationWithSecret,
+  RotateSecret,
+  UpdateDestination,
+} from './destinations.schema.ts';
+import { requireReadable } from './event-types.ts';
+import {
+  deleteDestination,
+  findDestination,
+  insertDestination,
+  findDestinations,
+  findUnknownDetections,
+  updateDestination,
+  type DestinationRow,
+} from './destinations.store.ts';
+import { isPublicAddress, validateOutboundUrl, withoutBrackets } from '../lib/outbound-http/addresses.ts';
 
-/** An event that is sent: its record, and the time of the attempt. */
-type SentEvent = { event: EventBody; at: Date };
+export type DestinationDeps = { db: Db; secrets: Secretbox; config: { fetchAllow: readonly string[] } };
 
-/** Everything that depends on the kind of a destination. */
-type Destination = {
-  /** Returns the secret that signs deliveries, or null if nothing is signed. Standard Webhooks 1.0: `whsec_` and 24 to 64 random bytes in base64. */
-  createSecret: () => string | null;
-  /** Returns the URL as clients may see it. */
-  showUrl: (url: string) => string;
-  renderBody: (event: EventBody) => object;
-  /** Returns the headers that sign a body. */
-  sign: (output: OutputSecrets, body: string, sent: SentEvent) => Record<string, string>;
-  /** Returns whether a response with status 2xx reports a failure in its text. */
-  reportsFailure: (text: string) => boolean;
-};
+/**
+ * Creates a destination. A webhook's secret is returned only here. 400 for a URL that is not public or an unknown detection, and 403 for events
+ * that the caller may not read.
+ */
+export async function createDestination(
+  deps: DestinationDeps,
+  caller: Caller,
+  input: CreateDestination,
+): Promise<DestinationWithSecret> {
+  requireReadable(caller, input.eventTypes);
+  const now = new Date();
+  const id = uuidv7(now);
+  const url = validateUrl(input.url, deps.config.fetchAllow);
+  const secret = kindOf(input.kind).isSigned ? createSigningSecret() : null;
+  const sealed = sealSecrets(deps.secrets, { organization_id: caller.orgId, id }, { url, secret });
+  return inOrg(deps.db, caller.orgId, async (tx) => {
+    await requireDetections(tx, caller, input.detectionIds);
+    const row = await insertDestination(tx, caller.orgId, {
+      id,
+      kind: input.kind,
+      name: input.name,
+      shown_url: showUrl(input.kind, url),
+      sealed,
+      event_types: [...new Set(input.eventTypes)],
+      detection_ids: input.detectionIds,
+      min_severity: input.minSeverity,
+      enabled: input.enabled,
+      disabled_reason: null,
+      created_at: now,
+    });
+    await audit(tx, caller, 'created', { before: null, after: row });
+    return { ...toDestination(row), secret };
+  });
+}
 
-/** The path of a chat webhook is a secret, so only its origin is shown. */
-const chat = {
-  createSecret: () => null,
-  showUrl: (url: string) => `${new URL(url).origin}/…`,
-  sign: () => ({}),
-  reportsFailure: () => false,
-};
+export async function listDestinations(
+  { db }: DestinationDeps,
+  caller: Caller,
+  query: PageQuery,
+): Promise<DestinationList> {
+  const request = readPageRequest(query);
+  const rows = await inOrg(db, caller.orgId, (tx) => findDestinations(tx, caller.orgId, request));
+  const { page, nextCursor } = toPage(rows, request.limit, (row) => ({ at: row.created_at, id: row.id }));
+  return { destinations: page.map(toDestination), nextCursor };
+}
 
-/** A new kind of destination is a line here, and one in the check of the column `outputs.kind`. */
-const destinations: Record<OutputKind, Destination> = {
-  webhook: {
-    createSecret: () => `whsec_${randomBytes(32).toString('base64')}`,
-    showUrl: (url) => url,
-    renderBody: (event) => event,
-    sign: signWebhook,
-    reportsFailure: () => false,
-  },
-  slack: { ...chat, renderBody: slackMessage },
-  // Teams reports its own throttling with status 200.
-  teams: { ...chat, renderBody: teamsMessage, reportsFailure: (text) => /HTTP error \d{3}/.test(text) },
-};
-
-/** Returns the destination of a kind. Throws for one that this version does not know, which a newer version may have stored. */
-export function destinationOf(kind: OutputKind): Destination {
-  if (!Object.hasOwn(destinations, kind)) throw new Error(`This version knows no destination of the kind ${kind}.`);
-  return destinations[kind];
+export async function getDestination({ db }: DestinationDeps, caller: Caller, id: string): Promise<Destination> {
+  return toDestination(await inOrg(db, caller.orgId, (tx) => getRow(tx, caller, id)));
 }
 
 /**
- * Returns the signature headers of Standard Webhooks 1.0 (standardwebhooks.com): one HMAC-SHA256 over `id.timestamp.body` per
- * active secret, keyed with the decoded bytes after `whsec_`.
+ * Changes the given fields. Enabling clears the reason why the service disabled the destination. Throws 412 if `ifMatch` is not the current ETag, and
+ * 403 for new events, or all events at another address, that the caller may not read.
  */
-function signWebhook(output: OutputSecrets, body: string, { event: { id }, at }: SentEvent): Record<string, string> {
-  const timestamp = String(Math.floor(at.getTime() / 1000));
-  const { secret: current, previous } = output;
-  const secrets = [
-    ...(current === null ? [] : [current]),
-    ...(previous && new Date(previous.until) > at ? [previous.secret] : []),
-  ];
-  const signatures = secrets.map((secret) => {
-    const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64');
-    return `v1,${createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64')}`;
+export async function changeDestination(
+  deps: DestinationDeps,
+  caller: Caller,
+  id: string,
+  { ifMatch, ...input }: UpdateDestination & { ifMatch?: string | undefined },
+): Promise<Destination> {
+  return inOrg(deps.db, caller.orgId, async (tx) => {
+    const before = await getRow(tx, caller, id, { lock: true });
+    await requireMatch(tx, ifMatch, toDestination(before), { resourceType: 'destination', resourceId: id });
+    if (input.detectionIds !== undefined) await requireDetections(tx, caller, input.detectionIds);
+    const enabled = input.enabled ?? before.enabled;
+    const address = changeUrl(deps, before, input.url);
+    const types = input.eventTypes ?? before.event_types;
+    requireReadable(caller, address ? types : types.filter((type) => !before.event_types.includes(type)));
+    const after = {
+      ...before,
+      ...address,
+      name: input.name ?? before.name,
+      event_types: [...new Set(types)],
+      detection_ids: input.detectionIds === undefined ? before.detection_ids : input.detectionIds,
+      min_severity: input.minSeverity === undefined ? before.min_severity : input.minSeverity,
+      enabled,
+      disabled_reason: enabled ? null : before.disabled_reason,
+      failures: enabled && !before.enabled ? 0 : before.failures,
+    };
+    const stored = await updateDestination(tx, after, new Date());
+    await audit(tx, caller, 'updated', { before, after: stored });
+    return toDestination(stored);
   });
-  return { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signatures.join(' ') };
 }
 
-/** The secret part of a destination. Until `previous.until`, deliveries are also signed with the previous secret. */
-export type OutputSecrets = { url: string; secret: string | null; previous?: { secret: string; until: string } };
+function changeUrl(deps: DestinationDeps, before: DestinationRow, url: string | undefined) {
+  // Clients may send back the masked URL that GET returned.
+  if (url === undefined || url === before.shown_url) return undefined;
+  const newUrl = validateUrl(url, deps.config.fetchAllow);
+  const sealed = sealSecrets(deps.secrets, before, { ...openSecrets(deps.secrets, before), url: newUrl });
+  return { shown_url: showUrl(before.kind, newUrl), sealed };
+}
 
-const kind = 'output';
-export const outputSecretsColumn: SealedColumn = { table: 'outputs', column: 'sealed', kind };
+/** Replaces a webhook's secret. During the overlap, deliveries are signed with both. 409 for other kinds. */
+export async function rotateSecret(
+  deps: DestinationDeps,
+  caller: Caller,
+  id: string,
+  { overlapSeconds }: RotateSecret,
+): Promise<DestinationWithSecret> {
+  return inOrg(deps.db, caller.orgId, async (tx) => {
+    const before = await getRow(tx, caller, id, { lock: true });
+    const { url, secret: oldSecret } = openSecrets(deps.secrets, before);
+    if (oldSecret === null) throw appError('conflict', `Destination ${id} has no secret. Only webhooks are signed.`);
+    const secret = createSigningSecret();
+    const until = new Date(Date.now() + overlapSeconds * 1000).toISOString();
+    const previous = { secret: oldSecret, until };
+    const sealed = sealSecrets(deps.secrets, before, { url, secret, previous });
+    const stored = await updateDestination(tx, { ...before, sealed }, new Date());
+    await audit(tx, caller, 'rotated', { before, after: stored });
+    return { ...toDestination(stored), secret };
+  });
+}
 
-export const sealOutputSecrets = (secrets: Secretbox, output: SealedRecord, value: OutputSecrets): Buffer =>
-  sealJson(secrets, kind, output, value);
+/** Deletes a destination with its pending deliveries and its log. */
+export async function removeDestination({ db }: DestinationDeps, caller: Caller, id: string): Promise<Destination> {
+  return inOrg(db, caller.orgId, async (tx) => {
+    const before = await getRow(tx, caller, id, { lock: true });
+    await deleteDestination(tx, caller.orgId, id);
+    await audit(tx, caller, 'deleted', { before, after: null });
+    return toDestination(before);
+  });
+}
 
-export const openOutputSecrets = (secrets: Secretbox, output: SealedRecord & { sealed: Buffer }): OutputSecrets =>
-  openJson(secrets, kind, output, output.sealed);
+export async function getRow(tx: Tx, caller: Caller, id: string, options = { lock: false }): Promise<DestinationRow> {
+  const row = await findDestination(tx, caller.orgId, id, options);
+  if (!row) throw appError('not_found', `Destination ${id} not found.`);
+  return row;
+}
+
+type Change = { before: DestinationRow | null; after: DestinationRow | null };
+
+const audit = (tx: Tx, caller: Caller, change: string, { before, after }: Change): Promise<void> =>
+  auditRecord(tx, caller, `destination.${change}`, {
+    before: before && toDestination(before),
+    after: after && toDestination(after),
+  });
+
+async function requireDetections(tx: Tx, caller: Caller, ids: string[] | null): Promise<void> {
+  const [unknown] = ids ? await findUnknownDetections(tx, caller.orgId, ids) : [];
+  if (unknown)
+    throw fieldError('/detectionIds', 'unknown_detection', `detectionIds contains an unknown detection: ${unknown}.`);
+}
+
+function toDestination(destination: DestinationRow): Destination {
+  return {
+    id: destination.id,
+    kind: destination.kind,
+    name: destination.name,
+    url: destination.shown_url,
+    eventTypes: destination.event_types,
+    detectionIds: destination.detection_ids,
+    minSeverity: destination.min_severity,
+    enabled: destination.enabled,
+    disabledReason: destination.disabled_reason,
+    createdAt: destination.created_at.toISOString(),
+    updatedAt: destination.updated_at.toISOString(),
+  };
+}
+
+/**
+ * Validates a destination URL and returns it in canonical form. 400 unless it is https to a public host. Hosts listed in
+ * TOCSIN_FETCH_ALLOW may be private and use http. Host names are resolved and checked at each delivery.
+ */
+function validateUrl(text: string, allow: readonly string[]): string {
+  const { url, isAllowed } = validateOutboundUrl(text, allow);
+  const host = withoutBrackets(url.hostname);
+  if (isIP(host) && !isPublicAddress(host) && !isAllowed)
+    throw fieldError('/url', 'private_address', `${host} is not a public address. TOCSIN_FETCH_ALLOW can permit it.`);
+  url.hash = '';
+  return url.href;
+}

@@ -1,13 +1,18 @@
 import { sql } from 'kysely';
 import { queryRows, type Tx } from '../db/db.ts';
 import { uuidv7 } from '../lib/ids.ts';
-import { eventBody, eventSeverities, eventTypes, type EventType, type OutgoingEvent } from './event-types.ts';
+import {
+  eventBody,
+  eventSeverities,
+  eventTypes,
+  isStreamed,
+  type EventType,
+  type OutgoingEvent,
+} from './event-types.ts';
 
 const batchMax = 200;
 
-/** Types that are stored for listening clients. A pull may change any number of items, so that it is one event for them. */
-const streamedTypes = eventTypes.filter((type) => !/^feed\.item\.(added|corrected|retracted)$/.test(type));
-const isStreamed = (type: EventType): boolean => streamedTypes.includes(type);
+const streamedTypes = eventTypes.filter(isStreamed);
 
 /**
  * Stores events for the destinations that subscribe to them and for clients that listen, in the transaction of the change. `createEvents` is
@@ -34,7 +39,7 @@ async function findSubscribedOrgIds(
 ): Promise<Set<string>> {
   if (orgIds.length === 0 || types.length === 0) return new Set();
   const subscribed = await queryRows<{ id: string }>(tx)`
-      select distinct organization_id as id from outputs
+      select distinct organization_id as id from destinations
       where organization_id = any(${[...new Set(orgIds)]}::uuid[]) and enabled and event_types && ${[...new Set(types)]}::text[]
       union select id from organizations
       where id = any(${types.some(isStreamed) ? [...new Set(orgIds)] : []}::uuid[]) and listening_until > clock_timestamp()`;
@@ -54,7 +59,7 @@ async function insertEvents(tx: Tx, events: OutgoingEvent[]): Promise<void> {
         ${events.map((event, index) => eventBody(event, { id: ids[index]!, at }))}::text[])
         as g (organization_id, id, type, resource_id, detection_id, severity, body)
     ), subscribed as (
-      select g.*, o.id as output_id from emitted g join outputs o on o.organization_id = g.organization_id
+      select g.*, o.id as destination_id from emitted g join destinations o on o.organization_id = g.organization_id
       where o.enabled and g.type = any(o.event_types)
         and (g.detection_id is null or o.detection_ids is null or g.detection_id = any(o.detection_ids))
         and (g.severity is null or o.min_severity is null
@@ -65,8 +70,8 @@ async function insertEvents(tx: Tx, events: OutgoingEvent[]): Promise<void> {
       union select g.organization_id, g.id, ${at}::timestamptz, g.type, g.resource_id, g.body from emitted g
         join organizations o on o.id = g.organization_id and o.listening_until > clock_timestamp() where g.type = any(${streamedTypes}::text[])
     )
-    insert into deliveries (organization_id, id, output_id, event_id, event_at, event_type, resource_id, created_at)
-    select organization_id, gen_random_uuid(), output_id, id, ${at}::timestamptz, type, resource_id, ${at}::timestamptz from subscribed`.execute(
+    insert into deliveries (organization_id, id, destination_id, event_id, event_at, event_type, resource_id, created_at)
+    select organization_id, gen_random_uuid(), destination_id, id, ${at}::timestamptz, type, resource_id, ${at}::timestamptz from subscribed`.execute(
     tx,
   );
 }

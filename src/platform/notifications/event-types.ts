@@ -1,7 +1,7 @@
 import { requireScopes } from '../orgs/credentials.ts';
 import type { Caller, Scope } from '../http/caller.ts';
 
-/** Every type of outgoing event except `output.test`, which is sent only on request, with its label in chat messages. */
+/** Every type of outgoing event except `destination.test`, which is sent only on request, with its label in chat messages. */
 export const eventLabels = {
   'detection.created': 'Detection created',
   'detection.updated': 'Detection changed',
@@ -79,21 +79,35 @@ export type EventBody = {
 
 type Resource<Type extends string> = Type extends `${infer Name}.${string}` ? Name : never;
 
-/** The scope that reading the resource of an event needs, by the part of the type before the dot. */
-const resourceScopes: Record<Resource<EventType>, Scope> = {
-  detection: 'detections:read',
-  run: 'detections:read',
-  hit: 'hits:read',
-  dataset: 'detections:read',
-  gap: 'detections:read',
-  suggestion: 'detections:read',
-  connection: 'detections:read',
-  model: 'detections:read',
-  quota: 'detections:read',
-  feed: 'feed:read',
+/** The subject under which people find the events of a resource, and the scope that reading it needs, by the part of the type before the dot. */
+const resources: Record<Resource<EventType>, { subject: string; scope: Scope }> = {
+  hit: { subject: 'Hits', scope: 'hits:read' },
+  run: { subject: 'Runs', scope: 'detections:read' },
+  detection: { subject: 'Detections', scope: 'detections:read' },
+  gap: { subject: 'Coverage', scope: 'detections:read' },
+  dataset: { subject: 'Coverage', scope: 'detections:read' },
+  suggestion: { subject: 'Suggestions', scope: 'detections:read' },
+  feed: { subject: 'Feed', scope: 'feed:read' },
+  connection: { subject: 'Service', scope: 'detections:read' },
+  model: { subject: 'Service', scope: 'detections:read' },
+  quota: { subject: 'Service', scope: 'detections:read' },
 };
 
-const scopeOf = (type: EventType): Scope => resourceScopes[type.split('.')[0] as Resource<EventType>];
+const resourceOf = (type: EventType) => resources[type.split('.')[0] as Resource<EventType>];
+const scopeOf = (type: EventType): Scope => resourceOf(type).scope;
+
+/** Returns whether an event is stored for listening clients. A pull may change any number of items, so that it is one event for them. */
+export const isStreamed = (type: EventType): boolean => !/^feed\.item\.(added|corrected|retracted)$/.test(type);
+
+/** Lists the event types that a caller may read, with their labels, by subject. */
+export const describeEventTypes = (caller: Caller) => ({
+  eventTypes: listVisibleTypes(caller, undefined).map((type) => ({
+    type,
+    label: eventLabels[type],
+    subject: resourceOf(type).subject,
+    isStreamed: isStreamed(type),
+  })),
+});
 
 /** Throws 403 unless the caller may read all of these events, so that a destination receives nothing that its author may not read. */
 export function requireReadable(caller: Caller, types: readonly EventType[]): void {

@@ -21,7 +21,7 @@ async function eventsOf(type: string): Promise<EventBody[]> {
 test('emits events for runs, hits and gaps in the transaction of the change', async () => {
   // Nothing is sent in this test, so the secrets can stay empty.
   await runs.select`
-    insert into outputs (organization_id, id, kind, name, shown_url, sealed, event_types, created_at, updated_at)
+    insert into destinations (organization_id, id, kind, name, shown_url, sealed, event_types, created_at, updated_at)
     values (${runs.orgId}, ${uuidv7()}, 'webhook', 'x', 'x', ''::bytea, ${[...eventTypes]}::text[], now(), now())`;
   const id = await runs.newDetection({ suppressionMinutes: 0 });
   await runs.runAt('2026-03-02T01:05:00Z');
@@ -60,7 +60,7 @@ test('emits the reason of failed runs and an event when they disable the detecti
   });
   const types = ['run.failed', 'detection.disabled', 'detection.updated'];
   await broken.select`
-    insert into outputs (organization_id, id, kind, name, shown_url, sealed, event_types, created_at, updated_at)
+    insert into destinations (organization_id, id, kind, name, shown_url, sealed, event_types, created_at, updated_at)
     values (${broken.orgId}, ${uuidv7()}, 'webhook', 'x', 'x', ''::bytea, ${types}::text[], now(), now())`;
   await broken.newDetection();
   for (const hour of [1, 2, 3, 4]) await broken.runAt(`2026-03-02T0${hour}:05:00Z`);
@@ -83,12 +83,12 @@ test('emits feed events only to organizations that see the item, and none for th
   const { newOrg, deps } = await startApp({ env: { TOCSIN_FETCH_ALLOW: '127.0.0.1' } });
   const [owner, other] = [await newOrg(), await newOrg()];
   const body = { kind: 'webhook', name: 'x', url: 'https://hooks.example.com/', eventTypes };
-  for (const org of [owner, other]) expect((await org.call('POST', '/api/outputs', body)).status).toBe(200);
-  const low = await owner.call('POST', '/api/outputs', { ...body, minSeverity: 'critical' });
+  for (const org of [owner, other]) expect((await org.call('POST', '/api/destinations', body)).status).toBe(200);
+  const low = await owner.call('POST', '/api/destinations', { ...body, minSeverity: 'critical' });
   const typesOf = async (org: typeof owner): Promise<string[]> => {
-    const { outputs } = (await org.call('GET', '/api/outputs')).body;
-    const id = outputs.at(-1).id;
-    const { deliveries } = (await org.call('GET', `/api/outputs/${id}/deliveries?limit=200`)).body;
+    const { destinations } = (await org.call('GET', '/api/destinations')).body;
+    const id = destinations.at(-1).id;
+    const { deliveries } = (await org.call('GET', `/api/destinations/${id}/deliveries?limit=200`)).body;
     return deliveries.map(({ eventType }: { eventType: string }) => eventType).toSorted();
   };
   const source = await whileServing(kevCatalogWith('Gate'), async (at) => {
@@ -110,7 +110,7 @@ test('emits feed events only to organizations that see the item, and none for th
     'feed.source.pulled',
   ]);
   expect(await typesOf(other)).toEqual([]);
-  const { deliveries } = (await owner.call('GET', `/api/outputs/${low.body.id}/deliveries`)).body;
+  const { deliveries } = (await owner.call('GET', `/api/destinations/${low.body.id}/deliveries`)).body;
   const ofItems = deliveries.filter(({ eventType }: { eventType: string }) => eventType.startsWith('feed.item.'));
   expect(ofItems.length).toBeLessThan(4);
   expect(deps.config.fetchAllow).toEqual(['127.0.0.1']);

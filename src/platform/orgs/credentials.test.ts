@@ -118,11 +118,11 @@ test('a destination receives nothing that its author may not read', async () => 
   const org = await newOrg();
   const { call } = await newKey(org, ['connections:admin', 'detections:read']);
   const url = 'http://127.0.0.1:9/hook';
-  const output = { kind: 'webhook', name: 'mine', url };
-  expect((await call('POST', '/api/outputs', output)).status).toBe(403);
-  expect((await call('POST', '/api/outputs', { ...output, eventTypes: ['gap.opened'] })).status).toBe(200);
-  const { id } = await callOk(org, 'POST', '/api/outputs', output);
-  const change = async (fields: object) => (await call('PUT', `/api/outputs/${id}`, fields)).status;
+  const destination = { kind: 'webhook', name: 'mine', url };
+  expect((await call('POST', '/api/destinations', destination)).status).toBe(403);
+  expect((await call('POST', '/api/destinations', { ...destination, eventTypes: ['gap.opened'] })).status).toBe(200);
+  const { id } = await callOk(org, 'POST', '/api/destinations', destination);
+  const change = async (fields: object) => (await call('PUT', `/api/destinations/${id}`, fields)).status;
   expect(await change({ name: 'renamed' })).toBe(200);
   expect(await change({ url: `${url}/mine` })).toBe(403);
   expect(await change({ eventTypes: ['hit.created', 'feed.item.added'] })).toBe(403);

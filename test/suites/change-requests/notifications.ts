@@ -1,6 +1,20 @@
 import type { ChangeRequest } from '../../support/change-request.ts';
 
+const guide = { 'docs/guide/destinations.md': 'src/platform/notifications/destination-kinds.test.ts' };
+
 export const notificationRequests: ChangeRequest[] = [
+  {
+    addition: 'destination',
+    edits: {
+      'src/platform/notifications/destination-kinds.ts': [
+        ['export const destinationKinds = {', "export const destinationKinds = {\n  fake: { label: 'Fake' },"],
+      ],
+    },
+    compiler: {
+      'src/platform/notifications/destination-kinds.ts': "missing the following properties from type 'KindDefinition'",
+    },
+    suites: guide,
+  },
   {
     addition: 'event type',
     edits: {
@@ -9,5 +23,6 @@ export const notificationRequests: ChangeRequest[] = [
       ],
     },
     compiler: { 'src/platform/notifications/event-types.ts': "Property 'fake' is missing" },
+    suites: guide,
   },
 ];

@@ -41,12 +41,12 @@ const applied = await fetch(started.origin + packPath, {
 });
 const [packed] = ((await applied.json()) as { results: { detectionId: string }[] }).results;
 await callOk(org, 'PUT', `/api/detections/${packed!.detectionId}`, { tags: ['own'] });
-const destination = await callOk(org, 'POST', '/api/outputs', {
+const destination = await callOk(org, 'POST', '/api/destinations', {
   kind: 'webhook',
   name: 'Tickets',
   url: 'https://tickets.invalid/hook',
 });
-await callOk(org, 'POST', `/api/outputs/${destination.id}/test`);
+await callOk(org, 'POST', `/api/destinations/${destination.id}/test`);
 const signedIn = await newPage(browser);
 await signIn(signedIn.page, started.origin, org, '/hits');
 

@@ -86,7 +86,7 @@ await callOk(org, 'POST', '/api/connections', {
   settings: { url: 'https://elastic.invalid' },
   credentials: { apiKey: 'any' },
 });
-const output = await callOk(org, 'POST', '/api/outputs', {
+const destination = await callOk(org, 'POST', '/api/destinations', {
   name: reversed('destination'),
   kind: 'webhook',
   url: 'https://tickets.invalid/hook',
@@ -137,7 +137,7 @@ const places: [path: string, marks: string[]][] = [
   ['/settings/keys', ['key']],
   ['/settings/connections', ['connection']],
   ['/settings/destinations', ['destination']],
-  [`/settings/destinations/${output.id}`, ['destination']],
+  [`/settings/destinations/${destination.id}`, ['destination']],
   ['/settings/audit', ['detection']],
 ];
 

@@ -146,8 +146,11 @@ test('adds a destination, shows the result of a test, and logs the changes', asy
   await page.getByText('The test was not delivered.').waitFor();
   await page.getByRole('region', { name: 'Deliveries' }).getByRole('row').nth(1).waitFor();
   await page.getByRole('link', { name: 'Audit log' }).click();
-  await page.getByRole('button', { name: 'output.created' }).click();
-  await page.getByRole('region', { name: 'Details of output.created' }).getByText('https://tickets.invalid').waitFor();
+  await page.getByRole('button', { name: 'destination.created' }).click();
+  await page
+    .getByRole('region', { name: 'Details of destination.created' })
+    .getByText('https://tickets.invalid')
+    .waitFor();
 });
 
 test('says which permission is missing', async () => {

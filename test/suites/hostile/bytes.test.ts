@@ -155,7 +155,7 @@ test('every list rejects an invalid cursor with the field name', async () => {
     '-271821-04-20T00:00:00.000Z 01900000-0000-7000-8000-000000000001',
     '2026-01-01T00:00:00.000Z',
   ].map((text) => Buffer.from(text).toString('base64url'));
-  const lists = ['detections', 'detections/suggestions', 'agents', 'hits', 'audit', 'connections', 'outputs'];
+  const lists = ['detections', 'detections/suggestions', 'agents', 'hits', 'audit', 'connections', 'destinations'];
   for (const list of lists) {
     for (const cursor of cursors) {
       const { status, body } = await org.call('GET', `/api/${list}?cursor=${cursor}`);

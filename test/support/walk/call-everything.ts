@@ -36,7 +36,7 @@ export async function callEverything(deps: Deps, org: TestOrg): Promise<Recorded
   await useRuns(calls);
   await useTools(calls);
   await useTesting(calls, mark);
-  await useOutputs(calls);
+  await useDestinations(calls);
   await useConnections(calls);
   await useFeed(calls, mark);
   await useExports(calls);
@@ -209,18 +209,20 @@ async function useRuns({ get, post, put, remove }: ApiCalls): Promise<void> {
   await post(`/api/runs/${runId}/cancel`);
 }
 
-async function useOutputs({ get, post, put, remove }: ApiCalls): Promise<void> {
+async function useDestinations({ get, post, put, remove }: ApiCalls): Promise<void> {
   await whileServing('{}', async (url) => {
-    const { id } = await post('/api/outputs', { kind: 'webhook', name: 'walked', url });
-    await put(`/api/outputs/${id}`, { minSeverity: 'high' });
-    await put(`/api/outputs/${id}`, { ...(await get(`/api/outputs/${id}`)), minSeverity: 'high' });
-    await post(`/api/outputs/${id}/rotate`, { overlapSeconds: 60 });
-    const sent = await post(`/api/outputs/${id}/test`);
-    await post(`/api/outputs/${id}/deliveries/${sent.id}/redeliver`);
-    await get(`/api/outputs/${id}/deliveries?state=pending`);
-    await remove(`/api/outputs/${id}`);
+    const { id } = await post('/api/destinations', { kind: 'webhook', name: 'walked', url });
+    await put(`/api/destinations/${id}`, { minSeverity: 'high' });
+    await put(`/api/destinations/${id}`, { ...(await get(`/api/destinations/${id}`)), minSeverity: 'high' });
+    await post(`/api/destinations/${id}/rotate`, { overlapSeconds: 60 });
+    const sent = await post(`/api/destinations/${id}/test`);
+    await post(`/api/destinations/${id}/deliveries/${sent.id}/redeliver`);
+    await get(`/api/destinations/${id}/deliveries?state=pending`);
+    await remove(`/api/destinations/${id}`);
   });
-  await get('/api/outputs?limit=1');
+  await get('/api/destinations?limit=1');
+  await get('/api/destination-kinds');
+  await get('/api/event-types');
 }
 
 async function useTools({ get, put, remove }: ApiCalls): Promise<void> {

@@ -45,7 +45,7 @@ export async function fillOrganization(deps: Deps, org: TestOrg): Promise<Filled
   const first = [
     ...(await fillKeys(org)),
     ...(await fillSessions(deps, org)),
-    ...(await fillOutputs(org, mark)),
+    ...(await fillDestinations(org, mark)),
     ...(await fillViews(org, mark)),
     ...(await fillDetections(org, mark)),
   ];
@@ -94,11 +94,11 @@ async function fillSessions({ db }: Deps, org: TestOrg): Promise<string[]> {
   return sessions.map(({ id }: { id: string }) => id);
 }
 
-/** Creates an output before anything else, so that it receives every event. Nothing is sent, because only explicit tests deliver. */
-async function fillOutputs(org: TestOrg, mark: string): Promise<string[]> {
+/** Creates a destination before anything else, so that it receives every event. Nothing is sent, because only explicit tests deliver. */
+async function fillDestinations(org: TestOrg, mark: string): Promise<string[]> {
   const { post } = callsOf(org);
   const body = { kind: 'webhook', name: mark, url: `https://hooks.example.com/${mark}`, eventTypes };
-  const { id } = await post('/api/outputs', body);
+  const { id } = await post('/api/destinations', body);
   return [id];
 }
 

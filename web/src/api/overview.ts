@@ -11,11 +11,10 @@ export const overviewQuery = queryOptions({
 });
 
 /** The latest events that the service kept. Those that follow come from the stream of the same address. */
-export const recentEventsQuery = (types: readonly string[]) =>
+export const recentEventsQuery = (types: string) =>
   queryOptions({
     queryKey: ['overview', 'events'],
-    queryFn: async () =>
-      (await read(api.GET('/api/events', { params: { query: { types: types.join(','), limit: 50 } } }))).events,
+    queryFn: async () => (await read(api.GET('/api/events', { params: { query: { types, limit: 50 } } }))).events,
     staleTime: Infinity,
     gcTime: 0,
   });

@@ -1,5 +1,5 @@
 import { createRoute, lazyRouteComponent, redirect } from '@tanstack/react-router';
-import type { Delivery } from '../api/outputs.ts';
+import type { Delivery } from '../api/destinations.ts';
 import { texts } from '../texts/settings.ts';
 import { compact, oneOf, textOf, type Search } from './search.ts';
 import { shell } from './shell.ts';

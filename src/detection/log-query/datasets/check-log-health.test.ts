@@ -36,7 +36,7 @@ async function newOrgWithHistory(): Promise<OrgId> {
   const types = ['dataset.silent', 'dataset.reduced', 'dataset.recovered'];
   await acrossOrgs(db, async (tx) => {
     await sql`
-      insert into outputs (organization_id, id, kind, name, shown_url, sealed, event_types, created_at, updated_at)
+      insert into destinations (organization_id, id, kind, name, shown_url, sealed, event_types, created_at, updated_at)
       values (${org}, ${uuidv7()}, 'webhook', 'x', 'x', ''::bytea, ${types}::text[], now(), now())`.execute(tx);
     await sql`
       insert into dataset_hours (organization_id, dataset, hour, events)

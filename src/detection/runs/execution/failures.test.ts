@@ -198,7 +198,7 @@ test('cancels the queued run of a deleted detection, and ends one with results w
     return [{ _id: window.from.toISOString(), user: 'root' }];
   });
   await t.select`
-    insert into outputs (organization_id, id, kind, name, shown_url, sealed, event_types, created_at, updated_at)
+    insert into destinations (organization_id, id, kind, name, shown_url, sealed, event_types, created_at, updated_at)
     values (${t.orgId}, gen_random_uuid(), 'webhook', 'x', 'x', '', '{hit.created,hit.updated,run.completed}', now(), now())`;
   const id = await t.newDetection();
   const claim = await claimAt(t, hour(3));

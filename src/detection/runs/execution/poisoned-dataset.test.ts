@@ -31,7 +31,7 @@ async function sendAndRun(org: TestOrg, hour: number, events: object[]): Promise
 }
 const subscribe = (org: TestOrg, type: string) =>
   acrossOrgs(deps.db, (tx) =>
-    sql`insert into outputs (organization_id, id, kind, name, shown_url, sealed, event_types, created_at, updated_at)
+    sql`insert into destinations (organization_id, id, kind, name, shown_url, sealed, event_types, created_at, updated_at)
       values (${org.id}, ${uuidv7()}, 'webhook', 'x', 'x', ''::bytea, ${[type]}::text[], now(), now())`.execute(tx),
   );
 const usual = (count: number) => Array.from({ length: count }, (_, n) => ({ who: `u${n}`, mfa: true, bytes: n }));

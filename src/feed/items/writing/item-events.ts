@@ -62,7 +62,7 @@ async function listOverridesOfOrgs(tx: Tx, orgIds: string[], itemIds: string[]):
 /** Returns the organizations that see the pools and have an enabled destination for one of the event types. */
 function listReaders(tx: Tx, poolIds: string[], types: EventType[]): Promise<{ orgId: string; poolId: string }[]> {
   return queryRows<{ orgId: string; poolId: string }>(tx)`
-      select distinct o.organization_id as "orgId", p.id as "poolId" from outputs o
+      select distinct o.organization_id as "orgId", p.id as "poolId" from destinations o
       join feed_pools p on p.id = any(${poolIds}::uuid[])
         and (p.kind = 'public' or p.organization_id = o.organization_id or (p.kind = 'assigned' and o.organization_id = any(p.assigned_to)))
       where o.enabled and o.event_types && ${types}::text[]`;

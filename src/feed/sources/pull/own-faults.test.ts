@@ -23,8 +23,13 @@ const parser: Parser = {
 
 async function start() {
   const org = await app.newOrg();
-  const output = { kind: 'webhook', name: 'x', url: 'https://hooks.example.com/', eventTypes: ['feed.source.failed'] };
-  expect((await org.call('POST', '/api/outputs', output)).status).toBe(200);
+  const destination = {
+    kind: 'webhook',
+    name: 'x',
+    url: 'https://hooks.example.com/',
+    eventTypes: ['feed.source.failed'],
+  };
+  expect((await org.call('POST', '/api/destinations', destination)).status).toBe(200);
   const source = await fileSource(app, org, { kind: 'kev', schedule: '0 0 * * *' });
   await source.pull(kevCatalogue(1, kevRows(3)));
   const view = async () => (await org.call('GET', `/api/feed/sources/${source.source.id}`)).body;

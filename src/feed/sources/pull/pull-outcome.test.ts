@@ -13,8 +13,8 @@ const app = await startApp({ clock: () => now });
 async function start() {
   const org = await app.newOrg();
   const eventTypes = ['feed.source.failed', 'feed.source.silent'];
-  const output = { kind: 'webhook', name: 'x', url: 'https://hooks.example.com/', eventTypes };
-  expect((await org.call('POST', '/api/outputs', output)).status).toBe(200);
+  const destination = { kind: 'webhook', name: 'x', url: 'https://hooks.example.com/', eventTypes };
+  expect((await org.call('POST', '/api/destinations', destination)).status).toBe(200);
   const source = await fileSource(app, org, { kind: 'kev' });
   const told = async (): Promise<[string, string | null][]> => {
     const query = sql<{ type: string; body: string }>`

@@ -93,7 +93,7 @@ const descriptions = {
   tools: 'Tools that agents may use, and the MCP servers that provide more',
   hits: 'What detections found, triage, and what is known about entities',
   connections: 'SIEMs and databases that detections query',
-  outputs: 'Destinations of events, and the deliveries to them',
+  destinations: 'Destinations of events, and the deliveries to them',
   events: 'Events of the organization, as a list or a stream',
   feed: 'Threat-intelligence items, indicators and relevance',
   sources: 'Sources of the feed, and items that people add',

@@ -1,8 +1,9 @@
 import type { App } from '../../http/app-type.ts';
 import { apiRoutes } from '../../http/api-routes.ts';
 import { acceptsEventStream } from '../../http/responses/progress-stream.ts';
+import { describeEventTypes } from '../event-types.ts';
 import { createEventHub, type EventHubDeps } from './event-hub.ts';
-import { EventList, EventsQuery } from './events.schema.ts';
+import { EventList, EventsQuery, EventTypeList } from './events.schema.ts';
 import { createCallerCheck, type CallerCheckDeps, listEvents, createEventStreams } from './stream-events.ts';
 
 export function eventRoutes(app: App, deps: EventHubDeps & CallerCheckDeps): void {
@@ -13,7 +14,17 @@ export function eventRoutes(app: App, deps: EventHubDeps & CallerCheckDeps): voi
     hub.close();
     done();
   });
-  apiRoutes(app, { tag: 'events', scope: 'detections:read' })(
+  const route = apiRoutes(app, { tag: 'events', scope: 'detections:read' });
+  route(
+    'GET /api/event-types',
+    {
+      operationId: 'listEventTypes',
+      summary: 'List event types that the key may read',
+      returns: EventTypeList,
+    },
+    ({ caller }) => Promise.resolve(describeEventTypes(caller)),
+  );
+  route(
     'GET /api/events',
     {
       operationId: 'listEvents',

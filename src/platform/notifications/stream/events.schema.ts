@@ -22,5 +22,16 @@ export const Event = z
   })
   .meta({ id: 'Event' });
 
+export const EventTypeList = z.object({
+  eventTypes: z.array(
+    z.object({
+      type: z.enum(eventTypes),
+      label: z.string(),
+      subject: z.string().describe('What a list of types groups it under.'),
+      isStreamed: z.boolean().describe('Stored for clients of `GET /api/events`, not only for destinations.'),
+    }),
+  ),
+});
+
 export const EventList = z.object({ events: z.array(Event), nextCursor: z.string().nullable() });
 export type EventList = z.infer<typeof EventList>;

@@ -24,7 +24,7 @@ async function administer(method: 'GET' | 'PUT', { id }: Pick<TestOrg, 'id'>, bo
 }
 const send = (org: TestOrg, text: string, dataset = 'auth') => org.call('POST', `/api/logs/${dataset}`, text);
 const subscribe = (org: TestOrg) =>
-  callOk(org, 'POST', '/api/outputs', {
+  callOk(org, 'POST', '/api/destinations', {
     kind: 'webhook',
     name: 'quotas',
     url: 'https://hooks.example/quotas',

@@ -12,7 +12,7 @@ const texts = page.activity;
 
 /** Current and recent activity. */
 export function Activity() {
-  const { events, isLive } = useLiveEvents();
+  const { events, labels, isLive } = useLiveEvents();
   return (
     <Section
       level={2}
@@ -33,7 +33,7 @@ export function Activity() {
         <p className="text-muted">{texts.none}</p>
       ) : (
         <ul>
-          {toEventRows(events).map(({ key, title, detail, at, severity, isBad, link }) => (
+          {toEventRows(events, labels).map(({ key, title, detail, at, severity, isBad, link }) => (
             <LinkRow
               key={key}
               link={link}

@@ -120,7 +120,7 @@ function listDetectionEntries({ detections: { attention, byHealth }, gaps }: Ove
   ];
 }
 
-function listPauses({ pausedConnections, pausedModels, failingOutputs, budgets, quotas }: Overview): Entry[] {
+function listPauses({ pausedConnections, pausedModels, failingDestinations, budgets, quotas }: Overview): Entry[] {
   const models: LinkProps = { to: '/settings/models' };
   return [
     ...pausedConnections.map(({ id, name, message, since }) => ({
@@ -155,12 +155,12 @@ function listPauses({ pausedConnections, pausedModels, failingOutputs, budgets, 
       detail: texts.quotaDetail({ quota, used, limit, resetsAt }),
       link: { to: '/settings/usage' } as LinkProps,
     })),
-    ...(failingOutputs > 0
+    ...(failingDestinations > 0
       ? [
           {
-            key: 'outputs',
+            key: 'destinations',
             look: 'failing' as const,
-            title: texts.outputs(failingOutputs),
+            title: texts.destinations(failingDestinations),
             link: { to: '/settings/destinations' } as LinkProps,
           },
         ]

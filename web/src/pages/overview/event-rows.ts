@@ -26,7 +26,7 @@ const bad = new Set([
 ]);
 
 /** Turns events into lines, newest first. Completed runs that follow each other and found nothing become one line. */
-export function toEventRows(events: readonly LiveEvent[]): EventRow[] {
+export function toEventRows(events: readonly LiveEvent[], labels: ReadonlyMap<string, string>): EventRow[] {
   const rows: EventRow[] = [];
   let quiet = { runs: 0, rows: 0 };
   for (const event of events) {
@@ -36,15 +36,14 @@ export function toEventRows(events: readonly LiveEvent[]): EventRow[] {
       : { runs: 0, rows: 0 };
     if (quiet.runs > 1)
       Object.assign(rows.at(-1)!, { title: texts.runs(quiet.runs), detail: texts.runDetail(quiet.rows, 0) });
-    else rows.push(toRow(event));
+    else rows.push({ ...toRow(event), title: labels.get(event.type) ?? event.type });
   }
   return rows;
 }
 
-function toRow({ id, type, timestamp, data }: LiveEvent): EventRow {
+function toRow({ id, type, timestamp, data }: LiveEvent): Omit<EventRow, 'title'> {
   return {
     key: id,
-    title: Object.hasOwn(texts.types, type) ? texts.types[type as keyof typeof texts.types] : type,
     detail: detailOf(type, data),
     at: timestamp,
     severity: severityOf(type, data),

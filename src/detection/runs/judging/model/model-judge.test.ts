@@ -88,7 +88,7 @@ test('pauses the alias with one event after a rejected key, keeps the window exa
     answer: ({ window }) => [loginIn(window)],
   });
   await t.select`
-    insert into outputs (organization_id, id, kind, name, shown_url, sealed, event_types, created_at, updated_at)
+    insert into destinations (organization_id, id, kind, name, shown_url, sealed, event_types, created_at, updated_at)
     values (${t.orgId}, gen_random_uuid(), 'webhook', 'x', 'x', '', '{model.paused,model.resumed}', now(), now())`;
   const eventsOf = () =>
     t.select`

@@ -1,7 +1,7 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { CircleAlert, CircleCheck, Clock } from 'lucide-react';
-import { deliveriesQuery, redeliver, type Delivery } from '../../../api/outputs.ts';
+import { deliveriesQuery, redeliver, type Delivery } from '../../../api/destinations.ts';
 import { texts as all } from '../../../texts/settings.ts';
 import { FilterSelect } from '../../../ui/forms/filter-select.tsx';
 import { EmptyState } from '../../../ui/states.tsx';
@@ -35,13 +35,13 @@ const options = (Object.keys(texts.states) as Delivery['state'][]).map((value) =
 }));
 
 /** The deliveries to a destination, its responses, and the times of the next tries. */
-export function DeliveryLog({ outputId }: { outputId: string }) {
+export function DeliveryLog({ destinationId }: { destinationId: string }) {
   const { state } = route.useSearch();
   const navigate = route.useNavigate();
-  const query = useInfiniteQuery(deliveriesQuery(outputId, state));
+  const query = useInfiniteQuery(deliveriesQuery(destinationId, state));
   const again = useChange({
-    change: (deliveryId: string) => redeliver(outputId, deliveryId),
-    refresh: [['outputs', 'deliveries', outputId]],
+    change: (deliveryId: string) => redeliver(destinationId, deliveryId),
+    refresh: [['destinations', 'deliveries', destinationId]],
     done: () => texts.redelivered,
     failed: texts.notRedelivered,
   });

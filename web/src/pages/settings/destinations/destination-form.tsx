@@ -1,25 +1,32 @@
-import { useMutation } from '@tanstack/react-query';
+import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { createOutput, type EventType, type NewOutput } from '../../../api/outputs.ts';
+import {
+  createDestination,
+  destinationKindsQuery,
+  eventTypesQuery,
+  type EventType,
+  type NewDestination,
+} from '../../../api/destinations.ts';
 import { texts as common } from '../../../texts/common.ts';
 import { texts as all } from '../../../texts/settings.ts';
 import { Button } from '../../../ui/button.tsx';
 import { Dialog, DialogActions } from '../../../ui/overlays/dialog.tsx';
 import { CheckField, findFieldError, FormError, SelectField, TextField } from '../../../ui/forms/field.tsx';
-import { eventTypes } from './event-types.ts';
 
 const texts = all.destinations;
 const severities = ['low', 'medium', 'high', 'critical'] as const;
 
-type Props = { onClose: () => void; onCreated: (created: Awaited<ReturnType<typeof createOutput>>) => void };
+type Props = { onClose: () => void; onCreated: (created: Awaited<ReturnType<typeof createDestination>>) => void };
 
 export default function DestinationForm({ onClose, onCreated }: Props) {
-  const [kind, setKind] = useState<NewOutput['kind']>('webhook');
+  const [kind, setKind] = useState<NewDestination['kind']>('webhook');
   const [name, setName] = useState('');
   const [url, setUrl] = useState('');
   const [minSeverity, setMinSeverity] = useState('');
   const [events, setEvents] = useState<readonly EventType[]>(['hit.created', 'hit.updated']);
-  const { mutate, error, isPending } = useMutation({ mutationFn: createOutput, onSuccess: onCreated });
+  const { mutate, error, isPending } = useMutation({ mutationFn: createDestination, onSuccess: onCreated });
+  const { data: kinds = [] } = useQuery(destinationKindsQuery);
+  const { data: eventTypes = [] } = useQuery(eventTypesQuery);
   const toggle = (type: EventType): void =>
     setEvents(events.includes(type) ? events.filter((one) => one !== type) : [...events, type]);
   return (
@@ -43,8 +50,8 @@ export default function DestinationForm({ onClose, onCreated }: Props) {
           <SelectField
             label={texts.kind}
             value={kind}
-            options={Object.entries(texts.kinds).map(([value, label]) => ({ value, label }))}
-            onChange={(event) => setKind(event.target.value as NewOutput['kind'])}
+            options={kinds.map((one) => ({ value: one.kind, label: one.label }))}
+            onChange={(event) => setKind(event.target.value as NewDestination['kind'])}
           />
           <TextField
             label={texts.name}
@@ -57,7 +64,7 @@ export default function DestinationForm({ onClose, onCreated }: Props) {
           />
           <TextField
             label={texts.url}
-            hint={texts.urlHint}
+            hint={kinds.find((one) => one.kind === kind)?.urlHint}
             error={findFieldError(error, '/url')}
             value={url}
             required
@@ -79,11 +86,11 @@ export default function DestinationForm({ onClose, onCreated }: Props) {
           />
         </div>
         <div className="grid gap-x-6 gap-y-4 md:grid-cols-3">
-          {Object.entries(eventTypes).map(([subject, types]) => (
+          {Object.entries(Object.groupBy(eventTypes, ({ subject }) => subject)).map(([subject, types = []]) => (
             <fieldset key={subject} className="flex flex-col gap-1.5">
               <legend className="pb-1.5 text-12 text-faint">{subject}</legend>
-              {types.map((type) => (
-                <CheckField key={type} label={type} checked={events.includes(type)} onChange={() => toggle(type)} />
+              {types.map(({ type, label }) => (
+                <CheckField key={type} label={label} checked={events.includes(type)} onChange={() => toggle(type)} />
               ))}
             </fieldset>
           ))}

@@ -3,14 +3,15 @@ import { getRouteApi, Link } from '@tanstack/react-router';
 import { ChevronLeft, MoreHorizontal } from 'lucide-react';
 import { lazy, Suspense, useState, type Dispatch, type SetStateAction } from 'react';
 import {
-  deleteOutput,
-  outputQuery,
-  outputsQuery,
-  rotateOutput,
-  setOutputEnabled,
-  testOutput,
-  type Output,
-} from '../../../api/outputs.ts';
+  deleteDestination,
+  destinationKindsQuery,
+  destinationQuery,
+  destinationsQuery,
+  rotateDestination,
+  setDestinationEnabled,
+  testDestination,
+  type Destination,
+} from '../../../api/destinations.ts';
 import { texts as all } from '../../../texts/settings.ts';
 import { Button } from '../../../ui/button.tsx';
 import { MenuButton } from '../../../ui/overlays/menu-button.tsx';
@@ -28,14 +29,14 @@ const texts = all.destinations;
 /** One destination with its delivery log. */
 export function DestinationSection() {
   const { id } = route.useParams();
-  const query = useQuery(outputQuery(id));
+  const query = useQuery(destinationQuery(id));
   return (
     <>
       <Link to="/settings/destinations" className="-mb-4 flex w-fit items-center gap-1 text-muted hover:text-ink">
         <ChevronLeft className="size-3.5" aria-hidden />
         {texts.back}
       </Link>
-      <Loaded query={query}>{(output) => <Destination output={output} />}</Loaded>
+      <Loaded query={query}>{(destination) => <Destination destination={destination} />}</Loaded>
     </>
   );
 }
@@ -43,21 +44,27 @@ export function DestinationSection() {
 /** The open dialog. One shows a new secret. */
 type OpenDialog = 'rotate' | 'delete' | { secret: string } | null;
 
-function Destination({ output }: { output: Output }) {
-  const { id, name, kind, url, eventTypes, minSeverity, enabled, disabledReason } = output;
+function Destination({ destination }: { destination: Destination }) {
+  const { id, name, kind, url, eventTypes, minSeverity, enabled, disabledReason } = destination;
   const [open, setOpen] = useState<OpenDialog>(null);
+  const definition = useQuery(destinationKindsQuery).data?.find((one) => one.kind === kind);
   return (
     <SettingsSection
       title={name}
       description={
         <span className="flex flex-wrap items-center gap-x-2 gap-y-1">
-          <span className="break-all">{`${texts.kinds[kind]} · ${url}`}</span>
+          <span className="break-all">{`${definition?.label ?? kind} · ${url}`}</span>
           {minSeverity && <Badge>{texts.from(minSeverity)}</Badge>}
           {!enabled && <Badge isBad={disabledReason !== null}>{disabledReason ?? texts.disabled}</Badge>}
         </span>
       }
       action={
-        <DestinationActions output={output} onRotate={() => setOpen('rotate')} onDelete={() => setOpen('delete')} />
+        <DestinationActions
+          destination={destination}
+          isSigned={definition?.isSigned ?? false}
+          onRotate={() => setOpen('rotate')}
+          onDelete={() => setOpen('delete')}
+        />
       }
     >
       <p className="flex flex-wrap gap-1" aria-label={texts.events}>
@@ -65,19 +72,19 @@ function Destination({ output }: { output: Output }) {
           <Badge key={type}>{type}</Badge>
         ))}
       </p>
-      <DeliveryLog outputId={id} />
-      <DestinationDialogs output={output} open={open} onOpen={setOpen} />
+      <DeliveryLog destinationId={id} />
+      <DestinationDialogs destination={destination} open={open} onOpen={setOpen} />
     </SettingsSection>
   );
 }
 
-type ActionsProps = { output: Output; onRotate: () => void; onDelete: () => void };
+type ActionsProps = { destination: Destination; isSigned: boolean; onRotate: () => void; onDelete: () => void };
 
-function DestinationActions({ output, onRotate, onDelete }: ActionsProps) {
-  const { id, name, kind, enabled } = output;
+function DestinationActions({ destination, isSigned, onRotate, onDelete }: ActionsProps) {
+  const { id, name, enabled } = destination;
   const test = useChange({
-    change: () => testOutput(id),
-    refresh: [['outputs']],
+    change: () => testDestination(id),
+    refresh: [['destinations']],
     done: ({ state, lastError, lastStatus }) => ({
       title: texts.tested(state === 'delivered'),
       ...(state !== 'delivered' && { description: lastError ?? String(lastStatus), isError: true }),
@@ -85,8 +92,8 @@ function DestinationActions({ output, onRotate, onDelete }: ActionsProps) {
     failed: texts.testFailed,
   });
   const turn = useChange({
-    change: () => setOutputEnabled(output, !enabled),
-    refresh: [['outputs']],
+    change: () => setDestinationEnabled(destination, !enabled),
+    refresh: [['destinations']],
     done: () => texts.changed,
     failed: texts.notChanged,
   });
@@ -108,7 +115,7 @@ function DestinationActions({ output, onRotate, onDelete }: ActionsProps) {
           {
             kind: 'action',
             label: texts.rotate,
-            isDisabled: kind !== 'webhook',
+            isDisabled: !isSigned,
             onSelect: onRotate,
           },
           { kind: 'action', label: texts.remove, isDanger: true, onSelect: onDelete },
@@ -120,16 +127,16 @@ function DestinationActions({ output, onRotate, onDelete }: ActionsProps) {
   );
 }
 
-type DialogsProps = { output: Output; open: OpenDialog; onOpen: Dispatch<SetStateAction<OpenDialog>> };
+type DialogsProps = { destination: Destination; open: OpenDialog; onOpen: Dispatch<SetStateAction<OpenDialog>> };
 
-function DestinationDialogs({ output, open, onOpen }: DialogsProps) {
-  const { id, name } = output;
+function DestinationDialogs({ destination, open, onOpen }: DialogsProps) {
+  const { id, name } = destination;
   const navigate = route.useNavigate();
   const client = useQueryClient();
   const close = (): void => onOpen((current) => (typeof current === 'object' ? current : null));
   const remove = async (): Promise<void> => {
-    await deleteOutput(id);
-    await client.invalidateQueries({ queryKey: outputsQuery.queryKey });
+    await deleteDestination(id);
+    await client.invalidateQueries({ queryKey: destinationsQuery.queryKey });
     toasts.add({ title: texts.changed });
     void navigate({ to: '/settings/destinations' });
   };
@@ -141,7 +148,7 @@ function DestinationDialogs({ output, open, onOpen }: DialogsProps) {
           action={texts.rotate}
           onClose={close}
           onConfirm={async () => {
-            const { secret } = await rotateOutput(id);
+            const { secret } = await rotateDestination(id);
             if (secret !== null) onOpen({ secret });
           }}
         >

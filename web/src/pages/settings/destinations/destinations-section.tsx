@@ -2,7 +2,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { ChevronRight } from 'lucide-react';
 import { lazy, Suspense, useState } from 'react';
-import { outputsQuery, type Output } from '../../../api/outputs.ts';
+import { destinationKindsQuery, destinationsQuery, type Destination } from '../../../api/destinations.ts';
 import { texts as all } from '../../../texts/settings.ts';
 import { Button } from '../../../ui/button.tsx';
 import { EmptyState } from '../../../ui/states.tsx';
@@ -15,7 +15,7 @@ const texts = all.destinations;
 
 export function DestinationsSection() {
   const client = useQueryClient();
-  const query = useQuery(outputsQuery);
+  const query = useQuery(destinationsQuery);
   const [isAdding, setIsAdding] = useState(false);
   const [secret, setSecret] = useState<string | null>(null);
   const add = (
@@ -23,7 +23,7 @@ export function DestinationsSection() {
       {texts.add}
     </Button>
   );
-  const isEmpty = query.data?.outputs.length === 0;
+  const isEmpty = query.data?.destinations.length === 0;
   return (
     <SettingsSection
       title={all.sections.destinations}
@@ -31,8 +31,8 @@ export function DestinationsSection() {
       action={isEmpty ? undefined : add}
     >
       <Loaded query={query}>
-        {({ outputs }) =>
-          outputs.length === 0 ? (
+        {({ destinations }) =>
+          destinations.length === 0 ? (
             <div className="rounded-control border">
               <EmptyState title={texts.none} action={add}>
                 {texts.noneBody}
@@ -40,8 +40,8 @@ export function DestinationsSection() {
             </div>
           ) : (
             <Rows label={all.sections.destinations}>
-              {outputs.map((output) => (
-                <DestinationRow key={output.id} output={output} />
+              {destinations.map((destination) => (
+                <DestinationRow key={destination.id} destination={destination} />
               ))}
             </Rows>
           )
@@ -54,7 +54,7 @@ export function DestinationsSection() {
             onCreated={(created) => {
               setIsAdding(false);
               setSecret(created.secret);
-              void client.invalidateQueries({ queryKey: outputsQuery.queryKey });
+              void client.invalidateQueries({ queryKey: destinationsQuery.queryKey });
             }}
           />
         )}
@@ -72,8 +72,9 @@ export function DestinationsSection() {
   );
 }
 
-function DestinationRow({ output }: { output: Output }) {
-  const { id, name, kind, url, eventTypes, enabled, disabledReason } = output;
+function DestinationRow({ destination }: { destination: Destination }) {
+  const { id, name, kind, url, eventTypes, enabled, disabledReason } = destination;
+  const definition = useQuery(destinationKindsQuery).data?.find((one) => one.kind === kind);
   return (
     <Row
       title={
@@ -82,7 +83,7 @@ function DestinationRow({ output }: { output: Output }) {
         </Link>
       }
       badge={!enabled && <Badge isBad={disabledReason !== null}>{texts.disabled}</Badge>}
-      detail={disabledReason ?? `${texts.kinds[kind]} · ${url} · ${texts.eventCount(eventTypes.length)}`}
+      detail={disabledReason ?? `${definition?.label ?? kind} · ${url} · ${texts.eventCount(eventTypes.length)}`}
       actions={
         <Link to="/settings/destinations/$id" params={{ id }} aria-label={name} tabIndex={-1} className="text-faint">
           <ChevronRight className="size-4" aria-hidden />

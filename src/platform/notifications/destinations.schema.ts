@@ -2,10 +2,10 @@ import { z } from 'zod';
 import { ignoreFields } from '../lib/schema-parts.ts';
 import { PageQuery } from '../lib/page-request.ts';
 import { boundedString } from '../lib/text/bounded-text.ts';
+import { kindNames, kindOf } from './destination-kinds.ts';
 import { eventSeverities, eventTypes } from './event-types.ts';
 
-export const outputKinds = ['webhook', 'slack', 'teams'] as const;
-export type OutputKind = (typeof outputKinds)[number];
+const Kind = z.enum(kindNames);
 
 const time = z.string().describe('ISO 8601, UTC, with milliseconds.');
 const id = z.guid('must be a UUID').toLowerCase();
@@ -27,8 +27,8 @@ const fields = {
   enabled: z.boolean(),
 };
 
-export const CreateOutput = z.strictObject({
-  kind: z.enum(outputKinds),
+export const CreateDestination = z.strictObject({
+  kind: Kind,
   name: fields.name,
   url: fields.url,
   eventTypes: fields.eventTypes.default(['hit.created', 'hit.updated']),
@@ -36,18 +36,18 @@ export const CreateOutput = z.strictObject({
   minSeverity: fields.minSeverity.default(null),
   enabled: fields.enabled.default(true),
 });
-export type CreateOutput = z.infer<typeof CreateOutput>;
+export type CreateDestination = z.infer<typeof CreateDestination>;
 
 const readOnly = ['id', 'kind', 'disabledReason', 'createdAt', 'updatedAt', 'secret'];
 
 /** Absent fields stay unchanged. Read-only fields are ignored, so a GET response can be sent back. */
-export const UpdateOutput = ignoreFields(readOnly, z.strictObject(fields).partial());
-export type UpdateOutput = z.infer<typeof UpdateOutput>;
+export const UpdateDestination = ignoreFields(readOnly, z.strictObject(fields).partial());
+export type UpdateDestination = z.infer<typeof UpdateDestination>;
 
-export const Output = z
+export const Destination = z
   .object({
     id: z.string(),
-    kind: z.enum(outputKinds),
+    kind: Kind,
     name: z.string(),
     url: z.string().describe('For Slack and Teams only the origin: the rest is a secret.'),
     eventTypes: z.array(z.enum(eventTypes)),
@@ -61,17 +61,36 @@ export const Output = z
     createdAt: time,
     updatedAt: time,
   })
-  .meta({ id: 'Output' });
-export type Output = z.infer<typeof Output>;
+  .meta({ id: 'Destination' });
+export type Destination = z.infer<typeof Destination>;
 
-export const OutputWithSecret = Output.extend({
+export const DestinationWithSecret = Destination.extend({
   secret: z.string().nullable().describe('The secret of a webhook (`whsec_…`), shown only once. null for other kinds.'),
   code: z.literal('secret_already_shown').optional(),
 });
-export type OutputWithSecret = z.infer<typeof OutputWithSecret>;
+export type DestinationWithSecret = z.infer<typeof DestinationWithSecret>;
 
-export const OutputList = z.object({ outputs: z.array(Output), nextCursor: z.string().nullable() });
-export type OutputList = z.infer<typeof OutputList>;
+export const DestinationList = z.object({ destinations: z.array(Destination), nextCursor: z.string().nullable() });
+export type DestinationList = z.infer<typeof DestinationList>;
+
+export const DestinationKindList = z.object({
+  kinds: z.array(
+    z.object({
+      kind: Kind,
+      label: z.string(),
+      urlHint: z.string().describe('Which address the kind needs.'),
+      isSigned: z.boolean().describe('Deliveries are signed with a secret, which can be rotated.'),
+    }),
+  ),
+});
+
+/** Lists every kind of destination, with what a form shows of it. */
+export const listDestinationKinds = (): z.infer<typeof DestinationKindList> => ({
+  kinds: kindNames.map((kind) => {
+    const { label, urlHint, isSigned } = kindOf(kind);
+    return { kind, label, urlHint, isSigned };
+  }),
+});
 
 export const RotateSecret = z.strictObject({
   overlapSeconds: z
@@ -83,7 +102,7 @@ export const RotateSecret = z.strictObject({
 });
 export type RotateSecret = z.infer<typeof RotateSecret>;
 
-export const OutputPath = z.object({ id });
+export const DestinationPath = z.object({ id });
 export const DeliveryPath = z.object({ id, deliveryId: id });
 
 export const deliveryStates = ['pending', 'delivered', 'failed'] as const;
@@ -93,7 +112,7 @@ export type DeliveryFilter = z.infer<typeof DeliveryFilter>;
 export const Delivery = z
   .object({
     id: z.string(),
-    outputId: z.string(),
+    destinationId: z.string(),
     eventId: z.string().describe('Also sent as `webhook-id`. The same on every attempt.'),
     eventType: z.string(),
     resourceId: z.string(),
