@@ -31,7 +31,7 @@ const common = {
   entitiesAtOnce: z.int().min(1).max(32).default(4),
 };
 
-const Entry = z.discriminatedUnion('provider', [
+export const Entry = z.discriminatedUnion('provider', [
   z.strictObject({
     provider: z.literal('openai'),
     ...common,

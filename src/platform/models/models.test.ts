@@ -1,11 +1,11 @@
 import { createServer, type IncomingHttpHeaders } from 'node:http';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { listen } from '../../../test/support/listen.ts';
 import { findExhaustedBudget, Budgets } from './budgets.ts';
-import { readModelSettings } from './model-settings.ts';
+import { Entry, readModelSettings } from './model-settings.ts';
 import { callCostUsd, createModels } from './models.ts';
 
 type ReceivedRequest = { path: string; headers: IncomingHttpHeaders };
@@ -141,4 +141,11 @@ test('computes cost from the configured price, and allows free calls under a bud
   expect(findExhaustedBudget(budgets, spent)).toBeUndefined();
   expect(findExhaustedBudget(budgets, { ...spent, run: { tokens: 1, costUsd: 0.01 } })).toContain('US dollars per run');
   expect(findExhaustedBudget(budgets, { ...spent, runMs: 901_000 })).toContain('seconds per run');
+});
+
+test('every provider is called by a test, and the guide lists its settings', () => {
+  const names = Entry.options.map(({ shape }) => shape.provider.value);
+  expect(new Set(providers.map(([, { provider }]) => provider))).toEqual(new Set(names));
+  const guide = readFileSync('docs/guide/models.md', 'utf8');
+  expect(names.filter((name) => !new RegExp(`^\\| .*\`${name}\``, 'm').test(guide))).toEqual([]);
 });

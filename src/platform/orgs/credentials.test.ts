@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { startApp, type TestOrg } from '../../../test/support/harness.ts';
 import { callOk, postDetection } from '../../../test/support/detection/detection-factory.ts';
@@ -136,3 +137,9 @@ test('grants a tool only to those who may read what it sends', async () => {
   expect((await grant((await newKey(org, ['connections:admin'])).call)).status).toBe(403);
   expect((await grant((await newKey(org, ['connections:admin', 'detections:read'])).call)).status).toBe(200);
 }); // prettier-ignore
+
+test('the console explains every scope', () => {
+  const texts = readFileSync('web/src/texts/scopes.ts', 'utf8');
+  const explained = [...texts.matchAll(/^ {2}'(\w+:\w+)': '/gm)].map(([, scope]) => scope!);
+  expect(explained.toSorted()).toEqual(scopes.toSorted());
+});
