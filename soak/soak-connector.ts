@@ -4,8 +4,7 @@ import { SiemError, type QueryRow, type SiemConnector, type SiemFailure } from '
 const Query = z.string().regex(/^rule=\d+( sums)?$/);
 
 /** The connector to the scripted SIEM. Like the adapters in src/detection/siem, it knows neither the database nor an organization. */
-export const soakSiem: SiemConnector<{ url: string; firstEventAt: Date }> = {
-  label: 'Soak SIEM',
+export const soakSiem: Pick<SiemConnector<{ url: string; firstEventAt: Date }>, 'connect'> = {
   connect: ({ url, firstEventAt }) => ({
     clock: 'ingest',
     delayMs: 0,

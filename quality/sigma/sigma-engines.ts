@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { convertTask } from '../../src/detection/sigma/convert/convert-task.ts';
 import type { ConvertedRule } from '../../src/detection/sigma/convert/convert-rules.ts';
-import type { DialectKind } from '../../src/detection/sigma/dialects/registry.ts';
+import type { SiemKind } from '../../src/detection/siem/connectors/registry.ts';
 import { withInProcessProgram } from '../../test/support/program-environment.ts';
 import { measureClickhouseCorrelations } from './clickhouse-correlations.ts';
 import { formatRatio, type QualityFigure } from '../figures.ts';
@@ -10,7 +10,7 @@ import { formatRatio, type QualityFigure } from '../figures.ts';
 export type EmbeddedMatches = ReadonlyMap<string, ReadonlySet<number> | null>;
 
 type Engine = {
-  kind: Extract<DialectKind, 'postgres' | 'clickhouse'>;
+  kind: Extract<SiemKind, 'postgres' | 'clickhouse'>;
   name: string;
   /** The types of a column with text and of one with JSON. */
   types: { text: string; json: string; time: string; suffix: string };

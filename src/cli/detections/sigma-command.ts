@@ -2,8 +2,8 @@ import { lstatSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { ConvertedRule } from '../../detection/sigma/convert/convert-rules.ts';
 import { convertTask } from '../../detection/sigma/convert/convert-task.ts';
-import { dialectKinds, type DialectKind } from '../../detection/sigma/dialects/registry.ts';
-import { defaultTimeColumn } from '../../detection/sigma/convert/convert-request.ts';
+import { dialectKinds } from '../../detection/sigma/dialects/registry.ts';
+import { findConnector } from '../../detection/siem/connectors/registry.ts';
 import { createServiceCall } from '../../detection/as-code/service-client.ts';
 import type { ImportProgress, ImportResult } from '../../detection/detections/bulk/bulk.schema.ts';
 import { rejectArguments } from '../support/body-arguments.ts';
@@ -58,7 +58,7 @@ function convertFiles(files: readonly string[], values: ConvertOptions): FileRul
       rules: text,
       kind,
       datasets: null,
-      timeColumn: values.timeColumn ?? defaultTimeColumn(kind satisfies DialectKind),
+      timeColumn: values.timeColumn ?? findConnector(kind).timeField,
       mappingFolders: (values.mappings ?? []).map((folder) => resolve(folder)),
       allowUnknown: values.allowUnknown,
     }),

@@ -2,7 +2,6 @@ import type { z } from 'zod';
 import { describeIssue } from '../../platform/lib/schema-parts.ts';
 import { appError, fieldError, type FieldError } from '../../platform/lib/errors.ts';
 import { createAllowList } from '../../platform/lib/outbound-http/addresses.ts';
-import type { RemoteConnector } from '../siem/connector.ts';
 import { remoteConnectors, type RemoteSiemType } from '../siem/connectors/registry.ts';
 import {
   openJson,
@@ -12,16 +11,13 @@ import {
   type Secretbox,
 } from '../../platform/lib/secretbox.ts';
 
-/** Returns a connector without its settings type. Pass it only settings and credentials that its own schemas parsed. */
-export const getConnector = (kind: RemoteSiemType): RemoteConnector<unknown, unknown> => remoteConnectors[kind];
-
 /** Returns the settings parsed by the connector's schema, with defaults. Throws a 400 for invalid settings and for an address without TLS. */
 export function validateSettings(
   kind: RemoteSiemType,
   input: unknown,
   allow: readonly string[],
 ): Record<string, unknown> {
-  const connector = getConnector(kind);
+  const connector = remoteConnectors[kind];
   const settings = parseFields(connector.settings, input, '/settings');
   const plain = connector.findUnencryptedHost(settings);
   if (plain && !createAllowList(allow)(plain.host, plain.host)) {
@@ -32,7 +28,7 @@ export function validateSettings(
 }
 
 export const validateCredentials = (kind: RemoteSiemType, input: unknown): unknown =>
-  parseFields(getConnector(kind).credentials, input, '/credentials');
+  parseFields(remoteConnectors[kind].credentials, input, '/credentials');
 
 /** Returns the requested clock, or else `ingest` if the settings name a column for it. Throws a 400 for `ingest` without such a column. */
 export function chooseClock(
@@ -40,7 +36,7 @@ export function chooseClock(
   settings: unknown,
   requested: 'ingest' | 'event' | undefined,
 ): 'ingest' | 'event' {
-  const canIngest = getConnector(kind).supportsIngestClock(settings);
+  const canIngest = remoteConnectors[kind].supportsIngestClock(settings);
   if (requested === 'ingest' && !canIngest)
     throw fieldError(
       '/clock',

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { ignoreFields, Instant } from '../../platform/lib/schema-parts.ts';
 import { boundedString } from '../../platform/lib/text/bounded-text.ts';
+import { nameStyles } from '../siem/connector.ts';
 import { remoteConnectors, type RemoteSiemType } from '../siem/connectors/registry.ts';
 
 export const remoteKinds = Object.keys(remoteConnectors) as [RemoteSiemType, ...RemoteSiemType[]];
@@ -81,6 +82,12 @@ export const ConnectionKinds = z.object({
       label: z.string(),
       language: z.string().describe('The query language.'),
       writing: z.string().describe('How to write a query and restrict it to its window.'),
+      names: z
+        .enum(nameStyles)
+        .describe('How names of columns are written: `postgres` quotes those with capital letters, `pipes` none.'),
+      source: z
+        .object({ label: z.string(), example: z.string() })
+        .describe('What `source` of a dataset of portable queries is.'),
       settings: z.record(z.string(), z.unknown()).describe('A JSON schema.'),
       credentials: z.record(z.string(), z.unknown()).describe('A JSON schema.'),
     }),

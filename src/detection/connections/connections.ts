@@ -1,3 +1,4 @@
+import { remoteConnectors } from '../siem/connectors/registry.ts';
 import { z } from 'zod';
 import { inOrg, type Db, type Tx } from '../../platform/db/db.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
@@ -9,13 +10,7 @@ import { auditRecord } from '../../platform/orgs/audit.store.ts';
 import type { Caller } from '../../platform/http/caller.ts';
 import { requireMatch } from '../../platform/orgs/record-version.ts';
 import { applyConnections } from '../scheduling/run-queue.store.ts';
-import {
-  getConnector,
-  chooseClock,
-  validateCredentials,
-  validateSettings,
-  sealCredentials,
-} from './connection-settings.ts';
+import { chooseClock, validateCredentials, validateSettings, sealCredentials } from './connection-settings.ts';
 import {
   remoteKinds,
   type Connection,
@@ -41,8 +36,10 @@ export type ConnectionDeps = { db: Db; config: { fetchAllow: readonly string[] }
 export function listConnectionKinds(): ConnectionKinds {
   const toJsonSchema = (schema: z.ZodType) => z.toJSONSchema(schema, { io: 'input' }) as Record<string, unknown>;
   const kinds = remoteKinds.map((kind) => {
-    const { label, language, writing, settings, credentials } = getConnector(kind);
-    return { kind, label, language, writing, settings: toJsonSchema(settings), credentials: toJsonSchema(credentials) };
+    const { settings, credentials, ...connector } = remoteConnectors[kind];
+    const { label, language, writing, names, source } = connector;
+    const schemas = { settings: toJsonSchema(settings), credentials: toJsonSchema(credentials) };
+    return { kind, label, language, writing, names, source, ...schemas };
   });
   return { kinds };
 }
@@ -124,7 +121,7 @@ function applyInput(
   input: UpdateConnection,
 ): ConnectionRow {
   const { kind } = before;
-  const connector = getConnector(kind);
+  const connector = remoteConnectors[kind];
   const oldSettings = JSON.parse(before.settings) as Record<string, unknown>;
   const settings =
     input.settings === undefined ? oldSettings : validateSettings(kind, input.settings, config.fetchAllow);

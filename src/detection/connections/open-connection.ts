@@ -10,10 +10,10 @@ import {
   type QueryWindow,
   type SearchResult,
 } from '../siem/connector.ts';
-import type { RemoteSiemType } from '../siem/connectors/registry.ts';
+import { remoteConnectors, type RemoteSiemType } from '../siem/connectors/registry.ts';
 import { describeMissingConnection } from '../siem/siem-errors.ts';
 import { resolveConnection, type ConnectionRow } from './connections.store.ts';
-import { openCredentials, getConnector } from './connection-settings.ts';
+import { openCredentials } from './connection-settings.ts';
 import { inSpan } from '../../platform/lib/logging/spans.ts';
 
 /** Opens the SIEM connection of a detection, reading it in `tx` if given. Throws a SiemError with blame `author` if it does not exist. */
@@ -59,7 +59,7 @@ function connect(
   row: ConnectionRow,
   credentials: unknown,
 ): SiemConnection {
-  const connector = getConnector(row.kind);
+  const connector = remoteConnectors[row.kind];
   const settings = connector.settings.parse(JSON.parse(row.settings));
   const connection: SiemConnection = {
     id: row.id,

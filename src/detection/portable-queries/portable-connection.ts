@@ -4,7 +4,7 @@ import { openForeignStore, type FixtureDeps, type ForeignEvent } from '../log-qu
 import type { Expression } from '../matching/expression.ts';
 import type { DatasetFields, QueryWindow, SearchLimits, SearchResult, SiemConnection } from '../siem/connector.ts';
 import { queryCharsMax, isPortableQuery, readLookbackMs } from '../siem/query-text.ts';
-import type { RemoteSiemType } from '../siem/connectors/registry.ts';
+import { remoteConnectors, type RemoteSiemType } from '../siem/connectors/registry.ts';
 import { authorError, dataDependentError } from '../siem/siem-errors.ts';
 import { dialects } from '../sigma/dialects/registry.ts';
 import { UnsupportedError } from '../sigma/rules/rule.ts';
@@ -22,7 +22,7 @@ export type PortableTarget = {
 export function readPortableTarget(kind: RemoteSiemType, settings: unknown): PortableTarget {
   const { datasets = {}, timeField, timeColumn } = settings as Partial<PortableTarget> & { timeColumn?: string };
   const column = timeColumn?.split('.').at(-1)!.replaceAll(/["`]/g, '');
-  return { kind, datasets, timeField: timeField ?? column ?? '_time' };
+  return { kind, datasets, timeField: timeField ?? column ?? remoteConnectors[kind].timeField };
 }
 
 /** Most events of a window that a portable query reads from one dataset. */

@@ -3,7 +3,7 @@ import { composeEvent } from '../log-ingest/events/parse-event.ts';
 import { getValueAtPath, parseTimeOrDate } from '../log-ingest/events/event-time.ts';
 import type { ForeignEvent } from '../log-query/search/fixture-store.ts';
 import type { QueryRow } from '../siem/connector.ts';
-import type { RemoteSiemType } from '../siem/connectors/registry.ts';
+import { remoteConnectors, type RemoteSiemType } from '../siem/connectors/registry.ts';
 import type { PortableDataset } from './to-expression.ts';
 
 type Format = { kind: RemoteSiemType; dataset: PortableDataset; timeField: string };
@@ -16,8 +16,7 @@ export function readEvents(
   const events: ForeignEvent[] = [];
   const copies = new Map<string, number>();
   for (const row of rows) {
-    const time = kind === 'splunk' ? row['_time'] : getValueAtPath(row, timeField);
-    const parsed = composeEvent(unwrap(row, kind, dataset), parseTimeOrDate(time));
+    const parsed = composeEvent(unwrap(row, kind, dataset), parseTimeOrDate(getValueAtPath(row, timeField)));
     if (typeof parsed === 'string') continue;
     const id = row['_id'] ?? row['_ItemId'] ?? parsed.id ?? nameContent(parsed.text, copies);
     events.push({
@@ -31,9 +30,8 @@ export function readEvents(
 
 /** Returns the event in a row. A field that should have JSON but has none leaves the row. */
 function unwrap(row: QueryRow, kind: RemoteSiemType, { event }: PortableDataset): QueryRow {
-  if (event !== undefined) return toObject(getValueAtPath(row, event)) ?? row;
-  if (kind === 'elasticsearch') return toObject(row['_source']) ?? row;
-  return (kind === 'splunk' ? toObject(row['_raw']) : undefined) ?? row;
+  const field = event ?? remoteConnectors[kind].eventField;
+  return (field === null ? undefined : toObject(getValueAtPath(row, field))) ?? row;
 }
 
 function toObject(value: unknown): QueryRow | undefined {

@@ -1,7 +1,7 @@
 import { anyOf, type Expression, type ValueTest } from '../matching/expression.ts';
 import type { EventFilter, FieldPath } from '../log-engine/inspection/event-filter.ts';
 import type { DatasetFields } from '../siem/connector.ts';
-import type { RemoteSiemType } from '../siem/connectors/registry.ts';
+import { remoteConnectors, type RemoteSiemType } from '../siem/connectors/registry.ts';
 
 /** Returns the name of a path in a SIEM, null if the SIEM has no such field, and undefined if that is not known. */
 type NameOf = (path: FieldPath) => string | null | undefined;
@@ -31,21 +31,12 @@ function toMatches(paths: readonly FieldPath[], test: ValueTest, { nameOf, canWr
 /** The location of a dataset for portable queries: `source` in the SIEM, and the field with the event as JSON if the row is not the event. */
 export type PortableDataset = { source: string; event?: string | undefined };
 
-/** SIEMs that list columns, and the types of those whose values are objects. The others list every field with its whole path. */
-const objectTypes: Partial<Record<RemoteSiemType, RegExp>> = {
-  clickhouse: /./,
-  // A value of type `json` may have an escape that its text cannot have, which would make the query fail.
-  postgres: /^jsonb$/,
-  sentinel: /^dynamic$/,
-};
-
 /** Returns how a SIEM calls the fields of a dataset. `listed` are the datasets that it lists. */
 export function createNameOf(kind: RemoteSiemType, dataset: PortableDataset, listed: readonly DatasetFields[]): NameOf {
-  // Splunk finds the fields of an event when it reads the event, and lists only some of them.
-  if (kind === 'splunk') return ({ keys, isExact }) => (isExact && !dataset.event ? keys.join('.') : undefined);
+  const { listsAllFields, objectColumns: objects } = remoteConnectors[kind];
+  if (!listsAllFields) return ({ keys, isExact }) => (isExact && !dataset.event ? keys.join('.') : undefined);
   const fields = listed.find((one) => one.dataset === dataset.source)?.fields;
   if (!fields) return () => undefined;
-  const objects = objectTypes[kind];
   if (objects) return (path) => nameInColumn(path, { fields, objects, event: dataset.event });
   if (dataset.event !== undefined) return () => undefined;
   return ({ keys }) => findSpelling(keys.join('.'), fields);

@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import type { SweepLanguage } from './sweep-language.ts';
 
 /** The key of the times of a row that have microseconds, in microseconds since 1970 by column. A symbol, so that it is part of no JSON. */
 export const exactTimes = Symbol('exactTimes');
@@ -125,7 +126,13 @@ export type SiemConnection = {
 };
 
 /** The connector of the embedded store. `connect` receives functions bound to one organization. */
-export type SiemConnector<Settings = unknown> = { label: string; connect: (settings: Settings) => SiemConnection };
+export type SiemConnector<Settings = unknown> = {
+  label: string;
+  /** The field with the time of an event. */
+  timeField: string;
+  sweep: SweepLanguage;
+  connect: (settings: Settings) => SiemConnection;
+};
 
 /** The part of a connection that an adapter implements. The rest comes from the organization's settings. */
 export type RemoteConnection = Pick<SiemConnection, 'search' | 'check' | 'fields' | 'ping'>;
@@ -137,6 +144,9 @@ type RemoteConnectionInput<Settings, Credentials> = {
   allow: readonly string[];
 };
 
+/** How the names of columns are written in a query: `postgres` quotes those with capital letters, `pipes` none. */
+export const nameStyles = ['sql', 'postgres', 'pipes'] as const;
+
 /** An adapter for a remote SIEM. It knows neither the database nor organizations. The schemas validate API input. */
 export type RemoteConnector<Settings, Credentials> = {
   label: string;
@@ -144,8 +154,20 @@ export type RemoteConnector<Settings, Credentials> = {
   language: string;
   /** How to write a query and restrict it to its window, in sentences. */
   writing: string;
+  names: (typeof nameStyles)[number];
   settings: z.ZodType<Settings>;
   credentials: z.ZodType<Credentials>;
+  /** The field with the time of an event, if the settings specify none. */
+  timeField: string;
+  /** What a dataset of portable queries is in the SIEM, with an example. */
+  source: { label: string; example: string };
+  /** The column that has a whole event as JSON, or null if the row is the event. */
+  eventField: string | null;
+  /** `fields` lists all fields that events can have. */
+  listsAllFields: boolean;
+  /** The types of columns whose values are objects, or null if `fields` lists every field with its whole path. */
+  objectColumns: RegExp | null;
+  sweep: SweepLanguage;
   // Methods, because their bivariant parameters let the registry hold connectors with different settings.
   /** Returns where the credentials are sent. They must be entered again if it changes. */
   describeTarget(settings: Settings): string;

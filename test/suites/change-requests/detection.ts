@@ -2,7 +2,20 @@ import type { ChangeRequest } from '../../support/change-request.ts';
 
 const everyCategory = 'src/detection/analysis/every-category.test.ts';
 
+const everyConnector = 'src/detection/siem/connectors/every-connector.test.ts';
+
 export const detectionRequests: ChangeRequest[] = [
+  {
+    addition: 'SIEM',
+    edits: { 'src/detection/siem/connectors/registry.ts': [['sentinel, splunk }', 'sentinel, splunk, fake: {} }']] },
+    compiler: {
+      'src/detection/siem/connectors/registry.ts': "missing the following properties from type 'RemoteConnector",
+      'src/detection/sigma/dialects/registry.ts': "Property 'fake' is missing",
+      'src/detection/sigma/dialects/hostile-values.test.ts': "Property 'fake' is missing",
+      'src/detection/portable-queries/portable-connection.test.ts': "Property 'fake' is missing",
+    },
+    suites: { 'docs/guide/connections.md': everyConnector, 'docs/guide/sigma.md': everyConnector },
+  },
   {
     addition: 'detection category',
     edits: { 'src/detection/analysis/registry.ts': [['  custom,\n', '  custom,\n  fake: {},\n']] },

@@ -20,6 +20,7 @@ import {
 } from '../query-text.ts';
 import { groupFields } from '../result-rows.ts';
 import { createRemoteConnection } from '../remote-connection.ts';
+import { singleQuoted, toRegex } from '../sweep-language.ts';
 import * as shared from '../siem-settings.ts';
 
 const Settings = z.strictObject({
@@ -52,6 +53,19 @@ export const clickhouse: RemoteConnector<z.infer<typeof Settings>, z.infer<typeo
   describeTarget: ({ url }) => url,
   findUnencryptedHost: (settings) => shared.findPlainHttpHost(settings, 'url'),
   supportsIngestClock: ({ ingestColumn }) => ingestColumn !== undefined,
+  timeField: 'timestamp',
+  source: { label: 'Table', example: 'windows_events' },
+  names: 'sql',
+  eventField: null,
+  listsAllFields: true,
+  objectColumns: /./,
+  sweep: {
+    text: (field) => `lower(toString(\`${field}\`))`,
+    isIn: (text, values) => `${text} IN (${singleQuoted(values)})`,
+    isLike: (text, patterns) => `match(${text}, '${toRegex(patterns)}')`,
+    or: ' OR ',
+    query: (dataset, condition) => `SELECT * FROM \`${dataset}\` WHERE $window AND (${condition})`,
+  },
   connect: ({ settings, credentials, allow }) => {
     const { url: base, user, database, caCertificate: ca } = settings;
     const headers = { 'x-clickhouse-user': user, 'x-clickhouse-key': credentials.password };

@@ -14,6 +14,7 @@ import { requestJson, tryParseJson, type SiemResponse, type SiemServer, fetchFie
 import { validateQueryText, listPipeCommands, emptyWindow } from '../query-text.ts';
 import { createRemoteConnection } from '../remote-connection.ts';
 import { toRows, allowUnknownIndex, searchSlices, type SliceResult } from '../result-rows.ts';
+import { doubleQuoted, joinBalanced } from '../sweep-language.ts';
 import * as shared from '../siem-settings.ts';
 
 const Settings = shared.clusterSettings(10_000, "At most the cluster's esql.query.result_truncation_max_size.");
@@ -38,6 +39,23 @@ export const elasticsearch: RemoteConnector<Settings, z.infer<typeof Credentials
   describeTarget: ({ url }) => url,
   findUnencryptedHost: (settings) => shared.findPlainHttpHost(settings, 'url'),
   supportsIngestClock: ({ ingestField }) => ingestField !== undefined,
+  timeField: '@timestamp',
+  source: { label: 'Index', example: 'winlogbeat-*' },
+  names: 'pipes',
+  eventField: '_source',
+  listsAllFields: true,
+  objectColumns: null,
+  sweep: {
+    text: (field) => `TO_LOWER(TO_STRING(${field}))`,
+    isIn: (text, values) => `${text} IN (${doubleQuoted(values)})`,
+    isLike: (text, patterns) =>
+      joinBalanced(
+        patterns.map((pattern) => `${text} LIKE "${pattern}"`),
+        ' OR ',
+      ),
+    or: ' OR ',
+    query: (dataset, condition) => `FROM ${dataset} | WHERE ${condition}`,
+  },
   connect: ({ settings, credentials, allow }) => {
     const authorization = 'apiKey' in credentials ? `ApiKey ${credentials.apiKey}` : shared.buildBasicAuth(credentials);
     const server: SiemServer = { base: settings.url, headers: { authorization }, allow, ca: settings.caCertificate };

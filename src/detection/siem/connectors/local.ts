@@ -1,4 +1,5 @@
-import type { SiemConnection } from '../connector.ts';
+import type { SiemConnection, SiemConnector } from '../connector.ts';
+import { singleQuoted, toRegex } from '../sweep-language.ts';
 
 /** The functions of the embedded log store, bound to one organization. */
 export type LogStoreFunctions = Required<
@@ -6,9 +7,18 @@ export type LogStoreFunctions = Required<
 >;
 
 /** The embedded log store, which is the default. Its windows are on arrival, except for late events, so they need no delay. */
-export const local = {
+export const local: SiemConnector<LogStoreFunctions> = {
   label: 'Embedded log store',
-  connect: ({ search, searchWindows, check, fields, firstEventAt, lateEvents }: LogStoreFunctions): SiemConnection => ({
+  timeField: '_time',
+  // Reading from `_event` returns null for a field that no event in the window has. A missing column would be an error.
+  sweep: {
+    text: (field) => `lower(_event->>'$.${field}')`,
+    isIn: (text, values) => `${text} IN (${singleQuoted(values)})`,
+    isLike: (text, patterns) => `regexp_matches(${text}, '${toRegex(patterns)}')`,
+    or: ' OR ',
+    query: (dataset, condition) => `SELECT _id, _time, _event FROM "${dataset}" WHERE ${condition}`,
+  },
+  connect: ({ search, searchWindows, check, fields, firstEventAt, lateEvents }) => ({
     clock: 'ingest',
     delayMs: 0,
     search,

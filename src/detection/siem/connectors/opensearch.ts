@@ -12,6 +12,7 @@ import { fetchFieldCaps, requestJson, tryParseJson, type SiemResponse, type Siem
 import { listPipeCommands, insertWindow, buildWindowExpressions, emptyWindow } from '../query-text.ts';
 import { createRemoteConnection } from '../remote-connection.ts';
 import { toRows, allowUnknownIndex, searchSlices, type SliceResult } from '../result-rows.ts';
+import { doubleQuoted, joinBalanced, toLike } from '../sweep-language.ts';
 import * as shared from '../siem-settings.ts';
 
 const Settings = shared.clusterSettings(
@@ -38,6 +39,23 @@ export const opensearch: RemoteConnector<Settings, z.infer<typeof shared.userPas
   describeTarget: ({ url }) => url,
   findUnencryptedHost: (settings) => shared.findPlainHttpHost(settings, 'url'),
   supportsIngestClock: ({ ingestField }) => ingestField !== undefined,
+  timeField: '@timestamp',
+  source: { label: 'Index', example: 'winlogbeat-*' },
+  names: 'pipes',
+  eventField: null,
+  listsAllFields: true,
+  objectColumns: null,
+  sweep: {
+    text: (field) => `lower(cast(\`${field}\` as string))`,
+    isIn: (text, values) => `${text} in (${doubleQuoted(values)})`,
+    isLike: (text, patterns) =>
+      joinBalanced(
+        patterns.map((pattern) => `like(${text}, "${toLike(pattern)}")`),
+        ' or ',
+      ),
+    or: ' or ',
+    query: (dataset, condition) => `source=${dataset} | where $window and (${condition})`,
+  },
   connect: ({ settings, credentials, allow }) => {
     const headers = { authorization: shared.buildBasicAuth(credentials) };
     const server: SiemServer = { base: settings.url, headers, allow, ca: settings.caCertificate };

@@ -12,6 +12,7 @@ import {
 } from '../query-text.ts';
 import { createRemoteConnection } from '../remote-connection.ts';
 import { groupFields } from '../result-rows.ts';
+import { singleQuoted, quotePath, toRegex } from '../sweep-language.ts';
 import * as shared from '../siem-settings.ts';
 
 const Settings = z.strictObject({
@@ -45,6 +46,21 @@ export const postgres: RemoteConnector<z.infer<typeof Settings>, z.infer<typeof 
   describeTarget: ({ host, port }) => `${host}:${port}`,
   findUnencryptedHost: ({ host, tls }) => (tls === 'off' ? { field: 'tls', host } : undefined),
   supportsIngestClock: ({ ingestColumn }) => ingestColumn !== undefined,
+  timeField: 'timestamp',
+  source: { label: 'Table', example: 'windows_events' },
+  names: 'postgres',
+  eventField: null,
+  listsAllFields: true,
+  // A value of type `json` may have an escape that its text cannot have, which would make the query fail.
+  objectColumns: /^jsonb$/,
+  // As text, an `inet` address ends with its mask.
+  sweep: {
+    text: (field) => `regexp_replace(lower("${field}"::text), '/(32|128)$', '')`,
+    isIn: (text, values) => `${text} IN (${singleQuoted(values)})`,
+    isLike: (text, patterns) => `${text} ~ '${toRegex(patterns)}'`,
+    or: ' OR ',
+    query: (dataset, condition) => `SELECT * FROM ${quotePath(dataset)} WHERE $window AND (${condition})`,
+  },
   connect: ({ settings, credentials, allow }) => {
     const target: PostgresTarget = { ...settings, ...credentials, allow };
     const boundQuery = (query: string, window: QueryWindow): string => {

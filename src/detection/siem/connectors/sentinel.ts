@@ -19,6 +19,7 @@ import {
 } from '../query-text.ts';
 import { createRemoteConnection } from '../remote-connection.ts';
 import { toRows, searchSlices, type SliceResult } from '../result-rows.ts';
+import { doubleQuoted, toRegex } from '../sweep-language.ts';
 import * as shared from '../siem-settings.ts';
 
 const guid = z.guid('must be a UUID').toLowerCase();
@@ -61,6 +62,19 @@ export const sentinel: RemoteConnector<Settings, z.infer<typeof Credentials>> = 
   describeTarget: ({ endpoint, authority }) => `${endpoint} ${authority}`,
   findUnencryptedHost: (settings) => shared.findPlainHttpHost(settings, 'endpoint', 'authority'),
   supportsIngestClock: () => true,
+  timeField: 'TimeGenerated',
+  source: { label: 'Table', example: 'SecurityEvent' },
+  names: 'pipes',
+  eventField: null,
+  listsAllFields: true,
+  objectColumns: /^dynamic$/,
+  sweep: {
+    text: (field) => `tostring(${field})`,
+    isIn: (text, values) => `${text} in~ (${doubleQuoted(values)})`,
+    isLike: (text, patterns) => `${text} matches regex "(?i)${toRegex(patterns)}"`,
+    or: ' or ',
+    query: (dataset, condition) => `${dataset} | where $window | where ${condition}`,
+  },
   connect: ({ settings, credentials, allow }) => {
     const fetchToken = createTokenSource({ ...settings, ...credentials, allow });
     const path = `/v1/workspaces/${settings.workspaceId}`;

@@ -6,6 +6,7 @@ import { sendSiemRequest, tryParseJson, parseJsonObject, type SiemRequest, type 
 import { validateQueryText, listPipeCommands, removeQuotedText } from '../query-text.ts';
 import { createRemoteConnection } from '../remote-connection.ts';
 import { sortRows } from '../result-rows.ts';
+import { doubleQuoted } from '../sweep-language.ts';
 import * as shared from '../siem-settings.ts';
 
 const Settings = z.strictObject({
@@ -36,6 +37,21 @@ export const splunk: RemoteConnector<Settings, z.infer<typeof Credentials>> = {
   describeTarget: ({ url }) => url,
   findUnencryptedHost: (settings) => shared.findPlainHttpHost(settings, 'url'),
   supportsIngestClock: () => true,
+  timeField: '_time',
+  source: { label: 'Search', example: 'index=wineventlog' },
+  names: 'pipes',
+  eventField: '_raw',
+  // Splunk finds the fields of an event when it reads the event.
+  listsAllFields: false,
+  objectColumns: null,
+  // Splunk compares values case-insensitively.
+  sweep: {
+    text: (field) => field,
+    isIn: (text, values) => `${text} IN (${doubleQuoted(values)})`,
+    isLike: (text, patterns) => `${text} IN (${doubleQuoted(patterns)})`,
+    or: ' OR ',
+    query: (dataset, condition) => `search index=${dataset} (${condition})`,
+  },
   connect: ({ settings, credentials, allow }) => {
     const authorization = 'token' in credentials ? `Bearer ${credentials.token}` : shared.buildBasicAuth(credentials);
     const server: SiemServer = { base: settings.url, headers: { authorization }, allow, ca: settings.caCertificate };

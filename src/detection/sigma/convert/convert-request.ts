@@ -6,7 +6,8 @@ import { findConnection } from '../../connections/connections.store.ts';
 import { listDatasets, type ListDatasetsDeps } from '../../log-query/datasets/list-datasets.ts';
 import type { ConvertedRule } from './convert-rules.ts';
 import type { ConvertTask } from './convert-task.ts';
-import { dialectKinds, type DialectKind } from '../dialects/registry.ts';
+import { dialectKinds } from '../dialects/registry.ts';
+import { findConnector, type SiemKind } from '../../siem/connectors/registry.ts';
 import type { ConvertRequest, ConvertResult } from './sigma.schema.ts';
 import { siblingModule } from '../../../platform/lib/program-files.ts';
 import { isPoolBusy, ThreadError } from '../../../platform/lib/threads/thread-protocol.ts';
@@ -42,29 +43,16 @@ async function readDatasets(deps: ListDatasetsDeps, orgId: OrgId): Promise<Conve
   return datasets.map(({ name, columns }) => ({ name, columns: columns.map((column) => column.name) }));
 }
 
-type Target = { kind: DialectKind; timeColumn: string };
-
-/** The column with the time of an event, by kind, if the settings of a connection specify none. */
-const timeColumns: Record<DialectKind, string> = {
-  local: '_time',
-  postgres: 'timestamp',
-  clickhouse: 'timestamp',
-  elasticsearch: '@timestamp',
-  opensearch: '@timestamp',
-  splunk: '_time',
-  sentinel: 'TimeGenerated',
-};
-
-export const defaultTimeColumn = (kind: DialectKind): string => timeColumns[kind];
+type Target = { kind: SiemKind; timeColumn: string };
 
 async function readTarget({ db }: { db: Db }, orgId: OrgId, target: string): Promise<Target> {
-  if (target === 'local') return { kind: 'local', timeColumn: timeColumns.local };
+  if (target === 'local') return { kind: 'local', timeColumn: findConnector('local').timeField };
   const row = uuidPattern.test(target) ? await inOrg(db, orgId, (tx) => findConnection(tx, orgId, target)) : undefined;
   const kind = dialectKinds.find((one) => one === row?.kind);
   if (!row || !kind)
     throw fieldError('/target', 'unknown_target', `"${target}" is neither "local" nor the id of a connection.`);
   const settings = JSON.parse(row.settings) as { timeColumn?: string; timeField?: string };
-  return { kind, timeColumn: settings.timeColumn ?? settings.timeField ?? timeColumns[kind] };
+  return { kind, timeColumn: settings.timeColumn ?? settings.timeField ?? findConnector(kind).timeField };
 }
 
 const timeoutMs = 120_000;

@@ -1,4 +1,5 @@
-import { dialects, type DialectKind } from '../dialects/registry.ts';
+import { dialects } from '../dialects/registry.ts';
+import type { SiemKind } from '../../siem/connectors/registry.ts';
 import { loadMappings } from '../mappings/load-mappings.ts';
 import type { KnownDataset } from '../mappings/map-rule.ts';
 import { convertRules, type ConvertedRule } from './convert-rules.ts';
@@ -7,7 +8,7 @@ import { convertRules, type ConvertedRule } from './convert-rules.ts';
  * `allowUnknown`: convert rules of log sources that no mapping knows. */
 export type ConvertTask = {
   rules: string;
-  kind: DialectKind;
+  kind: SiemKind;
   datasets: { name: string; columns: string[] }[] | null;
   timeColumn: string;
   mappingFolders: readonly string[];

@@ -2,10 +2,11 @@ import { expect, test } from 'vitest';
 import type { Expression, ValueTest } from '../../matching/expression.ts';
 import { UnsupportedError } from '../rules/rule.ts';
 import { anyText, parsePattern } from '../../matching/text-pattern.ts';
-import { dialects, type DialectKind } from './registry.ts';
+import { dialects } from './registry.ts';
+import type { SiemKind } from '../../siem/connectors/registry.ts';
 
 /** The literals of each language, as its grammar defines them. */
-const literals: Record<DialectKind, RegExp> = {
+const literals: Record<SiemKind, RegExp> = {
   local: /\('(?:[^']|'')*'(?: \|\| (?:chr\(0\)|'(?:[^']|'')*'))+\)|'(?:[^']|'')*'/g,
   postgres: /E'(?:[^'\\]|''|\\[^])*'|'(?:[^']|'')*'/g,
   clickhouse: /'(?:[^'\\]|\\[^])*'/g,
@@ -27,16 +28,16 @@ const tests: ((value: string) => ValueTest)[] = [
   (value) => ({ kind: 'text', pattern: [...parsePattern('x?y'), { text: value }], cased: false }),
 ];
 
-const write = (kind: DialectKind, test: ValueTest): string => {
+const write = (kind: SiemKind, test: ValueTest): string => {
   const where: Expression = { kind: 'all', of: [{ kind: 'match', field: 'f', test }] };
   const fields = [{ name: 'f', names: ['f'] }];
   return dialects[kind].writeRule({ table: 't', time: 'ts', fields, columns: ['f'], constants: {}, where });
 };
 /** Returns a query without its literals. Lower-cased and plain comparisons count as the same. */
-const shapeOf = (kind: DialectKind, query: string): string =>
+const shapeOf = (kind: SiemKind, query: string): string =>
   query.replaceAll(literals[kind], '§').replaceAll(/, \d+\)/g, ', n)');
 
-test.each(Object.keys(dialects) as DialectKind[])('no value leaves its literal in %s', (kind) => {
+test.each(Object.keys(dialects) as SiemKind[])('no value leaves its literal in %s', (kind) => {
   for (const make of tests) {
     const shapes = new Set(['Plain', 'per.cent-1'].map((value) => shapeOf(kind, write(kind, make(value)))));
     // A value without letters needs no change of case.

@@ -1,4 +1,5 @@
 import { clickhouse } from './clickhouse.ts';
+import type { SiemKind } from '../../siem/connectors/registry.ts';
 import type { Dialect } from './dialect.ts';
 import { duckdb } from './duckdb.ts';
 import { esql } from './esql.ts';
@@ -8,7 +9,7 @@ import { ppl } from './ppl.ts';
 import { spl } from './spl.ts';
 
 /** The query language of every kind of connection. */
-export const dialects = {
+export const dialects: Record<SiemKind, Dialect> = {
   local: duckdb,
   postgres,
   clickhouse,
@@ -16,7 +17,6 @@ export const dialects = {
   opensearch: ppl,
   splunk: spl,
   sentinel: kql,
-} satisfies Record<string, Dialect>;
+};
 
-export type DialectKind = keyof typeof dialects;
-export const dialectKinds = Object.keys(dialects) as DialectKind[];
+export const dialectKinds = Object.keys(dialects) as SiemKind[];

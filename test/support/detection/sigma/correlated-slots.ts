@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { convertTask } from '../../../../src/detection/sigma/convert/convert-task.ts';
-import type { DialectKind } from '../../../../src/detection/sigma/dialects/registry.ts';
+import type { SiemKind } from '../../../../src/detection/siem/connectors/registry.ts';
 
 /** Windows of ten minutes, and events at whole minutes. */
 const slotMs = 10 * 60_000;
@@ -112,7 +112,7 @@ export const baseRule = (kind: string): string =>
   `title: ${kind}\nname: ${kind}\nlogsource: {product: acme, service: auth}\ndetection: {s: {kind: ${kind}}, condition: s}\n---\n`;
 
 /** Converts a correlation of the rules `a`, `b` and those of `more`. */
-export function convertCorrelation(rule: string, kind: DialectKind, more = ''): string {
+export function convertCorrelation(rule: string, kind: SiemKind, more = ''): string {
   const text = `${baseRule('a')}${baseRule('b')}${more}title: c\ncorrelation: ${rule}\n`;
   const task = { rules: text, kind, datasets: null, mappingFolders: [], allowUnknown: true };
   const { result } = convertTask({ ...task, timeColumn: kind === 'local' ? '_time' : 'at' }).at(-1)!;

@@ -4,7 +4,7 @@ import { connectionKindsQuery, type Connection } from '../../../api/connections.
 import { connectionFieldsQuery } from '../../../api/detection-parts.ts';
 import { texts } from '../../../texts/editor.ts';
 import { CodeEditor } from '../../../ui/code/code-editor.tsx';
-import type { NameStyle, QueryNames } from '../../../ui/code/complete-names.ts';
+import type { QueryNames } from '../../../ui/code/complete-names.ts';
 import { SegmentedControl } from '../../../ui/forms/segmented-control.tsx';
 import type { FormProps } from './draft.ts';
 import { isPortable, setPortable } from './portable-query.ts';
@@ -44,7 +44,7 @@ export function QueryField({ connection, draft, onChange, problemOf, onPreview }
       </div>
       <CodeEditor
         label={label}
-        language={!isRemote || portable ? 'sql' : (styles[connection.kind] ?? 'pipes')}
+        language={!isRemote || portable ? 'sql' : (kind?.names ?? 'pipes')}
         names={names}
         hint={!isRemote || portable ? texts.hints.query : (kind?.writing ?? '')}
         value={query}
@@ -64,8 +64,6 @@ export function QueryField({ connection, draft, onChange, problemOf, onPreview }
     </div>
   );
 }
-
-const styles: Record<string, NameStyle> = { postgres: 'postgres', clickhouse: 'sql' };
 
 const datasetsOf = (connection: Connection | undefined): string[] =>
   Object.keys((connection?.settings['datasets'] as object | undefined) ?? {});

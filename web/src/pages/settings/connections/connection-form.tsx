@@ -128,7 +128,7 @@ function Form({ kinds, connection, onClose, onSaved }: Props & { kinds: readonly
         onVariant={setVariantIndex}
         onChange={setIn(setCredentials)}
       />
-      <DatasetRows kind={kind.kind} rows={datasets} error={error} onChange={setDatasets} />
+      <DatasetRows source={kind.source} rows={datasets} error={error} onChange={setDatasets} />
       <details>
         <summary className="w-fit text-muted hover:text-ink">{texts.more}</summary>
         <div className="grid gap-4 pt-3 md:grid-cols-2">

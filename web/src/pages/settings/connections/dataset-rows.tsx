@@ -12,14 +12,14 @@ const texts = all.connections.datasets;
 const rowsMax = 100;
 
 type Props = {
-  kind: ConnectionKind['kind'];
+  source: ConnectionKind['source'];
   rows: readonly PlacedDataset[];
   error: Error | null;
   onChange: (rows: PlacedDataset[]) => void;
 };
 
 /** The setting `datasets`: where portable queries find each dataset in the SIEM. Offers the names that shipped detections use. */
-export function DatasetRows({ kind, rows, error, onChange }: Props) {
+export function DatasetRows({ source, rows, error, onChange }: Props) {
   const { data: names } = useQuery(libraryDatasetsQuery);
   const list = useRef<HTMLFieldSetElement>(null);
   const optionsId = useId();
@@ -62,11 +62,11 @@ export function DatasetRows({ kind, rows, error, onChange }: Props) {
           />
           <div className="max-md:order-1 max-md:col-span-2">
             <TextField
-              label={texts.source[kind]}
+              label={source.label}
               value={row.source}
               required
               maxLength={500}
-              placeholder={texts.sourceExample[kind]}
+              placeholder={source.example}
               className="font-mono text-12"
               error={findFieldError(error, `/settings/datasets/${row.dataset.trim()}/source`)}
               onChange={(event) => change(index, { source: event.target.value })}
