@@ -16,10 +16,10 @@ const rooms: Record<Half, Record<string, string[]>> = {
     views: ['lib', 'db', 'orgs', 'http'],
   },
   detection: {
-    siem: [],
+    matching: [],
+    siem: ['matching'],
     analysis: ['siem'],
     scheduling: [],
-    matching: [],
     connections: ['siem', 'scheduling'],
     'log-store': [],
     'log-engine': ['siem', 'matching', 'log-store'],
@@ -108,7 +108,8 @@ const folders: Record<`${Half}/${string}`, string[]> = {
   'feed/items': ['snapshot', 'list-query', 'search', 'writing'],
   'feed/exports': ['relationships', 'stix'],
   'detection/runs': ['run-model', 'judging', 'reviews', 'execution', 'workers'],
-  'detection/sigma': ['rules', 'mappings', 'dialects', 'convert'],
+  'detection/siem': ['dialects', 'connectors'],
+  'detection/sigma': ['rules', 'mappings', 'convert'],
 };
 type Half = 'platform' | 'detection' | 'feed' | 'agents';
 const halvesBelow: Record<Half, Half[]> = {

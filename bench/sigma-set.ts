@@ -7,7 +7,7 @@ import { executeDueRuns } from '../src/detection/runs/workers/execute-due-runs.t
 import { convertTask } from '../src/detection/sigma/convert/convert-task.ts';
 import { importSigma } from '../src/detection/sigma/import-rules.ts';
 import { createRuleSets } from '../src/detection/sigma/rule-sets.ts';
-import type { RuleQuery } from '../src/detection/sigma/dialects/dialect.ts';
+import type { RuleQuery } from '../src/detection/siem/dialects/dialect.ts';
 import type { QueryWindow } from '../src/detection/siem/connector.ts';
 import { operatorOf, type Caller } from '../src/platform/http/caller.ts';
 import { dataDir } from '../test/support/data.ts';

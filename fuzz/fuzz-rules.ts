@@ -7,7 +7,7 @@ import { createFieldRow } from '../src/detection/matching/field-row.ts';
 import { readEventField } from '../test/support/detection/sigma/read-event-field.ts';
 import type { Expression } from '../src/detection/matching/expression.ts';
 import { parseRules } from '../src/detection/sigma/rules/parse-rules.ts';
-import { duckdb } from '../src/detection/sigma/dialects/duckdb.ts';
+import { duckdb } from '../src/detection/siem/dialects/duckdb.ts';
 import { anyText } from '../src/detection/matching/text-pattern.ts';
 import { openEvents } from '../test/support/detection/sigma/sigma-events.ts';
 import { decodedText, yamlEvent, yamlRule, type YamlRule } from '../test/support/detection/sigma/sigma-yaml-fuzz.ts';

@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import type { RuleQuery } from '../../src/detection/sigma/dialects/dialect.ts';
+import type { RuleQuery } from '../../src/detection/siem/dialects/dialect.ts';
 import { createRuleMatcher } from '../../test/support/detection/sigma/match-rules.ts';
 import { formatRatio, type QualityFigure } from '../figures.ts';
 import { readRecordedJson, readRecordedRows, requireData } from '../recorded-inputs.ts';

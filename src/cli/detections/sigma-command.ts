@@ -2,8 +2,7 @@ import { lstatSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { ConvertedRule } from '../../detection/sigma/convert/convert-rules.ts';
 import { convertTask } from '../../detection/sigma/convert/convert-task.ts';
-import { dialectKinds } from '../../detection/sigma/dialects/registry.ts';
-import { findConnector } from '../../detection/siem/connectors/registry.ts';
+import { findConnector, siemKinds } from '../../detection/siem/connectors/registry.ts';
 import { createServiceCall } from '../../detection/as-code/service-client.ts';
 import type { ImportProgress, ImportResult } from '../../detection/detections/bulk/bulk.schema.ts';
 import { rejectArguments } from '../support/body-arguments.ts';
@@ -48,8 +47,8 @@ type FileRules = { file: string; converted: ConvertedRule[]; lineOf: (line: numb
 
 /** Converts all files together, so that filters and correlation rules find the rules of other files. */
 function convertFiles(files: readonly string[], values: ConvertOptions): FileRules {
-  const kind = dialectKinds.find((one) => one === (values.to ?? 'local'));
-  if (!kind) throw new UsageError(`--to needs one of ${dialectKinds.join(', ')}.`);
+  const kind = siemKinds.find((one) => one === (values.to ?? 'local'));
+  if (!kind) throw new UsageError(`--to needs one of ${siemKinds.join(', ')}.`);
   const { text, lineOf } = joinFiles(files);
   return {
     file: '',

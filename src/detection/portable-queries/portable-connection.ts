@@ -4,10 +4,9 @@ import { openForeignStore, type FixtureDeps, type ForeignEvent } from '../log-qu
 import type { Expression } from '../matching/expression.ts';
 import type { DatasetFields, QueryWindow, SearchLimits, SearchResult, SiemConnection } from '../siem/connector.ts';
 import { queryCharsMax, isPortableQuery, readLookbackMs } from '../siem/query-text.ts';
-import { remoteConnectors, type RemoteSiemType } from '../siem/connectors/registry.ts';
+import { type RemoteSiemType, findConnector, remoteConnectors } from '../siem/connectors/registry.ts';
 import { authorError, dataDependentError } from '../siem/siem-errors.ts';
-import { dialects } from '../sigma/dialects/registry.ts';
-import { UnsupportedError } from '../sigma/rules/rule.ts';
+import { UnsupportedError } from '../siem/dialects/dialect.ts';
 import { createNameOf, type PortableDataset, toExpression } from './to-expression.ts';
 import { readEvents } from './read-events.ts';
 
@@ -135,7 +134,7 @@ async function planQueries(context: PortableContext, query: string, signal: Abor
     const listed = await listFields(placed.source);
     const where = toWhere(inspected, { name, placed, listed }, target);
     const events = { table: placed.source, time: target.timeField, where };
-    queries.push({ dataset, placed, isEarlier, query: dialects[target.kind].writeEvents(events) });
+    queries.push({ dataset, placed, isEarlier, query: findConnector(target.kind).dialect.writeEvents(events) });
   }
   return queries;
 }
@@ -194,7 +193,7 @@ function toWhere(
   { kind, timeField }: PortableTarget,
 ): Expression {
   const write = (where: Expression): string =>
-    dialects[kind].writeEvents({ table: placed.source, time: timeField, where });
+    findConnector(kind).dialect.writeEvents({ table: placed.source, time: timeField, where });
   const canWrite = (where: Expression): boolean => {
     try {
       write(where);

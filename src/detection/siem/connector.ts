@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import type { Dialect } from './dialects/dialect.ts';
 import type { SweepLanguage } from './sweep-language.ts';
 
 /** The key of the times of a row that have microseconds, in microseconds since 1970 by column. A symbol, so that it is part of no JSON. */
@@ -128,6 +129,8 @@ export type SiemConnection = {
 /** The connector of the embedded store. `connect` receives functions bound to one organization. */
 export type SiemConnector<Settings = unknown> = {
   label: string;
+  /** The query language, in which Sigma rules and parts of portable queries are written. */
+  dialect: Dialect;
   /** The field with the time of an event. */
   timeField: string;
   sweep: SweepLanguage;
@@ -157,6 +160,8 @@ export type RemoteConnector<Settings, Credentials> = {
   names: (typeof nameStyles)[number];
   settings: z.ZodType<Settings>;
   credentials: z.ZodType<Credentials>;
+  /** The query language, in which Sigma rules and parts of portable queries are written. */
+  dialect: Dialect;
   /** The field with the time of an event, if the settings specify none. */
   timeField: string;
   /** What a dataset of portable queries is in the SIEM, with an example. */

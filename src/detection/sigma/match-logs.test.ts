@@ -5,8 +5,8 @@ import { event, expression, fieldNames } from '../../../test/support/detection/s
 import { matchLogs, planMatches } from '../log-query/search/match-logs.ts';
 import type { Expression, ValueTest } from '../matching/expression.ts';
 import type { QueryWindow, SearchResult } from '../siem/connector.ts';
-import type { RuleQuery } from './dialects/dialect.ts';
-import { duckdb } from './dialects/duckdb.ts';
+import type { RuleQuery } from '../siem/dialects/dialect.ts';
+import { duckdb } from '../siem/dialects/duckdb.ts';
 import { toLogRule } from './rule-sets.ts';
 
 const store = await startLogStore();

@@ -18,8 +18,8 @@ import {
   type SearchResult,
   type SiemConnection,
 } from '../siem/connector.ts';
-import type { RuleQuery } from './dialects/dialect.ts';
-import { localColumnNames } from './dialects/duckdb.ts';
+import type { RuleQuery } from '../siem/dialects/dialect.ts';
+import { localColumnNames } from '../siem/dialects/duckdb.ts';
 import { digestQuery, listRuleDatasets, listRuleQueries } from './sigma-imports.store.ts';
 import { quoteIdentifier, duck } from '../log-engine/sql/sql-text.ts';
 

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { sql } from 'kysely';
 import { queryRows, type Tx } from '../../platform/db/db.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
-import type { RuleQuery } from './dialects/dialect.ts';
+import type { RuleQuery } from '../siem/dialects/dialect.ts';
 import type { FileFields } from '../managed/file-fields.ts';
 
 /** A rule that an organization has imported. `fields` are those that the import gave the detection last. */

@@ -10,8 +10,7 @@ export const detectionRequests: ChangeRequest[] = [
     edits: { 'src/detection/siem/connectors/registry.ts': [['sentinel, splunk }', 'sentinel, splunk, fake: {} }']] },
     compiler: {
       'src/detection/siem/connectors/registry.ts': "missing the following properties from type 'RemoteConnector",
-      'src/detection/sigma/dialects/registry.ts': "Property 'fake' is missing",
-      'src/detection/sigma/dialects/hostile-values.test.ts': "Property 'fake' is missing",
+      'src/detection/siem/dialects/hostile-values.test.ts': "Property 'fake' is missing",
       'src/detection/portable-queries/portable-connection.test.ts': "Property 'fake' is missing",
     },
     suites: { 'docs/guide/connections.md': everyConnector, 'docs/guide/sigma.md': everyConnector },

@@ -19,6 +19,7 @@ import {
   pickOrderColumns,
 } from '../query-text.ts';
 import { groupFields } from '../result-rows.ts';
+import { clickhouse as dialect } from '../dialects/clickhouse.ts';
 import { createRemoteConnection } from '../remote-connection.ts';
 import { singleQuoted, toRegex } from '../sweep-language.ts';
 import * as shared from '../siem-settings.ts';
@@ -53,6 +54,7 @@ export const clickhouse: RemoteConnector<z.infer<typeof Settings>, z.infer<typeo
   describeTarget: ({ url }) => url,
   findUnencryptedHost: (settings) => shared.findPlainHttpHost(settings, 'url'),
   supportsIngestClock: ({ ingestColumn }) => ingestColumn !== undefined,
+  dialect,
   timeField: 'timestamp',
   source: { label: 'Table', example: 'windows_events' },
   names: 'sql',

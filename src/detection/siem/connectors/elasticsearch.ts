@@ -12,6 +12,7 @@ import {
 } from '../siem-errors.ts';
 import { requestJson, tryParseJson, type SiemResponse, type SiemServer, fetchFieldCaps } from '../siem-http.ts';
 import { validateQueryText, listPipeCommands, emptyWindow } from '../query-text.ts';
+import { esql } from '../dialects/esql.ts';
 import { createRemoteConnection } from '../remote-connection.ts';
 import { toRows, allowUnknownIndex, searchSlices, type SliceResult } from '../result-rows.ts';
 import { doubleQuoted, joinBalanced } from '../sweep-language.ts';
@@ -39,6 +40,7 @@ export const elasticsearch: RemoteConnector<Settings, z.infer<typeof Credentials
   describeTarget: ({ url }) => url,
   findUnencryptedHost: (settings) => shared.findPlainHttpHost(settings, 'url'),
   supportsIngestClock: ({ ingestField }) => ingestField !== undefined,
+  dialect: esql,
   timeField: '@timestamp',
   source: { label: 'Index', example: 'winlogbeat-*' },
   names: 'pipes',

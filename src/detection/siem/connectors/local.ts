@@ -1,4 +1,5 @@
 import type { SiemConnection, SiemConnector } from '../connector.ts';
+import { duckdb } from '../dialects/duckdb.ts';
 import { singleQuoted, toRegex } from '../sweep-language.ts';
 
 /** The functions of the embedded log store, bound to one organization. */
@@ -9,6 +10,7 @@ export type LogStoreFunctions = Required<
 /** The embedded log store, which is the default. Its windows are on arrival, except for late events, so they need no delay. */
 export const local: SiemConnector<LogStoreFunctions> = {
   label: 'Embedded log store',
+  dialect: duckdb,
   timeField: '_time',
   // Reading from `_event` returns null for a field that no event in the window has. A missing column would be an error.
   sweep: {

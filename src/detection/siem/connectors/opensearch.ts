@@ -10,6 +10,7 @@ import {
 } from '../siem-errors.ts';
 import { fetchFieldCaps, requestJson, tryParseJson, type SiemResponse, type SiemServer } from '../siem-http.ts';
 import { listPipeCommands, insertWindow, buildWindowExpressions, emptyWindow } from '../query-text.ts';
+import { ppl } from '../dialects/ppl.ts';
 import { createRemoteConnection } from '../remote-connection.ts';
 import { toRows, allowUnknownIndex, searchSlices, type SliceResult } from '../result-rows.ts';
 import { doubleQuoted, joinBalanced, toLike } from '../sweep-language.ts';
@@ -39,6 +40,7 @@ export const opensearch: RemoteConnector<Settings, z.infer<typeof shared.userPas
   describeTarget: ({ url }) => url,
   findUnencryptedHost: (settings) => shared.findPlainHttpHost(settings, 'url'),
   supportsIngestClock: ({ ingestField }) => ingestField !== undefined,
+  dialect: ppl,
   timeField: '@timestamp',
   source: { label: 'Index', example: 'winlogbeat-*' },
   names: 'pipes',

@@ -10,6 +10,7 @@ import {
   emptyWindow,
   pickOrderColumns,
 } from '../query-text.ts';
+import { postgres as dialect } from '../dialects/postgres.ts';
 import { createRemoteConnection } from '../remote-connection.ts';
 import { groupFields } from '../result-rows.ts';
 import { singleQuoted, quotePath, toRegex } from '../sweep-language.ts';
@@ -46,6 +47,7 @@ export const postgres: RemoteConnector<z.infer<typeof Settings>, z.infer<typeof 
   describeTarget: ({ host, port }) => `${host}:${port}`,
   findUnencryptedHost: ({ host, tls }) => (tls === 'off' ? { field: 'tls', host } : undefined),
   supportsIngestClock: ({ ingestColumn }) => ingestColumn !== undefined,
+  dialect,
   timeField: 'timestamp',
   source: { label: 'Table', example: 'windows_events' },
   names: 'postgres',

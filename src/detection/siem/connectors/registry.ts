@@ -24,5 +24,7 @@ export const remoteConnectors: Record<RemoteSiemType, RemoteConnector<unknown, u
 export const siemConnectors = { local } satisfies Record<string, SiemConnector<never>>;
 
 /** Returns what all kinds of SIEM have, the embedded store included. */
-export const findConnector = (kind: SiemKind): Pick<SiemConnector, 'timeField' | 'sweep'> =>
+export const findConnector = (kind: SiemKind): Pick<SiemConnector, 'dialect' | 'timeField' | 'sweep'> =>
   kind === 'local' ? siemConnectors.local : remoteConnectors[kind];
+
+export const siemKinds = ['local', ...Object.keys(remoteConnectors)] as SiemKind[];

@@ -17,6 +17,7 @@ import {
   buildWindowExpressions,
   emptyWindow,
 } from '../query-text.ts';
+import { kql } from '../dialects/kql.ts';
 import { createRemoteConnection } from '../remote-connection.ts';
 import { toRows, searchSlices, type SliceResult } from '../result-rows.ts';
 import { doubleQuoted, toRegex } from '../sweep-language.ts';
@@ -62,6 +63,7 @@ export const sentinel: RemoteConnector<Settings, z.infer<typeof Credentials>> = 
   describeTarget: ({ endpoint, authority }) => `${endpoint} ${authority}`,
   findUnencryptedHost: (settings) => shared.findPlainHttpHost(settings, 'endpoint', 'authority'),
   supportsIngestClock: () => true,
+  dialect: kql,
   timeField: 'TimeGenerated',
   source: { label: 'Table', example: 'SecurityEvent' },
   names: 'pipes',

@@ -4,6 +4,7 @@ import type { QueryWindow, RemoteConnector, QueryRow, SearchLimits } from '../co
 import { authorError, dataDependentError, httpStatusError, upstreamError } from '../siem-errors.ts';
 import { sendSiemRequest, tryParseJson, parseJsonObject, type SiemRequest, type SiemServer } from '../siem-http.ts';
 import { validateQueryText, listPipeCommands, removeQuotedText } from '../query-text.ts';
+import { spl } from '../dialects/spl.ts';
 import { createRemoteConnection } from '../remote-connection.ts';
 import { sortRows } from '../result-rows.ts';
 import { doubleQuoted } from '../sweep-language.ts';
@@ -37,6 +38,7 @@ export const splunk: RemoteConnector<Settings, z.infer<typeof Credentials>> = {
   describeTarget: ({ url }) => url,
   findUnencryptedHost: (settings) => shared.findPlainHttpHost(settings, 'url'),
   supportsIngestClock: () => true,
+  dialect: spl,
   timeField: '_time',
   source: { label: 'Search', example: 'index=wineventlog' },
   names: 'pipes',

@@ -6,8 +6,7 @@ import { findConnection } from '../../connections/connections.store.ts';
 import { listDatasets, type ListDatasetsDeps } from '../../log-query/datasets/list-datasets.ts';
 import type { ConvertedRule } from './convert-rules.ts';
 import type { ConvertTask } from './convert-task.ts';
-import { dialectKinds } from '../dialects/registry.ts';
-import { findConnector, type SiemKind } from '../../siem/connectors/registry.ts';
+import { type SiemKind, findConnector, siemKinds } from '../../siem/connectors/registry.ts';
 import type { ConvertRequest, ConvertResult } from './sigma.schema.ts';
 import { siblingModule } from '../../../platform/lib/program-files.ts';
 import { isPoolBusy, ThreadError } from '../../../platform/lib/threads/thread-protocol.ts';
@@ -48,7 +47,7 @@ type Target = { kind: SiemKind; timeColumn: string };
 async function readTarget({ db }: { db: Db }, orgId: OrgId, target: string): Promise<Target> {
   if (target === 'local') return { kind: 'local', timeColumn: findConnector('local').timeField };
   const row = uuidPattern.test(target) ? await inOrg(db, orgId, (tx) => findConnection(tx, orgId, target)) : undefined;
-  const kind = dialectKinds.find((one) => one === row?.kind);
+  const kind = siemKinds.find((one) => one === row?.kind);
   if (!row || !kind)
     throw fieldError('/target', 'unknown_target', `"${target}" is neither "local" nor the id of a connection.`);
   const settings = JSON.parse(row.settings) as { timeColumn?: string; timeField?: string };

@@ -1,9 +1,9 @@
+import { siemKinds } from '../../siem/connectors/registry.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createTestFolder } from '../../../../test/support/detection/log-store.ts';
 import { matchesEvent, openEvents } from '../../../../test/support/detection/sigma/sigma-events.ts';
 import type { Expression } from '../../matching/expression.ts';
 import { convertTask } from './convert-task.ts';
-import { dialectKinds } from '../dialects/registry.ts';
 
 const pod = (name: string, spec: object): Record<string, unknown> => ({
   n: name,
@@ -24,7 +24,7 @@ const engines: Awaited<ReturnType<typeof openEvents>>[] = [];
 beforeAll(async () => void engines.push(await openEvents(createTestFolder(), { kubernetes: events })));
 afterAll(() => Promise.all(engines.map(({ close }) => close())));
 
-const convert = (search: string, kind: (typeof dialectKinds)[number] = 'local') => {
+const convert = (search: string, kind: (typeof siemKinds)[number] = 'local') => {
   const rules = `title: t\nlogsource: {product: kubernetes, service: audit}\ndetection: {s: {verb: create, ${search}}, condition: s}\n`;
   const datasets = [{ name: 'kubernetes', columns: ['verb', 'objectRef.resource'] }];
   const time = { timeColumn: kind === 'local' ? '_time' : 'at', mappingFolders: [] };
@@ -59,7 +59,7 @@ test.each([
 });
 
 test('every query language tests the key', () => {
-  for (const kind of dialectKinds)
+  for (const kind of siemKinds)
     expect([kind, convert(`capabilities: '*'`, kind).result.query]).toEqual([
       kind,
       expect.stringMatching(/capabilities/),

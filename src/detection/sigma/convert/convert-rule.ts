@@ -9,7 +9,7 @@ import {
   type ValueTest,
 } from '../../matching/expression.ts';
 import type { DetectionRule, DocumentHead, Level } from '../rules/rule.ts';
-import type { QueryField, RuleQuery } from '../dialects/dialect.ts';
+import type { QueryField, RuleQuery } from '../../siem/dialects/dialect.ts';
 import type { RuleMapping } from '../mappings/map-rule.ts';
 
 const severities: Record<Level, string> = {

@@ -1,13 +1,13 @@
 import {
-  UnsupportedError,
   type CorrelationRule,
   type DetectionRule,
   type InvalidDocument,
   type RuleError,
   type SigmaRule,
 } from '../rules/rule.ts';
-import type { CorrelationPart, CorrelationQuery, Dialect, RuleQuery } from '../dialects/dialect.ts';
-import { spanSeconds } from '../dialects/sql-dialect.ts';
+import { UnsupportedError } from '../../siem/dialects/dialect.ts';
+import type { CorrelationPart, CorrelationQuery, Dialect, RuleQuery } from '../../siem/dialects/dialect.ts';
+import { spanSeconds } from '../../siem/dialects/sql-dialect.ts';
 import type { Mappings } from '../mappings/load-mappings.ts';
 import { logSourceName, mapLogSource, type KnownDataset, type RuleMapping } from '../mappings/map-rule.ts';
 import { parseRules } from '../rules/parse-rules.ts';

@@ -1,5 +1,4 @@
-import { dialects } from '../dialects/registry.ts';
-import type { SiemKind } from '../../siem/connectors/registry.ts';
+import { type SiemKind, findConnector } from '../../siem/connectors/registry.ts';
 import { loadMappings } from '../mappings/load-mappings.ts';
 import type { KnownDataset } from '../mappings/map-rule.ts';
 import { convertRules, type ConvertedRule } from './convert-rules.ts';
@@ -27,7 +26,7 @@ export function convertTask(task: ConvertTask): ConvertedRule[] {
   return convertRules(rules, {
     mappings: loadMappings(mappingFolders),
     kind,
-    dialect: dialects[kind],
+    dialect: findConnector(kind).dialect,
     datasets: known ?? null,
     queryCharsMax,
     timeColumn,

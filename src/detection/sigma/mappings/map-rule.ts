@@ -1,4 +1,5 @@
-import { type LogSource, UnsupportedError } from '../rules/rule.ts';
+import { type LogSource } from '../rules/rule.ts';
+import { UnsupportedError } from '../../siem/dialects/dialect.ts';
 import { allOf, type Expression } from '../../matching/expression.ts';
 import type { FieldNames, MappedSource, Mapping, Mappings, Shape } from './load-mappings.ts';
 import { didYouMean, nearestNames } from '../../../platform/lib/text/nearest-names.ts';

@@ -1,3 +1,4 @@
+import { siemKinds } from '../../siem/connectors/registry.ts';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
@@ -6,8 +7,7 @@ import { dataDir } from '../../../../test/support/data.ts';
 import { matchesEvent } from '../../../../test/support/detection/sigma/sigma-events.ts';
 import { convertTask } from '../convert/convert-task.ts';
 import { parseRules } from '../rules/parse-rules.ts';
-import { UnsupportedError } from '../rules/rule.ts';
-import { dialectKinds } from '../dialects/registry.ts';
+import { UnsupportedError } from '../../siem/dialects/dialect.ts';
 import { loadMappings, readMapping, toMapping } from './load-mappings.ts';
 import { defaultTable, mapLogSource } from './map-rule.ts';
 
@@ -33,7 +33,7 @@ test('recognizes the form of a dataset by its fields', () => {
 });
 
 test('knows the log sources of Windows for every kind of connection', () => {
-  for (const kind of dialectKinds) expect([kind, map([], kind).isMapped]).toEqual([kind, true]);
+  for (const kind of siemKinds) expect([kind, map([], kind).isMapped]).toEqual([kind, true]);
 });
 
 // A log source, a dataset's columns, the form that has them, and a Sigma field with its names in that form.
@@ -98,7 +98,7 @@ test.each([
   [{ product: 'windows', category: 'process_creation', service: 'sysmonn' }, 'did you mean service: sysmon?'],
   [acme, 'the log source acme/auth is unknown. Correct it'],
 ])('rejects the unknown log source %j with the nearest names', (logSource, message) => {
-  for (const kind of dialectKinds) {
+  for (const kind of siemKinds) {
     const convert = () => mapLogSource(loadMappings(), logSource, { kind, datasets: [] });
     expect(convert, kind).toThrow(UnsupportedError);
     expect(convert, kind).toThrow(message);
@@ -129,7 +129,7 @@ test.skipIf(!recorded)('every recorded rule of the library has a known log sourc
   );
   expect(sources.size).toBeGreaterThan(100);
   for (const logSource of sources.values())
-    for (const kind of dialectKinds) mapLogSource(loadMappings(), logSource, { kind, datasets: [] });
+    for (const kind of siemKinds) mapLogSource(loadMappings(), logSource, { kind, datasets: [] });
 });
 
 test.skipIf(!recorded)('the recorded rules with unknown log sources are not converted', () => {

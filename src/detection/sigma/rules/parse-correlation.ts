@@ -1,12 +1,5 @@
-import {
-  correlationTypes,
-  type CorrelationOperator,
-  type CorrelationRule,
-  type CorrelationType,
-  type DocumentHead,
-  rejectUnknownKeys,
-  SigmaError,
-} from './rule.ts';
+import { type CorrelationRule, type DocumentHead, rejectUnknownKeys, SigmaError } from './rule.ts';
+import { correlationTypes, type CorrelationOperator, type CorrelationType } from '../../siem/dialects/dialect.ts';
 import { textList } from './read-documents.ts';
 
 type Fields = Record<string, unknown>;

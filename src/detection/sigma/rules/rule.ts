@@ -1,3 +1,4 @@
+import type { Correlation } from '../../siem/dialects/dialect.ts';
 import type { Expression } from '../../matching/expression.ts';
 import { didYouMean } from '../../../platform/lib/text/nearest-names.ts';
 
@@ -43,34 +44,16 @@ export type FilterRule = DocumentHead & {
   condition: Expression;
 };
 
-export const correlationTypes = [
-  'event_count',
-  'value_count',
-  'temporal',
-  'temporal_ordered',
-  'value_sum',
-  'value_avg',
-  'value_percentile',
-  'value_median',
-] as const;
-export type CorrelationType = (typeof correlationTypes)[number];
-
-export type CorrelationOperator = '<' | '<=' | '>' | '>=' | '=' | '<>';
-
-/** A rule about several events within a time span. `rules` are ids or names. `aliases` contain a field's name in each rule. */
-export type CorrelationRule = DocumentHead & {
-  kind: 'correlation';
-  type: CorrelationType;
-  rules: string[];
-  groupBy: string[];
-  timespanSeconds: number;
-  thresholds: { operator: CorrelationOperator; value: number }[];
-  fields: string[];
-  percentile: number | null;
-  aliases: Record<string, Record<string, string>>;
-  /** Report the referenced rules as rules of their own as well. */
-  generate: boolean;
-};
+/** A rule about several events. `rules` are ids or names. */
+export type CorrelationRule = DocumentHead &
+  Correlation & {
+    kind: 'correlation';
+    rules: string[];
+    fields: string[];
+    aliases: Record<string, Record<string, string>>;
+    /** Report the referenced rules as rules of their own as well. */
+    generate: boolean;
+  };
 
 export type SigmaRule = DetectionRule | FilterRule | CorrelationRule;
 
@@ -100,6 +83,3 @@ export function rejectUnknownKeys(map: Readonly<Record<string, unknown>>, known:
       `${path.join('.')} has the unknown key "${unknown}"${didYouMean(unknown, known)}`,
     );
 }
-
-/** Thrown for what a rule may say but a target, or this converter, cannot express. */
-export class UnsupportedError extends Error {}

@@ -2,7 +2,7 @@ import type { Expression } from '../../../../src/detection/matching/expression.t
 import { createFieldRow, renameFields } from '../../../../src/detection/matching/field-row.ts';
 import { readEventField } from './read-event-field.ts';
 import { compileRuleSet } from '../../../../src/detection/matching/rule-set.ts';
-import type { RuleQuery } from '../../../../src/detection/sigma/dialects/dialect.ts';
+import type { RuleQuery } from '../../../../src/detection/siem/dialects/dialect.ts';
 
 /** Returns a function that returns the indexes of the rules that match an event, without a log store. */
 export function createRuleMatcher(rules: readonly RuleQuery[]): (event: Record<string, unknown>) => number[] {

@@ -1,5 +1,30 @@
 import type { Expression, ValueTest } from '../../matching/expression.ts';
-import type { CorrelationRule } from '../rules/rule.ts';
+
+export const correlationTypes = [
+  'event_count',
+  'value_count',
+  'temporal',
+  'temporal_ordered',
+  'value_sum',
+  'value_avg',
+  'value_percentile',
+  'value_median',
+] as const;
+export type CorrelationType = (typeof correlationTypes)[number];
+
+export type CorrelationOperator = '<' | '<=' | '>' | '>=' | '=' | '<>';
+
+/** What a query says about several events within a time span. `groupBy` contains names of fields. */
+export type Correlation = {
+  type: CorrelationType;
+  groupBy: string[];
+  timespanSeconds: number;
+  thresholds: { operator: CorrelationOperator; value: number }[];
+  percentile: number | null;
+};
+
+/** Thrown for what a rule may say but a target, or this converter, cannot express. */
+export class UnsupportedError extends Error {}
 
 /** A field that a query reads: its Sigma name, and the names that it may have in the logs, by priority. */
 export type QueryField = { name: string; names: readonly string[] };
@@ -26,7 +51,7 @@ export type CorrelatedEvents = { table: string; fields: readonly QueryField[]; w
 
 /** A query for several events within a time span. `groupBy` are the names under which the fields to group by are returned. */
 export type CorrelationQuery = {
-  correlation: CorrelationRule;
+  correlation: Correlation;
   parts: readonly CorrelationPart[];
   time: string;
   constants: Readonly<Record<string, string>>;

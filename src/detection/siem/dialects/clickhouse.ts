@@ -1,4 +1,4 @@
-import { UnsupportedError } from '../rules/rule.ts';
+import { UnsupportedError } from './dialect.ts';
 import { toLikePattern } from './sql-conditions.ts';
 import { createSqlDialect } from './sql-dialect.ts';
 import { requireRe2, withInlineFlags } from './write-condition.ts';

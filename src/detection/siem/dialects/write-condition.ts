@@ -1,8 +1,7 @@
 import type { Expression, TextPattern, ValueTest } from '../../matching/expression.ts';
 import { toSimpleComparison } from '../../matching/text-pattern.ts';
-import type { ConditionWriter } from './dialect.ts';
+import { UnsupportedError, type ConditionWriter } from './dialect.ts';
 import { compileRegex } from '../../matching/compile-expression.ts';
-import { UnsupportedError } from '../rules/rule.ts';
 
 const widthMax = 100;
 

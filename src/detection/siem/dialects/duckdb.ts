@@ -1,5 +1,4 @@
-import type { QueryField } from './dialect.ts';
-import { UnsupportedError } from '../rules/rule.ts';
+import { UnsupportedError, type QueryField } from './dialect.ts';
 import { foldCase } from '../../matching/text-pattern.ts';
 import { requireRe2, withInlineFlags } from './write-condition.ts';
 import { columnNames, likeWithEscape } from './sql-conditions.ts';

@@ -1,7 +1,6 @@
 import type { ValueTest } from '../../matching/expression.ts';
-import { UnsupportedError } from '../rules/rule.ts';
+import { UnsupportedError, type ConditionWriter, type Dialect, type EventsQuery, type RuleQuery } from './dialect.ts';
 import { toSimpleComparison, type SimpleComparison } from '../../matching/text-pattern.ts';
-import type { ConditionWriter, Dialect, EventsQuery, RuleQuery } from './dialect.ts';
 import { writeCondition } from './write-condition.ts';
 
 export type TextTest = Extract<ValueTest, { kind: 'text' }>;

@@ -1,15 +1,16 @@
 import { listFields } from '../../matching/expression.ts';
 import type {
+  CorrelatedEvents,
+  Correlation,
+  CorrelationOperator,
+  CorrelationPart,
+  CorrelationQuery,
   Dialect,
   EventsQuery,
   RuleQuery,
-  CorrelatedEvents,
-  CorrelationPart,
-  CorrelationQuery,
 } from './dialect.ts';
 import { columnNames, sqlConditions, writeLogs, type SqlSpelling } from './sql-conditions.ts';
 import { writeCondition } from './write-condition.ts';
-import type { CorrelationOperator, CorrelationRule } from '../rules/rule.ts';
 
 /** Returns the dialect of an SQL database. A query reads its fields as text in a CTE, under their Sigma names. */
 export function createSqlDialect(spelling: SqlSpelling): Dialect {
@@ -100,7 +101,7 @@ function writeMatches(query: CorrelationQuery, id: string, context: Context): Ma
 }
 
 const ownColumns = ['rule', 'seconds', 'value', 'fresh', 'is_new', 'is_alone', 'measure', 'earlier_matches'];
-const groupColumns = ({ groupBy }: CorrelationRule, { quoteName }: SqlSpelling): string[] =>
+const groupColumns = ({ groupBy }: Correlation, { quoteName }: SqlSpelling): string[] =>
   groupBy.map((name) => quoteName(ownColumns.includes(name.toLowerCase()) ? `${name}_` : name));
 
 type PartOptions = { id: string; rule: number; groups: readonly string[] };
@@ -140,7 +141,7 @@ function writePartEvents({ table, fields, where }: CorrelatedEvents, id: string,
 }
 
 type Written = {
-  correlation: CorrelationRule;
+  correlation: Correlation;
   groups: string[];
   rules: number;
   id: string;
@@ -152,7 +153,7 @@ type Condition = { from: string; condition: string; columns: string[] };
 const partition = (groups: readonly string[]): string =>
   groups.length > 0 ? `PARTITION BY ${groups.join(', ')} ` : '';
 
-const writeSpan = ({ timespanSeconds }: CorrelationRule, groups: readonly string[]): string =>
+const writeSpan = ({ timespanSeconds }: Correlation, groups: readonly string[]): string =>
   `span AS (${partition(groups)}ORDER BY seconds RANGE BETWEEN ${timespanSeconds} PRECEDING AND CURRENT ROW)`;
 
 /** The events that a measure counts, by the suffix of its column: all, those from before the window, and those of the window. */
@@ -192,7 +193,7 @@ function windowed({ correlation, groups, rules, id, spelling, tables }: Written)
 type MeasureOptions = { rules: number; spelling: SqlSpelling; filter: string | undefined };
 
 /** Returns what a condition compares, over the events of a span for which the filter is true. */
-function writeMeasure({ type, percentile }: CorrelationRule, { rules, spelling, filter }: MeasureOptions): string {
+function writeMeasure({ type, percentile }: Correlation, { rules, spelling, filter }: MeasureOptions): string {
   const only = (sql: string): string => (filter === undefined ? sql : `CASE WHEN ${filter} THEN ${sql} END`);
   const number = only(spelling.toNumber('value'));
   if (type === 'value_count') return spelling.distinctOver(only('value'));

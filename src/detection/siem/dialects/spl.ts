@@ -1,5 +1,5 @@
 import type { TextPattern } from '../../matching/expression.ts';
-import { UnsupportedError } from '../rules/rule.ts';
+import { UnsupportedError } from './dialect.ts';
 import { createPipedDialect } from './piped-dialect.ts';
 import { escapeForRegex, patternToRegex, withInlineFlags } from './write-condition.ts';
 

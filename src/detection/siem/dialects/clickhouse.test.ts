@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { convertTask } from '../convert/convert-task.ts';
+import { convertTask } from '../../sigma/convert/convert-task.ts';
 
 test('an empty text counts as missing on ClickHouse, except where a rule tests for it', () => {
   const rules = `title: t

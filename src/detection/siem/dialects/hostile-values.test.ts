@@ -1,9 +1,8 @@
 import { expect, test } from 'vitest';
 import type { Expression, ValueTest } from '../../matching/expression.ts';
-import { UnsupportedError } from '../rules/rule.ts';
+import { UnsupportedError } from './dialect.ts';
 import { anyText, parsePattern } from '../../matching/text-pattern.ts';
-import { dialects } from './registry.ts';
-import type { SiemKind } from '../../siem/connectors/registry.ts';
+import { type SiemKind, findConnector, siemKinds } from '../connectors/registry.ts';
 
 /** The literals of each language, as its grammar defines them. */
 const literals: Record<SiemKind, RegExp> = {
@@ -31,13 +30,20 @@ const tests: ((value: string) => ValueTest)[] = [
 const write = (kind: SiemKind, test: ValueTest): string => {
   const where: Expression = { kind: 'all', of: [{ kind: 'match', field: 'f', test }] };
   const fields = [{ name: 'f', names: ['f'] }];
-  return dialects[kind].writeRule({ table: 't', time: 'ts', fields, columns: ['f'], constants: {}, where });
+  return findConnector(kind).dialect.writeRule({
+    table: 't',
+    time: 'ts',
+    fields,
+    columns: ['f'],
+    constants: {},
+    where,
+  });
 };
 /** Returns a query without its literals. Lower-cased and plain comparisons count as the same. */
 const shapeOf = (kind: SiemKind, query: string): string =>
   query.replaceAll(literals[kind], '§').replaceAll(/, \d+\)/g, ', n)');
 
-test.each(Object.keys(dialects) as SiemKind[])('no value leaves its literal in %s', (kind) => {
+test.each(siemKinds)('no value leaves its literal in %s', (kind) => {
   for (const make of tests) {
     const shapes = new Set(['Plain', 'per.cent-1'].map((value) => shapeOf(kind, write(kind, make(value)))));
     // A value without letters needs no change of case.

@@ -1,7 +1,6 @@
 import { listFields, type Expression, type TextPattern, type ValueTest } from '../../matching/expression.ts';
-import { type CorrelationType, UnsupportedError } from '../rules/rule.ts';
+import { UnsupportedError, type ConditionWriter, type CorrelationType, type QueryField } from './dialect.ts';
 import { toSimpleComparison, type SimpleComparison } from '../../matching/text-pattern.ts';
-import type { ConditionWriter, QueryField } from './dialect.ts';
 
 /** The syntax of one SQL database for conditions. Arguments are SQL, except for `text`, which is not quoted yet. */
 export type SqlSpelling = {
