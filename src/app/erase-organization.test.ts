@@ -6,10 +6,11 @@ import { startApp, type TestOrg } from '../../test/support/harness.ts';
 import { runCommand } from '../../test/support/run-command.ts';
 import { selectIn } from '../../test/support/select-rows.ts';
 import { fillOrganization } from '../../test/support/walk/fill-organization.ts';
-import { acrossOrgs } from '../platform/db/db.ts';
+import { acrossOrgs, type Tx } from '../platform/db/db.ts';
 import { lockOrgAcrossOrgs } from '../platform/orgs/orgs.store.ts';
 import { resumeOrganization, suspendOrganization } from '../platform/orgs/organization.ts';
 import { eraseOrganization, readErasure, requestErasure } from './erase-organization.ts';
+import { addUsageAcrossOrgs } from './usage/usage-days.store.ts';
 
 const { deps, newOrg, url, dataDir } = await startApp({ env: { TOCSIN_FETCH_ALLOW: '127.0.0.1' } });
 const operator = 'an operator';
@@ -97,6 +98,47 @@ test('erases everything of one organization, also after an interruption, and lea
   expect(await selectIn(deps.db)`select id from organizations where id = ${org.id}`).toEqual([]);
   expect((await other.call('GET', '/items')).body.total).toBeGreaterThan(0);
 });
+
+test('erases a row that another process adds during the erasure, and counts no usage of an organization that is gone', async () => {
+  const [org, other] = [await newOrg(), await newOrg()];
+  await suspendOrganization(deps.db, org, operator);
+  await request(org);
+  const count = (tx: Tx) =>
+    addUsageAcrossOrgs(
+      tx,
+      [org, other].map(({ id }) => ({
+        orgId: id,
+        day: '2026-03-02',
+        requests: 1,
+        refusedRequests: 0,
+        queryMs: 0,
+        feedItems: 0,
+      })),
+    );
+  const [added, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const adding = acrossOrgs(deps.db, async (tx) => {
+    await count(tx);
+    added.resolve();
+    await released.promise;
+  });
+  await added.promise;
+  const erasing = eraseOrganization(deps, org.id);
+  await expect.poll(() => countLockWaits()).toBeGreaterThan(0);
+  const late = acrossOrgs(deps.db, count);
+  released.resolve();
+  await adding;
+  expect(await erasing).toMatchObject({ failures: 0, error: null, rows: { usage_days: 1 } });
+  await late;
+  expect(await countRows(org)).toEqual({});
+  const days = await selectIn(deps.db, other.id)<{ requests: number }>`select requests from usage_days`;
+  expect(days.map(({ requests }) => Number(requests))).toEqual([2]);
+});
+
+/** Returns how many transactions of the server wait for a lock. */
+async function countLockWaits(): Promise<number> {
+  const [row] = await selectIn(deps.db)<{ n: number }>`select count(*)::int as n from pg_locks where not granted`;
+  return row!.n;
+}
 
 test('an organization that is being deleted cannot be resumed, also if both are requested together', async () => {
   const org = await newOrg();

@@ -69,9 +69,8 @@ const ownRows = (orgId: OrgId, { owner }: TenantTable) =>
 export async function deleteRowsAcrossOrgs(tx: Tx, orgId: OrgId, table: TenantTable, limit: number): Promise<number> {
   const name = sql.table(table.name);
   const { numAffectedRows } = await sql`
-    delete from ${name} where (tableoid, ctid) in (select tableoid, ctid from ${name} where ${ownRows(orgId, table)} limit ${limit})`.execute(
-    tx,
-  );
+    delete from ${name} where (tableoid, ctid) in (
+      select tableoid, ctid from ${name} where ${ownRows(orgId, table)} limit ${limit})`.execute(tx);
   const deleted = Number(numAffectedRows ?? 0);
   if (deleted > 0)
     await sql`
@@ -80,12 +79,13 @@ export async function deleteRowsAcrossOrgs(tx: Tx, orgId: OrgId, table: TenantTa
   return deleted;
 }
 
-/** Returns the first table that has a row of the organization. */
+/** Returns the first table that has a row of the organization, to which no transaction can add another until `tx` ends. */
 export async function findRemainderAcrossOrgs(
   tx: Tx,
   orgId: OrgId,
-  tables: readonly TenantTable[],
+  tables: TenantTable[],
 ): Promise<string | undefined> {
+  await sql`select from organizations where id = ${orgId} for update`.execute(tx);
   for (const table of tables)
     if (await queryRow(tx)`select 1 from ${sql.table(table.name)} where ${ownRows(orgId, table)} limit 1`)
       return table.name;

@@ -18,7 +18,7 @@ export async function addUsageAcrossOrgs(
     from unnest(${rows.map(({ orgId }) => orgId)}::uuid[], ${rows.map(({ day }) => day)}::date[], ${column('requests')}::bigint[],
       ${column('refusedRequests')}::bigint[], ${column('queryMs')}::bigint[], ${column('feedItems')}::bigint[])
       as c (id, day, requests, refused, query_ms, feed_items) join organizations o using (id)
-    order by o.id, c.day
+    order by o.id, c.day for key share of o
     on conflict (organization_id, day) do update set requests = u.requests + excluded.requests,
       refused_requests = u.refused_requests + excluded.refused_requests, query_ms = u.query_ms + excluded.query_ms,
       feed_items = u.feed_items + excluded.feed_items`.execute(tx);
@@ -33,7 +33,7 @@ export async function measureStoredLogsAcrossOrgs(
   { day, afterId, limit }: { day: string; afterId: string; limit: number },
 ): Promise<string | undefined> {
   const last = await queryRow<{ id: string }>(tx)`
-    with page as materialized (select id from organizations where id > ${afterId} order by id limit ${limit}),
+    with page as materialized (select id from organizations where id > ${afterId} order by id limit ${limit} for key share),
       measured as (
         insert into usage_days as u (organization_id, day, log_bytes_stored, logs_measured_at)
         select page.id, ${day}::date, sum(s.bytes), clock_timestamp() from page join segments s on s.organization_id = page.id
