@@ -6,7 +6,7 @@ create table item_terms (
   organization_id uuid not null,
   item_id uuid not null,
   pool_id uuid not null,
-  kind text not null check (kind in ('indicator', 'cve', 'technique', 'actor', 'malware', 'tool', 'product', 'alias', 'text')),
+  kind text not null,
   value text not null,
   identifying boolean not null default false,
   standing text check (standing in ('false_positive', 'revoked')),

@@ -1853,7 +1853,6 @@ create table item_terms (
   entity text, -- Printed form of the canonical name of an actor, malware or tool, and of a CVE. Null for aliases and other kinds.
   seen_at timestamp with time zone, -- When the item was published, or else added. Set with entity.
   address inet, -- Address or network of an indicator. The writer sets it, because not every text of its form is an address. Null for all other values.
-  constraint item_terms_kind_check CHECK (kind = ANY (ARRAY['indicator'::text, 'cve'::text, 'technique'::text, 'actor'::text, 'malware'::text, 'tool'::text, 'product'::text, 'alias'::text, 'text'::text])),
   constraint item_terms_standing_check CHECK (standing = ANY (ARRAY['false_positive'::text, 'revoked'::text]))
 );
 CREATE INDEX item_terms_addresses ON item_terms USING btree (pool_id, address) WHERE address IS NOT NULL;

@@ -5,8 +5,8 @@ import { createNetworkLookup } from '../../feed/model/values/networks.ts';
 import { isIndicatorNetwork } from '../../feed/model/values/observables.ts';
 import { emptyIocs } from '../../feed/model/source-record.ts';
 import { findSightings, createTargetMatcher } from './find-sightings.ts';
-import { listNetworkPrefixes } from './sweep-targets.ts';
-import { type SweepKind, listSweepTargets } from './sweep-targets.ts';
+import { listNetworkPrefixes, listSweepTargets } from './sweep-targets.ts';
+import type { LogField } from '../../feed/model/values/indicator-type.ts';
 
 const indicator = (type: string, normalizedValue: string): Indicator =>
   ({ type, value: normalizedValue, normalizedValue, status: 'active', confidence: 0.8, ttlDays: 30 }) as Indicator;
@@ -40,7 +40,7 @@ const targets = listSweepTargets(item);
 const find = createTargetMatcher(targets);
 
 describe('a value of a log', () => {
-  test.each<[SweepKind, string, string[]]>([
+  test.each<[LogField, string, string[]]>([
     ['domain', 'evil.top', ['evil.top exact']],
     ['domain', 'a.b.evil.top', ['evil.top parent_domain']],
     ['domain', 'notevil.top', []],

@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto';
 import { isIP } from 'node:net';
 import type { QueryRow } from '../../detection/siem/connector.ts';
 import { sightingMatches, type SightingMatch } from '../../feed/model/vocabulary.ts';
-import type { SweptDataset, SweepTarget, SweepKind } from './sweep-targets.ts';
+import type { SweptDataset, SweepTarget } from './sweep-targets.ts';
+import type { LogField } from '../../feed/model/values/indicator-type.ts';
 import { extractBareHost, withoutBrackets } from '../../platform/lib/outbound-http/addresses.ts';
 import { listParents, ownsSubdomains } from '../../feed/reference-data/shared-suffixes.ts';
 import { createNetworkLookup } from '../../feed/model/values/networks.ts';
@@ -72,7 +73,7 @@ function readField(row: QueryRow, name: string): string {
 type TargetMatch = { target: SweepTarget; match: SightingMatch };
 
 /** Returns a function that finds the targets that a value of a log field matches. The value is in lower case. */
-export function createTargetMatcher(targets: SweepTarget[]): (kind: SweepKind, value: string) => TargetMatch[] {
+export function createTargetMatcher(targets: SweepTarget[]): (kind: LogField, value: string) => TargetMatch[] {
   const exact = Map.groupBy(targets, ({ kind, value }) => `${kind} ${value}`);
   const byUrlHost = Map.groupBy(
     targets.filter(({ host }) => host !== undefined),

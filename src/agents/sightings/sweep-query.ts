@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import { findConnector, type SiemKind } from '../../detection/siem/connectors/registry.ts';
-import { listNetworkPrefixes, type SweptDataset, type SweepKind, type SweepTarget } from './sweep-targets.ts';
+import { listNetworkPrefixes, type SweptDataset, type SweepTarget } from './sweep-targets.ts';
+import type { LogField } from '../../feed/model/values/indicator-type.ts';
 import { ownsSubdomains } from '../../feed/reference-data/shared-suffixes.ts';
 
 /** Builds a query for the rows of a dataset that contain one of the terms. Returns undefined if no field fits any of them. */
@@ -22,7 +23,7 @@ export function buildSweepQuery(
 
 /** The terms to search for in fields of one kind: whole values, and patterns with `*` at their beginning, their end, or both. All in lower case. */
 type FieldTerms = { values: string[]; patterns: string[] };
-type SearchTerms = Record<SweepKind, FieldTerms>;
+type SearchTerms = Record<LogField, FieldTerms>;
 
 /** Returns everything that may be a sighting of the targets. Patterns may match more, so each found row has to be verified. */
 export function toSearchTerms(targets: SweepTarget[]): SearchTerms {
@@ -40,7 +41,7 @@ export function toSearchTerms(targets: SweepTarget[]): SearchTerms {
 type TermSets = { values: Set<string>; patterns: Set<string> };
 const createSets = (): TermSets => ({ values: new Set(), patterns: new Set() });
 
-function addTerms(sets: Record<SweepKind, TermSets>, { kind, type, value, host }: SweepTarget): void {
+function addTerms(sets: Record<LogField, TermSets>, { kind, type, value, host }: SweepTarget): void {
   if (type === 'cidr') {
     for (const prefix of listNetworkPrefixes(value)) {
       if (isIP(prefix)) sets.address.values.add(prefix);

@@ -6,7 +6,9 @@ import { listNetworks } from '../../feed/model/values/observables.ts';
 import { findSharedSuffix } from '../../feed/reference-data/shared-suffixes.ts';
 import { parseNetwork, toGroups } from '../../feed/model/values/networks.ts';
 import type { DatasetFields } from '../../detection/siem/connector.ts';
-import type { Bucket } from '../../feed/model/vocabulary.ts';
+import type { LogField } from '../../feed/model/values/indicator-type.ts';
+import { buckets } from '../../feed/model/vocabulary.ts';
+import { indicatorTypes, type IndicatorType } from '../../feed/model/values/indicator-types.ts';
 
 const confidenceMin = 0.5;
 const targetsPerItemMax = 1_000;
@@ -16,7 +18,7 @@ const termsPerQueryMax = 100;
  * An indicator of an item to search for. `value` is in lower case. A network has the type `cidr`. `host` is the host of a URL that stands for
  * the URL in fields without a path.
  */
-export type SweepTarget = { itemId: string; kind: SweepKind; type: string; value: string; host?: string };
+export type SweepTarget = { itemId: string; kind: LogField; type: string; value: string; host?: string };
 
 /**
  * Returns the item's active indicators and its networks with a confidence of at least 0.5, highest confidence first, at most 1,000.
@@ -24,13 +26,14 @@ export type SweepTarget = { itemId: string; kind: SweepKind; type: string; value
 export function listSweepTargets(item: FeedItem): SweepTarget[] {
   const isWanted = ({ status, confidence, normalizedValue }: Indicator): boolean =>
     status === 'active' && confidence >= confidenceMin && isPlainValue(normalizedValue);
-  const indicators = (Object.keys(sweepKinds) as SweepKind[]).flatMap((kind) =>
-    sweepKinds[kind].buckets.flatMap((bucket) =>
-      item.iocs[bucket].filter(isWanted).map(({ type, normalizedValue, confidence }) => ({
+  const indicators = logFields.flatMap((kind) =>
+    buckets
+      .flatMap((bucket) => item.iocs[bucket])
+      .filter((indicator) => indicatorTypes[indicator.type as IndicatorType].logField === kind && isWanted(indicator))
+      .map(({ type, normalizedValue, confidence }) => ({
         target: toTarget(item.id, kind, { type, value: normalizedValue.toLowerCase() }),
         confidence,
       })),
-    ),
   );
   return [...indicators, ...listNetworkTargets(item)]
     .toSorted((a, b) => b.confidence - a.confidence)
@@ -38,7 +41,7 @@ export function listSweepTargets(item: FeedItem): SweepTarget[] {
     .map(({ target }) => target);
 }
 
-function toTarget(itemId: string, kind: SweepKind, { type, value }: { type: string; value: string }): SweepTarget {
+function toTarget(itemId: string, kind: LogField, { type, value }: { type: string; value: string }): SweepTarget {
   const host = kind === 'url' ? findOwnHost(value) : undefined;
   return { itemId, kind, type, value, ...(host ? { host } : {}) };
 }
@@ -82,29 +85,23 @@ export function toTargetBatches(targets: SweepTarget[]): SweepTarget[][] {
   return batches;
 }
 
-/** The indicator buckets that sweeps search for, and the log fields that contain such values: ECS, CloudTrail, Sysmon, CIM, and plain names. */
-const sweepKinds = {
-  address: {
-    buckets: ['ipv4', 'ipv6'],
-    names:
-      /(?:^|[._]|source|src|dest(?:ination)?|dst|client|remote|server|caller|peer)_?(?:ip(?:v[46])?_?(?:addr(?:ess)?)?|addr)$/,
-  },
-  domain: {
-    buckets: ['domains'],
-    names:
-      /(?:^|[._])(?:dest_?|destination_?|remote_?)?(?:domain|fqdn|qname|query_?name|query|sni|server_?name)$|dns\.question\.name$/,
-  },
-  hash: { buckets: ['hashes'], names: /(?:^|[._])(?:file_?|process_?)?(?:md5|sha_?1|sha_?256|sha_?512|imphash|hash)$/ },
-  url: { buckets: ['urls'], names: /(?:^|[._])(?:request_?|full_?)?ur[il]$|url\.(?:full|original)$/ },
-} as const satisfies Record<string, { buckets: readonly Bucket[]; names: RegExp }>;
-export type SweepKind = keyof typeof sweepKinds;
+/** The names of log fields by what they contain, as ECS, CloudTrail, Sysmon, CIM and others call them. */
+const fieldNames: Record<LogField, RegExp> = {
+  address:
+    /(?:^|[._]|source|src|dest(?:ination)?|dst|client|remote|server|caller|peer)_?(?:ip(?:v[46])?_?(?:addr(?:ess)?)?|addr)$/,
+  domain:
+    /(?:^|[._])(?:dest_?|destination_?|remote_?)?(?:domain|fqdn|qname|query_?name|query|sni|server_?name)$|dns\.question\.name$/,
+  hash: /(?:^|[._])(?:file_?|process_?)?(?:md5|sha_?1|sha_?256|sha_?512|imphash|hash)$/,
+  url: /(?:^|[._])(?:request_?|full_?)?ur[il]$|url\.(?:full|original)$/,
+};
+const logFields = Object.keys(fieldNames) as LogField[];
 
 // Names that every query language accepts without special quoting. Index patterns are included.
 const plainField = /^[A-Za-z_]\w{0,99}(?:\.\w{1,100}){0,9}$/;
 const plainDataset = /^[\w.*:-]{1,500}$/;
 const fieldsMax = 12;
 
-export type SweptDataset = { dataset: string; fields: { name: string; kind: SweepKind }[] };
+export type SweptDataset = { dataset: string; fields: { name: string; kind: LogField }[] };
 
 /** Returns the fields of a dataset to search, or undefined if there are none. */
 export function fieldsToSweep({ dataset, fields }: DatasetFields): SweptDataset | undefined {
@@ -116,9 +113,9 @@ export function fieldsToSweep({ dataset, fields }: DatasetFields): SweptDataset 
   return searchable.length === 0 ? undefined : { dataset, fields: searchable.slice(0, fieldsMax) };
 }
 
-function findKind(fieldName: string): SweepKind | undefined {
+function findKind(fieldName: string): LogField | undefined {
   const name = fieldName.toLowerCase();
-  return (Object.keys(sweepKinds) as SweepKind[]).find((kind) => sweepKinds[kind].names.test(name));
+  return logFields.find((kind) => fieldNames[kind].test(name));
 }
 
 /** Returns whether a value can be inserted into a query of any language without escaping. Other values are not searched for. */

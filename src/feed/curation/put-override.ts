@@ -10,12 +10,12 @@ import { getItem } from '../items/get-item.ts';
 import { advancePools, ensurePrivatePool, lockPool, nextCommitTime } from '../items/writing/feed-pools.store.ts';
 import { readOverrideFields, upsertOverrideFields, type OverrideFields } from '../items/writing/overrides.store.ts';
 import type { FeedItem, FeedItemDetail } from '../model/item.schema.ts';
-import { toComparisonForm, normalizeValue } from '../model/values/normalize.ts';
+import { toComparisonForm } from '../model/values/normalize.ts';
 import { listObservables, normalizeObservable, type ObservableIndicator } from '../model/values/observables.ts';
 import type { OverriddenIndicator } from '../model/overrides.schema.ts';
-import { bucketByType, type IndicatorType } from '../model/vocabulary.ts';
 import type { OverrideItem } from './curation.schema.ts';
 import { getVisibleItem, type DecideItemDeps } from './decide-items.ts';
+import { isIndicatorType, normalizeValue, type IndicatorType } from '../model/values/indicator-types.ts';
 
 /**
  * Changes how the caller's organization sees an item, no matter who owns the item. An equal override changes nothing. Throws 412 if `ifMatch` is not
@@ -92,7 +92,7 @@ function hasSameFields(a: OverrideFields, b: OverrideFields): boolean {
 function findIndicators(item: FeedItem, input: OverrideItem['indicators'] & object): OverriddenIndicator[] {
   const indicators: ObservableIndicator[] = [...Object.values(item.iocs).flat(), ...listObservables(item)];
   const found = input.map(({ type, value, status }, index) => {
-    const isType = Object.hasOwn(bucketByType, type);
+    const isType = isIndicatorType(type);
     const normalizedValue = isType ? normalizeValue(type as IndicatorType, value) : normalizeObservable(type, value);
     const form = toComparisonForm(normalizedValue ?? value);
     const indicator = indicators.find(

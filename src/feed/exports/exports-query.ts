@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { integerMeta } from '../../platform/lib/schema-parts.ts';
 import { filterFields } from '../items/feed-filters.ts';
-import { bucketByType, tlps } from '../model/vocabulary.ts';
+import { tlps } from '../model/vocabulary.ts';
 import { boundedString } from '../../platform/lib/text/bounded-text.ts';
+import { isIndicatorType } from '../model/values/indicator-types.ts';
 
 const positiveInteger = (max: number) =>
   z
@@ -35,13 +36,11 @@ export type EventQuery = z.infer<typeof EventQuery>;
 /** The query string of the MISP manifest. It may be longer, since it has no content. */
 export const ManifestQuery = ExportQuery.extend({ limit: limit(10_000, 10_000) });
 
-const indicatorTypes: ReadonlySet<string> = new Set([...Object.keys(bucketByType), 'cidr']);
-
 export const BlocklistQuery = z
   .object({
     type: boundedString({ max: 500 })
       .refine(
-        (text) => text.split(',').every((type) => indicatorTypes.has(type)),
+        (text) => text.split(',').every((type) => isIndicatorType(type) || type === 'cidr'),
         'must be a comma-separated list of indicator types, such as ipv4,domain',
       )
       .describe('Indicator types, separated by commas, such as `ipv4,domain`. `cidr` are networks.'),

@@ -1,33 +1,10 @@
 import { softwareKind } from './relationships/entity-forms.ts';
-import { ownValue } from '../../platform/lib/json/json-values.ts';
 import { indicatorExpiresAt } from '../model/expiry.ts';
+import type { IndicatorTypeDescriptor } from '../model/values/indicator-type.ts';
 import type { FeedItem, Indicator } from '../model/item.schema.ts';
 import type { ObservableIndicator } from '../model/values/observables.ts';
 import { uuidv5 } from './stix/stix-object.ts';
-
-/**
- * MISP attribute type and category by indicator type (MISP core format). Other types become text attributes. MISP has one type for names of files
- * and paths, and one for ids of apps.
- */
-const attributeByType: Record<string, [type: string, category: string]> = {
-  ipv4: ['ip-dst', 'Network activity'],
-  ipv6: ['ip-dst', 'Network activity'],
-  domain: ['domain', 'Network activity'],
-  url: ['url', 'Network activity'],
-  md5: ['md5', 'Payload delivery'],
-  sha1: ['sha1', 'Payload delivery'],
-  sha256: ['sha256', 'Payload delivery'],
-  sha512: ['sha512', 'Payload delivery'],
-  ssdeep: ['ssdeep', 'Payload delivery'],
-  imphash: ['imphash', 'Payload delivery'],
-  file_name: ['filename', 'Payload delivery'],
-  file_path: ['filename', 'Payload delivery'],
-  registry_key: ['regkey', 'Persistence mechanism'],
-  cert_sha1: ['x509-fingerprint-sha1', 'Network activity'],
-  cert_sha256: ['x509-fingerprint-sha256', 'Network activity'],
-  android_package: ['mobile-application-id', 'Payload delivery'],
-  ios_bundle: ['mobile-application-id', 'Payload delivery'],
-};
+import { indicatorTypes, type IndicatorType } from '../model/values/indicator-types.ts';
 
 /** Further attribute types of MISP by category. */
 const keptTypes: Record<string, string> = {
@@ -66,46 +43,9 @@ export const attributeByObservable: Record<string, [type: string, category: stri
   uri: ['uri', 'Network activity'],
 };
 
-/** MISP objects for indicators that no attribute type describes, with the relation of the value and the template. */
-const objectByType: Record<
-  string,
-  { name: string; relation: string; group: string; template: string; version: string }
-> = {
-  process_name: {
-    name: 'process',
-    relation: 'name',
-    group: 'misc',
-    template: '02aeef94-ac23-455c-addb-731757ceafb5',
-    version: '10',
-  },
-  command_line: {
-    name: 'process',
-    relation: 'command-line',
-    group: 'misc',
-    template: '02aeef94-ac23-455c-addb-731757ceafb5',
-    version: '10',
-  },
-  cert_serial: {
-    name: 'x509',
-    relation: 'serial-number',
-    group: 'network',
-    template: 'd1ab756a-26b5-4349-9f43-765630f0911c',
-    version: '14',
-  },
-  imei: {
-    name: 'phone',
-    relation: 'imei',
-    group: 'misc',
-    template: 'd7e4fbdd-b551-4862-bddb-a0b470a38509',
-    version: '6',
-  },
-};
-
 type MispFields = Record<string, unknown>;
 
-/** Returns whether the MISP type of an indicator does not determine its own. Its attribute carries the name of the type as a comment. */
-const isNoted = (type: string): boolean =>
-  !Object.hasOwn(attributeByType, type) || type === 'file_path' || type === 'ios_bundle';
+const describe = ({ type }: Indicator): IndicatorTypeDescriptor['misp'] => indicatorTypes[type as IndicatorType].misp;
 
 export const toEpochSeconds = (iso: string): string => String(Math.floor(Date.parse(iso) / 1_000));
 
@@ -145,16 +85,16 @@ export function renderIndicators(item: FeedItem): { attributes: MispFields[]; ob
   const indicators = Object.values(item.iocs).flat();
   return {
     attributes: indicators
-      .filter(({ type }) => !Object.hasOwn(objectByType, type))
+      .filter((indicator) => describe(indicator).object === null)
       .map((indicator) => renderIndicator(item, indicator)),
     objects: indicators.map((indicator) => renderObject(item, indicator)).filter((object) => object !== undefined),
   };
 }
 
 function renderObject(item: FeedItem, indicator: Indicator): MispFields | undefined {
-  const found = ownValue(objectByType, indicator.type);
-  if (!found) return undefined;
-  const { name, relation, group, template, version } = found;
+  const { object } = describe(indicator);
+  if (!object) return undefined;
+  const { name, relation, group, template, version } = object;
   const attribute = {
     ...renderIndicator(item, indicator),
     uuid: toUuid(item, `${name} ${relation}`, indicator.normalizedValue),
@@ -178,11 +118,11 @@ function renderObject(item: FeedItem, indicator: Indicator): MispFields | undefi
  */
 function renderIndicator(item: FeedItem, indicator: Indicator): MispFields {
   const { type, normalizedValue, status, firstSeen, lastSeen } = indicator;
-  const [kind, category] = attributeByType[type] ?? ['text', 'Other'];
+  const { type: kind, category, isNoted } = describe(indicator);
   return {
     ...renderAttribute(item, kind, category, normalizedValue),
     to_ids: status === 'active',
-    ...(isNoted(type) ? { comment: type } : {}),
+    ...(isNoted ? { comment: type } : {}),
     ...(firstSeen ? { first_seen: firstSeen } : {}),
     ...(lastSeen ? { last_seen: lastSeen } : {}),
     ...(status === 'expired' ? { Sighting: [toExpiration(item, indicator)] } : {}),

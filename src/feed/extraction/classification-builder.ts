@@ -4,6 +4,7 @@ import { platforms as allPlatforms, type Platform } from '../model/platforms.ts'
 import type { Classification, Iocs } from '../model/item.schema.ts';
 import { findTactic, listKillChainStages, getParentTechniqueId, type Technique } from '../reference-data/attack.ts';
 import { roundConfidence } from '../model/source-record.ts';
+import { typeEntries } from '../model/values/indicator-types.ts';
 
 export type ClassificationMapping = Classification['mappings'][number];
 
@@ -116,11 +117,7 @@ export function buildAttackPath(techniques: Technique[]): string[] {
 }
 
 /** Returns the platforms that the indicator types imply, such as Windows for a registry key. */
-export function inferPlatforms({ registryKeys, mobileIds }: Pick<Iocs, 'registryKeys' | 'mobileIds'>): Platform[] {
-  const types = new Set([...registryKeys, ...mobileIds].map(({ type }) => type));
-  const platforms: Platform[] = [];
-  if (types.has('registry_key')) platforms.push('windows');
-  if (types.has('android_package')) platforms.push('android');
-  if (types.has('ios_bundle')) platforms.push('ios');
-  return platforms;
+export function inferPlatforms(iocs: Partial<Iocs>): Platform[] {
+  const types = new Set(Object.values(iocs).flatMap((indicators) => indicators.map(({ type }) => type)));
+  return typeEntries.flatMap(([type, { platform }]) => (platform !== null && types.has(type) ? [platform] : []));
 }

@@ -1,7 +1,7 @@
 import { toPublisherHost, emptyIocs } from '../model/source-record.ts';
 import { ttlDays } from '../model/expiry.ts';
 import type { AffectedProduct, Classification, Iocs } from '../model/item.schema.ts';
-import { bucketByType, type Severity } from '../model/vocabulary.ts';
+import { type Severity } from '../model/vocabulary.ts';
 import { findOwnDomain } from '../reference-data/shared-suffixes.ts';
 import { buildAttackPath, toAttackEntry } from './classification-builder.ts';
 import { classifyReport, type ExtractedFacts } from './classify-report.ts';
@@ -22,6 +22,7 @@ import { toStorableText } from '../../platform/lib/text/storable-text.ts';
 import { summarize, type TextSummary } from './text/article/summarize.ts';
 import { extractTechniques } from './techniques/extract-techniques.ts';
 import { findSentences, type Sentence } from './text/sentence-spans.ts';
+import { indicatorTypes } from '../model/values/indicator-types.ts';
 
 export type ReportText = {
   text: string;
@@ -218,8 +219,14 @@ function listPublisherHosts({ sourceUrl, publisherHosts = [] }: ReportText): str
 function groupIndicators(indicators: ExtractedIndicator[]): Iocs {
   const iocs = emptyIocs();
   for (const { type, value, normalizedValue, status, confidence } of indicators) {
-    const bucket = bucketByType[type];
-    iocs[bucket].push({ type, value, status, confidence, normalizedValue, ttlDays: ttlDays(bucket, {}) });
+    iocs[indicatorTypes[type].bucket].push({
+      type,
+      value,
+      status,
+      confidence,
+      normalizedValue,
+      ttlDays: ttlDays(type, {}),
+    });
   }
   return iocs;
 }

@@ -1,11 +1,11 @@
 import { ttlDays } from '../model/expiry.ts';
 import type { Iocs } from '../model/item.schema.ts';
-import { bucketByType } from '../model/vocabulary.ts';
 import { toComparisonKey } from '../model/values/normalize.ts';
 import { roundConfidence, emptyIocs } from '../model/source-record.ts';
 import { findBenignReason, type BenignLookup } from './indicators/assessment/benign-values.ts';
 import type { ClassificationMapping } from './classification-builder.ts';
 import { toMappingId, type IndicatorObservable, type Observable } from './observable.ts';
+import { indicatorTypes } from '../model/values/indicator-types.ts';
 
 /** One statement of a source about a value. Times are ISO text. */
 export type IndicatorStatement = {
@@ -48,7 +48,7 @@ export function createStatementCollector(benign?: BenignLookup): {
     iocs(publishTime) {
       const iocs = emptyIocs();
       for (const { observable, statements } of found.values())
-        iocs[bucketByType[observable.type]].push(toIndicator(observable, statements, { publishTime, benign }));
+        iocs[indicatorTypes[observable.type].bucket].push(toIndicator(observable, statements, { publishTime, benign }));
       return iocs;
     },
   };
@@ -77,7 +77,7 @@ function toIndicator(
     confidence: roundConfidence(Math.max(...statements.map((statement) => statement.confidence))),
     ...(firstSeen ? { firstSeen } : {}),
     ...(lastSeen ? { lastSeen } : {}),
-    ttlDays: ttlDays(bucketByType[type], {
+    ttlDays: ttlDays(type, {
       phishing: statements.some(({ phishing }) => phishing === true),
       ...(until && from ? { from: Date.parse(from), until: Date.parse(until) } : {}),
     }),

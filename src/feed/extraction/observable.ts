@@ -1,7 +1,7 @@
-import type { IndicatorType } from '../model/vocabulary.ts';
 import { parseAddressRange, parseNetwork } from '../model/values/networks.ts';
 import { correctValue } from '../model/values/correct-value.ts';
-import { normalizeValue, refang } from '../model/values/normalize.ts';
+import { refang } from '../model/values/normalize.ts';
+import { normalizeValue, type IndicatorType } from '../model/values/indicator-types.ts';
 
 /** An indicator of a source. `correction` explains how it differs from what the source states. */
 export type IndicatorObservable = {

@@ -10,12 +10,11 @@ import { rss } from './rss/rss.ts';
 import { stix } from './stix/stix.ts';
 import { taxii } from './taxii/taxii.ts';
 
-/** Every kind of source. A new one is its file and a line here; the API's list of kinds comes from the keys. */
-export const sourceFormats = { kev, epss, stix, taxii, misp, csaf, osv, nvd, rss, csv } satisfies Record<
-  string,
-  SourceFormat
->;
+const formats = { kev, epss, stix, taxii, misp, csaf, osv, nvd, rss, csv } satisfies Record<string, SourceFormat>;
 
-export type SourceKind = keyof typeof sourceFormats;
+export type SourceKind = keyof typeof formats;
+
+/** Every kind of source. A new one is its file and a line here; the API's list of kinds comes from the keys. */
+export const sourceFormats: Record<SourceKind, SourceFormat> = formats;
 
 export const sourceKinds = Object.keys(sourceFormats) as [SourceKind, ...SourceKind[]];

@@ -1,22 +1,10 @@
 import type { FeedItem, Indicator } from './item.schema.ts';
-import { buckets, type Bucket } from './vocabulary.ts';
+import { buckets } from './vocabulary.ts';
+import { indicatorTypes, type IndicatorType } from './values/indicator-types.ts';
 
 export const hourMs = 3_600_000;
 const dayMs = 86_400_000;
 
-const ttlByBucket: Record<Bucket, number> = {
-  ipv4: 30,
-  ipv6: 30,
-  urls: 30,
-  domains: 180,
-  hashes: 365,
-  files: 365,
-  registryKeys: 365,
-  processes: 365,
-  mobileIds: 365,
-  cloudIds: 90,
-  certs: 365,
-};
 const phishingUrlDays = 7;
 
 /** Returns the start of the UTC hour in epoch milliseconds. Expiry is evaluated then, so that a page stays the same for an hour. */
@@ -28,10 +16,10 @@ export const startOfHour = (now: Date): number => Math.floor(now.getTime() / hou
  * its source stated.
  */
 export function ttlDays(
-  bucket: Bucket,
+  type: IndicatorType,
   { phishing = false, from, until }: { phishing?: boolean; from?: number; until?: number },
 ): number {
-  const defaultDays = bucket === 'urls' && phishing ? phishingUrlDays : ttlByBucket[bucket];
+  const defaultDays = type === 'url' && phishing ? phishingUrlDays : indicatorTypes[type].ttlDays;
   if (from === undefined || until === undefined) return defaultDays;
   const days = Math.max(0, Math.floor((until - from) / dayMs));
   return Math.min(days, 2 * defaultDays);

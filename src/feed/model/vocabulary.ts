@@ -27,40 +27,21 @@ export type KillChainStage = (typeof killChainStages)[number];
 
 export const indicatorStatuses = ['active', 'expired', 'revoked', 'false_positive'] as const;
 
-/** The list of `iocs` that contains the indicators of a type. */
-export const bucketByType = {
-  ipv4: 'ipv4',
-  ipv6: 'ipv6',
-  domain: 'domains',
-  url: 'urls',
-  md5: 'hashes',
-  sha1: 'hashes',
-  sha256: 'hashes',
-  sha512: 'hashes',
-  ssdeep: 'hashes',
-  imphash: 'hashes',
-  file_name: 'files',
-  file_path: 'files',
-  registry_key: 'registryKeys',
-  process_name: 'processes',
-  command_line: 'processes',
-  cert_sha1: 'certs',
-  cert_sha256: 'certs',
-  cert_serial: 'certs',
-  aws_account: 'cloudIds',
-  aws_arn: 'cloudIds',
-  azure_tenant: 'cloudIds',
-  azure_app: 'cloudIds',
-  gcp_project: 'cloudIds',
-  bucket: 'cloudIds',
-  android_package: 'mobileIds',
-  ios_bundle: 'mobileIds',
-  imei: 'mobileIds',
-} as const;
-export type IndicatorType = keyof typeof bucketByType;
-export type Bucket = (typeof bucketByType)[IndicatorType];
-
-export const buckets: readonly Bucket[] = [...new Set(Object.values(bucketByType))];
+/** The lists of `iocs`. */
+export const buckets = [
+  'ipv4',
+  'ipv6',
+  'domains',
+  'urls',
+  'hashes',
+  'files',
+  'registryKeys',
+  'processes',
+  'certs',
+  'cloudIds',
+  'mobileIds',
+] as const;
+export type Bucket = (typeof buckets)[number];
 
 /** Frameworks of mappings for the sectors, and the countries and regions, that the source says are targeted. */
 export const [targetSector, targetRegion] = ['observable:target-sector', 'observable:target-region'] as const;

@@ -2,11 +2,12 @@ import { existsSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { compileWith, listPlaces } from '../../support/change-request.ts';
 import { detectionRequests } from './detection.ts';
+import { feedRequests } from './feed.ts';
 import { notificationRequests } from './notifications.ts';
 import { platformRequests } from './platform.ts';
 import { toolRequests } from './tools.ts';
 
-const requests = [...detectionRequests, ...notificationRequests, ...platformRequests, ...toolRequests];
+const requests = [...feedRequests, ...detectionRequests, ...notificationRequests, ...platformRequests, ...toolRequests];
 
 // One check of the whole program with a fake member of every kind, because it takes many seconds.
 const errors = compileWith(requests);

@@ -1,14 +1,18 @@
 import type { DatedOverride } from '../../../src/feed/items/snapshot/apply-overrides.ts';
 import { toBundle, type ItemVersion } from '../../../src/feed/exports/stix/stix-item.ts';
 import type { FeedItem, Indicator } from '../../../src/feed/model/item.schema.ts';
-import { buckets, bucketByType, type IndicatorType } from '../../../src/feed/model/vocabulary.ts';
+import { buckets } from '../../../src/feed/model/vocabulary.ts';
+import { indicatorTypes, type IndicatorType } from '../../../src/feed/model/values/indicator-types.ts';
 
 /** When the items below were last updated. */
 export const at = '2026-01-05T09:00:00.000Z';
 
 const iocs = (found: Indicator[]): FeedItem['iocs'] =>
   Object.fromEntries(
-    buckets.map((bucket) => [bucket, found.filter(({ type }) => bucketByType[type as IndicatorType] === bucket)]),
+    buckets.map((bucket) => [
+      bucket,
+      found.filter(({ type }) => indicatorTypes[type as IndicatorType].bucket === bucket),
+    ]),
   ) as FeedItem['iocs'];
 
 export const itemOf = (found: Indicator[], tlp: FeedItem['source']['tlp'] = 'CLEAR'): FeedItem => ({

@@ -15,23 +15,14 @@ export type ItemOverride = NonNullable<
   paths['/api/feed/items/{id}/override']['put']['requestBody']
 >['content']['application/json'];
 type ItemParameters = NonNullable<paths['/api/feed/items']['get']['parameters']['query']>;
-export type FeedFilter = Partial<
-  Pick<
-    ItemParameters,
-    | 'severity'
-    | 'status'
-    | 'platform'
-    | 'source'
-    | 'relevancyMode'
-    | 'q'
-    | 'searchOrder'
-    | 'technique'
-    | 'indicator'
-    | 'actor'
-    | 'malware'
-    | 'tool'
-    | 'cve'
-  >
+export type FeedFilter = Omit<
+  ItemParameters,
+  'page' | 'perPage' | 'asOf' | 'highlight' | 'duplicates' | 'updatedSince'
+>;
+/** Filters that links set and no menu offers. */
+export type LinkedFilter = Exclude<
+  keyof FeedFilter,
+  'q' | 'searchOrder' | 'severity' | 'status' | 'platform' | 'source' | 'relevancyMode'
 >;
 
 const pageSize = 50;

@@ -1,4 +1,4 @@
-import type { ItemStatus, Relevance } from '../api/feed.ts';
+import type { ItemStatus, LinkedFilter, Relevance } from '../api/feed.ts';
 import { formatNumber } from '../lib/text.ts';
 
 type Verdict = Relevance['verdict'];
@@ -25,13 +25,15 @@ export const texts = {
     platform: 'Platform',
     source: 'Source',
     relevance: 'Relevance',
+  },
+  linkedFilters: {
     technique: 'Technique',
     indicator: 'Indicator',
     actor: 'Actor',
     malware: 'Malware',
     tool: 'Tool',
     cve: 'CVE',
-  },
+  } satisfies Record<LinkedFilter, string>,
   sourceTypes: { source: 'Sources', publisher: 'Publishers' },
   newestFirst: 'Newest first',
   relevantOnly: 'Relevant to us',

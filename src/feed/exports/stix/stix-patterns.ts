@@ -1,31 +1,7 @@
 import { ownValue } from '../../../platform/lib/json/json-values.ts';
 import type { Indicator } from '../../model/item.schema.ts';
-import type { IndicatorType } from '../../model/vocabulary.ts';
 import { listObservables, type SeenItem } from '../../model/values/observables.ts';
-
-const hashNames: Partial<Record<IndicatorType, string>> = {
-  md5: 'MD5',
-  sha1: 'SHA-1',
-  sha256: 'SHA-256',
-  sha512: 'SHA-512',
-  ssdeep: 'SSDEEP',
-  imphash: 'IMPHASH',
-  cert_sha1: 'SHA-1',
-  cert_sha256: 'SHA-256',
-};
-
-/** Object path by indicator type. Types that the standard has no object for use a custom `x-tocsin` object. */
-const pathByType: Partial<Record<IndicatorType, string>> = {
-  ipv4: 'ipv4-addr:value',
-  ipv6: 'ipv6-addr:value',
-  domain: 'domain-name:value',
-  url: 'url:value',
-  file_name: 'file:name',
-  registry_key: 'windows-registry-key:key',
-  process_name: 'process:image_ref.name',
-  command_line: 'process:command_line',
-  cert_serial: 'x509-certificate:serial_number',
-};
+import { indicatorTypes, type IndicatorType } from '../../model/values/indicator-types.ts';
 
 /** Object path by type of observable. Other observables have no pattern. */
 const pathByObservable: Record<string, string> = {
@@ -55,17 +31,14 @@ export const quotePatternString = (text: string): string =>
 
 /** Returns the observation expression that matches a value (STIX 2.1, section 9). */
 export function toPattern({ type, normalizedValue: value }: Pick<Indicator, 'type' | 'normalizedValue'>): string {
-  const kind = type as IndicatorType;
-  const hash = hashNames[kind];
-  if (hash)
-    return `[${kind.startsWith('cert_') ? 'x509-certificate' : 'file'}:hashes.'${hash}' = ${quotePatternString(value)}]`;
-  if (kind === 'file_path') {
+  if (type === 'file_path') {
     const { directory, name } = splitPath(value);
     if (directory !== '' && name !== '')
       return `[file:name = ${quotePatternString(name)} AND file:parent_directory_ref.path = ${quotePatternString(directory)}]`;
-    return `[directory:path = ${quotePatternString(value)}]`;
   }
-  return `[${pathByType[kind] ?? `x-tocsin:${kind}`} = ${quotePatternString(value)}]`;
+  const { object, path } = indicatorTypes[type as IndicatorType].stix;
+  const steps = path[0] === 'hashes' ? `hashes.'${path[1]}'` : path.join('.');
+  return `[${object}:${steps} = ${quotePatternString(value)}]`;
 }
 
 /** Splits a path into directory and name. The name is empty if the path ends in a separator. */

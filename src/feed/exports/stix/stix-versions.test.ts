@@ -14,20 +14,14 @@ import {
 import { listStixViolations } from '../../../../test/support/feed/stix-standard.ts';
 import type { Indicator } from '../../model/item.schema.ts';
 import { readShippedNameTable } from '../../reference-data/name-table.ts';
-import {
-  bucketByType,
-  indicatorStatuses,
-  itemStatuses,
-  severities,
-  tlps,
-  type IndicatorType,
-} from '../../model/vocabulary.ts';
+import { indicatorStatuses, itemStatuses, severities, tlps } from '../../model/vocabulary.ts';
 import { toBundle } from './stix-item.ts';
+import { indicatorTypes, type IndicatorType } from '../../model/values/indicator-types.ts';
 
 const attackTable = new URL('../../reference-data/shipped/attack.tsv', import.meta.url);
 
 const indicator = fc.record({
-  type: fc.constantFrom(...(Object.keys(bucketByType) as IndicatorType[])),
+  type: fc.constantFrom(...(Object.keys(indicatorTypes) as IndicatorType[])),
   value: fc.string({ minLength: 1, unit: 'grapheme' }),
   status: fc.constantFrom('active' as const, 'expired' as const, 'revoked' as const, 'false_positive' as const),
   confidence: fc.integer({ min: 0, max: 100 }).map((n) => n / 100),

@@ -1,6 +1,5 @@
 import { isIPv4 } from 'node:net';
-import type { IndicatorType } from '../../model/vocabulary.ts';
-import { normalizeValue } from '../../model/values/normalize.ts';
+import { normalizeValue, type IndicatorType } from '../../model/values/indicator-types.ts';
 
 /** Returns the canonical form of a refanged value, or undefined if it is invalid. Common types bypass the slower `normalizeValue`. */
 export function canonicalize(type: IndicatorType, clear: string): string | undefined {

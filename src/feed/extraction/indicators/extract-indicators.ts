@@ -1,6 +1,5 @@
 import { extractUrlHost, withoutBrackets } from '../../../platform/lib/outbound-http/addresses.ts';
 import { toComparisonForm } from '../../model/values/normalize.ts';
-import { bucketByType, type IndicatorType } from '../../model/vocabulary.ts';
 import { nameKey } from '../../reference-data/name-forms.ts';
 import { findOwnDomain } from '../../reference-data/shared-suffixes.ts';
 import { refangText, type RefangedText } from '../text/refang-text.ts';
@@ -16,6 +15,12 @@ import { extendFileName } from './assessment/extend-file-name.ts';
 import { refineType } from './assessment/refine-type.ts';
 import { isLookupPage, isSamplePage } from './readers/urls.ts';
 import { scanCandidates } from './scan-candidates.ts';
+import {
+  indicatorTypes,
+  isIndicatorType,
+  isNetworkType,
+  type IndicatorType,
+} from '../../model/values/indicator-types.ts';
 
 export type ExtractedIndicator = CandidateAssessment & {
   type: IndicatorType;
@@ -38,8 +43,6 @@ export type ExtractIndicatorsOptions = {
 };
 
 const spansMax = 20;
-const networkTypes = new Set(['domain', 'url', 'ipv4', 'ipv6']);
-const hashTypes = new Set(['md5', 'sha1', 'sha256', 'sha512']);
 
 /**
  * Extracts the indicators of a plain text: refangs the text with an offset map, scans it in one linear pass, validates each candidate by type and
@@ -102,8 +105,9 @@ function addCandidate(candidate: IndicatorCandidate, state: ExtractionState): vo
     addOtherObservable(extended, clear, span, state);
     return;
   }
+  const isDigest = isIndicatorType(extended.type) && indicatorTypes[extended.type].digestDigits !== null;
   const type =
-    hashTypes.has(extended.type) || extended.type === 'file_name' || extended.type === 'android_package'
+    isDigest || extended.type === 'file_name' || extended.type === 'android_package'
       ? refineType(refanged.clear, extended, context)
       : (extended.type as IndicatorType);
   if (!type) return;
@@ -128,7 +132,7 @@ function assess(
 ): CandidateAssessment | undefined {
   const { candidate, context, type, value, url } = input;
   const address = type === 'url' ? value : url;
-  const isLive = (networkTypes.has(type) || type === 'file_name') && !candidate.defanged;
+  const isLive = (isNetworkType(type) || type === 'file_name') && !candidate.defanged;
   const benign = findShippedBenignReason(type, value) ?? options.benign?.(type, value);
   return assessCandidate(type, candidate.doubt, {
     context,
@@ -235,7 +239,7 @@ function addUrlHost(url: string, candidate: IndicatorCandidate, context: ValueCo
   addIfIndicator({ candidate, context, type, value, url }, state.refanged.origin(start, end), state);
 }
 
-const isOtherObservable = ({ type }: IndicatorCandidate): boolean => !(type in bucketByType);
+const isOtherObservable = ({ type }: IndicatorCandidate): boolean => !isIndicatorType(type);
 
 function addOtherObservable(
   candidate: IndicatorCandidate,

@@ -1,4 +1,4 @@
-import type { IndicatorType } from '../../model/vocabulary.ts';
+import type { IndicatorType } from '../../model/values/indicator-types.ts';
 
 /** The type of a candidate: an indicator type, or a type without an indicator bucket. */
 export type IndicatorCandidateType = IndicatorType | `observable:${string}` | 'cve' | 'cwe' | 'capec' | 'attack';

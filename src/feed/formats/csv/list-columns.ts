@@ -1,29 +1,17 @@
 import { readValues } from './recognize-value.ts';
 import { isTypeWord } from './value-types.ts';
+import type { Bucket } from '../../model/vocabulary.ts';
 import { ownValue } from '../../../platform/lib/json/json-values.ts';
+import { indicatorTypes, typeEntries, type IndicatorType } from '../../model/values/indicator-types.ts';
 
 const owner = '(?:dst|src|dest|c2|cc|source|attacker|remote|malicious|destination|server|network)_?';
 
-/** Names of columns after normalization. */
-const columns = {
+/** Names of columns after normalization, those of indicator types apart. */
+const ownColumns = {
   address: new RegExp(
     `^(?:${owner}){0,2}(?:ips?|ipv[46]|ip_?addr|ip_?str|ip_address(?:es)?|ipaddress|address)(?:_(?:port|ranges?|networks?|cidrs?|prefix(?:es)?|blocks?))?$`,
   ),
-  url: /^(?:\w+_)?ur[li]s?(?:_(?:full|original))?$/,
-  domain: /^(?:\w+_)?(?:domains?|domain_names?|hosts?|hostnames?|fqdns?)$/,
-  sha512: /^(?:file_|hash_|sample_|payload_|malware_)?sha_?512(?:_hash(?:es)?|s)?$/,
-  sha256: /^(?:file_|hash_|sample_|payload_|malware_)?sha_?256(?:_hash(?:es)?|s)?$/,
-  sha1: /^(?:file_|hash_|sample_|payload_|malware_)?sha_?1(?:_hash(?:es)?|s)?$/,
-  md5: /^(?:file_|hash_|sample_|payload_|malware_)?md5(?:_hash(?:es)?|s)?$/,
-  imphash: /^imphash$/,
-  ssdeep: /^ssdeep$/,
-  cert_sha1: /^cert_sha_?1$/,
   any: /^(?:indicators?(?:_values?|_of_compromise)?|iocs?(?:_values?)?|observables?(?:_values?)?|values?|hash(?:es)?|file_hash(?:es)?(?:_values?)?|artifacts?|networks?|subnets?|net_?blocks?|cidrs?|cidr_blocks?|prefix(?:es)?|ranges?|entry|c2s?|c2_servers?|(?:domains?|hosts?)_(?:or_)?ips?|ips?_(?:or_)?(?:domains?|hosts?))$/,
-  file_name: /^(?:original_|sample_|malware_|dropped_)?file_?names?$/,
-  file_path: /^(?:full_|install_|dropped_)?file_?(?:paths?|locations?)$|^full_path$/,
-  registry_key: /^(?:windows_)?reg(?:istry)?_?(?:keys?|paths?)$/,
-  process_name: /^process_?names?$/,
-  command_line: /^(?:process_)?(?:command|cmd)_?lines?$/,
   email:
     /^(?:(?:sender|from|attacker|malicious|phishing)_e_?mails?(?:_addr(?:ess(?:es)?)?)?|e_?mails?_(?:sender|from))$/,
   mutex: /^mutex(?:es|_names?)?$/,
@@ -48,7 +36,22 @@ const columns = {
   tlp: /^(?:tlp|traffic_light_protocol)(?:_level)?$/,
 };
 
-export type ColumnName = keyof typeof columns;
+export type ColumnName = keyof typeof ownColumns | IndicatorType;
+
+const typeColumns = typeEntries.flatMap(([type, { csv }]) =>
+  csv.column === null ? [] : [[type, csv.column] as const],
+);
+const columns: Partial<Record<ColumnName, RegExp>> = { ...ownColumns, ...Object.fromEntries(typeColumns) };
+
+/** Buckets of what a sample leaves on a host. Such columns accompany those of values. */
+const traceBuckets = new Set<Bucket>(['files', 'registryKeys', 'processes']);
+const isTrace = (type: IndicatorType): boolean => traceBuckets.has(indicatorTypes[type].bucket);
+
+/** The indicator types with columns of their own. */
+export const columnTypes = {
+  values: typeColumns.map(([type]) => type).filter((type) => !isTrace(type)),
+  traces: typeColumns.map(([type]) => type).filter(isTrace),
+};
 
 /** A column that states the type of the value in another one. */
 const typeColumn = /^(?:\w+_)?(?:type|kind)$/;
@@ -61,19 +64,7 @@ export const isLinkColumn = (name: string): boolean => linkColumn.test(name);
 const sampleRows = 50;
 const typeShareMin = 0.6;
 
-const valueColumns = [
-  'address',
-  'url',
-  'domain',
-  'sha512',
-  'sha256',
-  'sha1',
-  'md5',
-  'imphash',
-  'ssdeep',
-  'cert_sha1',
-  'any',
-] as const satisfies ColumnName[];
+const valueColumns: ColumnName[] = ['address', ...columnTypes.values, 'any'];
 
 /** Normalizes the name of a column: `IndicatorValue` and `Indicator Value` are `indicator_value`. */
 export const normalizeColumnName = (name: string): string =>
@@ -93,14 +84,17 @@ const matchesColumn = (name: string, patterns: RegExp[]): boolean => {
 
 /** Returns whether a name is that of a column of values. */
 export const isValueName = (name: string): boolean =>
-  matchesColumn(name, [...valueColumns.map((column) => columns[column]), typeColumn]);
+  matchesColumn(name, [...valueColumns.flatMap((column) => columns[column] ?? []), typeColumn]);
 
 /** Returns whether the name of a column determines its contents. */
 export const isColumnName = (name: string): boolean =>
   matchesColumn(name, [...Object.values(columns), typeColumn, linkColumn]);
 
+/** The indexes of the columns with each name. Not every indicator type has a name. */
+type ColumnIndexes = Record<keyof typeof ownColumns, number[]> & Partial<Record<IndicatorType, number[]>>;
+
 /** The columns of a table by content. `typed` has the column of types and the column of their values. */
-type ListColumns = { indexes: Record<ColumnName, number[]>; typed: { type: number; value: number } | undefined };
+type ListColumns = { indexes: ColumnIndexes; typed: { type: number; value: number } | undefined };
 
 /** Returns the columns of a table by their names and, for types and their values, by their contents. */
 export function findColumns(header: string[], rows: string[][]): ListColumns {
@@ -108,14 +102,13 @@ export function findColumns(header: string[], rows: string[][]): ListColumns {
   if (header.length === 1) return findColumns(['value', ''], rows);
   const find = (pattern: RegExp): number[] =>
     header.flatMap((name, index) => (pattern.test(name) && !linkColumn.test(name) ? [index] : []));
-  const indexes = Object.fromEntries(Object.entries(columns).map(([name, pattern]) => [name, find(pattern)])) as Record<
-    ColumnName,
-    number[]
-  >;
+  const indexes = Object.fromEntries(
+    Object.entries(columns).map(([name, pattern]) => [name, find(pattern)]),
+  ) as ColumnIndexes;
   const type = findTypeColumn(header, rows);
   if (type === undefined) {
     // A header whose words say nothing about values.
-    const isNamed = valueColumns.some((name) => indexes[name].length > 0);
+    const isNamed = valueColumns.some((name) => indexes[name]?.length);
     if (!isNamed) indexes.any = findValueColumns(rows).filter((index) => !linkColumn.test(header[index] ?? ''));
     return { indexes, typed: undefined };
   }
@@ -129,7 +122,7 @@ export function findColumns(header: string[], rows: string[][]): ListColumns {
   ]);
   return value === undefined
     ? { indexes, typed: undefined }
-    : { indexes: Object.fromEntries(untyped) as Record<ColumnName, number[]>, typed: { type, value } };
+    : { indexes: Object.fromEntries(untyped) as ColumnIndexes, typed: { type, value } };
 }
 
 /** Returns the first column in which most cells name a type. Columns that are called so come first. */

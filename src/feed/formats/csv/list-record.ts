@@ -3,7 +3,7 @@ import { ttlDays } from '../../model/expiry.ts';
 import type { Classification, Indicator, Iocs } from '../../model/item.schema.ts';
 import type { ValueNames } from '../../model/value-names.ts';
 import { toComparisonKey } from '../../model/values/normalize.ts';
-import { bucketByType, type Tlp } from '../../model/vocabulary.ts';
+import { type Tlp } from '../../model/vocabulary.ts';
 import {
   createClassificationBuilder,
   type ClassificationBuilder,
@@ -22,6 +22,7 @@ import { roundConfidence, emptyIocs, type SourceRecord } from '../../model/sourc
 import { strictestTlp } from '../record-fields.ts';
 import type { ParseContext } from '../source-format.ts';
 import { toLine, type ListLine, type ListRow } from './list-row.ts';
+import { indicatorTypes } from '../../model/values/indicator-types.ts';
 
 type IndicatorList = {
   recordId: string;
@@ -131,7 +132,7 @@ function addRow({ text: line, row }: ListLine, offset: number, { list, context, 
     }
     const indicator = { ...toIndicator(observable, row, { confidence, list, context }), ...named };
     contents.known.set(key, indicator);
-    contents.iocs[bucketByType[observable.type]].push(indicator);
+    contents.iocs[indicatorTypes[observable.type].bucket].push(indicator);
     contents.spans.push(locate(observable.value));
   }
   if (!hasIndicator) return;
@@ -233,7 +234,7 @@ function toIndicator(
     confidence,
     ...(row.firstSeen ? { firstSeen: row.firstSeen } : {}),
     ...(lastSeen ? { lastSeen } : {}),
-    ttlDays: ttlDays(bucketByType[type], { phishing: list.isPhishing || row.phishing === true, ...validity }),
+    ttlDays: ttlDays(type, { phishing: list.isPhishing || row.phishing === true, ...validity }),
     ...(correction ? { correction } : {}),
   };
 }

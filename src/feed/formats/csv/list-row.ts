@@ -6,13 +6,21 @@ import {
 } from '../../extraction/observable.ts';
 import { findTlp } from '../../extraction/tlp.ts';
 import { ownValue } from '../../../platform/lib/json/json-values.ts';
-import { bucketByType, type Tlp } from '../../model/vocabulary.ts';
+import { type Tlp } from '../../model/vocabulary.ts';
 import { roundConfidence } from '../../model/source-record.ts';
 import { createDateReader } from './list-dates.ts';
-import { findColumns, findFilledColumns, findValueColumns, isLinkColumn, type ColumnName } from './list-columns.ts';
+import {
+  columnTypes,
+  findColumns,
+  findFilledColumns,
+  findValueColumns,
+  isLinkColumn,
+  type ColumnName,
+} from './list-columns.ts';
 import type { ListTable } from './list-table.ts';
 import { readValues, recognizeValue, splitValues } from './recognize-value.ts';
 import { isAboutWord, readTypedValue } from './value-types.ts';
+import { indicatorTypes } from '../../model/values/indicator-types.ts';
 
 /** A parsed row of a list. Times are ISO text. */
 export type ListRow = {
@@ -85,7 +93,7 @@ function readColumns({ rows, isDayFirst }: ListTable, header: string[]): Columns
 
 /** Observables of a column that is named for an indicator but contains something else. A row with only these is unreadable. */
 const unreadable = new Set(
-  ['address', ...Object.keys(bucketByType)].map((type) => `observable:${type.replaceAll('_', '-')}`),
+  ['address', ...Object.keys(indicatorTypes)].map((type) => `observable:${type.replaceAll('_', '-')}`),
 );
 
 const isReadable = (row: ListRow): boolean => row.observables.length > 0 && !isUnreadable(row);
@@ -123,7 +131,7 @@ function readRow(columns: Columns, cells: string[]): ListRow {
 }
 
 const readCells = ({ indexes }: Columns, cells: string[], name: ColumnName): string[] =>
-  indexes[name].flatMap((index) => (isEmpty(cells[index]) ? [] : [cells[index]!]));
+  (indexes[name] ?? []).flatMap((index) => (isEmpty(cells[index]) ? [] : [cells[index]!]));
 
 /** Reads the value whose type is in another column. */
 function readTypedCells(columns: Columns, cells: string[]): Observable[] {
@@ -139,13 +147,13 @@ const findOtherPath = ({ others }: Columns, cells: string[]): string | undefined
 /** Reads the values whose type follows from the name of their column. */
 const readNamedCells = (readValues: (name: ColumnName) => string[]): Observable[] => [
   ...readValues('address').flatMap((text) => listAddressObservables(text, 'address')),
-  ...readValues('url').map((text) => createObservable('url', text)),
-  ...readValues('domain').map((text) =>
-    text.includes('@') ? createAddressObservable(text) : createObservable('domain', text),
+  ...columnTypes.values.flatMap((type) =>
+    readValues(type).map((text) =>
+      type === 'domain' && text.includes('@') ? createAddressObservable(text) : createObservable(type, text),
+    ),
   ),
-  ...hashNames.flatMap((type) => readValues(type).map((text) => createObservable(type, text))),
   ...readValues('any').flatMap(recognizeValue),
-  ...hostNames.flatMap((type) => readValues(type).map((text) => createObservable(type, text))),
+  ...columnTypes.traces.flatMap((type) => readValues(type).map((text) => createObservable(type, text))),
   ...otherNames.flatMap((name) =>
     readValues(name).map((value): Observable => ({ kind: 'other', framework: `observable:${name}`, value })),
   ),
@@ -174,9 +182,6 @@ const dropSinkholes = (observables: Observable[]): Observable[] =>
     ? observables
     : observables.filter((one) => one.kind === 'other' || !sinkholes.has(one.normalizedValue));
 
-const hashNames = ['sha512', 'sha256', 'sha1', 'md5', 'imphash', 'ssdeep', 'cert_sha1'] as const;
-/** Columns of what a sample leaves on a host. */
-const hostNames = ['file_name', 'file_path', 'registry_key', 'process_name', 'command_line'] as const;
 const otherNames = ['email', 'mutex'] as const;
 const isEmpty = (cell: string | undefined): boolean =>
   cell === undefined || /^(?:|none|null|n\/a|-|\?|unknown)$/i.test(cell);

@@ -5,13 +5,7 @@ import {
   type Observable,
 } from '../../extraction/observable.ts';
 import { isMailAddress } from '../../model/values/observables.ts';
-
-const hashTypes: Record<number, 'md5' | 'sha1' | 'sha256' | 'sha512'> = {
-  32: 'md5',
-  40: 'sha1',
-  64: 'sha256',
-  128: 'sha512',
-};
+import { findDigestType } from '../../model/values/indicator-types.ts';
 
 /** The longest address that occurs in practice. Longer cells are prose. */
 const cellMaxChars = 8_192;
@@ -49,7 +43,7 @@ export function recognizeValue(cell: string): Observable[] {
   const range = listRangeObservables(value);
   if (range) return range;
   if (value === '' || /[\s`]|\.rpz-[a-z-]+$/.test(value)) return [];
-  const hash = /^[0-9a-f]+$/i.test(value) ? hashTypes[value.length] : undefined;
+  const hash = findDigestType(value);
   if (hash) return [createObservable(hash, value)];
   if (/^AS\d{1,10}$/.test(value)) return [{ kind: 'other', framework: 'observable:asn', value }];
   if (/^[a-z]{3,10}(?:\[?:\]?)\/\//i.test(value)) return [createObservable('url', value)];

@@ -1,7 +1,7 @@
-import type { IndicatorType } from '../../model/vocabulary.ts';
 import { createObservable, createAddressObservable, type Observable } from '../../extraction/observable.ts';
 import { toObservables } from '../misp/misp-attributes.ts';
 import { recognizeValue, splitValues } from './recognize-value.ts';
+import { typeEntries, type IndicatorType } from '../../model/values/indicator-types.ts';
 
 /** The way to read a value of a stated type: as an indicator type, as an address, by its form, as another observable, or not at all. */
 type ValueKind = IndicatorType | 'address' | 'form' | 'file' | 'none' | { framework: string };
@@ -11,26 +11,12 @@ const owner = '(?:dst|src|dest|destination|source|remote|attackers?|malicious|c2
 
 /** Words for the type of a value, in lower case without punctuation: `ipaddress`, `filehashsha256`. */
 const kindByWord: [RegExp, ValueKind][] = [
-  [/^(?:file)?(?:hash)?md5(?:hash|sum|file)?s?$/, 'md5'],
-  [/^(?:file)?(?:hash)?sha1(?:hash|sum|file)?s?$/, 'sha1'],
-  [/^(?:file)?(?:hash)?sha256(?:hash|sum|file)?s?$/, 'sha256'],
-  [/^(?:file)?(?:hash)?sha512(?:hash|sum|file)?s?$/, 'sha512'],
-  [/^(?:file)?(?:hash)?ssdeep$/, 'ssdeep'],
-  [/^(?:file)?(?:hash)?imphash$/, 'imphash'],
+  ...typeEntries.flatMap(([type, { csv }]): [RegExp, ValueKind][] => (csv.word === null ? [] : [[csv.word, type]])),
   [/^(?:file)?hash(?:es|value)?$/, 'form'],
   [new RegExp(`^${owner}ip(?:v[46])?(?:addr(?:ess(?:es)?)?)?s?(?:dst|src)?(?:port)?$`), 'address'],
   [/^(?:cidr|subnet|iprange|ipnetmask|netblock)s?$/, 'address'],
-  [new RegExp(`^${owner}(?:domain(?:name)?|host(?:name)?|fqdn)s?(?:port)?$`), 'domain'],
-  [new RegExp(`^${owner}ur[li]s?$`), 'url'],
   [/^(?:c2|cc|cnc)(?:server)?s?$/, 'form'],
   [/^(?:related|dropped|malicious)?files?$/, 'file'],
-  [/^filenames?$/, 'file_name'],
-  [/^(?:(?:full|file)?paths?|filelocation)$/, 'file_path'],
-  [/^(?:(?:windows)?registry(?:key|path)?|regkey)s?$/, 'registry_key'],
-  [/^process(?:name)?(?:es|s)?$/, 'process_name'],
-  [/^(?:command(?:line)?|cmd(?:line)?)s?$/, 'command_line'],
-  [/^(?:ssl|tls|x509)?(?:cert(?:ificate)?)(?:fingerprint)?sha1$|^x509fingerprintsha1$/, 'cert_sha1'],
-  [/^(?:ssl|tls|x509)?(?:cert(?:ificate)?)(?:fingerprint)?sha256$|^x509fingerprintsha256$/, 'cert_sha256'],
   [/^(?:sender|from|replyto|recipient)?emails?(?:addr(?:ess(?:es)?)?)?(?:src|dst|from|sender)?$/, other('email')],
   [/^emailsubjects?$/, other('email-subject')],
   [/^mutex(?:es|name)?$/, other('mutex')],

@@ -7,13 +7,13 @@ import {
   type JsonObject,
   ownValue,
 } from '../../../platform/lib/json/json-values.ts';
-import { bucketByType, type IndicatorType } from '../../model/vocabulary.ts';
 import {
   createAddressObservable,
   createObservable,
   listAddressObservables,
   type Observable,
 } from '../../extraction/observable.ts';
+import { indexTypes, isIndicatorType, typeEntries, type IndicatorType } from '../../model/values/indicator-types.ts';
 
 /** An attribute of an event or of one of its objects. */
 export type EventAttribute = {
@@ -79,24 +79,7 @@ const indexOf = (list: unknown, object: JsonObject, guess: number): number =>
   Array.isArray(list) && list[guess] === object ? guess : (list as unknown[]).indexOf(object);
 
 /** Indicator types by MISP attribute type. */
-const indicatorTypes: Record<string, IndicatorType> = {
-  domain: 'domain',
-  hostname: 'domain',
-  url: 'url',
-  md5: 'md5',
-  sha1: 'sha1',
-  sha256: 'sha256',
-  sha512: 'sha512',
-  ssdeep: 'ssdeep',
-  imphash: 'imphash',
-  filename: 'file_name',
-  'email-attachment': 'file_name',
-  regkey: 'registry_key',
-  'x509-fingerprint-sha1': 'cert_sha1',
-  'x509-fingerprint-sha256': 'cert_sha256',
-  'mobile-application-id': 'android_package',
-  'process-name': 'process_name',
-};
+const typeByAttribute = indexTypes(({ misp }) => misp.readFrom);
 
 const addresses = new Set(['ip-src', 'ip-dst', 'ip']);
 
@@ -112,14 +95,12 @@ const descriptions = new Set(
 /** Composite types whose second half is an indicator too. Of other types (ports, registry data), only the first half is used. */
 const composite = /^(filename|malware-sample)\|?([a-z0-9-]+)?$/;
 
-/** Attribute types with values of several indicator types. */
-const ambiguousTypes = new Set(['text', 'filename', 'mobile-application-id']);
+/** Attribute types with values of several indicator types, which a comment tells apart. */
+const notedTypes = new Set(typeEntries.flatMap(([, { misp }]) => (misp.isNoted ? [misp.type] : [])));
 
 /** Returns the indicator type that the comment of an attribute states, as in the exports of this program (`aws_account`). */
 export const findNotedType = (type: string, comment: string | undefined): IndicatorType | undefined =>
-  comment !== undefined && ambiguousTypes.has(type) && Object.hasOwn(bucketByType, comment)
-    ? (comment as IndicatorType)
-    : undefined;
+  comment !== undefined && notedTypes.has(type) && isIndicatorType(comment) ? comment : undefined;
 
 /** Returns the indicators and other observables of an attribute. `relation` is `<object> <relation>` for an attribute of an object. */
 export function toObservables(type: string, value: string, relation: string | undefined): Observable[] {
@@ -144,7 +125,7 @@ export function toObservables(type: string, value: string, relation: string | un
 }
 
 function toObservable(type: string, value: string): Observable {
-  const known = ownValue(indicatorTypes, type);
+  const known = ownValue(typeByAttribute, type);
   if (known) return createObservable(known, value);
   if (addresses.has(type)) return createAddressObservable(value, type);
   // A path on a host is not a complete address.
@@ -153,20 +134,7 @@ function toObservable(type: string, value: string): Observable {
 }
 
 /** Indicator types by object and relation, for attributes whose type alone is ambiguous. */
-const relationIndicators: Record<string, IndicatorType> = {
-  'file path': 'file_path',
-  'file fullpath': 'file_path',
-  'process name': 'process_name',
-  'process image': 'process_name',
-  'process command-line': 'command_line',
-  'command-line value': 'command_line',
-  'registry-key key': 'registry_key',
-  'x509 serial-number': 'cert_serial',
-  'android-app appid': 'android_package',
-  'android-app certificate': 'cert_sha1',
-  'android-app certificate-sha256': 'cert_sha256',
-  'phone imei': 'imei',
-};
+const typeByRelation = indexTypes(({ misp }) => misp.relations);
 
 /** Relations whose values are a part of a file or belong to the owner of a host, with the type of their observable. */
 const relationObservables: [RegExp, string][] = [
@@ -199,7 +167,7 @@ type RelationKind = { type: IndicatorType } | { framework: string } | 'context';
 
 /** Returns the type of an attribute by its object and relation, such as `pe-section md5`. Undefined if the attribute's own type determines it. */
 function findRelationKind(relation: string): RelationKind | undefined {
-  const type = ownValue(relationIndicators, relation);
+  const type = ownValue(typeByRelation, relation);
   if (type) return { type };
   const other = relationObservables.find(([pattern]) => pattern.test(relation))?.[1];
   if (other) return { framework: `observable:${other}` };

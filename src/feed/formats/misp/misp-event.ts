@@ -13,7 +13,6 @@ import { createStoredText, valueMaxChars, type Span, type StoredText } from '../
 import { parseInstant, type SourceRecord } from '../../model/source-record.ts';
 import { findTechnique } from '../../reference-data/attack.ts';
 import { findPlatform } from '../../model/platforms.ts';
-import { bucketByType } from '../../model/vocabulary.ts';
 import type { ParseContext } from '../source-format.ts';
 import { addEventReports, addProse, findReportName, findDescription, type EventDescription } from './event-text.ts';
 import {
@@ -28,6 +27,7 @@ import {
 import { classifyCluster, findSeverityTag, findTlpTag, listClusters, readTaxonomyTags } from './misp-tags.ts';
 import { createObservable } from '../../extraction/observable.ts';
 import { clip, cvePattern, cwePattern, describe, describeIndicators, isWebLink } from '../record-fields.ts';
+import { indicatorTypes } from '../../model/values/indicator-types.ts';
 
 /** The share of confidence for attributes that are context and not meant for detection. */
 const contextFactor = 0.5;
@@ -211,7 +211,7 @@ function addAttribute(attribute: EventAttribute, context: EventContext): void {
   const statement = readStatement(attribute, context);
   const noted = findNotedType(type, asText(holder['comment']));
   for (const observable of noted ? [createObservable(noted, value)] : toObservables(type, value, relation)) {
-    const isCertificate = observable.kind === 'indicator' && bucketByType[observable.type] === 'certs';
+    const isCertificate = observable.kind === 'indicator' && indicatorTypes[observable.type].bucket === 'certs';
     statements.state(observable, isCertificate ? { ...statement, until: attribute.validUntil } : statement);
     if (observable.kind === 'indicator') context.addEvidence(attribute, observable.value);
   }

@@ -1,48 +1,14 @@
-import { bucketByType, type IndicatorType } from '../../model/vocabulary.ts';
 import { ownValue, asObjects, asText, asTexts, type JsonObject } from '../../../platform/lib/json/json-values.ts';
 import { createObservable, createAddressObservable, type Observable } from '../../extraction/observable.ts';
 import { toObservables } from '../misp/misp-attributes.ts';
 import { readTextField, type StixSourceObject } from './stix-objects.ts';
+import { indexTypes } from '../../model/values/indicator-types.ts';
 
-const hashTypes: Record<string, IndicatorType> = {
-  MD5: 'md5',
-  SHA1: 'sha1',
-  SHA256: 'sha256',
-  SHA512: 'sha512',
-  SSDEEP: 'ssdeep',
-  IMPHASH: 'imphash',
-};
-
-/** Indicator types by object and property path. Steps are joined by dots, without indexes. */
-const typeByPath: Record<string, IndicatorType> = {
-  'ipv4-addr:value': 'ipv4',
-  'ipv6-addr:value': 'ipv6',
-  'domain-name:value': 'domain',
-  'url:value': 'url',
-  'file:name': 'file_name',
-  'file:path': 'file_path',
-  'file:parent_directory_ref.path': 'file_path',
-  'directory:path': 'file_path',
-  'email-message:body_multipart.body_raw_ref.name': 'file_name',
-  'network-traffic:extensions.http-request-ext.request_header.Host': 'domain',
-  'windows-registry-key:key': 'registry_key',
-  // As in examples of the specification.
-  'win-registry-key:key': 'registry_key',
-  'process:name': 'process_name',
-  'process:binary_ref.name': 'process_name',
-  'process:image_ref.name': 'process_name',
-  'process:command_line': 'command_line',
-  'x509-certificate:serial_number': 'cert_serial',
-  'x509-certificate:hashes.SHA1': 'cert_sha1',
-  'x509-certificate:hashes.SHA256': 'cert_sha256',
-  // OpenCTI.
-  'hostname:value': 'domain',
-  'x-opencti-hostname:value': 'domain',
-  'media-content:url': 'url',
-  'app:id': 'android_package',
-  'app:cert.sha1': 'cert_sha1',
-  'app:cert.sha256': 'cert_sha256',
-};
+/** Indicator types by object and property path. Steps are joined by dots, without indexes, and names of hashes are normalized. */
+const typeByPath = indexTypes(({ stix: { object, path, readFrom } }) => [
+  `${object}:${path[0] === 'hashes' ? `hashes.${normalizeHashName(path[1]!)}` : path.join('.')}`,
+  ...readFrom,
+]);
 
 /** Types of other observables (`observable:<type>`) by object and property path. */
 const otherByPath: Record<string, string> = {
@@ -80,9 +46,7 @@ export function classifyProperty(object: string, steps: string[], value: string)
   if (last === 'value' && before !== '')
     return before.endsWith('_ref') || before.endsWith('_refs') ? createAddressObservable(value) : undefined;
   const path = `${object}:${names.map((step) => (before === 'hashes' && step === last ? normalizeHashName(step) : step)).join('.')}`;
-  const type =
-    ownValue(typeByPath, path) ??
-    (object === 'x-tocsin' && Object.hasOwn(bucketByType, last) ? (last as IndicatorType) : undefined);
+  const type = ownValue(typeByPath, path);
   if (type) return createObservable(type, value);
   const otherType = ownValue(otherByPath, path);
   if (otherType) return { kind: 'other', framework: `observable:${otherType}`, value };
@@ -93,15 +57,15 @@ export function classifyProperty(object: string, steps: string[], value: string)
 }
 
 function toHashObservable(name: string, value: string): Observable {
-  const type = ownValue(hashTypes, name);
+  const type = ownValue(typeByPath, `file:hashes.${name}`);
   return type ? createObservable(type, value) : { kind: 'other', framework: `observable:${name.toLowerCase()}`, value };
 }
 
 /** Unifies `SHA-256`, `sha256` and `SHA_256`. SHA-3 names remain distinct (`SHA3-256`). */
-const normalizeHashName = (name: string): string => {
+function normalizeHashName(name: string): string {
   const plain = name.toUpperCase().replaceAll(/[^A-Z0-9]/g, '');
   return /^SHA3\d+$/.test(plain) && !/^SHA384$/.test(plain) ? `SHA3-${plain.slice(4)}` : plain;
-};
+}
 
 /**
  * Returns whether an object is a custom one of MISP, which exports attributes without a STIX type as such objects. Many vendors publish

@@ -21,7 +21,8 @@ import {
   isUpdatedSince,
   updatedSince,
 } from './search-conditions.sql.ts';
-import type { Search, TermFilter } from './search-query.ts';
+import type { Search } from './search-query.ts';
+import type { TermFilter } from './term-filters.ts';
 
 /** `onlyIds` are the ids to which the list is restricted. */
 export type SearchOptions = { filters: ItemFilters; search: Search; onlyIds?: IdSet | undefined };

@@ -1,12 +1,9 @@
 import { z } from 'zod';
-import { fieldError } from '../../../platform/lib/errors.ts';
 import { Instant } from '../../../platform/lib/schema-parts.ts';
 import { boundedString } from '../../../platform/lib/text/bounded-text.ts';
 import { findAttackName } from '../../reference-data/attack.ts';
-import { listCanonicalNames, plainName, resolveName } from '../../extraction/names/dictionary/resolve-name.ts';
-import type { NameKind } from '../../extraction/names/dictionary/name-dictionary.ts';
 import { indicatorForms } from '../../model/values/indicator-forms.ts';
-import { toTermValue, type TermKind } from '../../model/terms.ts';
+import { readTermFilters, termFields, type TermFilter } from './term-filters.ts';
 import { listSearchedRuns, toQueryText } from './query-text.ts';
 
 /** The search parameters of lists. All are optional, and an empty text counts as absent. */
@@ -16,18 +13,7 @@ export const searchFields = {
     .describe(
       'Full-text search in title, summary and text. All words must match, in any grammatical form; words of at least four letters also match longer words that begin with them. Supports `"…"` for a phrase, `OR`, `-word` or `NOT word`, and parentheses; a phrase or an exclusion turns beginnings off. Common abbreviations such as `RCE` also match what they stand for, and the other way round. Any part of Chinese, Japanese, Korean or Thai text matches. Addresses may be defanged.',
     ),
-  indicator: boundedString({ max: 2_000 }).optional().describe('An indicator, which may be defanged or in upper case.'),
-  cve: boundedString({ max: 50 }).optional().describe('A CVE id, such as `CVE-2024-12345`.'),
-  technique: boundedString({ max: 50 })
-    .optional()
-    .describe('An ATT&CK id. A technique also matches its sub-techniques.'),
-  actor: boundedString({ max: 200 })
-    .optional()
-    .describe('Name, any alias or the ATT&CK id of an actor, in any spelling.'),
-  malware: boundedString({ max: 200 })
-    .optional()
-    .describe('Name, any alias or the ATT&CK id of malware or a tool, in any spelling.'),
-  tool: boundedString({ max: 200 }).optional().describe('Name, any alias or the ATT&CK id of a tool, in any spelling.'),
+  ...termFields,
   updatedSince: Instant.optional().describe('Items whose `lastUpdated` is this time or later.'),
   duplicates: z
     .enum(['hide'])
@@ -50,8 +36,6 @@ export const searchOrderFields = {
 const SearchQuery = z.object({ ...searchFields, ...searchOrderFields });
 type SearchQuery = z.infer<typeof SearchQuery>;
 
-export type TermFilter = { kind: TermKind; values: string[] };
-
 /**
  * `indicatorForms` are the canonical forms of a text that is a single word, and `runs` its runs of characters of scripts without spaces, which match
  * parts of words.
@@ -72,27 +56,14 @@ export type Search = {
 
 /** Throws a 400 that names the parameter if an id has the wrong form. */
 export function readSearch(query: SearchQuery): Search {
-  const q = readText(query, 'q');
-  const indicator = readText(query, 'indicator');
-  const cve = readId(query, 'cve', { form: /^CVE-\d{4}-\d{4,19}$/, example: 'CVE-2024-12345' });
-  const technique = readId(query, 'technique', { form: /^T\d{4}(?:\.\d{3})?$/, example: 'T1059 or T1059.001' });
-  const [actor, malware, tool] = [readText(query, 'actor'), readText(query, 'malware'), readText(query, 'tool')];
+  const q = query.q?.trim() || undefined;
+  const { terms, rootTerms, applied } = readTermFilters(query);
   const updatedSince = query.updatedSince && new Date(query.updatedSince).toISOString();
   const { searchOrder, duplicates } = query;
-  const parameters = { q, indicator, cve, technique, actor, malware, tool, updatedSince, duplicates, searchOrder };
-  const toTerms = (kind: TermKind, value: string | undefined): TermFilter[] =>
-    value === undefined ? [] : [{ kind, values: [toTermValue(kind, value)] }];
+  const parameters = { q, ...applied, updatedSince, duplicates, searchOrder };
   return {
-    terms: [
-      ...(indicator === undefined ? [] : [{ kind: 'indicator' as const, values: indicatorForms(indicator) }]),
-      ...toTerms('cve', cve),
-    ],
-    rootTerms: [
-      ...toTerms('technique', technique),
-      ...toNameTerms('actor', actor),
-      ...toNameTerms('malware', malware),
-      ...toNameTerms('tool', tool),
-    ],
+    terms,
+    rootTerms,
     fullText: q === undefined ? undefined : toFullTextQuery(q),
     updatedSince,
     rootsOnly: duplicates === 'hide',
@@ -119,32 +90,6 @@ const addAttackNames = (text: string): string =>
         const name = findAttackName(id)?.name;
         return name ? `(${id} or "${name}")` : id;
       });
-
-/** Returns the forms of a name: as it is, without what sources add to it, and the canonical names. */
-function toNameTerms(kind: NameKind, value: string | undefined): TermFilter[] {
-  if (value === undefined) return [];
-  const forms = [value, plainName(value), ...listCanonicalNames(kind, value)];
-  // Malware that a source calls a tool is listed as malware, and tools are terms of both kinds.
-  const listed = kind === 'tool' && resolveName(kind, value)?.kind === 'malware' ? 'malware' : kind;
-  return [{ kind: listed, values: [...new Set(forms.map((form) => toTermValue(listed, form)))] }];
-}
-
-type TextParameter = 'q' | 'indicator' | 'cve' | 'technique' | 'actor' | 'malware' | 'tool';
-
-function readText(query: SearchQuery, name: TextParameter): string | undefined {
-  return query[name]?.trim() || undefined;
-}
-
-function readId(
-  query: SearchQuery,
-  name: TextParameter,
-  { form, example }: { form: RegExp; example: string },
-): string | undefined {
-  const id = readText(query, name)?.toUpperCase();
-  if (id !== undefined && !form.test(id))
-    throw fieldError(`query/${name}`, 'invalid_format', `\`${name}\` must look like ${example}.`);
-  return id;
-}
 
 /** Abbreviations of the field with their long forms. Reports print either. */
 const longForms: Record<string, string> = {

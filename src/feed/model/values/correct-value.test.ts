@@ -6,7 +6,7 @@ import { createAddressObservable, createObservable } from '../../extraction/obse
 import type { SourceRecord } from '../source-record.ts';
 import { indicatorForms } from './indicator-forms.ts';
 import { toTermValue } from '../terms.ts';
-import type { IndicatorType } from '../vocabulary.ts';
+import type { IndicatorType } from '../values/indicator-types.ts';
 
 const sha256 = 'a'.repeat(64);
 

@@ -1,13 +1,16 @@
 import { isIPv4, isIPv6 } from 'node:net';
-import { isPlainDomain, normalizeValue, refang } from './normalize.ts';
-import type { IndicatorType } from '../vocabulary.ts';
+import { isPlainDomain, refang } from './normalize.ts';
+import {
+  findDigestType,
+  indicatorTypes,
+  isNetworkType,
+  normalizeValue,
+  type IndicatorType,
+} from '../values/indicator-types.ts';
 
 /** A value in the type that its form shows. `correction` says what the source states instead. */
 type CorrectedValue = { type: IndicatorType; normalizedValue: string; correction?: string };
 
-const networkTypes = new Set<IndicatorType>(['ipv4', 'ipv6', 'domain', 'url']);
-const hashTypes = new Set<IndicatorType>(['md5', 'sha1', 'sha256', 'sha512', 'ssdeep', 'imphash']);
-const hashByLength: Record<number, IndicatorType> = { 32: 'md5', 40: 'sha1', 64: 'sha256', 128: 'sha512' };
 const valueMaxChars = 8_192;
 
 /**
@@ -16,9 +19,9 @@ const valueMaxChars = 8_192;
  */
 export function correctValue(stated: IndicatorType | 'address', value: string): CorrectedValue | undefined {
   if (value.length > valueMaxChars) return undefined;
-  if (stated === 'address' || networkTypes.has(stated)) return correctAddress(stated, refang(value));
+  if (stated === 'address' || isNetworkType(stated)) return correctAddress(stated, refang(value));
   if (stated === 'file_name') return correctFileName(value.trim());
-  return hashTypes.has(stated) ? correctHash(stated, value.trim()) : undefined;
+  return indicatorTypes[stated].logField === 'hash' ? correctHash(stated, value.trim()) : undefined;
 }
 
 function correctAddress(stated: IndicatorType | 'address', address: string): CorrectedValue | undefined {
@@ -69,8 +72,7 @@ const correctFileName = (text: string): CorrectedValue | undefined =>
     : undefined;
 
 function correctHash(stated: IndicatorType, text: string): CorrectedValue | undefined {
-  const isDigest = /^[0-9a-f]+$/i.test(text);
-  const type = isDigest ? hashByLength[text.length] : /^\d+:[\w+/]+:[\w+/]+$/.test(text) ? 'ssdeep' : undefined;
+  const type = findDigestType(text) ?? (/^\d+:[\w+/]+:[\w+/]+$/.test(text) ? 'ssdeep' : undefined);
   // An import hash is an MD5.
   if (type === undefined || type === stated || (stated === 'imphash' && type === 'md5')) return undefined;
   const normalizedValue = normalizeValue(type, text);

@@ -1,14 +1,13 @@
 import { isIPv6 } from 'node:net';
 import { parseAddressRange } from './networks.ts';
 import { correctValue } from './correct-value.ts';
-import { normalizeValue, refang } from './normalize.ts';
+import { refang } from './normalize.ts';
 import { recognizeObservable } from './observables.ts';
 import { toTermValue } from '../terms.ts';
-import { bucketByType, type IndicatorType } from '../vocabulary.ts';
+import { normalizeValue, typeEntries } from '../values/indicator-types.ts';
 
 // Most likely first. A value that is valid for one of these types has that type. Other types, such as file names, accept almost any text.
-const strictTypes: IndicatorType[] = ['ipv4', 'ipv6', 'md5', 'sha1', 'sha256', 'sha512', 'domain'];
-const otherTypes = (Object.keys(bucketByType) as IndicatorType[]).filter((type) => !strictTypes.includes(type));
+const typesByRank = typeEntries.toSorted(([, a], [, b]) => Number(b.isRecognized) - Number(a.isRecognized));
 
 /** `correction` says how the form differs from what was written, as for indicators of sources. */
 export type CanonicalForm = { type: string; form: string; isStrict: boolean; correction?: string };
@@ -16,11 +15,9 @@ export type CanonicalForm = { type: string; form: string; isStrict: boolean; cor
 /** Returns the canonical forms of a value in any notation, one for each type that it may have. */
 export function canonicalForms(value: string): CanonicalForm[] {
   const isUrl = /^\w+:\/\//.test(refang(value));
-  const forms: CanonicalForm[] = [...strictTypes, ...otherTypes].flatMap((type) => {
+  const forms: CanonicalForm[] = typesByRank.flatMap(([type, { isRecognized }]) => {
     const form = normalizeValue(type, value);
-    return form === undefined
-      ? []
-      : [{ type, form, isStrict: strictTypes.includes(type) || (type === 'url' && isUrl) }];
+    return form === undefined ? [] : [{ type, form, isStrict: isRecognized || (type === 'url' && isUrl) }];
   });
   if (isUrl) return [...forms, ...hostForms(forms)];
   const observable = recognizeObservable(value);

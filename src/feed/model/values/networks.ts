@@ -1,5 +1,6 @@
 import { BlockList, isIP, isIPv4, isIPv6 } from 'node:net';
-import { normalizeValue, refang } from './normalize.ts';
+import { refang } from './normalize.ts';
+import { normalizeValue } from '../values/indicator-types.ts';
 
 /** A network in CIDR notation. `address` is its first address in canonical form. */
 export type Network = { address: string; bits: number; family: 'ipv4' | 'ipv6' };

@@ -1,7 +1,8 @@
 import { domainToASCII } from 'node:url';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { isPlainDomain, normalizeValue, refang } from './normalize.ts';
+import { isPlainDomain, refang } from './normalize.ts';
+import { normalizeValue } from '../values/indicator-types.ts';
 
 describe('normalizeValue', () => {
   test.each([

@@ -1,5 +1,6 @@
 import { coversPages } from './benign-values.ts';
 import type { ValueContext } from './value-context.ts';
+import { indicatorTypes, isIndicatorType, isNetworkType } from '../../../model/values/indicator-types.ts';
 
 /** The evidence from the context of a candidate. */
 export type CandidateEvidence = {
@@ -27,7 +28,6 @@ export type CandidateEvidence = {
 
 export type CandidateAssessment = { status: 'active' | 'false_positive'; confidence: number; reasons: string[] };
 
-const network = new Set(['domain', 'url', 'ipv4', 'ipv6']);
 const doubtMax = 1.25;
 const hostsHeading = /^(?!.*\bfiles?)(?=.*\b(?:domains?|hosts?|hostnames?)\b)/i;
 const repositoriesHeading = /\b(?:repositor(?:y|ies)|repos|accounts?|github|gitlab|bitbucket)\b/i;
@@ -52,7 +52,7 @@ export function assessCandidate(
   // `tool.app` is a file unless it is in a list of domains.
   if (doubt >= doubtMax && type === 'domain' && context.isolated && hostsHeading.test(context.heading)) doubt -= 2;
   if (doubt >= doubtMax) return undefined;
-  if (context.section === 'references' && !defanged && network.has(type)) return undefined;
+  if (context.section === 'references' && !defanged && isNetworkType(type)) return undefined;
   const reasons: string[] = [];
   let score = getBaseScore(type) - Math.max(0, doubt) * 0.15;
   const add = (weight: number, reason: string): void => {
@@ -63,7 +63,7 @@ export function assessCandidate(
   if (listed) add(0.15, 'in a section of indicators');
   if (context.isolated) add(0.1, 'alone in its line or cell');
   if (context.section === 'legitimate') add(-0.25, 'in a section of legitimate values');
-  if (network.has(type) && !defanged) {
+  if (isNetworkType(type) && !defanged) {
     if (context.linked) add(-0.4, 'target of a link');
     else if (type === 'url' && !context.isolated && !listed) add(-0.2, 'live address in prose');
     if (evidence.defangedInText >= manyDefanged && !context.isolated && !listed)
@@ -90,7 +90,7 @@ function findFalsePositiveReason(type: string, evidence: CandidateEvidence, scor
   // Pages on services that attackers abuse are theirs.
   const isHost = type === 'domain' && context.isolated;
   if (context.section === 'legitimate' && (!defanged || isHost)) return 'in a section of legitimate values';
-  if (!network.has(type)) return undefined;
+  if (!isNetworkType(type)) return undefined;
   const isListed = context.isolated && context.section === 'indicators';
   const isException = evidence.defangedInText >= someDefanged;
   const isListedPage =
@@ -102,11 +102,6 @@ function findFalsePositiveReason(type: string, evidence: CandidateEvidence, scor
   return score < 0.25 ? 'too little evidence' : undefined;
 }
 
-const baseScores = new Map<string, number>([
-  ...['md5', 'sha1', 'sha256', 'sha512', 'ssdeep', 'imphash'].map((type): [string, number] => [type, 0.7]),
-  ...[...network].map((type): [string, number] => [type, 0.5]),
-  ...['file_name', 'file_path', 'command_line'].map((type): [string, number] => [type, 0.4]),
-]);
-const getBaseScore = (type: string): number => baseScores.get(type) ?? 0.55;
+const getBaseScore = (type: string): number => (isIndicatorType(type) ? indicatorTypes[type].proseScore : 0.55);
 
 const clamp = (score: number): number => Math.round(Math.min(0.99, Math.max(0.05, score)) * 100) / 100;

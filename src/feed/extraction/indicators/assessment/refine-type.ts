@@ -1,6 +1,6 @@
-import type { IndicatorType } from '../../../model/vocabulary.ts';
 import type { IndicatorCandidate } from '../indicator-candidate.ts';
 import type { ValueContext } from './value-context.ts';
+import type { IndicatorType } from '../../../model/values/indicator-types.ts';
 
 const reach = 60;
 

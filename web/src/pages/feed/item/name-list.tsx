@@ -32,7 +32,7 @@ export function NameList({ item, predictions = [], shown, onShow }: Props) {
   const entries = [
     ...names.filter((name) => !isProduct(name)).map(toEntry),
     ...cves.map(({ id }) => (
-      <Entry key={id} label={texts.filters.cve}>
+      <Entry key={id} label={texts.linkedFilters.cve}>
         <span className="flex min-w-0 grow flex-wrap gap-x-3">
           <Link
             to="/entities"

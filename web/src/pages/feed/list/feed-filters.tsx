@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import type { Schemas } from '../../../api/client.ts';
-import { facetsQuery, type FeedFilter, type ItemStatus } from '../../../api/feed.ts';
+import { facetsQuery, type FeedFilter, type ItemStatus, type LinkedFilter } from '../../../api/feed.ts';
 import { platformName } from '../../../texts/platforms.ts';
 import { texts } from '../../../texts/feed.ts';
 import { FilterChip } from '../../../ui/forms/filter-chip.tsx';
@@ -17,8 +17,7 @@ const relevanceOptions = [{ value: 'relevant' as const, label: texts.relevantOnl
 /** Without a choice, the best match of a search comes first. */
 const orderOptions = [{ value: 'newest' as const, label: texts.newestFirst }];
 
-/** Filters that links set and no menu offers. */
-const linked = ['technique', 'indicator', 'actor', 'malware', 'tool', 'cve'] as const;
+const linked = Object.entries(texts.linkedFilters) as [LinkedFilter, string][];
 
 type Option<Value extends string> = { value: Value; label: React.ReactNode };
 type Props = { filter: FeedFilter; onChange: (change: Partial<FeedFilter>) => void };
@@ -80,11 +79,11 @@ export function FeedFilters({ filter, onChange }: Props) {
         onChange={(status) => onChange({ status })}
       />
       {linked.map(
-        (name) =>
+        ([name, label]) =>
           filter[name] && (
             <FilterChip
               key={name}
-              label={texts.filters[name]}
+              label={label}
               value={filter[name]}
               onRemove={() => onChange({ [name]: undefined })}
             />

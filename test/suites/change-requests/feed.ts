@@ -1,0 +1,33 @@
+import type { ChangeRequest } from '../../support/change-request.ts';
+
+export const feedRequests: ChangeRequest[] = [
+  {
+    addition: 'indicator type',
+    edits: {
+      'src/feed/model/values/cloud-types.ts': [['  aws_account: {', '  fake_id: {},\n  aws_account: {']],
+    },
+    compiler: {
+      'src/feed/model/values/cloud-types.ts': "missing the following properties from type 'IndicatorTypeDescriptor'",
+    },
+  },
+  {
+    addition: 'feed format',
+    edits: {
+      'src/feed/formats/registry.ts': [['{ kev,', '{ fake: {}, kev,']],
+    },
+    compiler: {
+      'src/feed/formats/registry.ts': "missing the following properties from type 'SourceFormat'",
+      'src/feed/formats/conformance.test.ts': "Property 'fake' is missing",
+    },
+  },
+  {
+    addition: 'filter of `GET /items`',
+    edits: {
+      'src/feed/items/search/term-filters.ts': [['  indicator: {', '  fake: {},\n  indicator: {']],
+    },
+    compiler: {
+      'src/feed/items/search/term-filters.ts': "missing the following properties from type 'TermParameter'",
+    },
+    suites: { 'web/src/texts/feed.ts': 'web/src/texts/feed.test.ts' },
+  },
+];
