@@ -10,7 +10,8 @@ import {
   APICallError,
 } from 'ai';
 import { modelRefusedError, ModelError, upstreamModelError } from './model-error.ts';
-import type { ModelEntry } from './model-settings.ts';
+import { outboundFetch } from '../lib/outbound-http/proxy.ts';
+import { definedOnly, type ModelEntry, providerOf, providers } from './providers.ts';
 import { isProgramFault } from '../lib/external-error.ts';
 import { redactText } from '../lib/text/redact.ts';
 import { truncateText, escapeInvisible } from '../lib/text/canonical-text.ts';
@@ -117,7 +118,7 @@ async function streamResponse(entry: ModelEntry, model: LanguageModel, request: 
 
 /** Marks the tools and the system prompt for the prompt cache of providers that cache only what is marked. */
 function toSystemMessage({ provider, promptCache }: ModelEntry, content: string): SystemModelMessage {
-  const isMarked = promptCache ?? provider === 'anthropic';
+  const isMarked = promptCache ?? providers[provider].marksPrompts;
   if (!isMarked) return { role: 'system', content };
   const anthropic = { cacheControl: { type: 'ephemeral' } };
   const bedrock = { cachePoint: { type: 'default' } };
@@ -216,4 +217,31 @@ export function toModelError(error: unknown, name: string, isTimeout: boolean): 
 function describeError(error: unknown): string {
   const message = error instanceof Error ? error.message : typeof error === 'string' ? error : '';
   return message ? `: ${truncateText(escapeInvisible(redactText(message)), 300)}` : '.';
+}
+
+/** Creates the client of a provider, which sends no request. */
+export const createLanguageModel = (entry: ModelEntry): Promise<LanguageModel> => {
+  const { apiKey, baseUrl: baseURL, headers } = entry;
+  return providerOf(entry).create(entry, { ...definedOnly({ apiKey, baseURL, headers }), fetch: modelFetch });
+};
+
+const bytesMax = 8 * 1024 * 1024;
+
+/** The fetch of every provider. Rejects redirects, so that prompts reach only the configured address, and responses over 8 MiB. */
+const modelFetch: typeof globalThis.fetch = async (input, init) => {
+  const response = await outboundFetch(input, { ...init, redirect: 'error' });
+  if (!response.body) return response;
+  const { status, statusText, headers } = response;
+  return new Response(response.body.pipeThrough(limitBytes()), { status, statusText, headers });
+};
+
+function limitBytes(): TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>> {
+  let size = 0;
+  return new TransformStream({
+    transform: (chunk, controller) => {
+      size += chunk.byteLength;
+      if (size > bytesMax) controller.error(new Error(`the response is larger than ${bytesMax} bytes`));
+      else controller.enqueue(chunk);
+    },
+  });
 }

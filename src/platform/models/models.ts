@@ -3,7 +3,8 @@ import { inOrg, type Db } from '../db/db.ts';
 import type { Caller } from '../http/caller.ts';
 import { findModelPauses } from './model-pauses.store.ts';
 import type { ModelCall, TokenUsage } from './model-call.ts';
-import type { ModelEntry, ModelSettings } from './model-settings.ts';
+import type { ModelSettings } from './model-settings.ts';
+import type { ModelEntry } from './providers.ts';
 
 /** A model behind an alias. `name` is `provider/model`, as runs store it. */
 export type ConfiguredModel = { alias: string; name: string; entry: ModelEntry; call: ModelCall };
@@ -39,10 +40,7 @@ function createModel(alias: string, entry: ModelEntry): ConfiguredModel {
 }
 
 async function loadClient(name: string, entry: ModelEntry): Promise<ModelCall> {
-  const [{ createModelCall }, { createLanguageModel }] = await Promise.all([
-    import('./model-call.ts'),
-    import('./providers.ts'),
-  ]);
+  const { createLanguageModel, createModelCall } = await import('./model-call.ts');
   return createModelCall(name, entry, await createLanguageModel(entry));
 }
 
@@ -63,8 +61,6 @@ export function callCostUsd(
 
 export type ListModelsDeps = { db: Db; models?: Models };
 
-const free = { inputPerMillion: 0, outputPerMillion: 0 };
-
 /** Lists the aliases that a detection may use, the model behind each, and whether it is paused for the organization. Contains no secrets. */
 export async function listModels({ db, models }: ListModelsDeps, { orgId }: Caller): Promise<ModelList> {
   const pauses = await inOrg(db, orgId, (tx) => findModelPauses(tx, orgId));
@@ -77,7 +73,7 @@ export async function listModels({ db, models }: ListModelsDeps, { orgId }: Call
         alias,
         model: model?.name ?? 'analyst',
         local: model?.entry.local ?? true,
-        price: model?.entry.price ?? free,
+        price: model?.entry.price ?? { inputPerMillion: 0, outputPerMillion: 0 },
         paused: pause ? { since: pause.since_at.toISOString(), kind: pause.kind, message: pause.message } : null,
       };
     }),

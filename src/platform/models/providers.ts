@@ -1,79 +1,130 @@
 import type { LanguageModel } from 'ai';
-import { outboundFetch } from '../lib/outbound-http/proxy.ts';
-import type { ModelEntry } from './model-settings.ts';
+import { z } from 'zod';
+import { Budgets } from './budgets.ts';
 
-type Provider = ModelEntry['provider'];
-type EntryOf<P extends Provider> = Extract<ModelEntry, { provider: P }>;
-
-/** Creates the AI SDK's model from the settings, per provider. Loads only the packages of configured providers and sends no request. */
-const providers: { [P in Provider]: (entry: EntryOf<P>) => Promise<LanguageModel> } = {
-  openai: async (entry) => {
-    const { createOpenAI } = await import('@ai-sdk/openai');
-    const openai = createOpenAI({ ...commonOptions(entry), ...definedOnly({ organization: entry.organization }) });
-    return entry.api === 'chat' ? openai.chat(entry.model) : openai.responses(entry.model);
-  },
-  anthropic: async (entry) => {
-    const { createAnthropic } = await import('@ai-sdk/anthropic');
-    return createAnthropic(commonOptions(entry))(entry.model);
-  },
-  google: async (entry) => {
-    const { createGoogleGenerativeAI } = await import('@ai-sdk/google');
-    return createGoogleGenerativeAI(commonOptions(entry))(entry.model);
-  },
-  azure: async (entry) => {
-    const { createAzure } = await import('@ai-sdk/azure');
-    const { resourceName, apiVersion, deploymentUrls: useDeploymentBasedUrls } = entry;
-    const azure = createAzure({
-      ...commonOptions(entry),
-      ...definedOnly({ resourceName, apiVersion, useDeploymentBasedUrls }),
-    });
-    return entry.api === 'chat' ? azure.chat(entry.model) : azure.responses(entry.model);
-  },
-  bedrock: async (entry) => {
-    const { createAmazonBedrock } = await import('@ai-sdk/amazon-bedrock');
-    const { region, accessKeyId, secretAccessKey, sessionToken } = entry;
-    const keys = definedOnly({ region, accessKeyId, secretAccessKey, sessionToken });
-    return createAmazonBedrock({ ...commonOptions(entry), ...keys })(entry.model);
-  },
-  'openai-compatible': async (entry) => {
-    const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible');
-    const name = 'openai-compatible';
-    return createOpenAICompatible({ ...commonOptions(entry), name, baseURL: entry.baseUrl, includeUsage: true })(
-      entry.model,
-    );
-  },
+const name = z.string().min(1).max(500);
+const secret = { apiKey: name.optional(), apiKeyEnv: name.optional() };
+export const common = {
+  model: name.describe("The provider's model name; on Azure the deployment name."),
+  baseUrl: z.url({ protocol: /^https?$/ }).optional(),
+  headers: z.record(z.string(), z.string()).optional(),
+  maxOutputTokens: z.int().min(100).max(200_000).default(4_000),
+  temperature: z.number().min(0).max(2).optional(),
+  timeoutSeconds: z.int().min(1).max(600).default(120),
+  /** The model runs on the operator's own machines. Informational only. */
+  local: z.boolean().default(false),
+  price: z
+    .strictObject({
+      inputPerMillion: z.number().min(0),
+      outputPerMillion: z.number().min(0),
+      /** Input tokens from the provider's prompt cache, and those written to it. Default: the price of other input. */
+      cachedInputPerMillion: z.number().min(0).optional(),
+      cacheWritePerMillion: z.number().min(0).optional(),
+    })
+    .default({ inputPerMillion: 0, outputPerMillion: 0 }),
+  /** Mark prompts for the provider's cache. Default: for Anthropic. The other providers cache without marks, or on Bedrock if set. */
+  promptCache: z.boolean().optional(),
+  budgets: Budgets,
+  /** How many detection runs may use the model at the same time, across all processes. */
+  runsAtOnce: z.int().min(1).max(1000).default(8),
+  /** How many entities one run lets the model judge at the same time. */
+  entitiesAtOnce: z.int().min(1).max(32).default(4),
 };
 
-export function createLanguageModel(entry: ModelEntry): Promise<LanguageModel> {
-  return (providers[entry.provider] as (entry: ModelEntry) => Promise<LanguageModel>)(entry);
-}
+const optional = name.optional();
+const awsKey = { accessKeyId: optional, accessKeyIdEnv: optional, secretAccessKey: optional };
+const awsSession = { secretAccessKeyEnv: optional, sessionToken: optional, sessionTokenEnv: optional };
 
-function commonOptions({ apiKey, baseUrl, headers }: ModelEntry) {
-  return { ...definedOnly({ apiKey, baseURL: baseUrl, headers }), fetch: modelFetch };
-}
+type Settings<Shape extends z.ZodRawShape> = z.infer<z.ZodObject<typeof common>> & z.infer<z.ZodObject<Shape>>;
 
-function definedOnly<T extends object>(fields: T): { [K in keyof T]: Exclude<T[K], undefined> } {
+type ClientOptions = { apiKey?: string; baseURL?: string; headers?: Record<string, string>; fetch: typeof fetch };
+
+/** Everything that depends on the provider of a model. */
+type Provider<Shape extends z.ZodRawShape> = {
+  /** Settings besides those of every provider. Secrets have a second one that ends with `Env`. */
+  settings: Shape;
+  /** Prompts are marked for the provider's cache by default. */
+  marksPrompts: boolean;
+  /** Returns the settings that the provider needs and the entry lacks, or undefined. */
+  findMissing: (entry: Settings<Shape>) => string | undefined;
+  /** Creates the AI SDK's model. Loads only the package of the provider and sends no request. */
+  create: (entry: Settings<Shape>, options: ClientOptions) => Promise<LanguageModel>;
+};
+
+const define = <Shape extends z.ZodRawShape>(provider: Provider<Shape>): Provider<Shape> => provider;
+const needKey = ({ apiKey }: { apiKey?: string | undefined }) => (apiKey ? undefined : 'apiKey or apiKeyEnv');
+
+export const providers = {
+  openai: define({
+    settings: { ...secret, organization: name.optional(), api: z.enum(['responses', 'chat']).default('responses') },
+    marksPrompts: false,
+    findMissing: needKey,
+    create: async ({ model, api, organization }, options) => {
+      const { createOpenAI } = await import('@ai-sdk/openai');
+      const openai = createOpenAI({ ...options, ...definedOnly({ organization }) });
+      return api === 'chat' ? openai.chat(model) : openai.responses(model);
+    },
+  }),
+  anthropic: define({
+    settings: secret,
+    marksPrompts: true,
+    findMissing: needKey,
+    create: async ({ model }, options) => (await import('@ai-sdk/anthropic')).createAnthropic(options)(model),
+  }),
+  google: define({
+    settings: secret,
+    marksPrompts: false,
+    findMissing: needKey,
+    create: async ({ model }, options) => (await import('@ai-sdk/google')).createGoogleGenerativeAI(options)(model),
+  }),
+  azure: define({
+    settings: {
+      ...secret,
+      resourceName: name.optional(),
+      apiVersion: name.optional(),
+      /** Use the older URL form, with the deployment in the path and the API version as a parameter. */
+      deploymentUrls: z.boolean().optional(),
+      api: z.enum(['responses', 'chat']).default('chat'),
+    },
+    marksPrompts: false,
+    findMissing: (entry) => (entry.baseUrl || entry.resourceName ? needKey(entry) : 'resourceName or baseUrl'),
+    create: async ({ model, api, resourceName, apiVersion, deploymentUrls: useDeploymentBasedUrls }, options) => {
+      const { createAzure } = await import('@ai-sdk/azure');
+      const azure = createAzure({ ...options, ...definedOnly({ resourceName, apiVersion, useDeploymentBasedUrls }) });
+      return api === 'chat' ? azure.chat(model) : azure.responses(model);
+    },
+  }),
+  bedrock: define({
+    settings: { ...secret, region: name, ...awsKey, ...awsSession },
+    marksPrompts: false,
+    findMissing: ({ apiKey, accessKeyId, secretAccessKey }) =>
+      apiKey || (accessKeyId && secretAccessKey) ? undefined : 'apiKey, or accessKeyId and secretAccessKey',
+    create: async ({ model, region, accessKeyId, secretAccessKey, sessionToken }, options) => {
+      const { createAmazonBedrock } = await import('@ai-sdk/amazon-bedrock');
+      const keys = definedOnly({ region, accessKeyId, secretAccessKey, sessionToken });
+      return createAmazonBedrock({ ...options, ...keys })(model);
+    },
+  }),
+  'openai-compatible': define({
+    settings: { ...secret, baseUrl: z.url({ protocol: /^https?$/ }) },
+    marksPrompts: false,
+    findMissing: () => undefined,
+    create: async ({ model, baseUrl: baseURL }, options) => {
+      const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible');
+      return createOpenAICompatible({ ...options, name: 'openai-compatible', baseURL, includeUsage: true })(model);
+    },
+  }),
+};
+
+export function definedOnly<T extends object>(fields: T): { [K in keyof T]: Exclude<T[K], undefined> } {
   const defined = Object.entries(fields).filter(([, value]) => value !== undefined);
   return Object.fromEntries(defined) as { [K in keyof T]: Exclude<T[K], undefined> };
 }
 
-const bytesMax = 8 * 1024 * 1024;
+type ProviderName = keyof typeof providers;
+type EntryOf<P extends ProviderName> = { provider: P } & Settings<(typeof providers)[P]['settings']>;
+/** The settings of a model. */
+export type ModelEntry = { [P in ProviderName]: EntryOf<P> }[ProviderName];
 
-/** The fetch of every provider. Rejects redirects, so that prompts reach only the configured address, and responses over 8 MiB. */
-const modelFetch: typeof globalThis.fetch = async (input, init) => {
-  const response = await outboundFetch(input, { ...init, redirect: 'error' });
-  if (!response.body) return response;
-  const { status, statusText, headers } = response;
-  return new Response(response.body.pipeThrough(limitBytes()), { status, statusText, headers });
-};
-
-function limitBytes(): TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>> {
-  let size = 0;
-  return new TransformStream({
-    transform: (chunk, controller) => {
-      size += chunk.byteLength;
-      if (size > bytesMax) controller.error(new Error(`the response is larger than ${bytesMax} bytes`));
-      else controller.enqueue(chunk);
-    },
-  });
-}
+/** Returns the provider of an entry, whose functions accept this entry. */
+export const providerOf = ({ provider }: ModelEntry) => providers[provider] as unknown as Provider<typeof secret>;

@@ -24,7 +24,7 @@ export const describeWebhooks = (): Record<string, unknown> =>
       type,
       {
         post: {
-          operationId: `on${type.split('.').map(capitalize).join('')}`,
+          operationId: `on${type.replaceAll(/(?:^|\.)(.)/g, (_all, first: string) => first.toUpperCase())}`,
           tags: ['events'],
           summary: label,
           description: `Sent to destinations that subscribe to \`${type}\`. \`data\` is the resource after the change. An attempt that fails is repeated with growing pauses.`,
@@ -48,5 +48,3 @@ export const describeWebhooks = (): Record<string, unknown> =>
       },
     ]),
   );
-
-const capitalize = (word: string): string => word[0]!.toUpperCase() + word.slice(1);

@@ -102,7 +102,7 @@ export const RotateSecret = z.strictObject({
 });
 export type RotateSecret = z.infer<typeof RotateSecret>;
 
-export const DestinationPath = z.object({ id });
+export const IdPath = z.object({ id });
 export const DeliveryPath = z.object({ id, deliveryId: id });
 
 export const deliveryStates = ['pending', 'delivered', 'failed'] as const;

@@ -94,7 +94,6 @@ const resources: Record<Resource<EventType>, { subject: string; scope: Scope }> 
 };
 
 const resourceOf = (type: EventType) => resources[type.split('.')[0] as Resource<EventType>];
-const scopeOf = (type: EventType): Scope => resourceOf(type).scope;
 
 /** Returns whether an event is stored for listening clients. A pull may change any number of items, so that it is one event for them. */
 export const isStreamed = (type: EventType): boolean => !/^feed\.item\.(added|corrected|retracted)$/.test(type);
@@ -111,11 +110,13 @@ export const describeEventTypes = (caller: Caller) => ({
 
 /** Throws 403 unless the caller may read all of these events, so that a destination receives nothing that its author may not read. */
 export function requireReadable(caller: Caller, types: readonly EventType[]): void {
-  requireScopes(caller, [...new Set(types.map(scopeOf))]);
+  requireScopes(caller, [...new Set(types.map((type) => resourceOf(type).scope))]);
 }
 
 /** Returns the event types that a caller may read, of those that it requests. */
 export function listVisibleTypes({ scopes }: Caller, requested: string | undefined): EventType[] {
   const wanted = requested?.split(',');
-  return eventTypes.filter((type) => scopes.has(scopeOf(type)) && (wanted === undefined || wanted.includes(type)));
+  return eventTypes.filter(
+    (type) => scopes.has(resourceOf(type).scope) && (wanted === undefined || wanted.includes(type)),
+  );
 }

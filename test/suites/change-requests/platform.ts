@@ -4,14 +4,11 @@ export const platformRequests: ChangeRequest[] = [
   {
     addition: 'model provider',
     edits: {
-      'src/platform/models/model-settings.ts': [
-        [
-          "const Entry = z.discriminatedUnion('provider', [",
-          "const Entry = z.discriminatedUnion('provider', [\n  z.strictObject({ provider: z.literal('fake'), ...common, ...secret }),",
-        ],
+      'src/platform/models/providers.ts': [
+        ['  openai: define({', '  fake: define({ settings: secret }),\n  openai: define({'],
       ],
     },
-    compiler: { 'src/platform/models/providers.ts': "Property 'fake' is missing" },
+    compiler: { 'src/platform/models/providers.ts': "missing the following properties from type 'Provider<" },
     suites: { 'docs/guide/models.md': 'src/platform/models/models.test.ts' },
   },
   {
