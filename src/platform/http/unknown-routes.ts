@@ -5,12 +5,12 @@ import { didYouMean } from '../lib/text/nearest-names.ts';
 
 const byId = /\/:(?:id|\w+Id)$/;
 
-/** `isById`: the path ends with an ID, which no literal end of another route is. */
+/** `isById`: the path ends with a parameter for an ID. */
 type KnownRoute = { methods: Set<string>; matches: RegExp; isById: boolean };
 
 /**
- * Handles requests without a route: 405 with `Allow` for a known path, 204 for OPTIONS with a valid key, otherwise 404. A path that is a route of
- * its own is none of the routes of an ID.
+ * Handles requests without a route: 405 with `Allow` for a known path, 204 for OPTIONS with a valid key, otherwise 404. A literal path takes
+ * precedence over a path with an ID: `DELETE /api/detections/export` is a 405, although `DELETE /api/detections/{id}` exists.
  */
 export function handleUnknownRoutes(app: App): void {
   const known = new Map<string, KnownRoute>();
@@ -66,8 +66,8 @@ type UnknownName = { pointer: string; code: string; detail: string };
 
 /**
  * Rejects query parameters that a route does not have, with the nearest name. A mistyped filter would otherwise match everything. Routes
- * with `ignoresUnknownQuery` accept any name, and report it in the `warnings` of their response if it has them. Routes without a key accept
- * any name as well.
+ * with `ignoresUnknownQuery` accept any name and report it in the `warnings` of their response, if its schema has that field. Routes without a
+ * key accept any name as well.
  */
 export function registerQueryNameCheck(app: App): void {
   // Validation removes unknown names from the query.

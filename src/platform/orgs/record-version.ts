@@ -9,8 +9,8 @@ const rowsMax = 50;
 const textMax = 500;
 
 /**
- * A record as the audit log knows it. `action` is the beginning of its actions. `fields` tells it from other records with the same resource ID.
- * Without both, the audited record has the ID of the resource.
+ * How the audit log identifies a record. Its actions start with `action`. `fields` are values that only this record has among those with the
+ * same resource ID. Without both, the audited record has the ID of the resource.
  */
 export type AuditedResource = {
   /** Needed in a transaction across organizations. */
@@ -35,7 +35,7 @@ export async function requireMatch(
   throw appError('precondition_failed', detail, { stale: { current, changes } });
 }
 
-/** Returns the `updatedAt` that an If-Match header stands for, in milliseconds. NaN if it is of another form. */
+/** Returns the `updatedAt` that an If-Match header encodes, in milliseconds. NaN if it has another form. */
 function readSeenAt(header: string): number {
   const tag = (listTags(header)[0] ?? '').replaceAll('"', '');
   return tag.includes('T') ? Date.parse(tag) : Number.parseInt(tag, 36);
@@ -53,7 +53,7 @@ export async function listChangesSince(
   const wanted = Object.entries(fields ?? (resource.action === undefined ? { id: resource.resourceId } : {}));
   const rows = (await listAuditRows(tx, resource, { limit: rowsMax, after: null }))
     .map((row) => ({ row, before: parse(row.before), after: parse(row.after) }))
-    // Other rows are about parts of the record that have a version of their own or none, or about its use.
+    // Other rows concern parts of the record with a version of their own or none, or its use.
     .filter(({ before, after }) => isVersioned(after ?? before))
     .filter(({ before, after }) => wanted.every(([name, value]) => (after ?? before)?.[name] === value));
   const first = rows.findIndex(({ before, after }) =>

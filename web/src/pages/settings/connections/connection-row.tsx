@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { CircleAlert, CircleCheck, CirclePause, MoreHorizontal } from 'lucide-react';
-import { connectionCheckQuery, type Connection } from '../../../api/connections.ts';
+import { connectionCheckQuery, connectionKindsQuery, type Connection } from '../../../api/connections.ts';
 import { ApiProblem } from '../../../api/problem.ts';
 import { toWords } from '../../../lib/text.ts';
 import { texts as all } from '../../../texts/settings.ts';
@@ -17,12 +17,14 @@ type Props = { connection: Connection; onCheck: () => void; onEdit: () => void; 
 export function ConnectionRow({ connection, onCheck, onEdit, onDelete }: Props) {
   const { id, name, kind, isDefault, settings, pause } = connection;
   const check = useQuery({ ...connectionCheckQuery(id), enabled: false });
+  const { data: kinds } = useQuery(connectionKindsQuery);
+  const label = kinds?.kinds.find((one) => one.kind === kind)?.label ?? toWords(kind);
   const address = settings['url'] ?? settings['host'] ?? settings['workspaceId'];
   return (
     <Row
       title={name}
       badge={isDefault && <Badge>{texts.isDefault}</Badge>}
-      detail={[toWords(kind), address].filter(Boolean).join(' · ')}
+      detail={[label, address].filter(Boolean).join(' · ')}
       actions={
         !isDefault && (
           <>
