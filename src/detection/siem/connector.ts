@@ -164,7 +164,7 @@ export type RemoteConnector<Settings, Credentials> = {
   dialect: Dialect;
   /** The field with the time of an event, if the settings specify none. */
   timeField: string;
-  /** What a dataset of portable queries is in the SIEM, with an example. */
+  /** What a dataset of portable queries is called in the SIEM, such as an index, with an example. */
   source: { label: string; example: string };
   /** The column that has a whole event as JSON, or null if the row is the event. */
   eventField: string | null;

@@ -1,6 +1,6 @@
 import { UnsupportedError } from './dialect.ts';
 import { toLikePattern } from './sql-conditions.ts';
-import { createSqlDialect } from './sql-dialect.ts';
+import { boundWindows, createSqlDialect } from './sql-dialect.ts';
 import { requireRe2, withInlineFlags } from './write-condition.ts';
 
 const quoteName = (name: string): string => `"${name.replaceAll(/["\\]/g, (one) => `\\${one}`)}"`;
@@ -27,10 +27,7 @@ export const clickhouse = createSqlDialect({
   literal,
   readField,
   rowColumns: (time) => [quoteName(time)],
-  windowCondition: '$window',
-  lookback: {
-    sources: (table, seconds) => [{ table, condition: `$window_back_${seconds}s`, fresh: '$window' }],
-  },
+  ...boundWindows,
   // All columns of the row, with the escapes in their JSON that hide a quote or a backslash decoded.
   eventText: String.raw`replaceRegexpAll(formatRowNoNewline('TSVRaw', *), '\\\\(["\\\\/])', '\\1')`,
   lower: (sql) => `lowerUTF8(${sql})`,

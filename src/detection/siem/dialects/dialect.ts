@@ -14,7 +14,7 @@ export type CorrelationType = (typeof correlationTypes)[number];
 
 export type CorrelationOperator = '<' | '<=' | '>' | '>=' | '=' | '<>';
 
-/** What a query says about several events within a time span. `groupBy` contains names of fields. */
+/** A condition on several events within a time span. `groupBy` contains names of fields. */
 export type Correlation = {
   type: CorrelationType;
   groupBy: string[];

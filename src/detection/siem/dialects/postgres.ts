@@ -1,6 +1,6 @@
 import { UnsupportedError } from './dialect.ts';
 import { likeWithEscape } from './sql-conditions.ts';
-import { createSqlDialect } from './sql-dialect.ts';
+import { boundWindows, createSqlDialect } from './sql-dialect.ts';
 
 const quoteName = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 
@@ -32,10 +32,7 @@ export const postgres = createSqlDialect({
   literal,
   readField,
   rowColumns: (time) => [quoteName(time)],
-  windowCondition: '$window',
-  lookback: {
-    sources: (table, seconds) => [{ table, condition: `$window_back_${seconds}s`, fresh: '$window' }],
-  },
+  ...boundWindows,
   // The row as JSON, with the escapes that hide a quote or a backslash decoded.
   eventText: String.raw`regexp_replace(to_jsonb(sigma_row)::text, '\\(["\\/])', '\1', 'g')`,
   rowAlias: 'sigma_row',

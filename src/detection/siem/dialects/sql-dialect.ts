@@ -12,6 +12,12 @@ import type {
 import { columnNames, sqlConditions, writeLogs, type SqlSpelling } from './sql-conditions.ts';
 import { writeCondition } from './write-condition.ts';
 
+const sources = (table: string, seconds: number) => [
+  { table, condition: `$window_back_${seconds}s`, fresh: '$window' },
+];
+/** Restricts a table to the window, and to the time before it, by placeholders that the connector replaces. */
+export const boundWindows = { windowCondition: '$window', lookback: { sources } };
+
 /** Returns the dialect of an SQL database. A query reads its fields as text in a CTE, under their Sigma names. */
 export function createSqlDialect(spelling: SqlSpelling): Dialect {
   return {
