@@ -19,7 +19,7 @@ export type Finding = Candidate | 'belowMinimum';
 
 export type CandidateSearch = { findings: Finding[]; learning: boolean };
 
-/** What the built-in analyst says a candidate is about. */
+/** The parts from which a category builds what the built-in analyst says about a candidate. */
 export type CandidateTexts = {
   facts: Facts;
   subject: Subject;
@@ -71,7 +71,7 @@ export type Category = {
   /** Added to the reason why a field of the rows is evidence. */
   evidenceNote: string;
   draft: {
-    /** What a model that writes a detection must know about the query. */
+    /** The instruction about the query for a model that drafts a detection. */
     rule: string;
     /** A query groups by few columns, because every new combination of values counts. */
     hasFewColumns: boolean;

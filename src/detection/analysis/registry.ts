@@ -16,7 +16,7 @@ export type DetectionCategory = keyof typeof registered;
 export const categories: Record<DetectionCategory, Category> = registered;
 export const detectionCategories = Object.keys(categories) as DetectionCategory[];
 
-/** Returns the category with a name. Throws if there is none. */
+/** Returns the category with this name. Throws if the name is unknown. */
 export function getCategory(name: string): Category {
   const category = Object.hasOwn(categories, name) ? categories[name as DetectionCategory] : undefined;
   if (!category) throw new Error(`There is no detection category ${name}.`);

@@ -8,7 +8,7 @@ import {
   type IndicatorTypeDescriptor,
 } from './indicator-type.ts';
 
-/** What the hashes of files have in common. MISP has an attribute type of the same name. */
+/** The fields that all hashes of files share. MISP has an attribute type of the same name. */
 const hash = (name: string, stixName: string) =>
   ({
     bucket: 'hashes',
