@@ -22,7 +22,7 @@ import type { ItemOrigin } from './source-row.ts';
 import { listCurrentVersions } from './stored-items.store.ts';
 
 /** The time of a commit, and the version of the reference data that the items were extracted with. */
-type Commit = { now: Date; referenceDataVersion: number };
+type CommitTime = { now: Date; referenceDataVersion: number };
 
 // The transaction that writes the previous batch waits for the event loop after each statement. Longer slices would leave the database idle.
 const sliceMs = 1;
@@ -37,7 +37,7 @@ export type PreparedAdditions = { at: Date; planned: PlannedWrite[]; encoded: En
 export async function prepareAdditions(
   source: ItemOrigin,
   actions: ItemAction[],
-  { now, referenceDataVersion }: Commit,
+  { now, referenceDataVersion }: CommitTime,
 ): Promise<PreparedAdditions | undefined> {
   if (!actions.every(isFirstAddition)) return undefined;
   const build = createBuilder(source, { at: now, current: new Map(), referenceDataVersion });
@@ -46,52 +46,52 @@ export async function prepareAdditions(
   return { at: now, planned, encoded: await encodeAdditions(writes, sliceMs) };
 }
 
-/** Steps that the caller of `applyActions` may have taken: it has locked pools, and prepared the writes. */
+/** Steps that the caller of `planCommit` may have taken: it has locked pools, and prepared the writes. */
 type Beforehand = { pools?: LockedPool[]; prepared?: PreparedAdditions | undefined };
 
+/** Writes for pools that are locked. `seqByPool` has the new sequence number of each, and `movedIds` the items that leave their pool. */
+type PlannedCommit = PreparedAdditions & { seqByPool: Map<string, number>; movedIds: string[]; isNews: boolean };
+
 /**
- * Applies actions in the caller's transaction: items, versions, totals and the sequence numbers of the pools change together. Locking the
- * pools makes `addedToFeedAt` strictly increase in commit order. Uses prepared writes unless another transaction was faster. Calls
- * `onWriting` when most of the writes have been sent to the database.
+ * Builds the writes of actions, for `writeCommit` in the same transaction. Locking the pools makes `addedToFeedAt` strictly increase in commit
+ * order. Uses prepared writes unless another transaction was faster.
  */
-export async function applyActions(
+export async function planCommit(
   tx: Tx,
   source: ItemOrigin,
   actions: ItemAction[],
-  {
-    now,
-    referenceDataVersion,
-    prepared,
-    onWriting,
-    pools: lockedBefore = [],
-  }: Commit & Beforehand & { onWriting?: () => void },
-): Promise<void> {
-  if (actions.length === 0) return;
+  { now, referenceDataVersion, prepared, pools: lockedBefore = [] }: CommitTime & Beforehand,
+): Promise<PlannedCommit> {
   const poolIds = listPoolIds(actions);
   const locked = lockedBefore.filter(({ id }) => poolIds.includes(id));
   const pools = locked.length === poolIds.length ? locked : await lockPools(tx, poolIds);
-  const isPrepared = prepared !== undefined && isStillValid(prepared, actions, pools);
-  const at = isPrepared ? prepared.at : nextCommitTime(pools, now);
   const seqByPool = new Map(pools.map(({ id, seq }) => [id, seq + 1]));
-  const current = isPrepared ? new Map() : await readCurrentVersions(tx, source, actions);
-  const planned = isPrepared
-    ? prepared.planned
-    : sortByPublishTime(actions, at).flatMap(createBuilder(source, { at, current, referenceDataVersion }));
   const movedIds = actions.flatMap((action) => (isMove(action) ? [action.stored.id] : []));
+  // The items of the first pull of a source are not news.
+  const rest = { seqByPool, movedIds, isNews: source.last_success_at !== null };
+  if (prepared && isStillValid(prepared, actions, pools)) return { ...prepared, ...rest };
+  const at = nextCommitTime(pools, now);
+  const current = await readCurrentVersions(tx, source, actions);
+  const build = createBuilder(source, { at, current, referenceDataVersion });
+  return { at, planned: sortByPublishTime(actions, at).flatMap(build), encoded: [], ...rest };
+}
+
+/** Writes a commit in the caller's transaction: items, versions, totals and the sequence numbers of the pools change together. */
+export async function writeCommit(
+  tx: Tx,
+  { at, planned, encoded, seqByPool, movedIds, isNews }: PlannedCommit,
+): Promise<void> {
   await eraseVersionContent(tx, movedIds);
   const writes = planned.map(({ write }) => ({ ...write, seq: seqByPool.get(write.poolId)! }));
   const moves = planned.map(({ write, stored }) => {
     const before = stored && toCountedItem(stored);
     return { ...(before && { before }), after: { ...write, isRoot: before?.isRoot ?? true } };
   });
-  const writing = Promise.all([writeItems(tx, writes, isPrepared ? prepared.encoded : []), moveCounts(tx, moves)]);
-  if (onWriting) setImmediate(onWriting);
-  const [removedTerms] = await writing;
+  const [removedTerms] = await Promise.all([writeItems(tx, writes, encoded), moveCounts(tx, moves)]);
   await eraseStateContent(tx, movedIds);
   const documents = await recomputePools(tx, writes, { removedTerms, at, seqByPool });
-  await advancePools(tx, poolIds, at);
-  // The items of the first pull of a source are not news.
-  if (!source.last_success_at) return;
+  await advancePools(tx, [...seqByPool.keys()], at);
+  if (!isNews) return;
   const written = planned.map(({ write, stored }) => ({
     write: { ...write, doc: documents.get(write.id) ?? write.doc },
     statusBefore: stored?.status,

@@ -14,7 +14,7 @@ import { ensurePrivatePool, lockPool } from '../items/writing/feed-pools.store.t
 import { requireItemQuota } from '../items/writing/counts.store.ts';
 import type { FeedItemDetail } from '../model/item.schema.ts';
 import { parseInstant, removeUnbelievableDates } from '../model/source-record.ts';
-import { applyActions } from './apply-actions.ts';
+import { planCommit, writeCommit } from './apply-actions.ts';
 import { normalizeText, sha256 } from './content-hash.ts';
 import type { Extractor } from './extractor.ts';
 import { buildItemCandidates } from './item-candidates.ts';
@@ -80,10 +80,9 @@ async function insertPostedItem(tx: Tx, deps: PostItemDeps, caller: Caller, post
   const { candidates, tooLarge } = buildItemCandidates([removeUnbelievableDates(record, now)], origin, poolId);
   if (tooLarge[0])
     throw fieldError('/text', 'too_much', `The text contains more than one item can hold: ${tooLarge[0].reason}.`);
-  await applyActions(tx, origin, planRecords(new Map(), candidates), {
-    now,
-    referenceDataVersion: deps.extractor.referenceDataVersion,
-  });
+  const { referenceDataVersion } = deps.extractor;
+  const actions = planRecords(new Map(), candidates);
+  await writeCommit(tx, await planCommit(tx, origin, actions, { now, referenceDataVersion }));
   const id = (await findPostedItem(tx, orgId, recordId))!;
   await insertAudit(tx, caller, {
     action: 'item.posted',

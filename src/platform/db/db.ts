@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import type { Duplex } from 'node:stream';
+import { setImmediate } from 'node:timers/promises';
 import { Kysely, PostgresDialect, sql, type RawBuilder } from 'kysely';
 import pg from 'pg';
 import type { OrgId } from '../lib/org-id.ts';
@@ -130,10 +131,11 @@ export function onBackend(db: Db, onConnect: (pid: number) => void): void {
 }
 
 /**
- * Resolves when the system has accepted all bytes of the statements that were sent. It accepts a large statement in parts while the server
+ * Resolves when the system has accepted all bytes of the statements that were started. It accepts a large statement in parts while the server
  * reads it, so that the server waits if this thread computes meanwhile.
  */
 export async function untilSent(db: Db): Promise<void> {
+  await setImmediate();
   const waiting = [...streamsByPool.get(db.pool)!].filter((stream) => stream.writableNeedDrain);
   await Promise.all(waiting.map((stream) => once(stream, 'drain')));
 }

@@ -81,7 +81,7 @@ const isByTermsAlone = ({ filters, search }: SearchOptions): boolean =>
 
 /**
  * Returns a page of such a search and the exact total. Items are counted by their ids, and only those of the page are read. An id carries the time
- * at which its item was added (see `applyActions`), so the ids are in the order of the list.
+ * at which its item was added (see `planCommit`), so the ids are in the order of the list.
  */
 function readPageByTerms(
   tx: Tx,

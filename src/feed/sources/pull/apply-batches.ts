@@ -1,5 +1,5 @@
 import type { Tx } from '../../../platform/db/db.ts';
-import { applyActions, listPoolIds, type PreparedAdditions, byPublishTime } from '../../ingestion/apply-actions.ts';
+import { listPoolIds, byPublishTime } from '../../ingestion/apply-actions.ts';
 import {
   isLive,
   planRecords,
@@ -9,7 +9,7 @@ import {
 } from '../../ingestion/pull-plan.ts';
 import type { SourceRow } from '../../ingestion/source-row.ts';
 import { listStoredRecords, type StoredItem } from '../../ingestion/stored-items.store.ts';
-import { lockPools } from '../../items/writing/feed-pools.store.ts';
+import { lockPools, type LockedPool } from '../../items/writing/feed-pools.store.ts';
 import { renewClaim } from '../sources.store.ts';
 import { recordWeight, weighRecord } from './record-chunks.ts';
 import type { ItemCandidate } from '../../ingestion/item-candidates.ts';
@@ -54,27 +54,18 @@ export async function* toBatches(
 const weightOf = (action: ItemAction): number =>
   'candidate' in action ? weighRecord(action.candidate.record) : recordWeight;
 
-/** `onWriting` is called when the writes have been sent to the database, which needs no more of this thread for a while. */
-type BatchCommit = {
-  now: Date;
-  referenceDataVersion: number;
-  prepared: PreparedAdditions | undefined;
-  onWriting: () => void;
-};
-
-/** The result of a batch: the actions that were applied, and the records that the quota refused. */
-type AppliedBatch = { applied: ItemAction[]; refused: RefusedRecords };
+/** A batch whose pools are locked: the actions to apply, and the records that the quota refused. */
+type LockedBatch = { pools: LockedPool[]; actions: ItemAction[]; refused: RefusedRecords };
 
 /**
- * Applies a batch in the caller's transaction. Compares it again with the stored items, because a person or a new reader may have changed some
- * since the pull was planned, and with the quota of private items. Writes nothing if the source's lease was `lost` or its settings `changed`.
+ * Locks the pools of a batch in the caller's transaction. Compares it again with the stored items, because a person or a new reader may have
+ * changed some since the pull was planned, and with the quota of private items. `lost`: the source's lease was lost. `changed`: its settings.
  */
-export async function applyBatch(
+export async function lockBatch(
   tx: Tx,
   source: SourceRow,
   batch: ItemAction[],
-  commit: BatchCommit,
-): Promise<AppliedBatch | 'lost' | 'changed'> {
+): Promise<LockedBatch | 'lost' | 'changed'> {
   const recordIds = batch.map((action) =>
     'candidate' in action ? action.candidate.record.recordId : action.stored.record_id,
   );
@@ -87,9 +78,8 @@ export async function applyBatch(
   ]);
   if (!claimed) return 'lost';
   if (claimed.updated_at.getTime() !== source.updated_at.getTime()) return 'changed';
-  const { kept, refused } = keepWithinQuota(claimed, compareAgain(batch, stored), quota);
-  await applyActions(tx, claimed, kept, { ...commit, pools });
-  return { applied: kept, refused };
+  const { kept: actions, refused } = keepWithinQuota(claimed, compareAgain(batch, stored), quota);
+  return { pools, actions, refused };
 }
 
 function compareAgain(batch: ItemAction[], stored: StoredItem[]): ItemAction[] {

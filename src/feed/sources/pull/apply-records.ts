@@ -1,7 +1,7 @@
 import { untilSent, type Db, type TransactionWork } from '../../../platform/db/db.ts';
 import { retryOnLockTimeout } from '../../../platform/db/retry-on-conflict.ts';
 import type { Clock } from '../../../platform/lib/time/clock.ts';
-import { prepareAdditions, type PreparedAdditions } from '../../ingestion/apply-actions.ts';
+import { planCommit, prepareAdditions, writeCommit, type PreparedAdditions } from '../../ingestion/apply-actions.ts';
 import type { Extractor } from '../../ingestion/extractor.ts';
 import {
   countActions,
@@ -16,7 +16,7 @@ import type { PullCursor, SourceRow } from '../../ingestion/source-row.ts';
 import type { SnapshotCache } from '../../items/snapshot/snapshot.ts';
 import { renewClaim, withSourceAcrossOrgs } from '../sources.store.ts';
 import {
-  applyBatch,
+  lockBatch,
   toBatches,
   keepWithinQuota,
   mayExceedQuota,
@@ -91,18 +91,20 @@ async function applyPlan(
       const { batch, prepared } = current.value;
       const next = startOnce(() => batches.next());
       const outcome = await retryOnLockTimeout(() =>
-        withSourceAcrossOrgs(deps.db, source, (tx) =>
-          applyBatch(tx, source, batch, {
-            now: deps.clock(),
-            referenceDataVersion,
-            prepared,
-            onWriting: () => void untilSent(deps.db).then(next.start, () => undefined),
-          }),
-        ),
+        withSourceAcrossOrgs(deps.db, source, async (tx) => {
+          const locked = await lockBatch(tx, source, batch);
+          if (typeof locked === 'string' || locked.actions.length === 0) return locked;
+          const options = { now: deps.clock(), referenceDataVersion, prepared, pools: locked.pools };
+          const writing = writeCommit(tx, await planCommit(tx, source, locked.actions, options));
+          // Once the writes are sent, the database needs no more of this thread for a while.
+          void untilSent(deps.db).then(next.start, () => undefined);
+          await writing;
+          return locked;
+        }),
       );
       deps.snapshots.invalidate();
       if (typeof outcome === 'string') return outcome;
-      countActions(applied, outcome.applied);
+      countActions(applied, outcome.actions);
       refused.count += outcome.refused.count;
       refused.limit ||= outcome.refused.limit;
       current = await next.result();

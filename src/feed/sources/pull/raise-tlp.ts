@@ -1,7 +1,7 @@
 import type { Db, Tx } from '../../../platform/db/db.ts';
 import type { Clock } from '../../../platform/lib/time/clock.ts';
 import { nilId, uuidv7 } from '../../../platform/lib/ids.ts';
-import { applyActions } from '../../ingestion/apply-actions.ts';
+import { planCommit, writeCommit } from '../../ingestion/apply-actions.ts';
 import type { Extractor } from '../../ingestion/extractor.ts';
 import type { RaiseTlpAction } from '../../ingestion/pull-plan.ts';
 import type { SourceRow } from '../../ingestion/source-row.ts';
@@ -63,7 +63,7 @@ async function raiseTlpOfBatch(
     isLatest: stored.is_latest,
   }));
   const { referenceDataVersion } = deps.extractor;
-  await applyActions(tx, source, actions, { now: deps.clock(), referenceDataVersion });
+  await writeCommit(tx, await planCommit(tx, source, actions, { now: deps.clock(), referenceDataVersion }));
   await raiseTlpOfRetracted(tx, items, tlp);
   return items;
 }
