@@ -1,5 +1,7 @@
 import type { ChangeRequest } from '../../support/change-request.ts';
 
+const everyLanguage = 'src/feed/extraction/languages/every-language.test.ts';
+
 export const feedRequests: ChangeRequest[] = [
   {
     addition: 'indicator type',
@@ -29,5 +31,17 @@ export const feedRequests: ChangeRequest[] = [
       'src/feed/items/search/term-filters.ts': "missing the following properties from type 'TermParameter'",
     },
     suites: { 'web/src/texts/feed.ts': 'web/src/texts/feed.test.ts' },
+  },
+  {
+    addition: 'language of reports',
+    edits: { 'src/feed/extraction/languages/report-languages.ts': [['{ de, fr', '{ fake: {}, de, fr']] },
+    compiler: {
+      'src/feed/extraction/languages/report-languages.ts': "Property 'techniqueTerms' is missing",
+      [everyLanguage]: "Property 'fake' is missing",
+    },
+    suites: {
+      'src/feed/extraction/text/article/detect-language.ts': everyLanguage,
+      'src/feed/extraction/names/new-names/foreign-names.ts': everyLanguage,
+    },
   },
 ];

@@ -1,6 +1,6 @@
 import type { Sentence } from '../text/sentence-spans.ts';
 import type { Span } from '../text/stored-text.ts';
-import { translateCues } from './translation/translate-cues.ts';
+import { translateCues } from '../languages/translate-cues.ts';
 import {
   advice,
   adviceAudience,

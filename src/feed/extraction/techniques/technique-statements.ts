@@ -3,12 +3,8 @@ import { discoveryStatements } from './discovery-statements.ts';
 import { earlyStatements } from './early-statements.ts';
 import { evasionStatements } from './evasion-statements.ts';
 import { lateStatements } from './late-statements.ts';
-import {
-  clientPrograms,
-  findForeignStatements,
-  hasForeignRules,
-  isForeignAdvice,
-} from './languages/foreign-statements.ts';
+import { isReportLanguage } from '../languages/report-languages.ts';
+import { clientPrograms, findForeignStatements, isForeignAdvice } from './foreign-statements.ts';
 import { splitWords } from './sentence-features.ts';
 import { isDefensive, isDenied } from './sentence-kinds.ts';
 import type { StatementRow } from './statement-words.ts';
@@ -57,7 +53,7 @@ type StatementInput = { sentence: string; words: string[]; previous: string; lan
 export function findStatedTechniques(input: StatementInput, known: ReadonlyMap<string, unknown>): string[] {
   const { sentence, language } = input;
   const found = findEnglishStatements(input, known);
-  if (!hasForeignRules(language)) return found;
+  if (!isReportLanguage(language)) return found;
   const stated = found.length > 0 && isForeignAdvice(sentence, language) ? [] : found;
   return [...new Set([...stated, ...findForeignStatements(sentence, language, known)])];
 }

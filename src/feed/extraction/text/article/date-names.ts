@@ -1,4 +1,9 @@
-const languages = 'en de fr es pt it nl pl cs ru uk tr'.split(' ');
+import { reportLanguages } from '../../languages/report-languages.ts';
+
+// Dates in languages without spaces are numbers.
+const languages = ['en', 'cs', 'tr'].concat(
+  Object.entries(reportLanguages).flatMap(([code, { isUnspaced }]) => (isUnspaced ? [] : [code])),
+);
 const styles = ['long', 'short'] as const;
 
 type DateNames = { months: string; weekdays: string; monthIndexOf: (name: string) => number };

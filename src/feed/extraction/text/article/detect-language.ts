@@ -1,13 +1,9 @@
-// The most common function words of languages in Latin script.
-const functionWords: Record<string, string> = {
+import { reportLanguages } from '../../languages/report-languages.ts';
+
+/** The most common function words of languages in Latin script. */
+const functionWordsOf: Record<string, string | undefined> = {
   en: 'the of and to in is that for with was on are this by from which be as it an have not were or has',
-  de: 'der die und das ist nicht mit von den für auf ein eine zu im dem des sich wird werden auch als sind wurde',
-  fr: 'le la les des et est une dans pour que qui sur pas avec sont par au ce plus ont cette été aux du',
-  es: 'el los las una que con por para del como más este está son fue han se su sus pero también entre',
-  pt: 'os uma que não com para por são mais foi como dos das ao pelo pela também seu sua está isso',
-  it: 'il gli che non per una con sono della del alla più è stato anche come questo nel dei delle loro',
-  nl: 'het een van en dat niet met voor zijn op te aan ook worden door wordt deze bij naar maar heeft',
-  pl: 'w z nie się jest na do że oraz przez dla jak jego które został może tym być ale czy od są po',
+  ...Object.fromEntries(Object.entries(reportLanguages).map(([code, { functionWords }]) => [code, functionWords])),
   cs: 'se na je že by pro jako které byl jsou také nebo při podle aby však jeho mezi této bylo',
   tr: 've bir bu için ile olarak olan daha çok gibi kadar sonra tarafından ancak veya değil ise en',
 };
@@ -23,8 +19,8 @@ const scripts: [string, RegExp][] = [
 const readMaxChars = 6_000;
 const shareLeast = 0.15;
 const byWord = new Map<string, string[]>();
-for (const [language, words] of Object.entries(functionWords))
-  for (const word of words.split(' ')) byWord.set(word, [...(byWord.get(word) ?? []), language]);
+for (const [language, words] of Object.entries(functionWordsOf))
+  for (const word of words?.split(' ') ?? []) byWord.set(word, [...(byWord.get(word) ?? []), language]);
 
 /** Returns the language of a text as an ISO 639-1 code, by script and function words, or undefined if the evidence is too weak. */
 export function detectLanguage(text: string): string | undefined {

@@ -1,9 +1,9 @@
-/**
- * Terms of Germanic languages for which the rules have English words. Each line is the English phrase and a pattern; `~` stands for any further
- * letters of the word. Earlier lines win, so phrases stand before their words.
- */
-export const germanicTerms: Record<string, string> = {
-  de: `
+import type { ReportLanguage } from './report-language.ts';
+
+export const de: ReportLanguage = {
+  functionWords:
+    'der die und das ist nicht mit von den für auf ein eine zu im dem des sich wird werden auch als sind wurde',
+  severityTerms: `
     ransomware gang = ransomware-?(?:gruppe|bande|gang|operator)~
     not known = nicht bekannt
     protect = schützen|schutz vor
@@ -69,7 +69,36 @@ export const germanicTerms: Record<string, string> = {
     in this guide = in diesem (?:artikel|beitrag|ratgeber)|erfahren sie|wir erklären
     for example = zum beispiel|z\\. ?b\\.|beispielsweise
     critical = kritische[nrs]?|schwerwiegende[nrs]?`,
-  nl: `
+  techniqueTerms: `
+    T1566 = phishing~|(?:e-?mails?|mails|nachrichten) … (?:anhang|anhäng|angehängt|schadhaft|bösartig)~
+    T1204 = (?:öffn|ausführ|klick|aktivier|anklick)~ … (?:anhang|anhäng|datei|dokument|makro|link|verknüpfung)~|(?:anhang|anhäng|datei|dokument|makro|link)~ … (?:geöffnet|ausgeführt|angeklickt|aktiviert)
+    T1059.001 = (?:führ|start|skript|befehl|mittels|über|via|per)~ … powershell|powershell-?(?:skript|befehl|code|kommando)~
+    T1053.005 = geplante[nr]? (?:aufgabe|task)~|aufgabenplan~
+    T1547.001 = run-?schlüssel~|autostart~
+    T1055 = (?:injizier|eingeschleust)~ … (?:prozess|speicher)~
+    T1105 = (?:nachlad|nachgeladen|herunterl|heruntergeladen|lädt|laden|lud)~ … (?:schad(?:software|code|programm)|malware|payload|trojaner|hintertür|backdoor|skript)~|(?:schad(?:software|code|programm)|malware|payload|trojaner|backdoor)~ … (?:nachlad~|nachgeladen~|heruntergeladen~|(?:nach|herunter)(?= ?(?:[.,;]|$)))
+    T1027 = verschleiert~|obfuskier~
+    T1036 = (?:getarnt|tarnt|tarnen)~ … als … (?:datei|dokument|programm|anwendung|app|installer|update|rechnung|pdf|software)~|als … (?:datei|dokument|programm|app|installer|update|rechnung|pdf|software)~ getarnt~
+    T1113 = screenshots?|bildschirmfotos?|bildschirmaufnahm~
+    T1056.001 = tastatur(?:eingab|anschl)~|keylogg~
+    T1555.003 = (?:passwörter|zugangsdaten|anmeldedaten) … browser~|browser~ … (?:passwörter|zugangsdaten|anmeldedaten)
+    T1486 = (?:wurden?|worden|haben|hat|hatten) … verschlüsselt|verschlüsselten
+    T1685 = (?:deaktivier|abschalt|ausschalt|beende)~ … (?:virenschutz|virenscanner|antivir|defender|sicherheits(?:software|lösung|funktion))~
+    T1041 = (?:sende|schick|übertr[aä]g|exfiltrier|übermittel)~ … (?:server|c2|angreifer)~
+    T1219 = (?:fernwartung|fernzugriff)s-?(?:software|tool|programm|werkzeug)~
+    T1195 = (?:lieferketten|supply-chain)-?angriff~
+    T1498 = ddos-?(?:angriff|attacke)~
+    T1078 = (?:mit|über|mittels|durch) (?:\\p{L}+ )?(?:gestohlen|kompromittiert|erbeutet|gültig|geleakt)e[nr]? (?:zugangsdaten|konten|anmeldedaten|accounts?)
+    T1082 = systeminformationen
+    exploited = (?:schwachstelle|lücke)~ … (?:ausgenutzt|ausnutz|missbrauch|angegriffen|angreifen|angriff)~|(?:ausnutz|nutz(?:en|ten|t|te)|missbrauch|greif(?:en|t))~ … (?:schwachstelle|lücke)~
+    doubt = könn~|möglich~|kann|ließe~|ermöglich~
+    advice = sollt~|empf[ie]*hl~|empfohlen|rät|raten|ratsam|vermeid~|keine (?:anhänge|links|dateien)|nicht (?:öffnen|klicken|anklicken)|achten sie|prüfen sie|schützen sie
+    denial = nicht|kein~|ohne|weder|noch`,
+};
+
+export const nl: ReportLanguage = {
+  functionWords: 'het een van en dat niet met voor zijn op te aan ook worden door wordt deze bij naar maar heeft',
+  severityTerms: `
     ransomware gang = ransomware-?(?:groep|bende)~
     not known = niet bekend
     protect = beschermen
@@ -114,4 +143,20 @@ export const germanicTerms: Record<string, string> = {
     Dutch = nederlandse?|nederlanders
     for example = bijvoorbeeld
     critical = kritieke?|ernstige`,
+  techniqueTerms: `
+    T1566 = phishing-?(?:mail|e-mail|aanval|campagne|bericht|site|link)~|(?:e-?mails?|berichten) … (?:bijlage|kwaadaardig)~
+    T1204 = (?:open|uitvoer|klik|inschakel)~ … (?:bijlage|bestand|document|macro|link)~
+    T1059.001 = (?:uitgevoerd|uitvoer|script|opdracht|via|start)~ … powershell|powershell-?(?:script|opdracht)~
+    T1053.005 = geplande ta(?:ak|ken)
+    T1105 = download~ … (?:malware|payload|kwaadaardig|trojan|backdoor)~
+    T1113 = schermafbeelding~|screenshots?
+    T1056.001 = toetsaanslag~|keylogg~
+    T1486 = (?:werden|zijn|hebben|heeft|is|werd) … versleuteld
+    T1685 = (?:uitschakel|uitgeschakeld)~ … (?:antivirus|defender|beveiligings)~
+    T1195 = (?:supply-?chain|toeleveringsketen)-?aanval~
+    T1498 = ddos-?aanval~
+    exploited = (?:kwetsbaarhe|lek)~ … (?:misbruik|uitgebuit)~|(?:misbruik|uitbuit)~ … (?:kwetsbaarhe|lek)~
+    doubt = k(?:an|unnen|on|onden)|mogelijk~
+    advice = advis~|adviseer~|raadt?|moet~|vermijd~|open geen|klik niet|bescherm~
+    denial = niet|geen|zonder|noch`,
 };

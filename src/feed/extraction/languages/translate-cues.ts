@@ -1,14 +1,7 @@
-import { ownValue } from '../../../../platform/lib/json/json-values.ts';
-import { eastAsianTerms } from './east-asian-terms.ts';
-import { germanicTerms } from './germanic-terms.ts';
-import { romanceTerms } from './romance-terms.ts';
-import { slavicTerms } from './slavic-terms.ts';
+import { isReportLanguage, reportLanguages } from './report-languages.ts';
 
 type Glossary = { pattern: RegExp; phrases: string[]; regions: RegExp; regionNames: Map<string, string> };
 
-/** Scripts that print words without spaces between them. */
-const unspacedLanguages = new Set(['ja', 'zh']);
-const terms: Record<string, string> = { ...germanicTerms, ...romanceTerms, ...slavicTerms, ...eastAsianTerms };
 const glossaries = new Map<string, Glossary>();
 
 /**
@@ -16,12 +9,11 @@ const glossaries = new Map<string, Glossary>();
  * all other words stay. Returns the text unchanged for English, an unknown language, or one without terms.
  */
 export function translateCues(text: string, language: string | undefined): string {
-  const lines = language === undefined ? undefined : ownValue(terms, language);
-  if (language === undefined || lines === undefined) return text;
+  const { severityTerms, isUnspaced = false } = isReportLanguage(language) ? reportLanguages[language] : {};
+  if (language === undefined || severityTerms === undefined) return text;
   let glossary = glossaries.get(language);
   if (!glossary) {
-    const isUnspaced = unspacedLanguages.has(language);
-    glossary = { ...compileTerms(lines, isUnspaced), ...compileRegions(language, isUnspaced) };
+    glossary = { ...compileTerms(severityTerms, isUnspaced), ...compileRegions(language, isUnspaced) };
     glossaries.set(language, glossary);
   }
   const { pattern, phrases, regions, regionNames } = glossary;
@@ -32,14 +24,11 @@ export function translateCues(text: string, language: string | undefined): strin
     .trim();
 }
 
-/** UN M49 codes of regions that reports mention like countries: Europe, Asia, Africa, Latin America. */
-const worldRegions = ['150', '142', '002', '419'];
-const regionCodes = [
-  ...worldRegions,
-  ...'AE AF AL AM AR AT AU AZ BA BD BE BG BH BO BR BY CA CH CL CN CO CR CU CY CZ DE DK DO DZ EC EE EG ES ET FI FR GB GE GR GT HK HN HR HU ID IE IL IN IQ IR IS IT JO JP KE KG KH KR KW KZ LA LB LK LT LU LV LY MA MD ME MK MM MN MX MY NG NL NO NP NZ OM PA PE PH PK PL PS PT PY QA RO RS SA SE SG SI SK SN SV SY TH TJ TN TR TW TZ UA UG US UY UZ VE VN YE ZA'.split(
+/** UN M49 codes of Europe, Asia, Africa and Latin America, which reports mention like countries, and codes of countries. */
+const regionCodes =
+  '150 142 002 419 AE AF AL AM AR AT AU AZ BA BD BE BG BH BO BR BY CA CH CL CN CO CR CU CY CZ DE DK DO DZ EC EE EG ES ET FI FR GB GE GR GT HK HN HR HU ID IE IL IN IQ IR IS IT JO JP KE KG KH KR KW KZ LA LB LK LT LU LV LY MA MD ME MK MM MN MX MY NG NL NO NP NZ OM PA PE PH PK PL PS PT PY QA RO RS SA SE SG SI SK SN SV SY TH TJ TN TR TW TZ UA UG US UY UZ VE VN YE ZA'.split(
     ' ',
-  ),
-];
+  );
 
 /** Returns the names of countries in a language, from the runtime's locale data, without inflected forms. */
 function compileRegions(language: string, isUnspaced: boolean): Pick<Glossary, 'regions' | 'regionNames'> {

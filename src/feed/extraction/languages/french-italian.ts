@@ -1,9 +1,8 @@
-/**
- * Terms of Romance languages for which the rules have English words. Each line is the English phrase and a pattern; `~` stands for any further
- * letters of the word. Earlier lines win, so phrases stand before their words.
- */
-export const romanceTerms: Record<string, string> = {
-  fr: `
+import type { ReportLanguage } from './report-language.ts';
+
+export const fr: ReportLanguage = {
+  functionWords: 'le la les des et est une dans pour que qui sur pas avec sont par au ce plus ont cette été aux du',
+  severityTerms: `
     power grid = réseaux? électriques?
     ransomware gang = (?:opérateurs?|groupes?|gangs?|affiliés?) (?:de |du )?(?:ransomwares?|rançongiciels?)
     not known = pas connue?s?|aucune? (?:exploitation|attaque)
@@ -57,59 +56,37 @@ export const romanceTerms: Record<string, string> = {
     for example = par exemple
     use = utilise[rz]
     critical = critiques?`,
-  es: `
-    power grid = red(?:es)? eléctricas?
-    ransomware gang = (?:operador(?:es)?|grupos?|bandas?|afiliados) de(?:l)? ransomware
-    protect = proteger~|evitar
-    firewalls = cortafuegos
-    customers = clientes|usuarios|pacientes|alumnos|estudiantes|empleados|ciudadanos
-    were stolen = robo de datos|roban|robo|se llev(?:aron|ó)|accedieron|accedió|sustra~
-    impersonates = suplanta~|(?:se hacen|hacerse|se hace) pasar|simula~|supuest[oa]s?
-    what is = qué (?:es|son)
-    how to = ^¿?c[oó]mo
-    guide = guía|consejos|buenas prácticas
-    generally = es un tipo de|consiste en|generalmente|por lo general|suelen?
-    no evidence = (?:no hay|sin|ningun~) (?:\\p{L}+ )?(?:evidencias?|indicios?|pruebas?|constancia)|no (?:ha|han) sido (?:explotad|afectad|comprometid)~
-    was exploited in the wild = (?:está[n]? siendo|siendo) (?:activamente )?explotad~|explotad~ activamente|explotación activa
-    was exploited by attackers = explotad~|explotan|aprovechan|aprovecharon
-    ransomware attack = (?:ataques?|ciberataques?)[^.]{0,15}ransomware
-    attack against = (?:ciber)?ataques? (?:contra|al?|a la|a los|dirigid~ a)|han atacado (?:el|la|los|las)
-    were attacked = (?:han|ha|fue|fueron) (?:\\p{L}+ )?(?:atacad|afectad|comprometid|hackead|infectad|vulnerad|publicad)~|atacad[oa]s?|afectó|sufri(?:eron|ó)
-    were encrypted = cifrad[oa]s?|encriptar?|encriptad~|cifraron|han bloqueado
-    stolen data = datos (?:\\p{L}+ )?(?:robados|sustraídos|filtrados)
-    were stolen = robad[oa]s?|sustraíd~|filtrad[oa]s?|robaron|filtración
-    vulnerability = vulnerabilidad(?:es)?|fallos? de seguridad|brechas? de seguridad
-    cyber attack = (?:ciber)?ataques?
-    espionage = (?:ciber)?espionaje
-    ransomware = ransomware
-    ransom demand = rescate|extorsi~
-    malware = (?:software|programas?|códigos?) malicios[oa]s?|malware
-    trojan = troyanos?
-    scam = estafas?|estafador~|fraudes?
-    phishing = phishing|suplantación
-    victims = víctimas?
-    Russian hackers = (?:piratas|hackers) (?:informáticos )?(?:rusos|chinos|iraníes|norcoreanos)
-    attackers = atacantes?|(?:ciber)?delincuentes|(?:ciber)?criminales|piratas informáticos|hackers?
-    group = grupos?|banda
-    distributed = distribuy~|distribuid~|propaga~|difund~
-    were discovered = descubiert~|detectad~|identificad~|observad~
-    several = vari[oa]s|múltiples|numeros[oa]s|decenas de|cientos de|miles de
-    companies = empresas?|compañías?|organizaciones|entidades|instituciones
-    municipality = ayuntamientos?|municipios?|alcaldías?
-    fixed = corregid~|corrige[n]?|parche(?:s|ad~)?|solucionad~
-    government agencies = ministerios?|administración(?:es)?|gobiernos?|organismos públicos
-    hospitals = hospital(?:es)?
-    schools = universidad(?:es)?|escuelas?|colegios?
-    against = contra
-    forced = obligando|obligó|obliga
-    could = podrían?|pueden?|permit~|si|posible~
-    was = fue|ha sido|está|es
-    were = fueron|han sido|han|son|están
-    Spain = españa|español~
-    in this guide = en (?:este artículo|esta guía)|te explicamos|le explicamos
-    for example = por ejemplo
-    critical = crític~`,
-  it: `
+  techniqueTerms: `
+    T1566 = hameçonnage~|phishing~|(?:courriels?|e-?mails?|mails?|messages?) … (?:pièces? jointes?|piégée?s?|malveillante?s? …(?:lien|fichier)s?)|liens? malveillants? … (?:courriels?|e-?mails?|sms)
+    T1204 = (?:ouvr~|exécut~|cliqu~|activ~) … (?:pièces? jointes?|fichiers? (?:joints?|malveillants?|piégés?)|documents? (?:joints?|malveillants?|piégés?)|macros|liens?)|une fois (?:ouverte?|exécutée?|cliquée?)
+    T1059.001 = (?:exécut|lanc|script|command|via|à l['’]aide)~ … powershell
+    T1053.005 = tâches? planifiées?
+    T1547.001 = clés? (?:de registre )?run|démarrage automatique
+    T1055 = inject~ … (?:processus|mémoire)
+    T1105 = télécharg~ … (?:charges? utiles?|malwares?|maliciels?|logiciels? malveillants?|scripts?|porte-dérobée|cheval de troie)
+    T1027 = obfusqu~
+    T1036 = (?:déguisée?s?|camouflée?s?|se faisant passer|se fait passer) (?:en|pour|comme) … (?:fichiers?|documents?|logiciels?|application~|installateurs?|mise à jour|pdf)
+    T1113 = captur~ d['’]écran
+    T1056.001 = frappes? (?:au |du |de |sur le )?clavier|enregistreur~ de frappe|touches (?:saisies|frappées)
+    T1555.003 = (?:mots de passe|identifiants) … navigateurs?
+    T1486 = (?:ont|a|été|sont|avaient|avait) chiffrée?s?|chiffrement (?:de|des) … (?:fichiers|données|serveurs|systèmes)
+    T1110 = (?:par )?force brute
+    T1685 = désactiv~ … (?:antivirus|defender|protections?|(?:outils?|solutions?|logiciels?) de sécurité)
+    T1041 = (?:envo[iy]|transm|exfiltr)~ … (?:serveurs?|c2|attaquants?|pirates)
+    T1219 = (?:logiciel|outil)s? (?:d['’]accès|de prise en main|d['’]administration) à distance
+    T1195 = (?:attaque|compromission)~ … (?:chaînes? d['’]approvisionnement|supply chain)
+    T1498 = attaques? (?:par |de |en )?(?:ddos|déni de service)
+    T1078 = (?:avec|via|grâce à|à l['’]aide|utilis~) … (?:identifiants|comptes) (?:volés|compromis|dérobés|valides)
+    T1082 = informations (?:sur le )?système
+    exploited = exploit(?:ée?s?|ent|é|ation)~? … (?:vulnérabilité|faille)~|(?:vulnérabilité|faille)~ … (?:exploitée?s?|exploitation)
+    doubt = pourrai(?:t|ent)|peu(?:t|vent)|si elles? étai~|permettrai~|aucune? exploitation
+    advice = recommand~|il convient|doi(?:t|vent)|devrai~|n['’]ouvrez|ne (?:cliquez|téléchargez|jamais)|évite[rz]?|méfiez~|vérifiez|conseil~|se protéger|protégez
+    denial = pas|aucune?|sans|ni`,
+};
+
+export const it: ReportLanguage = {
+  functionWords: 'il gli che non per una con sono della del alla più è stato anche come questo nel dei delle loro',
+  severityTerms: `
     power grid = ret[ei] elettric(?:a|he)
     ransomware gang = (?:operator[ei]|grupp[oi]|gang|banda) (?:di )?ransomware
     protect = proteggers?i?|difendersi|evitare
@@ -151,46 +128,30 @@ export const romanceTerms: Record<string, string> = {
     Italian = italian[aeio]
     for example = ad esempio|per esempio
     critical = critic[aio]|gravi`,
-  pt: `
-    power grid = (?:rede de )?energia elétrica|rede de energia
-    ransomware gang = (?:operadores|grupos?|gangues?) de ransomware
-    protect = proteger|evitar
-    customers = clientes|pacientes|alunos|funcionários|cidadãos|usuários|utilizadores|estudantes
-    impersonates = se pass(?:a|am|ar) por|falsos?
-    what is = o que (?:é|são)
-    how to = ^como
-    guide = guia|dicas|boas práticas
-    no evidence = (?:não há|sem|nenhum~) (?:\\p{L}+ )?(?:evidências?|indícios?|provas?)
-    was exploited in the wild = (?:sendo|ser) (?:ativamente )?explorad~|explorad~ ativamente|exploração ativa
-    was exploited by attackers = explorad~|exploram
-    attack against = (?:ciber)?ataques? (?:contra|a|ao|à|aos|às)
-    were attacked = (?:foi|foram) (?:\\p{L}+ )?(?:atacad|afetad|comprometid|invadid|infectad)~
-    were encrypted = criptografad~|encriptad~|cifrad~
-    were stolen = roubad~|furtad~|vazad~
-    vulnerability = vulnerabilidades?|falhas?
-    cyber attack = (?:ciber)?ataques?
-    espionage = (?:ciber)?espionagem
-    ransom demand = resgate|extors~
-    malware = malware|software malicioso|código malicioso
-    scam = golpes?|fraudes?|golpistas?
-    victims = vítimas?
-    attackers = atacantes?|invasores|(?:ciber)?criminosos|hackers?
-    distributed = distribu~|dissemin~
-    were discovered = descobert~|detectad~|identificad~|observad~
-    several = vári[oa]s|múltipl[oa]s|dezenas de|centenas de|milhares de
-    companies = empresas?|companhias?|organizações|instituições
-    municipality = prefeituras?|municípios?
-    fixed = corrigid~|corrige[m]?
-    government agencies = ministérios?|governos?|órgãos públicos
-    hospitals = hospita(?:l|is)
-    against = contra
-    could = pod(?:e|em|eria|eriam)|permit~|se
-    was = foi|está|é
-    were = foram|estão|são
-    in this guide = neste (?:artigo|guia)|saiba como|veja como
-    schools = universidades?|escolas?
-    Brazilian = brasileir[oa]s?
-    Portuguese = portugues(?:es|as?)
-    for example = por exemplo
-    critical = crític~`,
+  techniqueTerms: `
+    T1566 = phishing~|smishing~|malspam~|(?:e-?mail|messaggi~|pec) … (?:allegat|malevol|fraudolent)~
+    T1204 = (?:apr|esegu|clicc|abilit)~ … (?:allegat~|file|document~|macro|link)|una volta (?:apert|eseguit)~
+    T1059.001 = (?:esegu|avvi|script|comand|tramite|attraverso)~ … powershell
+    T1053.005 = (?:attività|operazion[ei]) pianificat~
+    T1547.001 = chiav[ei] (?:di registro )?run|avvio automatico
+    T1055 = iniett~ … (?:process[oi]|memoria)
+    T1105 = scaric~ … (?:payload|malware|trojan|script|codice malevolo|(?:programma|software|file) (?:malevol|dannos)~)
+    T1027 = offuscat~
+    T1036 = (?:mascherat|camuffat|travestit)~ da … (?:file|document~|applicazion~|programm~|installer|aggiornament~|pdf)
+    T1113 = (?:schermat[ae]|cattur~ (?:dello |lo )?schermo)
+    T1056.001 = (?:tasti (?:premuti|digitati)|battute|digitat~) … (?:tastiera|utente|vittima)|digitazion~ … tastiera
+    T1555.003 = (?:password|credenziali) … (?:browser|navigator~)
+    T1486 = (?:ha|hanno|sono stati|è stato|stati) (?:cifrat|crittografat|criptat)~
+    T1110 = forza bruta
+    T1685 = (?:disattiv|disabilit)~ … (?:antivirus|defender|(?:software|strumenti|soluzioni) di sicurezza)
+    T1041 = (?:invi|trasmett|esfiltr)~ … (?:server|c2|attaccanti|criminali)
+    T1219 = (?:software|strument[oi]|programm[ai]) (?:di|per) (?:l['’])?(?:accesso|controllo|assistenza) (?:da )?remot~
+    T1195 = (?:attacc|compromission)~ … (?:supply chain|catena di (?:fornitura|approvvigionamento))
+    T1498 = attacc~ (?:di tipo )?(?:ddos|denial)
+    T1078 = (?:con|tramite|usando|utilizzando|attraverso) … credenziali (?:rubate|compromesse|valide|sottratte)
+    T1082 = informazioni (?:di|sul|del) sistema
+    exploited = sfrutt(?:ano|ato|ata|ate|ati|ando|amento)~? … (?:vulnerabilità|fall[ae])|(?:vulnerabilità|fall[ae]) … (?:sfruttat[aeio]|sfruttamento)
+    doubt = p(?:uò|ossono|otrebbe~|otrà)|permetterebbe~?
+    advice = raccomand~|consigli~|dovrebb~|deve|devono|evit(?:are|a|ate)|non (?:apri|clicc|scaric|aprire|cliccare)~|diffid~|proteggersi
+    denial = non|senza|né|nessun~`,
 };

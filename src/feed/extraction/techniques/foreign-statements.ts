@@ -1,39 +1,20 @@
-import { ownValue } from '../../../../platform/lib/json/json-values.ts';
-import { facingCues } from '../../severity/severity-cues.ts';
-import { eastAsianTechniqueTerms } from './east-asian-terms.ts';
-import { germanicSlavicTechniqueTerms } from './germanic-slavic-terms.ts';
-import { romanceTechniqueTerms } from './romance-terms.ts';
+import { reportLanguages, type ReportLanguageCode } from '../languages/report-languages.ts';
+import type { ReportLanguage } from '../languages/report-language.ts';
+import { facingCues } from '../severity/severity-cues.ts';
 
-type ForeignRules = {
-  statements: [technique: string, pattern: RegExp][];
-  exploited: RegExp;
-  doubt: RegExp;
-  advice: RegExp;
-  /** Words before a statement, and words after it, that deny it. */
-  denial: RegExp | undefined;
-  denied: RegExp | undefined;
-};
+type ForeignRules = ReturnType<typeof compileRules>;
 
-const terms: Record<string, string> = {
-  ...romanceTechniqueTerms,
-  ...germanicSlavicTechniqueTerms,
-  ...eastAsianTechniqueTerms,
-};
 const compiled = new Map<string, ForeignRules>();
 /** Programs in which a flaw is exploited by a file or a page that the victim opens. */
 export const clientPrograms =
   /\b(?:Office|Word|Excel|Outlook|WinRAR|7-Zip|Chrome|Firefox|Safari|Acrobat|Reader|browsers?)\b/;
 const facingForeign =
   /\b(?:edge|VPN|internet)\b|pare-feux?|cortafuegos|firewall|роутер|маршрутизатор|межсетев|防火墙|网关|ファイアウォール|ルータ|방화벽|라우터/i;
-const denialMaxChars = 40;
-const deniedMaxChars = 25;
-
-/** Returns whether techniques are read from sentences of a language other than English. */
-export const hasForeignRules = (language: string | undefined): language is string =>
-  language !== undefined && ownValue(terms, language) !== undefined;
+const [denialMaxChars, deniedMaxChars] = [40, 25];
 
 /** Returns whether a sentence of a language advises its readers. */
-export const isForeignAdvice = (sentence: string, language: string): boolean => rulesOf(language).advice.test(sentence);
+export const isForeignAdvice = (sentence: string, language: ReportLanguageCode): boolean =>
+  rulesOf(language).advice.test(sentence);
 
 /**
  * Returns the techniques that a sentence of a language other than English states plainly. Advice and denials state none. The techniques in
@@ -41,7 +22,7 @@ export const isForeignAdvice = (sentence: string, language: string): boolean => 
  */
 export function findForeignStatements(
   sentence: string,
-  language: string,
+  language: ReportLanguageCode,
   known: ReadonlyMap<string, unknown>,
 ): string[] {
   const { statements, advice, ...rules } = rulesOf(language);
@@ -69,16 +50,16 @@ function isStated(
   );
 }
 
-function rulesOf(language: string): ForeignRules {
+function rulesOf(language: ReportLanguageCode): ForeignRules {
   const known = compiled.get(language);
   if (known) return known;
-  const rules = compileRules(terms[language]!, language in eastAsianTechniqueTerms);
+  const rules = compileRules(reportLanguages[language]);
   compiled.set(language, rules);
   return rules;
 }
 
-function compileRules(lines: string, isUnspaced: boolean): ForeignRules {
-  const rows = lines
+function compileRules({ techniqueTerms, isUnspaced }: ReportLanguage) {
+  const rows = techniqueTerms
     .trim()
     .split('\n')
     .map((line) => {
@@ -93,20 +74,18 @@ function compileRules(lines: string, isUnspaced: boolean): ForeignRules {
   const toPattern = (source: string): RegExp =>
     new RegExp(isUnspaced ? source : String.raw`(?<!\p{L})(?:${source})(?!\p{L})`, 'iu');
   const byKey = new Map<string, string>(rows.filter(([key]) => !/^T\d/.test(key)));
+  const [before, after] = isUnspaced
+    ? ['', '[^，。,]{0,10}$']
+    : [String.raw`(?<!\p{L})`, String.raw`(?!\p{L})[^,;:]*$`];
   const denial = byKey.get('denial');
   const denied = byKey.get('denied');
   return {
-    statements: rows.filter(([key]) => /^T\d/.test(key)).map(([key, source]) => [key, toPattern(source)]),
+    statements: rows.filter(([key]) => /^T\d/.test(key)).map(([key, source]) => [key, toPattern(source)] as const),
     exploited: toPattern(byKey.get('exploited')!),
     doubt: toPattern(byKey.get('doubt')!),
     advice: toPattern(byKey.get('advice')!),
-    denial:
-      denial === undefined
-        ? undefined
-        : new RegExp(
-            isUnspaced ? `(?:${denial})[^，。,]{0,10}$` : String.raw`(?<!\p{L})(?:${denial})(?!\p{L})[^,;:]*$`,
-            'iu',
-          ),
+    /** Words before a statement, and words after it, that deny it. */
+    denial: denial === undefined ? undefined : new RegExp(`${before}(?:${denial})${after}`, 'iu'),
     denied: denied === undefined ? undefined : new RegExp(`^[^。.,、]{0,20}${denied}`, 'u'),
   };
 }

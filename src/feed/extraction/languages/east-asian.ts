@@ -1,8 +1,47 @@
-/**
- * Plain statements of techniques in East Asian languages, in the form of `romance-terms.ts`. `denied = …` are words after a statement that deny it.
- */
-export const eastAsianTechniqueTerms: Record<string, string> = {
-  ja: `
+import type { ReportLanguage } from './report-language.ts';
+
+export const ja: ReportLanguage = {
+  isUnspaced: true,
+  severityTerms: `
+    protect = 防ぐ|防止|対策
+    customers = 顧客|学生|患者|利用者|個人情報
+    impersonates = 装(?:う|った|い)|なりすま|偽の|偽サイト
+    guide = (?:わかりやすく|徹底|詳しく)解説|入門|とは(?:何か)?[?？]|とは$
+    generally = とは[、,]|一般的に
+    no evidence = (?:攻撃|悪用|被害)は(?:確認|報告)されていな|(?:攻撃|悪用|被害)(?:の事実)?は(?:現時点では)?確認されて(?:いない|いません|おりません)
+    vulnerability was exploited in attacks = (?:脆弱性|「?CVE)[^。]{0,60}(?:攻撃に(?:使用|利用|悪用)され|悪用(?:した攻撃|する攻撃|され|を確認))
+    could = 可能性|おそれ|恐れ|場合|できる
+    was exploited in the wild = 悪用が確認|悪用されて|積極的に悪用
+    was exploited by attackers = 悪用
+    victims = 被害|感染拡大
+    were attacked = 不正アクセス|侵害され|感染し|改ざん
+    targeted attacks against = 標的型攻撃|を標的|を狙う|を狙った
+    attackers = 攻撃者|ハッカー|犯罪者
+    threat group = 攻撃グループ|ハッカー集団
+    cyber attack = サイバー攻撃|攻撃
+    ransomware = ランサムウ[ェエ]ア|身代金要求型
+    ransom demand = 身代金
+    were encrypted = 暗号化
+    were stolen = 窃取|流出|盗ま|漏えい|漏洩
+    vulnerability = 脆弱性
+    malware = マルウ[ェエ]ア|不正プログラム|ウイルス
+    backdoor = バックドア
+    phishing emails = フィッシング(?:メール)?|標的型メール
+    scam = 詐欺
+    espionage = スパイ活動|諜報
+    fixed = 修正
+    were observed = 観測|確認
+    companies = 企業|事業者|組織
+    government agencies = 官公庁|政府機関|省庁|自治体
+    hospitals = 病院|医療機関
+    Japan = 日本|国内
+    schools = 大学|学校
+    distributed = 拡散|配布|ばらまき
+    several = 複数の|多数の
+    in this guide = 本記事|この記事
+    for example = 例えば|たとえば
+    critical = 重大な|深刻な`,
+  techniqueTerms: `
     T1566 = フィッシング(?:メール|攻撃|サイト|詐欺)|標的型(?:攻撃)?メール|スピアフィッシング|(?:添付ファイル|リンク)[^。]{0,20}メール|メール[^。]{0,20}(?:添付|リンク)
     T1204 = (?:添付ファイル|文書|ファイル|リンク|マクロ)(?:を|が)[^。]{0,10}(?:開く|開い|開か|実行|クリック|有効)
     T1059.001 = PowerShell[^。]{0,20}(?:実行|スクリプト|コマンド|起動)
@@ -30,7 +69,54 @@ export const eastAsianTechniqueTerms: Record<string, string> = {
     doubt = 可能性|おそれ|恐れ|場合
     advice = 推奨|ください|しない(?:で|よう)|必要があ|対策を|注意し|防ぐ|べき|心がけ
     denied = (?:なかった|いません|されていない|ではない)`,
-  zh: `
+};
+
+export const zh: ReportLanguage = {
+  isUnspaced: true,
+  severityTerms: `
+    protect = 防范|防护
+    APT group = APT组织|APT团伙
+    customers = 客户|用户|公民|个人信息
+    impersonates = 冒充|伪装|仿冒|假冒
+    guide = 指南|教程|科普|是什么|什么是
+    generally = 是指|通常|一般来说
+    no evidence = (?:没有|未)(?:发现|观察到)[^。]{0,10}(?:攻击|利用)
+    was exploited in the wild = 在野利用|被(?:积极|广泛)利用|正在被利用
+    was exploited by attackers = 利用[^。]{0,12}漏洞|漏洞利用
+    targeted attacks against = 进行了攻击|针对[^。]{0,40}(?:攻击|组织)|定向攻击|发起[^。]{0,12}攻击
+    could = 可能|如果|可以
+    ransomware attacks = 勒索(?:软件|病毒)攻击
+    ransomware = 勒索(?:软件|病毒)
+    ransom demand = 赎金|勒索
+    were encrypted = 加密
+    were stolen = 窃取|窃密|泄露|被盗
+    were attacked = 入侵|感染|沦陷
+    attackers = 攻击者|黑客|犯罪分子|附属机构
+    threat group = 攻击组织|APT组织|团伙|黑产
+    cyber attack = 攻击
+    vulnerability = 漏洞
+    malware = 恶意(?:软件|程序|代码|样本)|病毒
+    backdoor = 后门
+    trojan = 木马
+    stealer = 窃密木马
+    phishing emails = 钓鱼(?:邮件|攻击|网站)?
+    espionage = 间谍
+    scam = 诈骗|欺诈
+    victims = 受害者|受害
+    fixed = 修复
+    were observed = 发现|监测到|捕获|观察到
+    companies = 企业|公司|机构
+    government agencies = 政府
+    hospitals = 医院|医疗
+    energy = 能源
+    critical infrastructure = 关键(?:信息)?基础设施
+    education = 教育
+    China companies = 我国|国内
+    schools = 高校|大学|学校
+    several = 多家|多个
+    for example = 例如|比如
+    critical = 严重|高危`,
+  techniqueTerms: `
     T1566 = 钓鱼(?:邮件|网站|链接|攻击|文件|网页)|釣魚(?:郵件|網站|連結|攻擊|網頁)|鱼叉
     T1204 = (?:诱导|诱骗|诱使|誘導|誘騙|引诱)[^。;；]{0,25}(?:点击|打开|运行|执行|下载|启用|點擊|打開|執行|下載)|(?:点击|打开|运行|双击)[^。]{0,12}(?:附件|链接|文档|快捷方式|恶意(?:文件|程序))后
     T1059.001 = (?:执行|调用|启动|运行)[^。]{0,15}PowerShell|PowerShell[^。]{0,10}(?:脚本|命令|执行|代码)
@@ -57,7 +143,11 @@ export const eastAsianTechniqueTerms: Record<string, string> = {
     doubt = 可能|可以|可被
     advice = 不要|切勿|谨慎|应当|应该|建议|防范|避免|请勿|提高警惕|定期|及时更新|不(?:点击|打开|转发|轻信)
     denial = 没有|未|并非|无`,
-  ko: `
+};
+
+export const ko: ReportLanguage = {
+  isUnspaced: true,
+  techniqueTerms: `
     T1566 = (?:스피어 ?)?피싱 ?(?:메일|이메일|공격|사이트|문자)|(?:메일|이메일)[^.]{0,20}첨부|첨부[^.]{0,15}(?:메일|이메일)|스미싱
     T1204 = (?:첨부 ?파일|첨부된 파일|파일|문서|링크|매크로)(?:을|를)[^.]{0,10}(?:클릭|실행|열)
     T1059.001 = 파워 ?[쉘셸]|PowerShell

@@ -1,11 +1,12 @@
 import { expect, test } from 'vitest';
-import { extractTechniques } from '../extract-techniques.ts';
+import { extractTechniques } from './extract-techniques.ts';
+import type { ReportLanguageCode } from '../languages/report-languages.ts';
 import { findForeignStatements } from './foreign-statements.ts';
 
-const find = (sentence: string, language: string): string[] =>
+const find = (sentence: string, language: ReportLanguageCode): string[] =>
   findForeignStatements(sentence, language, new Map()).toSorted();
 
-test.each([
+test.each<[ReportLanguageCode, string, string[]]>([
   ['de', 'Der Trojaner lädt weitere Schadsoftware nach.', ['T1105']],
   ['de', 'Die Täter legten eine geplante Aufgabe an und fertigten Bildschirmfotos.', ['T1053.005', 'T1113']],
   ['de', 'Alle Server wurden in der Nacht verschlüsselt.', ['T1486']],
@@ -29,7 +30,7 @@ test.each([
   expect(find(sentence, language)).toEqual(expected);
 });
 
-test.each([
+test.each<[ReportLanguageCode, string]>([
   ['de', 'Öffnen Sie keine Anhänge verdächtiger E-Mails.'],
   ['de', 'Es wurden keine Bildschirmfotos angefertigt.'],
   ['de', 'Angreifer könnten eine Schwachstelle in der Firewall ausnutzen.'],

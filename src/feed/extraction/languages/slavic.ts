@@ -1,9 +1,8 @@
-/**
- * Terms of Slavic languages for which the rules have English words. Each line is the English phrase and a pattern; `~` stands for any further
- * letters of the word. Earlier lines win, so phrases stand before their words.
- */
-export const slavicTerms: Record<string, string> = {
-  pl: `
+import type { ReportLanguage } from './report-language.ts';
+
+export const pl: ReportLanguage = {
+  functionWords: 'w z nie się jest na do że oraz przez dla jak jego które został może tym być ale czy od są po',
+  severityTerms: `
     protect = chronić|ochron~
     customers = klient(?:ów|om|ami)|pacjent(?:ów|om)|użytkownik(?:ów|om)
     were stolen = wyciek~
@@ -42,7 +41,27 @@ export const slavicTerms: Record<string, string> = {
     generally = zazwyczaj|zwykle
     for example = na przykład|np\\.
     critical = krytyczn~`,
-  ru: `
+  techniqueTerms: `
+    T1566 = phishing~|(?:wiadomo[śs]|e-?mail|mail)~ … (?:załącznik|złośliw|link)~
+    T1204 = (?:otwarci|otworz|uruchom|kliknięci|klikn)~ … (?:załącznik|plik|dokument|makr|link|skutkuj|prowadz)~|(?:załącznik|plik|dokument)~ … (?:otwarci|otworz|uruchom)~
+    T1059.001 = (?:uruch|wykon|skrypt|poleceni)~ … powershell
+    T1053.005 = zaplanowan~ zada~|harmonogram~ zadań
+    T1105 = (?:pobier|pobran|ściąga)~(?: \\p{L}+){0,3} (?:złośliw|malware|trojan|backdoor|ładunek)~
+    T1027 = zaciemni~|obfusk~
+    T1113 = zrzut~ ekranu
+    T1056.001 = naciśnię~ klawiszy|keylogg~
+    T1486 = zaszyfrowa(?:li|no|ły|ł)|został~ zaszyfrowan~
+    T1685 = wyłącz~ … (?:antywirus|defender|oprogramowani~ (?:zabezpiecz|ochron))~
+    T1195 = atak~ … łańcuch~ dostaw
+    T1498 = atak~ ddos
+    exploited = (?:wykorzyst|exploit)~ … (?:podatno|luk)~|(?:podatno|luk)~ … wykorzyst~
+    doubt = mo(?:że|gą|głaby|żliw)~
+    advice = zalec~|należy|nie (?:otwiera|klika|pobiera|uruchamia|wolno)~|unika~|powin~|chroni~
+    denial = nie|bez|brak|ani`,
+};
+
+export const ru: ReportLanguage = {
+  severityTerms: `
     protect = защит~|обезопас~
     customers = клиент(?:ов|ам|ы)|пациент(?:ов|ам)|абонент(?:ов|ам)|сотрудник(?:ов|ам)|пользовател(?:ей|ям)
     impersonates = маскиру~|замаскирован~
@@ -97,7 +116,36 @@ export const slavicTerms: Record<string, string> = {
     municipality = муниципал~|мэри[яи]
     for example = например
     critical = критическ~`,
-  uk: `
+  techniqueTerms: `
+    T1566 = фишинг~|(?:письм|рассылк)~ … (?:вложени|архив|вредонос|ссылк)~
+    T1204 = (?:откры|запус|клик|включ)~ … (?:вложени|файл|документ|макрос|ссылк|архив)~|(?:переход|перешл|перейд)~ по ссылк~
+    T1059.001 = (?:запуск|выполн|скрипт|команд|через|исполн)~ … powershell
+    T1053.005 = планировщик~ заданий|планировщик~ задач|запланированн~ задач~
+    T1547.001 = автозагрузк~|автозапуск~
+    T1055 = (?:внедр|инжект)~ … (?:процесс|памят)~
+    T1105 = (?:скачива|скача|загружа|загруз)~(?: \\p{L}+){0,3} (?:вредонос|бэкдор|троян|полезн|загрузчик|скрипт)~
+    T1027 = обфусц~|обфуск~
+    T1036 = (?:маскир|замаскир)~ … под … (?:файл|документ|программ|приложени|установщик|обновлени|pdf)~
+    T1113 = (?:снимк|снима)~ экран~|скриншот~
+    T1056.001 = нажати~ … клавиш~|кейлоггер~
+    T1555.003 = (?:парол|учетн~ данн|логин)~ … браузер~
+    T1486 = зашифрова(?:л|ли|ны|ли|н)|были зашифрован~
+    T1110 = брутфорс~|перебор~ парол~
+    T1685 = (?:отключ|деактивир)~ … (?:антивирус|defender|средств~ защит)~
+    T1041 = (?:отправля|переда|отправк)~ … (?:сервер|злоумышл)~
+    T1219 = (?:программ|инструмент|утилит|средств)~ (?:для )?удал[её]нн~ (?:доступ|управлен|администр)~
+    T1195 = атак~ … цепочк~ постав~
+    T1498 = ddos-?атак~
+    T1505.003 = веб-?шелл~
+    T1082 = (?:информаци|сведени)~ о системе
+    exploited = (?:эксплуат|использ)~ … уязвимост~|уязвимост~ … (?:эксплуатир|использ)~
+    doubt = мо(?:жет|гут|гла|гли|жно)~|позволя~
+    advice = рекоменд~|следует|не (?:открыва|переход|запуска|скачива)~|избега~|советуют|защитить~|необходимо
+    denial = не|без|нет|ни`,
+};
+
+export const uk: ReportLanguage = {
+  severityTerms: `
     protect = захист~|вберегт~
     customers = клієнт(?:ів|ам)|пацієнт(?:ів|ам)|абонент(?:ів|ам)|користувач~
     impersonates = маскую~|замаскован~
@@ -146,4 +194,25 @@ export const slavicTerms: Record<string, string> = {
     in this guide = у цій статті|розповідаємо
     for example = наприклад
     critical = критичн~`,
+  techniqueTerms: `
+    T1566 = фішинг~|(?:лист|розсил|повідомлен)~ … (?:вкладен|архів|шкідлив|посилан)~
+    T1204 = (?:відкри|запус|клік|увімкн)~ … (?:вкладен|файл|документ|макрос|посилан|архів|лист)~|(?:перех|перейд)~ за посилан~
+    T1059.001 = (?:запуск|викон|скрипт|команд|через)~ … powershell
+    T1053.005 = планувальник~ (?:завдань|задач)|запланован~ завдан~
+    T1547.001 = автозавантаж~|автозапуск~
+    T1105 = завантаж~(?: \\p{L}+){0,3} (?:шкідлив|бекдор|троян|програм|скрипт)~
+    T1027 = обфуск~
+    T1113 = (?:знімк|зніма)~ екран~|скриншот~
+    T1056.001 = натискан~ … клавіш~|кейлогер~
+    T1555.003 = (?:парол|облікови~ дан)~ … браузер~
+    T1486 = зашифрува(?:в|ли)|були зашифрован~
+    T1685 = (?:вимк|вимика|відключ)~ … (?:антивірус|defender|засоб~ захист)~
+    T1041 = (?:надсила|переда|відправ)~ … (?:сервер|зловмис)~
+    T1219 = (?:програм|інструмент|засоб)~ (?:для )?віддален~ (?:доступ|керуван|адмініст)~
+    T1195 = атак~ … ланцюг~ постач~
+    T1498 = ddos-?атак~
+    exploited = (?:експлуат|використ)~ … (?:вразлив|уразлив)~|(?:вразлив|уразлив)~ … (?:експлуат|використ)~
+    doubt = мож(?:е|уть|ливо|ливіст)~|могл~|дозволя~
+    advice = рекоменд~|слід|не (?:відкрива|переход|запуска|завантаж)~|радять|уника~|захистити~|необхідно
+    denial = не|без|немає|ні`,
 };
