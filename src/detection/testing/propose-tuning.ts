@@ -6,10 +6,10 @@ import type { TestSubject } from './run-test-case.ts';
 import { collectHitKeys, openTrialRun, simulateTimeRange, type TrialDeps } from './simulate-time-range.ts';
 import type { SimulationResult } from './simulate.ts';
 import type { Backtest } from './testing.schema.ts';
-import { findUnusedTuning, readTuning } from '../analysis/category-tuning.ts';
+import { readTuning } from '../analysis/category-tuning.ts';
 import { getCategory } from '../analysis/registry.ts';
-import type { TuningDefaults, TuningField } from '../analysis/tuning-fields.ts';
-import { sensitivities, Tuning } from '../analysis/tuning.schema.ts';
+import type { TuningField } from '../analysis/tuning-fields.ts';
+import { sensitivities, Tuning, type Sensitivity } from '../analysis/tuning.schema.ts';
 
 const weekMs = 7 * 86_400_000;
 /** A detection that raises fewer candidates of severity medium or above needs no other tuning. */
@@ -79,53 +79,43 @@ function listTruePositives({ windows }: SimulationResult, reviewed: readonly Rev
 
 const round = (number: number): number => Math.round(10 * number) / 10;
 
-type Tuned = { detectionCategory: string; tuning?: Tuning | undefined };
-type Facts = Candidate['facts'];
+/** The numbers of the first candidate that may not remain. */
+type Noise = { count: number; increase: number; minutes: number };
+
+/** The stricter values of each field to try, smallest change first. `present` is the value that applies now. */
+const stricterValues: Record<TuningField, (present: unknown, noise: Noise) => unknown[]> = {
+  sensitivity: (present) => sensitivities.slice(0, sensitivities.indexOf(present as Sensitivity)).toReversed(),
+  'peers.minimum': (present) => [1].filter((minimum) => minimum !== present),
+  minimumIncrease: (present, { increase }) => [increase + 1].filter((minimum) => minimum > Number(present)),
+  sequenceHours: (present, { minutes }) =>
+    [(Math.ceil(minutes / 6) - 1) / 10].filter((hours) => hours < Number(present)),
+  minimumCount: (present, { count }) => [count + 1].filter((minimum) => minimum > Number(present ?? 1)),
+  historyDays: () => [],
+  'peers.by': () => [],
+};
 
 /**
  * Returns the changes to try, the smallest first: a lower sensitivity, then fewer peers that make a value usual, then a limit just beyond the
  * noise for each number that the category compares. `mayRemain` candidates of the noise may pass a limit.
  */
 export function listTuningChanges(
-  { detectionCategory: category, tuning = {} }: Tuned,
-  noise: readonly Pick<Candidate, 'facts'>[],
+  { detectionCategory, tuning = {} }: { detectionCategory: string; tuning?: Tuning | undefined },
+  candidates: readonly Pick<Candidate, 'facts'>[],
   mayRemain: number,
 ): Tuning[] {
-  const { sensitivity = 'medium', peers } = tuning;
-  const { defaults } = getCategory(category).tuning;
-  const nextOf = (numberOf: (facts: Facts) => number): number =>
-    noise.map(({ facts }) => numberOf(facts)).toSorted((a, b) => b - a)[mayRemain] ?? 0;
-  const count = Math.floor(nextOf((facts) => Number(facts['count']))) + 1;
-  const increase = Math.floor(nextOf((facts) => Number(facts['count']) - Number(facts['median']))) + 1;
-  // The quickest sequences may remain.
-  const quickest = -nextOf((facts) => -Number(facts['minutes']));
-  const changes: Tuning[] = [
-    ...sensitivities
-      .slice(0, sensitivities.indexOf(sensitivity))
-      .toReversed()
-      .map((lower) => ({ sensitivity: lower })),
-    { peers: { ...peers, minimum: 1 } },
-    { minimumIncrease: increase },
-    { sequenceHours: (Math.ceil(quickest / 6) - 1) / 10 },
-    { minimumCount: count },
-  ];
-  return changes.filter(
-    (change) =>
-      Tuning.safeParse(change).success &&
-      findUnusedTuning(change, category) === undefined &&
-      isStricter(change, tuning, defaults),
+  const { defaults } = getCategory(detectionCategory).tuning;
+  const nextOf = (numberOf: (facts: Candidate['facts']) => number): number =>
+    candidates.map(({ facts }) => numberOf(facts)).toSorted((a, b) => b - a)[mayRemain] ?? 0;
+  const noise = {
+    count: Math.floor(nextOf(({ count }) => Number(count))),
+    increase: Math.floor(nextOf(({ count, median }) => Number(count) - Number(median))),
+    // The quickest sequences may remain.
+    minutes: -nextOf(({ minutes }) => -Number(minutes)),
+  };
+  const fields = (Object.keys(stricterValues) as TuningField[]).filter((field) => field in defaults);
+  return fields.flatMap((field) =>
+    stricterValues[field](readTuning(tuning, field) ?? defaults[field], noise)
+      .map((value) => (field === 'peers.minimum' ? { peers: { ...tuning.peers, minimum: value } } : { [field]: value }))
+      .flatMap((change) => Tuning.safeParse(change).data ?? []),
   );
-}
-
-/** Returns false if the limit of a change already holds. `defaults` are those of the category. */
-function isStricter(
-  { minimumCount, minimumIncrease, sequenceHours, peers }: Tuning,
-  present: Tuning,
-  defaults: TuningDefaults,
-): boolean {
-  const holds = (field: TuningField): number => Number(readTuning(present, field) ?? defaults[field] ?? 1);
-  if (minimumCount !== undefined) return minimumCount > holds('minimumCount');
-  if (minimumIncrease !== undefined) return minimumIncrease > holds('minimumIncrease');
-  if (sequenceHours !== undefined) return sequenceHours < holds('sequenceHours');
-  return peers === undefined || holds('peers.minimum') !== 1;
 }
