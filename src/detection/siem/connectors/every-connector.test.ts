@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
@@ -16,7 +16,8 @@ describe.each(kinds)('%s', (kind) => {
     const read = (page: string): string => readFileSync(resolve('docs/guide', page), 'utf8');
     expect(read('connections.md')).toContain(`\n## ${label} (\`${kind}\`)\n`);
     expect(read('sigma.md')).toContain(`\`${kind}\``);
-    expect(existsSync(resolve(import.meta.dirname, `${kind}.test.ts`))).toBe(true);
+    const tests = readFileSync(resolve(import.meta.dirname, `${kind}.test.ts`), 'utf8');
+    expect(tests).toMatch(new RegExp(`test(?:HttpAdapter|ConnectorConformance)\\('${kind}'`));
   });
 
   test('describes itself for forms', () => {
