@@ -88,7 +88,7 @@ export const ConnectionKinds = z.object({
       source: z
         .object({ label: z.string(), example: z.string() })
         .describe('What `source` of a dataset of portable queries is.'),
-      settings: z.record(z.string(), z.unknown()).describe('A JSON schema.'),
+      settings: z.record(z.string(), z.unknown()).describe('A JSON schema. Forms show fields with `isMain` first.'),
       credentials: z.record(z.string(), z.unknown()).describe('A JSON schema.'),
     }),
   ),

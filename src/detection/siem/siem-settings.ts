@@ -2,6 +2,9 @@ import { z } from 'zod';
 import { boundedString } from '../../platform/lib/text/bounded-text.ts';
 import { withoutBrackets } from '../../platform/lib/outbound-http/addresses.ts';
 
+/** Marks a setting that forms show beside the required ones. */
+export const shown = { isMain: true };
+
 // Settings that several SIEMs share.
 
 export const httpAddress = boundedString({ max: 500 }, z.url({ protocol: /^https?$/ }))
@@ -30,7 +33,8 @@ export const ingestField = fieldName
   .describe('The ingestion time, such as event.ingested. Required for clock `ingest`.');
 export const listedIndex = boundedString({ min: 1, max: 500 })
   .default('logs-*')
-  .describe('The index whose fields are listed.');
+  .describe('The index whose fields are listed.')
+  .meta(shown);
 
 const portableDataset = z.strictObject({
   source: boundedString({ min: 1, max: 500 })

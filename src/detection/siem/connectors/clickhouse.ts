@@ -26,10 +26,11 @@ import * as shared from '../siem-settings.ts';
 
 const Settings = z.strictObject({
   url: shared.httpAddress,
-  database: boundedString({ min: 1, max: 100 }).default('default'),
+  database: boundedString({ min: 1, max: 100 }).default('default').meta(shared.shown),
   user: boundedString({ min: 1, max: 100 })
     .default('default')
-    .describe('A user that can read the data and has `readonly = 2` in its profile.'),
+    .describe('A user that can read the data and has `readonly = 2` in its profile.')
+    .meta(shared.shown),
   caCertificate: shared.caCertificate,
   timeColumn: shared.timeColumn,
   ingestColumn: shared.ingestColumn,

@@ -18,7 +18,7 @@ import * as shared from '../siem-settings.ts';
 
 const Settings = z.strictObject({
   host: boundedString({ min: 1, max: 255 }),
-  port: z.int().min(1).max(65_535).default(5432),
+  port: z.int().min(1).max(65_535).default(5432).meta(shared.shown),
   database: boundedString({ min: 1, max: 63 }),
   user: boundedString({ min: 1, max: 63 }).describe('A user with read access only.'),
   tls: z.enum(['verify', 'off']).default('verify').describe('`off` is accepted only for hosts in TOCSIN_FETCH_ALLOW.'),

@@ -13,7 +13,10 @@ import * as shared from '../siem-settings.ts';
 const Settings = z.strictObject({
   url: shared.httpAddress.describe('The URL of the management port, such as https://host:8089.'),
   caCertificate: shared.caCertificate,
-  index: boundedString({ min: 1, max: 200 }).default('*').describe('The index whose fields are listed.'),
+  index: boundedString({ min: 1, max: 200 })
+    .default('*')
+    .describe('The index whose fields are listed.')
+    .meta(shared.shown),
   lateDays: shared.lateDays,
   datasets: shared.datasets,
 });

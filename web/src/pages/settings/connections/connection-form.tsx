@@ -15,7 +15,7 @@ import { Button } from '../../../ui/button.tsx';
 import { Dialog, DialogActions } from '../../../ui/overlays/dialog.tsx';
 import { findFieldError, FormError, SelectField, TextField } from '../../../ui/forms/field.tsx';
 import { ErrorState, Skeleton } from '../../../ui/states.tsx';
-import { readFields, readVariants, toTexts, toValues, type KindField } from './kind-fields.ts';
+import { readFields, readVariants, toTexts, toValues } from './kind-fields.ts';
 import { DatasetRows } from './dataset-rows.tsx';
 import { KindInputs } from './kind-inputs.tsx';
 import { TimingInputs, timingPointers } from './timing-inputs.tsx';
@@ -78,7 +78,7 @@ function Form({ kinds, connection, onClose, onSaved }: Props & { kinds: readonly
   const { mutate, error, isPending } = useMutation({ mutationFn: save, onSuccess: onSaved });
   const setIn = (set: typeof setSettings) => (field: string, value: string) =>
     set((values) => ({ ...values, [field]: value }));
-  const rest = fields.filter((field) => !isMain(field));
+  const rest = fields.filter(({ isRequired, isMain }) => !isRequired && !isMain);
   const shown = [
     '/name',
     ...fields.map((field) => `/settings/${field.name}`),
@@ -114,7 +114,7 @@ function Form({ kinds, connection, onClose, onSaved }: Props & { kinds: readonly
           onChange={(event) => setName(event.target.value)}
         />
         <KindInputs
-          fields={fields.filter(isMain)}
+          fields={fields.filter((field) => !rest.includes(field))}
           values={settings}
           pointer="/settings"
           error={error}
@@ -182,9 +182,6 @@ function Credentials({ variants, variantIndex, credentials, isKept, error, onVar
     </fieldset>
   );
 }
-
-const isMain = ({ isRequired, name }: KindField): boolean =>
-  isRequired || ['database', 'user', 'index', 'port'].includes(name);
 
 function readTiming(connection: Connection | undefined): Values {
   if (!connection) return {};

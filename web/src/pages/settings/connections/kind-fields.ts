@@ -6,6 +6,7 @@ type JsonSchema = {
   enum?: unknown[];
   default?: unknown;
   description?: string;
+  isMain?: boolean;
 };
 
 /** A setting of a kind of SIEM, read from the JSON schema that the API returns for it. */
@@ -14,6 +15,8 @@ export type KindField = {
   label: string;
   hint: string | undefined;
   isRequired: boolean;
+  /** Whether the form shows an optional setting beside the required ones. */
+  isMain: boolean;
   /** A text of several lines, such as a certificate. */
   isLong: boolean;
   isNumber: boolean;
@@ -37,6 +40,7 @@ export function readFields(schema: unknown): KindField[] {
     label: toLabel(name),
     hint: field.description,
     isRequired: required.includes(name) && field.default === undefined,
+    isMain: field.isMain === true,
     isLong: /certificate/i.test(name),
     isNumber: field.type === 'integer' || field.type === 'number',
     default: field.default === undefined ? '' : String(field.default),
