@@ -13,7 +13,7 @@ import { createKey } from '../../src/platform/orgs/keys.ts';
 import { operatorOf, scopes, type Scope } from '../../src/platform/http/caller.ts';
 import { createOrganization } from '../../src/app/bootstrap.ts';
 import { createExtractor } from '../../src/feed/ingestion/extractor.ts';
-import { createParser } from '../../src/feed/sources/pull/parser.ts';
+import { createParser } from '../../src/feed/sources/documents/parser.ts';
 import { pullClaimedSource } from '../../src/feed/sources/pull/pull-source.ts';
 import type { RunPull } from '../../src/feed/sources/pull/start-pulls.ts';
 import { testDatabase } from './database.ts';

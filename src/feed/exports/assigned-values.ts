@@ -1,5 +1,5 @@
 import type { EventQuery } from './exports-query.ts';
-import { readSearch } from '../items/search/search-query.ts';
+import { readSearch } from '../items/search-terms/search-query.ts';
 import type { FeedItem } from '../model/item.schema.ts';
 import { toTermValue } from '../model/terms.ts';
 import { createNameReader, type NameList, type ValueNames } from '../model/value-names.ts';

@@ -7,7 +7,7 @@ import { orderedRows } from '../items/list-query/ordered-rows.sql.ts';
 import { withCtes, type Condition, type Cte, type Sql, visiblePoolIds } from '../items/snapshot/query.sql.ts';
 import { withStateColumns } from '../items/snapshot/snapshot-rows.sql.ts';
 import { searchCtes } from '../items/search/search-ctes.sql.ts';
-import type { Search } from '../items/search/search-query.ts';
+import type { Search } from '../items/search-terms/search-query.ts';
 import type { Snapshot } from '../items/snapshot/snapshot.ts';
 import { mapInSlices } from '../../platform/lib/concurrency/slices.ts';
 import { toAppliedOverride, type AppliedOverrideRow } from '../items/snapshot/override-rows.store.ts';

@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 import { rememberResults } from '../../platform/lib/concurrency/shared-calls.ts';
-import { toSearchText, type SearchText } from '../items/search/search-text.ts';
+import { toSearchText, type SearchText } from '../items/search-terms/search-text.ts';
 import { updateExpiry, startOfHour } from '../model/expiry.ts';
 import type { FeedItem } from '../model/item.schema.ts';
 import { buckets, stricterTlp, type ItemStatus, type Tlp } from '../model/vocabulary.ts';

@@ -6,7 +6,7 @@ import { isPoolBusy } from '../../platform/lib/threads/thread-protocol.ts';
 import { recomputePools } from '../deduplication/recompute-pools.ts';
 import { buildComparisonTraits } from '../deduplication/comparison-traits.ts';
 import type { ExtractedItem } from '../extraction/extract-item.ts';
-import type { SearchText } from '../items/search/search-text.ts';
+import type { SearchText } from '../items/search-terms/search-text.ts';
 import type { SnapshotCache } from '../items/snapshot/snapshot.ts';
 import { toCountedItem, moveCounts } from '../items/writing/counts.store.ts';
 import { advancePools, lockPool, nextCommitTime } from '../items/writing/feed-pools.store.ts';

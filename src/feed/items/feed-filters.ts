@@ -5,7 +5,7 @@ import { findPlatform, type Platform } from '../model/platforms.ts';
 import { itemStatuses, severities, type ItemStatus, type Severity } from '../model/vocabulary.ts';
 import type { ItemFilters, SourceFilter } from './list-query/filters.sql.ts';
 import { listSourceNames } from './items.store.ts';
-import { readSearch, searchFields, type Search } from './search/search-query.ts';
+import { readSearch, searchFields, type Search } from './search-terms/search-query.ts';
 import type { OrgState } from './snapshot/org-state.store.ts';
 import { toSnapshot, type Snapshot } from './snapshot/snapshot.ts';
 

@@ -2,8 +2,8 @@ import { sql } from 'kysely';
 import { queryRows, type Tx } from '../../platform/db/db.ts';
 import type { Sql } from './snapshot/query.sql.ts';
 import { toTsquery } from './search/search-conditions.sql.ts';
-import { typographic } from './search/characters.ts';
-import type { FullTextQuery } from './search/search-query.ts';
+import { typographic } from './search-terms/characters.ts';
+import type { FullTextQuery } from './search-terms/search-query.ts';
 
 /** Delimiters in headlines: characters for private use, which are removed from the texts. */
 export const marks = { start: '\u{E000}', stop: '\u{E001}', next: '\u{E002}' };

@@ -1,9 +1,9 @@
 import type { Tx } from '../../platform/db/db.ts';
 import type { FeedItem, ItemHighlight, ItemHighlights } from '../model/item.schema.ts';
 import { buckets } from '../model/vocabulary.ts';
-import { replaceTypographic } from './search/characters.ts';
-import type { FullTextQuery } from './search/search-query.ts';
-import { listNames } from './search/search-text.ts';
+import { replaceTypographic } from './search-terms/characters.ts';
+import type { FullTextQuery } from './search-terms/search-query.ts';
+import { listNames } from './search-terms/search-text.ts';
 import { marks, passageChars, readHeadlines, type Headlines, type HighlightedText } from './headlines.store.ts';
 
 /** A document with very many indicators would take longer to read than the rest of the page. */

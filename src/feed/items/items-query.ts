@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { integerMeta } from '../../platform/lib/schema-parts.ts';
 import { boundedString } from '../../platform/lib/text/bounded-text.ts';
 import { filterFields, readFilters, type FeedFilters } from './feed-filters.ts';
-import { searchOrderFields } from './search/search-query.ts';
+import { searchOrderFields } from './search-terms/search-query.ts';
 
 /** A positive integer in decimal digits. */
 const positiveInteger = (fallback: number, max: number | undefined) =>

@@ -9,7 +9,7 @@ import { hasFilters } from './list-query/filters.sql.ts';
 import { readItemsQuery, type ItemsQuery, type ItemsRequest } from './items-query.ts';
 import { overrideDocuments } from './override-documents.ts';
 import { correctSearch, type CountPublicWords } from './search/correct-search.ts';
-import type { Search } from './search/search-query.ts';
+import type { Search } from './search-terms/search-query.ts';
 import { readSearchPage, type SearchPage } from './search/search.store.ts';
 import { readOrgState, type OrgState } from './snapshot/org-state.store.ts';
 import type { CachedPage, FeedPages } from './page-cache.ts';

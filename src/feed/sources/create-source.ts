@@ -9,7 +9,7 @@ import { requireQuota } from '../../platform/orgs/limits/quotas.ts';
 import { sourceFormats, type SourceKind } from '../formats/registry.ts';
 import { toStoredTlp } from '../model/vocabulary.ts';
 import { ensurePrivatePool, insertAssignedPool, publicPoolId } from '../items/writing/feed-pools.store.ts';
-import { findCatalogSource } from './catalog/catalog.ts';
+import { findCatalogSource } from './catalog.ts';
 import { auditSource, requireAdmin } from './source-access.ts';
 import { resolveSealedAuth } from './source-auth.ts';
 import { toSource } from './source-view.ts';

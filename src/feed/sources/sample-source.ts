@@ -1,8 +1,8 @@
 import { sourceFormats, type SourceKind } from '../formats/registry.ts';
 import type { ParseResult, SourceFormat } from '../formats/source-format.ts';
 import type { SkippedEntry } from '../model/source-record.ts';
-import { fetchDocuments } from './pull/fetch-documents.ts';
-import type { Parser } from './pull/parser.ts';
+import { fetchDocuments } from './documents/fetch-documents.ts';
+import type { Parser } from './documents/parser.ts';
 import { ExternalError } from '../../platform/lib/external-error.ts';
 import { isPoolBusy, ThreadError } from '../../platform/lib/threads/thread-protocol.ts';
 import type { SourceTest } from './sources.schema.ts';

@@ -2,7 +2,7 @@ import { realpath } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { fieldError } from '../../platform/lib/errors.ts';
 import { normalizeCron, parseCron, nextSlot } from '../../platform/lib/time/cron.ts';
-import { isBelowAny } from './pull/fetch-documents.ts';
+import { isBelowAny } from './documents/fetch-documents.ts';
 import type { SourceRow } from '../ingestion/source-row.ts';
 import { sourceFormats } from '../formats/registry.ts';
 

@@ -1,6 +1,6 @@
 import { workerData } from 'node:worker_threads';
 import { lowerThreadPriority, serveTasks } from '../../platform/lib/threads/thread-worker.ts';
-import { createParser } from './pull/parser.ts';
+import { createParser } from './documents/parser.ts';
 import { sampleSource } from './sample-source.ts';
 import type { SourceTestSettings, SourceTestTask } from './test-source.ts';
 

@@ -3,7 +3,7 @@ import type { App } from '../../platform/http/app-type.ts';
 import { apiRoutes } from '../../platform/http/api-routes.ts';
 import { uuidPattern } from '../../platform/lib/org-id.ts';
 import { PageQuery } from '../../platform/lib/page-request.ts';
-import { SourceCatalog, listCatalog } from './catalog/catalog.ts';
+import { SourceCatalog, listCatalog } from './catalog.ts';
 import {
   CreateSource,
   PullOutcome,

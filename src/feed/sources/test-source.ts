@@ -4,7 +4,7 @@ import { uuidv7 } from '../../platform/lib/ids.ts';
 import type { Secretbox } from '../../platform/lib/secretbox.ts';
 import type { Caller } from '../../platform/http/caller.ts';
 import type { SourceKind } from '../formats/registry.ts';
-import { findCatalogSource } from './catalog/catalog.ts';
+import { findCatalogSource } from './catalog.ts';
 import { getVisibleSource, requireAdmin } from './source-access.ts';
 import { openAuthHeaders, resolveSealedAuth } from './source-auth.ts';
 import type { SourceTest, TestSource } from './sources.schema.ts';

@@ -25,10 +25,10 @@ export const feedRequests: ChangeRequest[] = [
   {
     addition: 'filter of `GET /items`',
     edits: {
-      'src/feed/items/search/term-filters.ts': [['  indicator: {', '  fake: {},\n  indicator: {']],
+      'src/feed/items/search-terms/term-filters.ts': [['  indicator: {', '  fake: {},\n  indicator: {']],
     },
     compiler: {
-      'src/feed/items/search/term-filters.ts': "missing the following properties from type 'TermParameter'",
+      'src/feed/items/search-terms/term-filters.ts': "missing the following properties from type 'TermParameter'",
     },
     suites: { 'web/src/texts/feed.ts': 'web/src/texts/feed.test.ts' },
   },

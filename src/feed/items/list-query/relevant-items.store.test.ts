@@ -3,7 +3,7 @@ import { reportSource } from '../../../../test/support/feed/report-source.ts';
 import { startApp } from '../../../../test/support/harness.ts';
 import { inOrg } from '../../../platform/db/db.ts';
 import { scoreNextBatch } from '../../relevance/score-items.ts';
-import { readSearch } from '../search/search-query.ts';
+import { readSearch } from '../search-terms/search-query.ts';
 import { readSearchPage } from '../search/search.store.ts';
 import { readOrgState } from '../snapshot/org-state.store.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';

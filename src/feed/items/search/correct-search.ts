@@ -1,7 +1,7 @@
 import type { Tx } from '../../../platform/db/db.ts';
 import { listRecentItems } from '../items.store.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
-import type { Search } from './search-query.ts';
+import type { Search } from '../search-terms/search-query.ts';
 import { readSearchPage, textOnly } from './search.store.ts';
 import { editDistance } from '../../../platform/lib/text/nearest-names.ts';
 

@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 import { byItemId, type Condition, type Sql, type StateCondition, allOfStates } from '../snapshot/query.sql.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
-import type { FullTextQuery } from './search-query.ts';
-import type { TermFilter } from './term-filters.ts';
+import type { FullTextQuery } from '../search-terms/search-query.ts';
+import type { TermFilter } from '../search-terms/term-filters.ts';
 import { overriddenIds } from '../snapshot/override-rows.store.ts';
 
 /** Ids as an array make the planner look the rows up by index, whatever their number. Ids as a subquery would be joined with all rows. */

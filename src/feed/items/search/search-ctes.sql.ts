@@ -21,8 +21,8 @@ import {
   isUpdatedSince,
   updatedSince,
 } from './search-conditions.sql.ts';
-import type { Search } from './search-query.ts';
-import type { TermFilter } from './term-filters.ts';
+import type { Search } from '../search-terms/search-query.ts';
+import type { TermFilter } from '../search-terms/term-filters.ts';
 
 /** `onlyIds` are the ids to which the list is restricted. */
 export type SearchOptions = { filters: ItemFilters; search: Search; onlyIds?: IdSet | undefined };

@@ -5,7 +5,7 @@ import { overriddenIds } from '../snapshot/override-rows.store.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import { hasSampledText, searchTextMatches, toTsquery, type TextSample } from './search-conditions.sql.ts';
 import { searchCtes, type SearchOptions } from './search-ctes.sql.ts';
-import type { FullTextQuery } from './search-query.ts';
+import type { FullTextQuery } from '../search-terms/search-query.ts';
 
 /**
  * Samples of one in so many items, the smallest sample first. A sample is large enough if it contains `matchesMin` matches of the text. Those that

@@ -4,7 +4,7 @@ import { readItemCounts, type ItemCountRow } from '../items.store.ts';
 import { relevantItems } from '../list-query/relevant-items.store.ts';
 import type { OrgState } from '../snapshot/org-state.store.ts';
 import { correctSearch, type CorrectionContext } from './correct-search.ts';
-import { readMatchCounts } from './search-facets.store.ts';
+import { readMatchCounts } from './search.store.ts';
 
 type CountContext = CorrectionContext & { orgState: OrgState };
 

@@ -4,7 +4,7 @@ import { startApp } from '../../../../test/support/harness.ts';
 import { acrossOrgs, inOrg } from '../../../platform/db/db.ts';
 import { reportSource } from '../../../../test/support/feed/report-source.ts';
 import type { Sql } from '../snapshot/query.sql.ts';
-import { readSearch } from './search-query.ts';
+import { readSearch } from '../search-terms/search-query.ts';
 import type { PageMethod } from './search-page.ts';
 import { readSearchPage, type SearchBudget } from './search.store.ts';
 

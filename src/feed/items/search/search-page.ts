@@ -16,7 +16,7 @@ import {
 } from './search-conditions.sql.ts';
 import { searchCtes, type SearchBounds, type SearchOptions } from './search-ctes.sql.ts';
 import type { MatchEstimate } from './search-estimate.ts';
-import type { FullTextQuery } from './search-query.ts';
+import type { FullTextQuery } from '../search-terms/search-query.ts';
 import { lookUpsMax, scanSearch } from './search-scan.sql.ts';
 
 /** The newest `rankedMax` matches are ranked, by their age at `now` among others, and come first. */

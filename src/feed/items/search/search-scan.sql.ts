@@ -15,7 +15,7 @@ import {
   isUpdatedSince,
 } from './search-conditions.sql.ts';
 import type { SearchOptions } from './search-ctes.sql.ts';
-import type { FullTextQuery } from './search-query.ts';
+import type { FullTextQuery } from '../search-terms/search-query.ts';
 
 /** For more rows, the ids to which a list is restricted are hashed, which costs as much as so many look-ups. */
 export const lookUpsMax = 40_000;

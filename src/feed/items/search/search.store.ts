@@ -1,11 +1,16 @@
 import { sql } from 'kysely';
-import type { Tx } from '../../../platform/db/db.ts';
+import { queryRows, type Tx } from '../../../platform/db/db.ts';
 import { unavailableError } from '../../../platform/lib/errors.ts';
+import type { ItemCountRow } from '../items.store.ts';
 import type { ItemsPage, PageRange } from '../list-query/page.store.ts';
+import { overridesAt } from '../snapshot/override-rows.store.ts';
+import { withCtes, type Sql } from '../snapshot/query.sql.ts';
+import { withStateColumns } from '../snapshot/snapshot-rows.sql.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
-import type { SearchOptions } from './search-ctes.sql.ts';
+import { hasSampledText } from './search-conditions.sql.ts';
+import { searchCtes, type SearchOptions } from './search-ctes.sql.ts';
 import { readNewestPage } from './newest-page.store.ts';
-import { defaultSamples, estimateMatches, type Samples } from './search-estimate.ts';
+import { defaultSamples, estimateMatches, readSample, type Samples } from './search-estimate.ts';
 import {
   choosePageMethod,
   readCollectedPage,
@@ -64,6 +69,36 @@ export async function readSearchPage(
     const finder = method === 'compare' ? 'rest' : isRare ? 'rare text' : 'text';
     return { ...(await readCollectedPage(tx, snapshot, { ...search, finder })), isEstimated: false, isFrequent };
   });
+}
+
+const countedColumns = ['severity', 'status', 'platforms', 'publisher', 'source_name'];
+
+/** Like `readItemCounts`, but counts only the items that match a search. Those of a frequent text are estimated from a sample. */
+export async function readMatchCounts(
+  tx: Tx,
+  snapshot: Snapshot,
+  { samples, ...options }: SearchOptions & { samples?: Samples },
+): Promise<{ rows: ItemCountRow[]; isEstimated: boolean }> {
+  const { filters, search } = options;
+  const query = search.fullText;
+  const sample = query && (await readSample(tx, snapshot, query, samples));
+  const ctes = searchCtes(snapshot, options, {
+    ...(query && sample ? { text: hasSampledText(query, sample) } : {}),
+    isByText: query !== undefined,
+  });
+  const found = withStateColumns(sql`found`, countedColumns);
+  const { overridesSeq } = filters;
+  const seen: Sql =
+    overridesSeq === undefined
+      ? found
+      : sql`
+        select coalesce(o.severity, found.severity) as severity, coalesce(o.status, found.status) as status, platforms, publisher, source_name
+        from (${found}) found left join ${overridesAt(overridesSeq)} o on o.item_id = found.id`;
+  const counts = sql`
+    select severity, status, array_to_string(platforms, ',') as platforms, publisher, source_name, count(*) * ${sample?.oneIn ?? 1}::int as n
+    from (${seen}) seen group by severity, status, platforms, publisher, source_name`;
+  const rows = await withSearchLimits(tx, () => queryRows<ItemCountRow>(tx)`${withCtes(ctes, counts)}`);
+  return { rows, isEstimated: sample !== undefined };
 }
 
 /** Returns the search without its conditions besides the text. */

@@ -1,7 +1,7 @@
 import { sql, type RawBuilder } from 'kysely';
 import { encodeColumn, encodeColumns, toEncodedColumnset, type EncodedColumn } from '../../../platform/db/recordset.ts';
 import type { Term } from '../../model/terms.ts';
-import type { SearchText } from '../search/search-text.ts';
+import type { SearchText } from '../search-terms/search-text.ts';
 
 type ColumnValue = string | number | Date | string[] | null;
 

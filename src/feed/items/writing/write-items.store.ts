@@ -8,8 +8,8 @@ import {
   type EncodedColumn,
 } from '../../../platform/db/recordset.ts';
 import type { Term } from '../../model/terms.ts';
-import type { SearchText } from '../search/search-text.ts';
-import { toIndexText } from '../search/characters.ts';
+import type { SearchText } from '../search-terms/search-text.ts';
+import { toIndexText } from '../search-terms/characters.ts';
 import {
   encodeItems,
   encodeVersions,

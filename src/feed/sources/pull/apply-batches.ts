@@ -11,7 +11,7 @@ import type { SourceRow } from '../../ingestion/source-row.ts';
 import { listStoredRecords, type StoredItem } from '../../ingestion/stored-items.store.ts';
 import { lockPools, type LockedPool } from '../../items/writing/feed-pools.store.ts';
 import { renewClaim } from '../sources.store.ts';
-import { recordWeight, weighRecord } from './record-chunks.ts';
+import { recordWeight, weighRecord } from '../documents/record-chunks.ts';
 import type { ItemCandidate } from '../../ingestion/item-candidates.ts';
 import { readItemRoom, type ItemRoom } from '../../items/writing/counts.store.ts';
 

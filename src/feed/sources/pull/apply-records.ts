@@ -25,7 +25,7 @@ import {
   type RefusedRecords,
 } from './apply-batches.ts';
 import { planSourcePull, type SourcePlan } from './plan-source-pull.ts';
-import type { ParsedHead, ParsedSource } from './record-chunks.ts';
+import type { ParsedHead, ParsedSource } from '../documents/record-chunks.ts';
 import { upsertPredictions } from '../../items/item-detail.store.ts';
 import type { PredictionList } from '../../model/source-record.ts';
 

@@ -5,7 +5,7 @@ import { startApp } from '../../../../test/support/harness.ts';
 import { selectIn } from '../../../../test/support/select-rows.ts';
 import { ExternalError } from '../../../platform/lib/external-error.ts';
 import { ThreadError } from '../../../platform/lib/threads/thread-protocol.ts';
-import { type Parser, createParser } from './parser.ts';
+import { type Parser, createParser } from '../documents/parser.ts';
 import { pullNextDue, type RunPull } from './start-pulls.ts';
 import { pullClaimedSource } from './pull-source.ts';
 

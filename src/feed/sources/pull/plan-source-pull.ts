@@ -17,7 +17,7 @@ import { listStoredItems, type StoredItem, listCurrentVersions } from '../../ing
 import { ensurePrivatePool } from '../../items/writing/feed-pools.store.ts';
 import type { SkippedEntry, SourceRecord } from '../../model/source-record.ts';
 import { BadPull, asBadPull } from './pull-outcome.ts';
-import type { ParsedHead, ParsedSource, RecordChunk } from './record-chunks.ts';
+import type { ParsedHead, ParsedSource, RecordChunk } from '../documents/record-chunks.ts';
 import type { FeedItem } from '../../model/item.schema.ts';
 import { joinIndicators } from '../../ingestion/content-hash.ts';
 

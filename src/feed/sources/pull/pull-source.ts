@@ -14,11 +14,11 @@ import { readItemRoom } from '../../items/writing/counts.store.ts';
 import { finishPull, releaseSource, renewClaim, withSourceAcrossOrgs } from '../sources.store.ts';
 import { applyPredictions, applyRecords } from './apply-records.ts';
 import { uuidv7 } from '../../../platform/lib/ids.ts';
-import { fetchDocuments, hashDocuments, type FetchedDocuments } from './fetch-documents.ts';
-import { openRecords } from './open-records.ts';
-import type { Parser } from './parser.ts';
+import { fetchDocuments, hashDocuments, type FetchedDocuments } from '../documents/fetch-documents.ts';
+import { openRecords } from '../documents/open-records.ts';
+import type { Parser } from '../documents/parser.ts';
 import { raiseTlp, type RaiseTlpDeps } from './raise-tlp.ts';
-import type { ParsedSource } from './record-chunks.ts';
+import type { ParsedSource } from '../documents/record-chunks.ts';
 
 type PullDeps = RaiseTlpDeps & {
   db: Db;

@@ -4,7 +4,7 @@ import { createLogger } from '../../../platform/lib/logging/logger.ts';
 import { createSecretbox } from '../../../platform/lib/secretbox.ts';
 import { lowerProcessPriority, lowerThreadPriority, serveTasks } from '../../../platform/lib/threads/thread-worker.ts';
 import { createMainThreadProxy } from '../../ingestion/extractor.ts';
-import { createParser } from './parser.ts';
+import { createParser } from '../documents/parser.ts';
 import { pullClaimedSource } from './pull-source.ts';
 import type { PullTask, PullThreadSettings } from './pull-threads.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { startApp } from '../../../../test/support/harness.ts';
+import { startApp } from '../../../test/support/harness.ts';
 
 const app = await startApp();
 

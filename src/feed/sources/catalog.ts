@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { fieldError } from '../../../platform/lib/errors.ts';
-import { didYouMean } from '../../../platform/lib/text/nearest-names.ts';
-import { tlps } from '../../model/vocabulary.ts';
-import { sourceKinds } from '../../formats/registry.ts';
+import { fieldError } from '../../platform/lib/errors.ts';
+import { didYouMean } from '../../platform/lib/text/nearest-names.ts';
+import { tlps } from '../model/vocabulary.ts';
+import { sourceKinds } from '../formats/registry.ts';
 
 const CatalogEntry = z.object({
   title: z.string(),
@@ -38,9 +38,9 @@ const commonDefaults = { tlp: 'CLEAR', sample: 'none', license: 'None stated: co
 const Fields = z.strictObject(CatalogEntry.shape).partial();
 const CatalogFile = z.array(z.strictObject({ defaults: Fields, sources: z.record(z.string(), Fields) }));
 
-/** The well-known public sources of `sources.yaml` by catalog name. */
+/** The well-known public sources of `catalog.yaml` by catalog name. */
 export const sourceCatalog: Record<string, CatalogEntry> = Object.fromEntries(
-  CatalogFile.parse(parse(readFileSync(resolve(import.meta.dirname, 'sources.yaml'), 'utf8'))).flatMap((group) =>
+  CatalogFile.parse(parse(readFileSync(resolve(import.meta.dirname, 'catalog.yaml'), 'utf8'))).flatMap((group) =>
     Object.entries(group.sources).map(([name, fields]) => [
       name,
       CatalogEntry.parse({ ...commonDefaults, ...group.defaults, ...fields }),

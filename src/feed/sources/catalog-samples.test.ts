@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
-import { catalogSamples } from '../../../../test/support/feed/catalog-samples.ts';
-import { checkParsed } from '../../../../test/support/feed/check-parsed.ts';
-import { normalizeCron } from '../../../platform/lib/time/cron.ts';
-import { readEntryText, toCanonicalUrl } from '../../formats/rss/read-entry-text.ts';
-import { sourceFormats } from '../../formats/registry.ts';
-import type { SourceFormat } from '../../formats/source-format.ts';
-import type { SourceRecord } from '../../model/source-record.ts';
-import { buckets } from '../../model/vocabulary.ts';
+import { catalogSamples } from '../../../test/support/feed/catalog-samples.ts';
+import { checkParsed } from '../../../test/support/feed/check-parsed.ts';
+import { normalizeCron } from '../../platform/lib/time/cron.ts';
+import { readEntryText, toCanonicalUrl } from '../formats/rss/read-entry-text.ts';
+import { sourceFormats } from '../formats/registry.ts';
+import type { SourceFormat } from '../formats/source-format.ts';
+import type { SourceRecord } from '../model/source-record.ts';
+import { buckets } from '../model/vocabulary.ts';
 import { sourceCatalog } from './catalog.ts';
 
 const entries = Object.entries(sourceCatalog);
