@@ -13,6 +13,7 @@ import { type DetectionKey, splitIntoWindows, type TimeRange, type WindowGrid } 
 import type { SiemConnection } from '../siem/connector.ts';
 import { lockDetectionForRun, findJudgingCost, insertRequestedRun } from './run-model/runs.store.ts';
 import { examineWindow } from './execution/examine-window.ts';
+import { runStep } from './run-model/run-progress.ts';
 import { createTrialRun } from './run-model/active-run.ts';
 import type { Backfill, BackfillRequest } from './run-model/runs.schema.ts';
 
@@ -79,7 +80,7 @@ export async function estimateBackfill(
   let rows = 0;
   let candidates = 0;
   for (const window of samples) {
-    const { examined } = await examineWindow(deps, run, window, signal);
+    const { examined } = await runStep(run, examineWindow(deps, run, window, signal));
     rows += examined.rowsTotal;
     candidates += examined.candidates;
   }

@@ -5,11 +5,11 @@ import type { Candidate } from '../analysis/candidate.ts';
 import { recallFromWindows, type WindowMemory } from '../analysis/memory/recall.ts';
 import { getCategory } from '../analysis/registry.ts';
 import type { DroppedCounts } from '../analysis/category.ts';
-import { countSuppressed } from '../runs/run-model/run-progress.ts';
+import { countSuppressed, runStep } from '../runs/run-model/run-progress.ts';
 import { addSuppressed } from '../runs/judging/judging-progress.ts';
 import type { Suppressed } from '../runs/run-model/runs.schema.ts';
 import type { ActiveRun } from '../runs/run-model/active-run.ts';
-import { addWindowWarnings } from '../runs/execution/examine-window.ts';
+import { reportWindowWarnings } from '../runs/execution/examine-window.ts';
 import { searchLimits, trialClock } from '../runs/run-model/search-window.ts';
 import type { StoredCandidate } from '../runs/judging/candidates.store.ts';
 import { createAllowListFinder } from '../runs/judging/resolutions/mutes.ts';
@@ -70,7 +70,7 @@ export async function runSimulation(simulation: Simulation): Promise<SimulationR
     }
     for (const window of simulation.windows) {
       const { prepared, result } = await getNext(examined);
-      await addWindowWarnings(run, result, prepared);
+      await runStep(run, reportWindowWarnings(run, result, prepared));
       const past = await runInSlices(recallFromWindows(memory, prepared.window, prepared.query));
       const analysis = await runInSlices(analyzeWindow(prepared, past));
       if (fillsMemory(result)) memory.push({ ...window, entries: prepared.memory });

@@ -10,7 +10,7 @@ import { fenceRun } from '../../scheduling/run-claim.ts';
 import { findBoundaryBefore, listWindowsBefore, type TimeRange, type WindowGrid } from '../../scheduling/timeline.ts';
 import type { ActiveRun } from '../run-model/active-run.ts';
 import { searchWindow, trialClock } from '../run-model/search-window.ts';
-import { addWarning, timePhase } from '../run-model/run-progress.ts';
+import { timePhase, type RunStep } from '../run-model/run-progress.ts';
 
 /** `baselineMsMax` is the time that one run may spend on the baseline. Default 60,000 ms. */
 export type BaselineDeps = { db: Db; clock: Clock; baselineMsMax?: number };
@@ -28,16 +28,16 @@ type BaselineWindow = { window: TimeRange; memory: MemoryEntry[] };
  * category compares, but at least seven and at most 200 windows. If time runs out, the run gets a warning and the next attempt
  * or run continues.
  */
-export async function backfillBaseline(
+export async function* backfillBaseline(
   deps: BaselineDeps,
   run: ActiveRun,
   first: TimeRange,
   signal: AbortSignal,
-): Promise<void> {
+): RunStep<void> {
   const reachMs = getCategory(run.analysis.category).lookbackMs(run.analysis);
   const { cronSchedule: cron, detectionQuery } = run.definition;
   if (reachMs === 0 || cron === null || (await isBaselineComplete(deps, run))) return;
-  await timePhase(run.progress, 'fill', async () => {
+  yield* timePhase('fill', async function* () {
     const { firstEventAt, delayMs } = run.connection;
     const oldest = firstEventAt ? await firstEventAt(detectionQuery, signal, first.from) : new Date(0);
     // There is nothing to learn from yet. The next run tries again.
@@ -51,7 +51,7 @@ export async function backfillBaseline(
       ({ from, to }, index) =>
         (from >= since || index < learningWindows) && to > oldest && !knownStarts.has(from.getTime()),
     );
-    await readWindows(deps, run, { missing, ingestedBefore: first.from, isBaseline: true }, signal);
+    yield* readWindows(deps, run, { missing, ingestedBefore: first.from, isBaseline: true }, signal);
   });
 }
 
@@ -59,27 +59,25 @@ export async function backfillBaseline(
  * Remembers slots before the coverage whose events arrived until `ingestedBefore`, so that the window in which they arrived is compared with all of
  * them. They are examined later. Leaves out those that were examined before.
  */
-export async function rememberEarlierSlots(
+export async function* rememberEarlierSlots(
   deps: BaselineDeps,
   run: ActiveRun,
   { slots, ingestedBefore }: { slots: TimeRange[]; ingestedBefore: Date },
   signal: AbortSignal,
-): Promise<void> {
+): RunStep<void> {
   if (getCategory(run.analysis.category).lookbackMs(run.analysis) === 0) return;
   const examined = await inOrgWithCachedPlans(deps.db, run.orgId, (tx) => listExaminedStarts(tx, run.scope, slots));
   const missing = slots.filter(({ from }) => !examined.has(from.getTime())).toReversed();
   if (missing.length === 0) return;
-  await timePhase(run.progress, 'fill', () =>
-    readWindows(deps, run, { missing, ingestedBefore, isBaseline: false }, signal),
-  );
+  yield* timePhase('fill', () => readWindows(deps, run, { missing, ingestedBefore, isBaseline: false }, signal));
 }
 
-async function readWindows(
+async function* readWindows(
   deps: BaselineDeps,
   run: ActiveRun,
   { missing, ingestedBefore, isBaseline }: { missing: TimeRange[]; ingestedBefore: Date; isBaseline: boolean },
   signal: AbortSignal,
-): Promise<void> {
+): RunStep<void> {
   const { baselineMsMax = defaultMsMax } = deps;
   const startMs = performance.now();
   let next = 0;
@@ -98,11 +96,10 @@ async function readWindows(
   }
   const isCut = next < missing.length;
   if (isCut && isBaseline)
-    addWarning(
-      run.progress,
-      'memory_partial',
-      `The baseline is incomplete: ${missing.length - next} earlier windows were not read in time.`,
-    );
+    yield {
+      code: 'memory_partial',
+      detail: `The baseline is incomplete: ${missing.length - next} earlier windows were not read in time.`,
+    };
   // If no window could be learned, further attempts would only cost every run its time.
   await storeBatch(deps, run, batch, { isComplete: isBaseline && (!isCut || learned === 0) });
 }

@@ -22,7 +22,7 @@ import type { Clock } from '../../../platform/lib/time/clock.ts';
 import { isDueToData, SiemError } from '../../siem/connector.ts';
 import type { WindowTask } from '../run-model/search-window.ts';
 import { writeProgress, inRunTransaction } from '../run-model/progress.store.ts';
-import { addWarning } from '../run-model/run-progress.ts';
+import type { RunProgress, RunStep } from '../run-model/run-progress.ts';
 
 // Small, because the driver copies the texts of a statement without a pause.
 const candidatesPerInsert = 100;
@@ -33,15 +33,23 @@ export class PastChangedError extends Error {}
 
 /**
  * Stores an examined window in a fenced transaction: its coverage, or a gap if it was truncated, then its memory and its
- * candidates. The caller stores the progress of the run. Stores nothing for a window that is no longer pending because it passed
- * the look-back limit. Manual runs change neither coverage nor memory. Throws `PastChangedError`.
+ * candidates. Returns the progress of the run, which the caller stores. Stores nothing for a window that is no longer pending
+ * because it passed the look-back limit. Manual runs change neither coverage nor memory. Throws `PastChangedError`.
  */
-export async function commitWindow(tx: Tx, run: ActiveRun, examination: Examination, now: Date): Promise<void> {
-  if (run.trigger === 'backfill') return commitBackfillWindow(tx, run, examination, now);
-  if (run.trigger === 'schedule' && !(await commitScheduledWindow(tx, run, examination, now))) return;
-  await scheduleLateSlots(tx, run, examination.lateSlots, now);
-  run.progress.windows.push(examination.examined);
-  await insertCandidates(tx, run, examination, now);
+export async function commitWindow(tx: Tx, run: ActiveRun, examination: Examination, now: Date): Promise<RunProgress> {
+  const { trigger, progress } = run;
+  let { candidates } = examination;
+  if (trigger === 'backfill') {
+    if (!(await commitLateWindow(tx, run, examination, now))) return progress;
+    candidates = await reconcileCandidates(tx, run, { ...examination, now });
+  } else {
+    if (trigger === 'schedule' && !(await commitScheduledWindow(tx, run, examination, now))) return progress;
+    await scheduleLateSlots(tx, run, examination.lateSlots, now);
+  }
+  await insertCandidates(tx, run, { ...examination, candidates }, now);
+  // Only the past of a revisited window changed.
+  if (examination.repeat === 'revisit') return progress;
+  return { ...progress, windows: [...progress.windows, examination.examined] };
 }
 
 /** Returns false if the window is no longer pending. */
@@ -55,19 +63,12 @@ async function commitScheduledWindow(tx: Tx, run: ActiveRun, examination: Examin
   return true;
 }
 
-async function commitBackfillWindow(tx: Tx, run: ActiveRun, examination: Examination, now: Date): Promise<void> {
-  if (!(await commitLateWindow(tx, run, examination, now))) return;
-  const candidates = await reconcileCandidates(tx, run, { ...examination, now });
-  await insertCandidates(tx, run, { ...examination, candidates }, now);
-}
-
 /** Returns whether the candidates of the window count: false if another run has examined it meanwhile. */
 async function commitLateWindow(tx: Tx, run: ActiveRun, examination: Examination, now: Date): Promise<boolean> {
   const { window, examined } = examination;
   switch (examination.repeat) {
     case 'recheck':
       if (!(await deleteRecheck(tx, run, window)) || examined.truncated) return false;
-      run.progress.windows.push(examined);
       await replaceMemory(tx, run, examination);
       return true;
     case 'revisit':
@@ -93,7 +94,6 @@ async function commitGapWindow(
     ? await splitOffGapWindow(tx, run, { ...gapWindow, reason: 'truncated' })
     : await coverGapWindow(tx, run, gapWindow);
   if (!isFilled) return false;
-  run.progress.windows.push(examined);
   await scheduleLateSlots(tx, run, lateSlots, now);
   if (examined.truncated) return true;
   if (memory) {
@@ -154,15 +154,15 @@ async function insertCandidateBatch(
  * gap can be filled later, for example with another query. Throws the error if it has another cause, or for the last window: that one stays
  * pending and is examined again at the next slot.
  */
-export async function setWindowAside(
+export async function* setWindowAside(
   { db, clock }: { db: Db; clock: Clock },
   run: ActiveRun,
   { window, error, isLast }: { window: WindowTask; error: unknown; isLast: boolean },
-): Promise<{ hasCandidates: false }> {
+): RunStep<{ hasCandidates: false }> {
   const isMovable = run.trigger === 'schedule' && !isLast && !window.repeat;
   if (!isMovable || !(error instanceof SiemError) || !isDueToData(error.failure)) throw error;
   const { kind, message } = error.failure;
-  addWarning(run.progress, 'window_failed', `A window was not examined and is now a gap: ${message}`);
+  yield { code: 'window_failed', detail: `A window was not examined and is now a gap: ${message}` };
   await inRunTransaction(db, run, async (tx) => {
     await replaceWindowWithGap(tx, run, {
       from: window.from,

@@ -19,7 +19,7 @@ import { rememberEarlierSlots, type BaselineDeps } from './backfill-baseline.ts'
 import { findLateSlots } from './late-slots.ts';
 import { findMemoryEpoch } from './backfill-windows.store.ts';
 import type { ActiveRun } from '../run-model/active-run.ts';
-import { addWarning, timePhase, type ExaminedWindow } from '../run-model/run-progress.ts';
+import { timePhase, type ExaminedWindow, type RunStep } from '../run-model/run-progress.ts';
 import { findResultWarnings } from '../../analysis/result-warnings.ts';
 
 type ExamineDeps = BaselineDeps;
@@ -42,22 +42,23 @@ export type Examination = {
  * Queries and analyzes one window without storing anything of it. Slots before the coverage, whose events arrived in it, are remembered first. A
  * failing query throws a `SiemError`.
  */
-export async function examineWindow(
+export async function* examineWindow(
   deps: ExamineDeps,
   run: ActiveRun,
   task: WindowTask,
   signal: AbortSignal,
-): Promise<Examination> {
+): RunStep<Examination> {
   const { repeat, ...window } = task;
   const query = toQueryWindow(run, task, deps.clock());
-  const { result, lateSlots } = await timePhase(run.progress, 'query', async () => ({
-    result: await searchWindow(run, query, signal),
+  const { result, lateSlots } = yield* timePhase('query', async function* () {
+    const result = await searchWindow(run, query, signal);
     // A window that is examined again has found its late events the first time.
-    lateSlots: repeat || run.trigger === 'manual' ? [] : await findLateSlots(deps, run, window, signal),
-  }));
+    const mayBeLate = !repeat && run.trigger !== 'manual';
+    return { result, lateSlots: mayBeLate ? yield* findLateSlots(deps, run, window, signal) : [] };
+  });
   const slots = lateSlots.filter((slot) => isBeforeCoverage(run, slot));
-  if (slots.length > 0) await rememberEarlierSlots(deps, run, { slots, ingestedBefore: window.to }, signal);
-  return analyzeResult(deps, run, task, { result, lateSlots });
+  if (slots.length > 0) yield* rememberEarlierSlots(deps, run, { slots, ingestedBefore: window.to }, signal);
+  return yield* analyzeResult(deps, run, task, { result, lateSlots });
 }
 
 /** Analyzes the result of a window's query without storing anything. */
@@ -66,22 +67,21 @@ export function analyzeResult(
   run: ActiveRun,
   { repeat, ...window }: WindowTask,
   { result, lateSlots }: { result: SearchResult; lateSlots: TimeRange[] },
-): Promise<Examination> {
-  return timePhase(run.progress, 'analyze', async () => {
+): RunStep<Examination> {
+  return timePhase('analyze', async function* () {
     const prepared = await runInSlices(
       prepareWindow(result.rows, { ...window, aggregate: result.aggregate }, run.analysis),
     );
-    await addWindowWarnings(run, result, prepared);
+    yield* reportWindowWarnings(run, result, prepared);
     const { past, epoch } = await recallPast(deps, run, prepared);
     const { candidates: found, learning, dropped } = await runInSlices(analyzeWindow(prepared, past));
     const candidates = isTooOldToRaise(run, window) ? [] : found;
-    if (learning) addWarning(run.progress, 'learning', 'Too few earlier windows are known for a comparison.');
+    if (learning) yield { code: 'learning', detail: 'Too few earlier windows are known for a comparison.' };
     if (result.truncated)
-      addWarning(
-        run.progress,
-        'truncated',
-        'The window has more rows than a run reads, so it was examined only in part.',
-      );
+      yield {
+        code: 'truncated',
+        detail: 'The window has more rows than a run reads, so it was examined only in part.',
+      };
     return {
       window,
       repeat,
@@ -126,16 +126,15 @@ function summarizeWindow(
   };
 }
 
-/** Adds what a window's query result says about the detection to the warnings of a run or of a trial: missing data and missing fields. */
-export async function addWindowWarnings(
-  run: ActiveRun,
+/** Yields what a window's query result says about the detection, as warnings of a run or of a trial: missing data and missing fields. */
+export async function* reportWindowWarnings(
+  { analysis }: ActiveRun,
   result: SearchResult,
   { groups }: PreparedWindow,
-): Promise<void> {
+): RunStep<void> {
   const byCode = Map.groupBy(result.warnings ?? [], ({ code }) => code);
-  for (const [code, warnings] of byCode) addWarning(run.progress, code, warnings.map(({ detail }) => detail).join(' '));
-  if (result.noData) addWarning(run.progress, 'no_data', 'The query reads a dataset that never received an event.');
+  for (const [code, warnings] of byCode) yield { code, detail: warnings.map(({ detail }) => detail).join(' ') };
+  if (result.noData) yield { code: 'no_data', detail: 'The query reads a dataset that never received an event.' };
   const { columns, aggregate } = result;
-  const warnings = await runInSlices(findResultWarnings({ groups, columns, aggregate }, run.analysis));
-  for (const { code, detail } of warnings) addWarning(run.progress, code, detail);
+  yield* await runInSlices(findResultWarnings({ groups, columns, aggregate }, analysis));
 }

@@ -18,6 +18,7 @@ import { endRun, handleRunError, releaseRun, type EndRunDeps, type ExecutionResu
 import { examineWindow } from './examine-window.ts';
 import { finishRun } from './finish-run.ts';
 import { writeProgress, inRunTransaction } from '../run-model/progress.store.ts';
+import { runStep } from '../run-model/run-progress.ts';
 import { startRun, type StartedRun, type StartRunDeps } from './start-run.ts';
 import { windowsMax } from './start-run.store.ts';
 
@@ -33,42 +34,28 @@ const examinationsMax = 5;
 /**
  * Executes a claimed run until it ends or must return to the queue: for a later attempt after a transient failure, for the next
  * claim if windows are left, or without counting the attempt if the process shuts down. The reason of `signal` is a
- * `StopReason`. `judge` overrides the judge of the detection. Throws only if the database fails: then the lease expires and
- * another worker takes over the run.
+ * `StopReason`. `judge` overrides the judge of the detection. Returns the run if it completed. Throws only if the database fails:
+ * then the lease expires and another worker takes over the run.
  */
 export async function executeRun(
   deps: ExecuteRunDeps,
   claim: RunClaim,
   signal: AbortSignal,
   judge?: Judge,
-): Promise<ExecutionResult> {
+): Promise<{ result: ExecutionResult; completed?: ActiveRun }> {
   let run: ActiveRun | undefined;
   try {
     const started = await startRun(deps, claim);
     run = started.run;
-    if (started.cancelReason) return await endRun(deps, claim, { status: 'cancelled', reason: started.cancelReason });
+    const { cancelReason: reason } = started;
+    if (reason) return { result: await endRun(deps, claim, { status: 'cancelled', reason }) };
     const result = await examineAndJudge(deps, started, { signal, judge: judge ?? createJudge(deps, run) });
-    if (result === 'finished') deps.observeRun?.(run);
-    return result;
-  } catch (error) {
-    return handleRunError(deps, claim, { error, run, signal });
-  }
-}
-
-/** Executes a claimed run like `executeRun`. Returns the run if it completed. */
-export async function executeToCompletion(
-  deps: ExecuteRunDeps,
-  claim: RunClaim,
-  signal: AbortSignal,
-  judge?: Judge,
-): Promise<ActiveRun | undefined> {
-  let completed: ActiveRun | undefined;
-  const observeRun = (run: ActiveRun): void => {
-    completed = run;
+    if (result !== 'finished') return { result };
     deps.observeRun?.(run);
-  };
-  await executeRun({ ...deps, observeRun }, claim, signal, judge);
-  return completed;
+    return { result, completed: run };
+  } catch (error) {
+    return { result: await handleRunError(deps, claim, { error, run, signal }) };
+  }
 }
 
 /**
@@ -86,14 +73,15 @@ async function examineAndJudge(
   const windows = pending.slice(0, windowsMax);
   const hasMoreWindows = pending.length > windowsMax;
   const firstNewWindow = windows.find((window) => !window.repeat);
-  if (run.trigger !== 'manual' && firstNewWindow) await backfillBaseline(deps, run, firstNewWindow, signal);
+  if (run.trigger !== 'manual' && firstNewWindow)
+    await runStep(run, backfillBaseline(deps, run, firstNewWindow, signal));
   for (const [index, window] of windows.entries()) {
     const isLast = index === windows.length - 1 && !hasMoreWindows;
     const hasMoreToJudge = hasRaisedCandidates || session.stop !== null || session.waitingIds.size > 0;
     // The windows that a backfill must revisit are known only after its own windows are stored.
     const mayFinish = isLast && !hasMoreToJudge && run.trigger !== 'backfill';
     const { hasCandidates } = await examineAndStore(deps, run, { window, mayFinish, signal }).catch((error: unknown) =>
-      setWindowAside(deps, run, { window, error, isLast }),
+      runStep(run, setWindowAside(deps, run, { window, error, isLast })),
     );
     if (hasCandidates) await judgeCandidates(deps, run, session);
     else if (mayFinish) return 'finished';
@@ -114,13 +102,14 @@ async function examineAndStore(
   { window, mayFinish, signal }: { window: WindowTask; mayFinish: boolean; signal: AbortSignal },
 ): Promise<{ hasCandidates: boolean }> {
   for (let examinations = 1; ; examinations++) {
-    const examination = await examineWindow(deps, run, window, signal);
+    const examination = await runStep(run, examineWindow(deps, run, window, signal));
     const hasCandidates = examination.candidates.length > 0;
     try {
-      await inRunTransaction(deps.db, run, async (tx) => {
-        await commitWindow(tx, run, examination, deps.clock());
-        if (mayFinish && !hasCandidates) await completeRun(tx, deps, run);
-        else await writeProgress(tx, run);
+      run.progress = await inRunTransaction(deps.db, run, async (tx) => {
+        const progress = await commitWindow(tx, run, examination, deps.clock());
+        if (mayFinish && !hasCandidates) await completeRun(tx, deps, { ...run, progress });
+        else await writeProgress(tx, { ...run, progress });
+        return progress;
       });
       return { hasCandidates };
     } catch (error) {

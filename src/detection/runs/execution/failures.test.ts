@@ -148,7 +148,7 @@ test('refuses writes of a stalled worker that resumes', async () => {
   });
   await t.newDetection();
   const claim = await claimAt(t, hour(1));
-  expect(await executeRun(t.deps, claim, never)).toBe('lost');
+  expect(await executeRun(t.deps, claim, never)).toEqual({ result: 'lost' });
   expect(
     await t.select`select 1 from coverage union all select 1 from candidates union all select 1 from hits`,
   ).toEqual([]);
@@ -164,7 +164,7 @@ test('requeues a run uncounted when the process stops, and continues it in the n
   });
   await t.newDetection();
   const claim = await claimAt(t, hour(3));
-  expect(await executeRun(t.deps, claim, stop.signal)).toBe('requeued');
+  expect(await executeRun(t.deps, claim, stop.signal)).toEqual({ result: 'requeued' });
   expect(await t.select`select covered_to from coverage`).toEqual([{ covered_to: new Date(hour(1)) }]);
   expect((await queueOf(t))[0]).toMatchObject({ state: 'queued', retries: 0 });
   await t.runAt(hour(3));
@@ -184,7 +184,7 @@ test('stops a cancelled running run at its next step, and a queued one immediate
   });
   await t.newDetection();
   const claim = await claimAt(t, hour(1));
-  expect(await executeRun(t.deps, claim, never)).toBe('finished');
+  expect(await executeRun(t.deps, claim, never)).toEqual({ result: 'finished' });
   expect(await runsOf(t)).toMatchObject([{ status: 'cancelled', status_reason: 'requested' }]);
   expect(await t.select`select 1 from hits union all select 1 from run_days union all select 1 from run_queue`).toEqual(
     [],
@@ -202,7 +202,7 @@ test('cancels the queued run of a deleted detection, and ends one with results w
     values (${t.orgId}, gen_random_uuid(), 'webhook', 'x', 'x', '', '{hit.created,hit.updated,run.completed}', now(), now())`;
   const id = await t.newDetection();
   const claim = await claimAt(t, hour(3));
-  expect(await executeRun(t.deps, claim, never)).toBe('finished');
+  expect(await executeRun(t.deps, claim, never)).toMatchObject({ result: 'finished', completed: { id: claim.runId } });
   expect((await runsOf(t)).at(-1)).toMatchObject({ status: 'completed' });
   expect(await t.select`select occurrences from hits`).toEqual([{ occurrences: 3 }]);
   expect(await t.select`select type from outbox`).toEqual([{ type: 'hit.created' }]);

@@ -5,22 +5,22 @@ import { findBoundaryBefore, splitIntoWindows, subtractMs, type TimeRange } from
 import type { LateEvents } from '../../siem/connector.ts';
 import { readLookbackMs } from '../../siem/query-text.ts';
 import type { ActiveRun } from '../run-model/active-run.ts';
-import { addWarning } from '../run-model/run-progress.ts';
+import type { RunStep } from '../run-model/run-progress.ts';
 import { findEarliestSlotTime, keepsEarlierApart } from '../run-model/search-window.ts';
 
 const slotsMax = 5_000;
 
 /**
  * Returns the earlier slot windows whose events arrived within `window`, or before it while no window was examined: they must be examined
- * again. Reports late events as a warning of the run. Events more than a week late are counted in `window` itself, and so are those from before
+ * again. Yields a warning about late events. Events more than a week late are counted in `window` itself, and so are those from before
  * the detection, unless `keepsEarlierApart`.
  */
-export async function findLateSlots(
+export async function* findLateSlots(
   { db }: { db: Db },
   run: ActiveRun,
   window: TimeRange,
   signal: AbortSignal,
-): Promise<TimeRange[]> {
+): RunStep<TimeRange[]> {
   const { connection } = run;
   const { cronSchedule: cron, detectionQuery } = run.definition;
   const oldest = findOldest(run, window);
@@ -40,7 +40,7 @@ export async function findLateSlots(
   const lookbackMs = readLookbackMs(detectionQuery) ?? 0;
   const { delayMs } = connection;
   const slots = listSlots(inReach, { cron, delayMs, until: window.from, oldest: since, lookbackMs });
-  addWarning(run.progress, 'late_data', describeLateEvents({ inReach, tooLate, tooOld, slots: slots.length }));
+  yield { code: 'late_data', detail: describeLateEvents({ inReach, tooLate, tooOld, slots: slots.length }) };
   return slots;
 }
 

@@ -46,29 +46,16 @@ export async function startRun(deps: StartRunDeps, claim: RunClaim): Promise<Sta
     const connection = await deps.connectionFor(claim.orgId, definition, tx);
     if (connection.clock === 'event' && !row.onEventTime) await markOnEventTime(tx, claim);
     const run = toActiveRun(deps, claim, { row, definition, connection });
-    const cancelled = (cancelReason: CancelReason): StartedRun => ({
-      run,
-      pending: [],
-      hasPendingCandidates: false,
-      hasRaisedCandidates: false,
-      cancelReason,
-    });
-    if (row.cancelRequested) return cancelled('requested');
     const inactiveReason = findInactiveReason(row);
     // A run that examined windows before its detection became inactive ends normally with these results.
     const hasResults = run.progress.windows.length > 0;
-    if (inactiveReason && !hasResults) return cancelled(inactiveReason);
-    const pending = inactiveReason ? [] : await listWindowTasks(tx, run, { row, now });
+    const cancelReason = row.cancelRequested ? 'requested' : hasResults ? null : inactiveReason;
+    const pending = cancelReason || inactiveReason ? [] : await listWindowTasks(tx, run, { row, now });
     const { hasPendingCandidates, hasRaisedCandidates } = row;
     const hasWork = pending.length > 0 || hasPendingCandidates || hasResults;
     const isSuperseded = row.trigger === 'schedule' && claim.resumed && !hasWork;
-    return {
-      run,
-      pending,
-      hasPendingCandidates,
-      hasRaisedCandidates,
-      cancelReason: isSuperseded ? 'superseded' : null,
-    };
+    const started = { run, pending, hasPendingCandidates, hasRaisedCandidates };
+    return { ...started, cancelReason: cancelReason ?? (isSuperseded ? 'superseded' : null) };
   });
 }
 

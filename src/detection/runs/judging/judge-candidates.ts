@@ -2,7 +2,7 @@ import { inOrgWithCachedPlans, type Db, type Tx } from '../../../platform/db/db.
 import type { Clock } from '../../../platform/lib/time/clock.ts';
 import type { ActiveRun } from '../run-model/active-run.ts';
 import { writeProgress, inRunTransaction } from '../run-model/progress.store.ts';
-import { addWarning, timePhase } from '../run-model/run-progress.ts';
+import { addWarning, runStep, timePhase } from '../run-model/run-progress.ts';
 import { countPendingCandidates, listPendingCandidates, type StoredCandidate } from './candidates.store.ts';
 import { addToProgress } from './judging-progress.ts';
 import { resolveWaiting, type JudgingSession } from './judging-session.ts';
@@ -37,9 +37,10 @@ export async function judgeCandidates(
   run: ActiveRun,
   session: JudgingSession,
 ): Promise<void> {
-  await timePhase(run.progress, 'judge', async () => {
+  const judging = timePhase('judge', async () => {
     while (await judgeBatch(deps, run, session));
   });
+  await runStep(run, judging);
 }
 
 /**

@@ -3,7 +3,7 @@ import { ModelError } from '../../../platform/models/model-error.ts';
 import { applyLateVerdict, type LateVerdict } from '../../hits/write-hits.store.ts';
 import type { ActiveRun } from '../run-model/active-run.ts';
 import { writeProgress, inRunTransaction } from '../run-model/progress.store.ts';
-import { timePhase } from '../run-model/run-progress.ts';
+import { runStep, timePhase } from '../run-model/run-progress.ts';
 import {
   listRaisedCandidates,
   lockCandidates,
@@ -39,7 +39,7 @@ export async function judgeRaisedCandidates(
   const detection = toDetectionTexts(run);
   const askedIds = new Set<string>();
   let hasReopened = false;
-  await timePhase(run.progress, 'judge', async () => {
+  const judging = timePhase('judge', async () => {
     while (!session.stop) {
       const since = new Date(deps.clock().getTime() - raisedMaxMs);
       const candidates = await inOrgWithCachedPlans(deps.db, run.orgId, (tx) =>
@@ -62,6 +62,7 @@ export async function judgeRaisedCandidates(
       });
     }
   });
+  await runStep(run, judging);
   const error = session.stop?.error;
   if (error instanceof ModelError && error.pauses && !error.failure.retryable) throw error;
   if (!hasReopened) return;

@@ -48,8 +48,8 @@ export async function writeStepUsage(tx: Tx, { claim }: ActiveRun, { tokens, cos
 }
 
 /**
- * Runs a fenced transaction of a run, which stores its progress. `work` may change `run.progress`, in contrast to other transactions: the
- * progress is reset before `work` runs, so that a transaction that is repeated adds its results once.
+ * Runs a fenced transaction of a run, which stores its progress. Judging may change `run.progress` in it, in contrast to other transactions:
+ * the progress is reset before `work` runs again, so that a transaction that is repeated adds its results once.
  */
 export function inRunTransaction<T>(db: Db, run: ActiveRun, work: TransactionWork<T>): Promise<T> {
   const before = structuredClone(run.progress);

@@ -1,4 +1,5 @@
 import type { DroppedCounts } from '../../analysis/category.ts';
+import type { ResultWarning } from '../../analysis/result-warnings.ts';
 import type { VerdictStats } from '../../verdicts/model/model-score.ts';
 import type { Verdict } from '../../verdicts/verdict.ts';
 
@@ -28,11 +29,26 @@ export type RunVerdict = Verdict & { unjudgedReason?: string };
 export type RunProgress = {
   windows: ExaminedWindow[];
   entities: RunVerdict[];
-  warnings: { code: string; detail: string }[];
-  phases: { name: string; ms: number }[];
+  warnings: ResultWarning[];
+  phases: PhaseTime[];
   judging: VerdictStats;
   suppressed: SuppressedCounts;
 };
+
+type PhaseTime = { name: string; ms: number };
+
+/** A step of a run. Yields warnings and times of phases, which count even if it fails later, and returns its result. */
+export type RunStep<T> = AsyncGenerator<ResultWarning | PhaseTime, T, void>;
+
+/** Runs a step. Adds what it yields to the progress of the run, before the step continues. Returns its result. */
+export async function runStep<T>(run: { progress: RunProgress }, step: RunStep<T>): Promise<T> {
+  for (;;) {
+    const { done, value } = await step.next();
+    if (done) return value;
+    if ('code' in value) addWarning(run.progress, value.code, value.detail);
+    else addPhase(run.progress, value);
+  }
+}
 
 /** Candidates that were not judged: `known` by a recent verdict, `exceptions` by an exception, `snoozed` by a snooze, `allowed` by a value list. */
 export type SuppressedCounts = { known: number; exceptions: number; snoozed: number; allowed: number };
@@ -63,16 +79,20 @@ export function setWarning(progress: RunProgress, code: string, detail: string):
   else addWarning(progress, code, detail);
 }
 
-/** Runs `work` and adds its duration to the phase of that name. */
-export async function timePhase<T>(progress: RunProgress, name: string, work: () => Promise<T>): Promise<T> {
+function addPhase({ phases }: RunProgress, { name, ms }: PhaseTime): void {
+  const phase = phases.find((candidate) => candidate.name === name);
+  if (phase) phase.ms = Math.round((phase.ms + ms) * 10) / 10;
+  else phases.push({ name, ms });
+}
+
+/** Runs `work` and yields its duration, also if it fails. */
+export async function* timePhase<T>(name: string, work: () => RunStep<T> | Promise<T>): RunStep<T> {
   const startMs = performance.now();
   try {
-    return await work();
+    const running = work();
+    return running instanceof Promise ? await running : yield* running;
   } finally {
-    const ms = Math.round((performance.now() - startMs) * 10) / 10;
-    const phase = progress.phases.find((candidate) => candidate.name === name);
-    if (phase) phase.ms = Math.round((phase.ms + ms) * 10) / 10;
-    else progress.phases.push({ name, ms });
+    yield { name, ms: Math.round((performance.now() - startMs) * 10) / 10 };
   }
 }
 

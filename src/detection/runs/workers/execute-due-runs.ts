@@ -3,7 +3,7 @@ import { enqueueDueRunsAcrossOrgs } from '../../scheduling/enqueue-runs.ts';
 import { claimRunsAcrossOrgs } from '../../scheduling/claim-runs.store.ts';
 import { findQueueWaitMsAcrossOrgs } from '../../scheduling/run-queue.store.ts';
 import { enqueueRechecksAcrossOrgs } from '../execution/backfill-windows.store.ts';
-import { executeToCompletion, type ExecuteRunDeps } from '../execution/execute-run.ts';
+import { executeRun, type ExecuteRunDeps } from '../execution/execute-run.ts';
 import type { Judge } from '../judging/judge.ts';
 import { createQuietRuns, type QuietRuns } from './quiet-runs.ts';
 import { createLeaseKeeper, type LeaseKeeper, reapRuns } from './lease-keeper.ts';
@@ -69,7 +69,7 @@ async function executeClaimable(
     const [claim] = await claimRunsAcrossOrgs(deps.db, deps.clock(), 1, deps.models?.concurrencyLimits);
     if (!claim) return executed;
     const { signal, release } = leaseKeeper.hold(claim);
-    const completed = await executeToCompletion(deps, claim, signal, judge).finally(release);
+    const { completed } = await executeRun(deps, claim, signal, judge).finally(release);
     if (completed) executed += await quietRuns.completeLike(completed, never);
   }
 }

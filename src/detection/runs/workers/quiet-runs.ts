@@ -18,12 +18,12 @@ import { getCategory } from '../../analysis/registry.ts';
 import type { Definition } from '../../detections/record/detection-record.ts';
 import type { RunClaim } from '../../scheduling/run-claim.ts';
 import { subtractMs } from '../../scheduling/timeline.ts';
-import { selectsLogStore, type QueryWindow, type SearchResult } from '../../siem/connector.ts';
+import { selectsLogStore, type QueryWindow } from '../../siem/connector.ts';
 import { emptyVerdictStats } from '../../verdicts/model/model-score.ts';
 import { findArrival } from '../execution/late-slots.ts';
 import { analyzeResult } from '../execution/examine-window.ts';
 import { searchLimits, toQueryWindow } from '../run-model/search-window.ts';
-import { noneSuppressed } from '../run-model/run-progress.ts';
+import { noneSuppressed, runStep } from '../run-model/run-progress.ts';
 import { toActiveRun } from '../execution/start-run.ts';
 
 type QuietRunsDeps = {
@@ -194,10 +194,17 @@ async function examineQuietRuns(
     const results = await first.connection.together!.search(queries, queryWindow, searchLimits, signal);
     const ms = Math.round(((performance.now() - began) / queries.length) * 10) / 10;
     for (const [index, one] of sameWindow.entries()) {
+      const { run } = one;
       const result = results[index];
       if (!result || result.total > 0 || result.truncated || (await findsLateEvents(one))) continue;
-      one.run.progress.phases.push({ name: 'query', ms });
-      if (await examineEmptyWindow(deps, one.run, result)) quiet.push(one);
+      run.progress.phases.push({ name: 'query', ms });
+      const window = { from: run.windowFrom!, to: run.windowTo! };
+      const step = analyzeResult(deps, run, window, { result, lateSlots: [] });
+      const { candidates, memory, examined } = await runStep(run, step);
+      // There is something to report or to remember.
+      if (candidates.length > 0 || memory !== null) continue;
+      run.progress.windows.push(examined);
+      quiet.push(one);
     }
   }
   return quiet;
@@ -220,13 +227,4 @@ function createLateCheck(signal: AbortSignal): (queued: QueuedRun) => Promise<bo
     known.set(key, found);
     return found;
   };
-}
-
-/** Adds the examined window to the progress of a run. Returns false if the window means more than that there is nothing to report. */
-async function examineEmptyWindow(deps: ExamineDeps, run: ActiveRun, result: SearchResult): Promise<boolean> {
-  const window = { from: run.windowFrom!, to: run.windowTo! };
-  const { candidates, memory, examined } = await analyzeResult(deps, run, window, { result, lateSlots: [] });
-  if (candidates.length > 0 || memory !== null) return false;
-  run.progress.windows.push(examined);
-  return true;
 }

@@ -7,7 +7,7 @@ import type { RunClaim } from '../../scheduling/run-claim.ts';
 import { enqueueRechecksAcrossOrgs } from '../execution/backfill-windows.store.ts';
 import type { EndRunDeps } from '../execution/end-run.ts';
 import type { ActiveRun } from '../run-model/active-run.ts';
-import { executeToCompletion, type ExecuteRunDeps } from '../execution/execute-run.ts';
+import { executeRun, type ExecuteRunDeps } from '../execution/execute-run.ts';
 import { resolveOverdueCandidatesAcrossOrgs } from '../judging/overdue-candidates.ts';
 import type { RunMetrics } from './run-metrics.ts';
 import { createQuietRuns } from './quiet-runs.ts';
@@ -86,7 +86,8 @@ async function executeClaim(
 ): Promise<ActiveRun | undefined> {
   const { signal, release } = leaseKeeper.hold(claim);
   try {
-    return await inSpan('run', { attributes: describeClaim(claim) }, () => executeToCompletion(deps, claim, signal));
+    const execute = () => executeRun(deps, claim, signal);
+    return (await inSpan('run', { attributes: describeClaim(claim) }, execute)).completed;
   } catch (error) {
     deps.log.error({ err: error, runId: claim.runId }, 'run left to the reaper');
   } finally {
