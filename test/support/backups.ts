@@ -3,9 +3,10 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { newEmptyDatabase } from './database.ts';
-import { newDataDir, type TestApp } from './harness.ts';
+import { newDataDir, startApp, type TestApp } from './harness.ts';
 import { root } from './program.ts';
 import { runStatements } from './run-statements.ts';
+import { fillOrganization } from './walk/fill-organization.ts';
 import { loadConfig } from '../../src/config.ts';
 import { createSegmentStore } from '../../src/detection/log-store/files/create-segment-store.ts';
 import type { SegmentStore } from '../../src/detection/log-store/files/segment-store.ts';
@@ -13,6 +14,15 @@ import { createLogger } from '../../src/platform/lib/logging/logger.ts';
 import { openBackupLocation } from '../../src/app/backup/backup-location.ts';
 import { createBackup, type BackupOptions } from '../../src/app/backup/create-backup.ts';
 import { restoreBackup, type RestoreResult } from '../../src/app/backup/restore-backup.ts';
+
+/** Starts a service with an organization that has rows in almost every table. */
+export async function startFilledApp(): Promise<TestApp> {
+  const app = await startApp({ env: { TOCSIN_FETCH_ALLOW: '127.0.0.1,localhost' } });
+  await fillOrganization(app.deps, await app.newOrg());
+  // Otherwise what was counted so far would be written during the first test.
+  await app.deps.usage.flush();
+  return app;
+}
 
 /** Opens the log storage of a data folder. */
 export const storeOf = (dataDir: string, logsUrl = 'file:'): SegmentStore =>
