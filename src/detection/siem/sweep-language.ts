@@ -18,11 +18,12 @@ export const quotePath = (path: string): string =>
     .map((name) => `"${name}"`)
     .join('.');
 
-/** Joins conditions as a balanced tree, because parsers limit the depth of an expression. */
-export function joinBalanced(conditions: string[], or: string): string {
-  if (conditions.length <= 8) return `(${conditions.join(or)})`;
-  const half = Math.ceil(conditions.length / 2);
-  return `(${joinBalanced(conditions.slice(0, half), or)}${or}${joinBalanced(conditions.slice(half), or)})`;
+/** Joins the conditions of patterns as a balanced tree, because parsers limit the depth of an expression. */
+export function joinBalanced(or: string, patterns: string[], toCondition: (pattern: string) => string): string {
+  if (patterns.length <= 8) return `(${patterns.map(toCondition).join(or)})`;
+  const half = Math.ceil(patterns.length / 2);
+  const join = (part: string[]): string => joinBalanced(or, part, toCondition);
+  return `(${join(patterns.slice(0, half))}${or}${join(patterns.slice(half))})`;
 }
 
 /** Returns one regular expression for all patterns. Sets such as `[.]` need no backslash in any language. */

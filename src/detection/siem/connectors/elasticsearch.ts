@@ -50,11 +50,7 @@ export const elasticsearch: RemoteConnector<Settings, z.infer<typeof Credentials
   sweep: {
     text: (field) => `TO_LOWER(TO_STRING(${field}))`,
     isIn: (text, values) => `${text} IN (${doubleQuoted(values)})`,
-    isLike: (text, patterns) =>
-      joinBalanced(
-        patterns.map((pattern) => `${text} LIKE "${pattern}"`),
-        ' OR ',
-      ),
+    isLike: (text, patterns) => joinBalanced(' OR ', patterns, (pattern) => `${text} LIKE "${pattern}"`),
     or: ' OR ',
     query: (dataset, condition) => `FROM ${dataset} | WHERE ${condition}`,
   },

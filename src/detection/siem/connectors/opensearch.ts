@@ -50,11 +50,7 @@ export const opensearch: RemoteConnector<Settings, z.infer<typeof shared.userPas
   sweep: {
     text: (field) => `lower(cast(\`${field}\` as string))`,
     isIn: (text, values) => `${text} in (${doubleQuoted(values)})`,
-    isLike: (text, patterns) =>
-      joinBalanced(
-        patterns.map((pattern) => `like(${text}, "${toLike(pattern)}")`),
-        ' or ',
-      ),
+    isLike: (text, patterns) => joinBalanced(' or ', patterns, (pattern) => `like(${text}, "${toLike(pattern)}")`),
     or: ' or ',
     query: (dataset, condition) => `source=${dataset} | where $window and (${condition})`,
   },
