@@ -131,7 +131,7 @@ export async function findConnected(tx: Tx, agent: AgentConnection): Promise<boo
 }
 
 /** The condition of `findConnected` as a column of a query over `agents a`. */
-export const connectedColumn = sql`(a.connection_id = a.organization_id or (a.connection_id is null and coalesce(lower(a.siem_type), 'local') = 'local')
+export const connectedColumn = sql`(coalesce(a.connection_id = a.organization_id, coalesce(lower(a.siem_type), 'local') = 'local')
   or exists (select from connections c where c.organization_id = a.organization_id
     and c.id = tocsin_connection(a.organization_id, a.connection_id, a.siem_type)))`;
 

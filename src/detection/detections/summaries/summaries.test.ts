@@ -121,6 +121,12 @@ describe('the order', () => {
   });
 });
 
+test('warns of a detection whose SIEM has no connection', async () => {
+  const org = await newOrg();
+  await postDetection(org, { siemType: 'splunk', detectionCadence: 'hourly' });
+  expect(await readAll(org, '')).toMatchObject([{ health: 'warning' }]);
+});
+
 test('decides the health from the schedule, windows, gaps and warnings, the most urgent first', async () => {
   const org = await newOrg();
   const { id } = await postDetection(org, { detectionCadence: 'hourly' });
