@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
 import { migrate } from '../../src/platform/db/migrate.ts';
 import { runStatements } from './run-statements.ts';
+import { readDeclaredRows, type DeclaredRows } from './rows/declared-rows.ts';
 import { createTestDir, getTestDir } from './test-dir.ts';
 
 declare module 'vitest' {
@@ -11,6 +12,7 @@ declare module 'vitest' {
     databaseUrl: string;
     /** The same server as its superuser. Null for a server of `TOCSIN_TEST_DATABASE_URL`. */
     superuserUrl: string | null;
+    declaredRows: DeclaredRows;
   }
 }
 
@@ -24,6 +26,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   await runStatements(server.url, `create database "template_${process.pid}"`);
   await migrate(url.href);
   project.provide('databaseUrl', url.href);
+  project.provide('declaredRows', readDeclaredRows());
   project.provide('superuserUrl', server.superuserUrl);
   return async () => {
     await runStatements(server.url, `drop database if exists "template_${process.pid}" with (force)`);

@@ -81,7 +81,7 @@ export function findNotes(
   { entity, entityType, values }: { entity: string; entityType: string; values: string[] },
   limit: number,
 ): Promise<Pick<EntityNoteRow, 'entity' | 'note'>[]> {
-  return queryRows<EntityNoteRow>(tx)`
+  return queryRows<Pick<EntityNoteRow, 'entity' | 'note'>>(tx)`
       select e.entity, e.note from entity_notes e
       where e.organization_id = ${orgId} and md5(lower(e.entity)) in (select md5(lower(v)) from unnest(${[entity, ...values]}::text[]) v)
         and (e.entity_type in ('', ${entityType}) or lower(e.entity) <> lower(${entity}))

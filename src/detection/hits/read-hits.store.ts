@@ -9,6 +9,7 @@ import type { EntityList, Hit, HitFilter } from './hits.schema.ts';
 /** A row of `hits` without its rows and facts. `evidence` and `needsReview` are JSON text. */
 export type HitRow = Omit<
   Hit,
+  | 'url'
   | 'evidence'
   | 'needsReview'
   | 'detection'

@@ -2,7 +2,7 @@ import { sql, type RawBuilder } from 'kysely';
 import { queryRow, queryRows, type Tx } from '../../platform/db/db.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import type { DetectionKey, TimeRange, SlotWindow } from './timeline.ts';
-import { emitGapEvents, type GapEventRow, insertGaps } from './gaps.store.ts';
+import { emitGapEvents, gapEventColumns, type GapEventRow, insertGaps } from './gaps.store.ts';
 
 /** Query for the oldest windows that no run has examined, of slots up to `slotAt`. */
 export function selectPendingWindows(
@@ -61,9 +61,9 @@ export async function coverGapWindow(
       and coalesce(filled_to, gap_from) = ${window.from} and gap_to >= ${window.to}
     returning detection_id, ${window.from}::timestamptz as window_from, ${window.to}::timestamptz as window_to`;
   if ((await addCoverage(tx, detection.orgId, source)).size === 0) return false;
-  const filled = await queryRows<GapEventRow>(
-    tx,
-  )`select * from gaps where ${gapsOfDetection} and state = 'filled' and run_id = ${runId} and filled_to = ${window.to}`;
+  const filled = await queryRows<GapEventRow>(tx)`
+    select ${gapEventColumns} from gaps
+    where ${gapsOfDetection} and state = 'filled' and run_id = ${runId} and filled_to = ${window.to}`;
   await emitGapEvents(tx, 'gap.filled', filled);
   return true;
 }

@@ -26,7 +26,8 @@ export async function insertGaps(tx: Tx, gaps: DetectionGap[], now: Date): Promi
     )
     insert into gaps (organization_id, id, detection_id, gap_from, gap_to, reason, detail, created_at, updated_at)
     select organization_id, id, detection_id, gap_from, gap_to, reason, detail, ${now}, ${now}
-    from new_gaps where id not in (select id from extended) returning *`;
+    from new_gaps where id not in (select id from extended)
+    returning ${gapEventColumns}`;
   await emitGapEvents(tx, 'gap.opened', opened);
 }
 
@@ -66,6 +67,7 @@ export type GapEventRow = {
   created_at: Date;
   updated_at: Date;
 };
+export const gapEventColumns = sql`organization_id, id, detection_id, gap_from, gap_to, reason, state, detail, created_at, updated_at`;
 
 /** Emits an event for each gap, of any number of organizations. An open gap that grows emits no further event. */
 export async function emitGapEvents(tx: Tx, type: 'gap.opened' | 'gap.filled', gaps: GapEventRow[]): Promise<void> {

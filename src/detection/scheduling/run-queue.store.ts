@@ -184,7 +184,7 @@ export async function reapLostRunsAcrossOrgs(
           order by lease_until limit ${limit} for update skip locked
         ), reaped as (
           update run_queue q set lost = q.lost + 1, state = case when ${mustEnd} then 'running' else 'queued' end,
-            lease_until = case when ${mustEnd} then ${leaseEnd} end, worker = case when ${mustEnd} then ${uuidv7()} end
+            lease_until = case when ${mustEnd} then ${leaseEnd} end, worker = ${uuidv7()}
           from lost_runs where q.run_id = lost_runs.run_id
           returning ${claimColumns}, true as resumed, q.cancel_requested as "cancelRequested", q.state = 'running' as "mustEnd"
         ), updated_runs as (

@@ -42,7 +42,7 @@ export function listExportRows(tx: Tx, snapshot: Snapshot, range: ExportRange): 
   return queryRows<ExportRow>(tx)`${withCtes(
     [...ctes, listed],
     sql`
-      select * from (
+      select id, at, doc, "isMember", listed from (
         select page.id, page.added_to_feed_at as at, page.doc, ${isMember ? isMember(sql`listed.id`) : sql`true`} as "isMember",
           count(*) over () as listed, row_number() over newest as place, sum(length(page.doc)) over newest as chars
         from (${withStateColumns(sql`listed`, ['doc'])}) page join listed on listed.id = page.id

@@ -113,6 +113,8 @@ export type DeliveryRow = {
   created_at: Date;
 };
 
+const columns = sql`id, destination_id, event_id, event_at, event_type, resource_id, state, tries, next_try_at, last_try_at, last_status, last_error, last_ms, created_at`;
+
 type DestinationRef = { orgId: OrgId; destinationId: string };
 
 /** Returns up to `limit` + 1 deliveries, newest first. */
@@ -123,7 +125,7 @@ export function findDeliveries(
   { limit, after }: PageRequest,
 ): Promise<DeliveryRow[]> {
   return queryRows<DeliveryRow>(tx)`
-      select * from deliveries where organization_id = ${orgId} and destination_id = ${destinationId}
+      select ${columns} from deliveries where organization_id = ${orgId} and destination_id = ${destinationId}
         ${state === undefined ? sql`` : sql`and state = ${state}`} ${afterCursor(after)}
       order by created_at desc, id desc limit ${limit + 1}`;
 }
@@ -134,7 +136,7 @@ export function findDelivery(
   id: string,
 ): Promise<DeliveryRow | undefined> {
   return queryRow<DeliveryRow>(tx)`
-      select * from deliveries where organization_id = ${orgId} and destination_id = ${destinationId} and id = ${id}`;
+      select ${columns} from deliveries where organization_id = ${orgId} and destination_id = ${destinationId} and id = ${id}`;
 }
 
 /** Returns whether the event's body is still stored. */

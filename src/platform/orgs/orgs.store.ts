@@ -105,6 +105,7 @@ export type OrgRow = {
   suspended_by: string | null;
   tags: string[];
 };
+const orgColumns = sql`id, name, created_at, suspended_at, suspended_by, tags`;
 
 /** A reference to an organization. People use its name, programs its ID. */
 export type OrgReference = { id: string } | { name: string };
@@ -117,7 +118,7 @@ const isOrg = (reference: OrgReference) =>
  * they read or write its erasure.
  */
 export function lockOrgAcrossOrgs(tx: Tx, reference: OrgReference): Promise<OrgRow | undefined> {
-  return queryRow<OrgRow>(tx)`select * from organizations where ${isOrg(reference)} for no key update`;
+  return queryRow<OrgRow>(tx)`select ${orgColumns} from organizations where ${isOrg(reference)} for no key update`;
 }
 
 /** Records since when and by whom an organization is suspended, or that it is not. */
@@ -154,7 +155,7 @@ export async function insertOrgAcrossOrgs(tx: Tx, org: { id: OrgId; name: string
 }
 
 export function findOrgAcrossOrgs(tx: Tx, reference: OrgReference): Promise<OrgRow | undefined> {
-  return queryRow<OrgRow>(tx)`select * from organizations where ${isOrg(reference)}`;
+  return queryRow<OrgRow>(tx)`select ${orgColumns} from organizations where ${isOrg(reference)}`;
 }
 
 /** Returns the name of the organization. */
@@ -175,13 +176,13 @@ export function listOrgPageAcrossOrgs(
   { limit, after, tag }: { limit: number; after: PageCursor | null; tag?: string | undefined },
 ): Promise<OrgRow[]> {
   return queryRows<OrgRow>(tx)`
-    select * from organizations where true ${tag === undefined ? sql`` : sql`and ${tag} = any(tags)`}
+    select ${orgColumns} from organizations where true ${tag === undefined ? sql`` : sql`and ${tag} = any(tags)`}
       ${after ? sql`and (date_trunc('milliseconds', created_at), id) < (${after.at}, ${after.id}::uuid)` : sql``}
     order by date_trunc('milliseconds', created_at) desc, id desc limit ${limit + 1}`;
 }
 
 export function listOrgsAcrossOrgs(tx: Tx): Promise<OrgRow[]> {
-  return queryRows<OrgRow>(tx)`select * from organizations order by created_at, id`;
+  return queryRows<OrgRow>(tx)`select ${orgColumns} from organizations order by created_at, id`;
 }
 
 /** Condition that an organization is not suspended. The list of suspended organizations is read once per statement. */

@@ -7,6 +7,8 @@ import { retentionKinds, type RetentionChoice, type RetentionKind } from './rete
 /** The operator's maximum and the organization's choice (`own`), in days. */
 export type RetentionRow = { maximum: RetentionChoice; own: RetentionChoice; updatedAt: Date | null };
 
+type RetentionColumns = Record<RetentionKind | `${RetentionKind}Max`, number | null> & { updatedAt: Date | null };
+
 const columnOf = (kind: RetentionKind, suffix = ''): string => `${kind.replace('Days', '_days')}${suffix}`;
 
 /** Returns the retention of an organization, null where nothing is set. */
@@ -15,9 +17,9 @@ export async function readRetention(tx: Tx, orgId: OrgId): Promise<RetentionRow>
     sql`${sql.ref(columnOf(kind))} as ${sql.ref(kind)}`,
     sql`${sql.ref(columnOf(kind, '_max'))} as ${sql.ref(`${kind}Max`)}`,
   ]);
-  const row = await queryRow<Record<string, number | null> & { updatedAt: Date | null }>(tx)`
+  const row = await queryRow<RetentionColumns>(tx)`
     select ${sql.join(columns)}, updated_at as "updatedAt" from organization_retention where organization_id = ${orgId}`;
-  const pick = (suffix: string): RetentionChoice =>
+  const pick = (suffix: '' | 'Max'): RetentionChoice =>
     Object.fromEntries(retentionKinds.map((kind) => [kind, row?.[`${kind}${suffix}`] ?? null])) as RetentionChoice;
   return { maximum: pick('Max'), own: pick(''), updatedAt: row?.updatedAt ?? null };
 }

@@ -14,7 +14,7 @@ type TimeField = 'slotAt' | 'windowFrom' | 'windowTo' | 'startedAt' | 'finishedA
 type JsonField = 'windows' | 'phases' | 'entities' | 'scoreCriteria' | 'suppressed' | 'warnings';
 
 /** A row of `runs`. Lists and objects are JSON text. */
-export type RunRow = Omit<Run, 'clock' | 'failure' | TimeField | JsonField> &
+export type RunRow = Omit<Run, 'clock' | 'failure' | 'unscored' | TimeField | JsonField> &
   Record<TimeField, Date | null> &
   Record<JsonField | 'judging', string> & { failure: string | null; dueAt: Date; onEventTime: boolean };
 

@@ -48,7 +48,8 @@ export async function readItemsPage(
   return page;
 }
 
-type PageRow = { total: number; id: string | null; added_to_feed_at: Date; doc: string; next_expiry_at: Date | null };
+type PageRow = { id: string; added_to_feed_at: Date; doc: string; next_expiry_at: Date | null };
+type EmptyPage = { [Column in keyof PageRow]: null };
 
 /**
  * Reads the documents of `page`, a query of listed rows. `total` is a table with the number of all listed items as `n`. With `isRanked`, the
@@ -63,14 +64,14 @@ export async function readPageRows(
     left join (${withStateColumns(sql`page`, ['doc', 'next_expiry_at'])}) item on true
     order by ${score} item.added_to_feed_at desc, item.id desc`;
   const pageCte: Cte = { name: 'page', query: page, isMaterialized: false };
-  const found = await queryRows<PageRow>(tx)`${withCtes([...ctes, pageCte], query)}`;
+  const found = await queryRows<{ total: number } & (PageRow | EmptyPage)>(tx)`${withCtes([...ctes, pageCte], query)}`;
   // Every row carries the total. An empty page has a single row with nothing else.
-  const rows = found.filter(({ id }) => id !== null);
+  const rows = found.filter((row) => row.id !== null);
   const last = rows.at(-1);
   return {
     total: found[0]?.total ?? 0,
     docs: rows.map(({ doc, next_expiry_at }) => ({ doc, nextExpiryAt: next_expiry_at })),
-    end: last && { at: last.added_to_feed_at, id: last.id! },
+    end: last && { at: last.added_to_feed_at, id: last.id },
   };
 }
 

@@ -74,9 +74,9 @@ export async function listQuotaStates(tx: Tx, orgId: OrgId, now: Date): Promise<
   );
   if (names.length === 0) return [];
   const day = now.toISOString().slice(0, 10);
-  const counts = await queryRow<Record<WatchedQuota, number>>(tx)`
+  const counts = await queryRow<Partial<Record<WatchedQuota, number>>>(tx)`
     select ${sql.join(names.map((name) => sql`${used[name](day)} as ${sql.ref(name)}`))}`;
-  return names.map((name) => toState(name, quotas[name]!, counts![name], now));
+  return names.map((name) => toState(name, quotas[name]!, counts![name]!, now));
 }
 
 function toState(quota: WatchedQuota, limit: number, count: number, now: Date): QuotaState {

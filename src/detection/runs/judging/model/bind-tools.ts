@@ -95,7 +95,8 @@ async function readHistory(tx: Tx, run: ActiveRun, { candidate, limit }: { candi
       select window_from as "window", number, value from memory
       where organization_id = ${orgId} and detection_id = ${detectionId} and generation = ${generation} and entity in (${entity}, ${entity.toLowerCase()})
       order by window_from desc limit ${limit}`;
-  const hits = await queryRows<Record<string, unknown>>(tx)`
+  type EarlierHit = { severity: string; status: string; occurrences: number; firstSeenAt: Date; lastSeenAt: Date };
+  const hits = await queryRows<EarlierHit>(tx)`
       select severity, status, occurrences, first_seen_at as "firstSeenAt", last_seen_at as "lastSeenAt" from hits
       where organization_id = ${orgId} and detection_id = ${detectionId} and entity = ${entity} and entity_type = ${entityType}
       order by last_seen_at desc limit 20`;
