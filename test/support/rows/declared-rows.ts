@@ -1,7 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
-  cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -9,10 +8,11 @@ import {
   readdirSync,
   renameSync,
   rmSync,
+  statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { findRowSites } from './row-sites.ts';
 
 /** By place of a statement, the kinds of value that its row type allows in each column, such as `string` and `null`. */
@@ -32,9 +32,7 @@ type RowKinds<T> = { [K in keyof T & string]-?: { [V in RowKind<T[K]>]: \`\${K}=
  * the compiler's messages spell it out. Keeps the answer until a source file changes.
  */
 export function readDeclaredRows(): DeclaredRows {
-  const names = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' });
-  const paths = names.filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts')).map((name) => `src/${name}`);
-  const sources = paths.toSorted().map((path) => ({ path, text: readFileSync(join(root, path), 'utf8') }));
+  const sources = listSources(root).map((path) => ({ path, text: readFileSync(join(root, path), 'utf8') }));
   const hash = createHash('sha256')
     .update(JSON.stringify(sources))
     .update(readFileSync(import.meta.filename));
@@ -50,37 +48,84 @@ export function readDeclaredRows(): DeclaredRows {
   return JSON.parse(readFileSync(answer, 'utf8')) as DeclaredRows;
 }
 
+/** Lists the source files without tests, sorted. What the sources read at run time beside them does not matter for their types. */
+function listSources(folder: string): string[] {
+  const names = readdirSync(join(folder, 'src'), { recursive: true, encoding: 'utf8' });
+  return names
+    .filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts'))
+    .map((name) => `src/${name}`)
+    .toSorted();
+}
+
 function compile(sources: { path: string; text: string }[]): DeclaredRows {
-  const copy = mkdtempSync(join(cache, 'copy-'));
-  for (const name of readdirSync(root)) {
-    if (name !== 'src' && name !== '.git') symlinkSync(join(root, name), join(copy, name));
-  }
-  cpSync(join(root, 'src'), join(copy, 'src'), { recursive: true });
   const keys: string[] = [];
-  for (const { path, text } of sources) {
+  const probed = sources.map(({ path, text }) => {
     const sites = findRowSites(path, text).filter(({ key }) => !key.startsWith('src/platform/db/db.ts'));
-    if (sites.length === 0) continue;
+    if (sites.length === 0) return { path, text };
     const probes = sites.map(({ key, type }) => {
       const index = keys.push(key) - 1;
       return `export const rowProbe${index}: RowKinds<(${type})>[keyof RowKinds<(${type})>] = ${index} as const;`;
     });
-    writeFileSync(join(copy, path), [text, kinds, ...probes].join('\n'));
-  }
-  writeFileSync(
-    join(copy, 'row-types.json'),
-    JSON.stringify({ extends: './tsconfig.json', compilerOptions: { noErrorTruncation: true }, include: ['src'] }),
-  );
+    return { path, text: [text, kinds, ...probes].join('\n') };
+  });
   const rows: DeclaredRows = {};
   const pattern = /Type '(\d+)' is not assignable to type '([^']*)'/g;
-  for (const [, index, union] of runCompiler(copy).matchAll(pattern)) {
+  for (const [, index, union] of compileCopy(probed).matchAll(pattern)) {
     const columns: Record<string, string[]> = (rows[keys[Number(index)]!] = Object.create(null) as Record<
       string,
       string[]
     >);
     for (const [, name, kind] of union!.matchAll(/"(\w+)=(\w+)"/g)) (columns[name!] ??= []).push(kind!);
   }
-  rmSync(copy, { recursive: true });
   return rows;
+}
+
+/**
+ * Compiles sources in a folder that is kept, so that the compiler reads again only what has changed since. Returns its messages. A run that finds
+ * another one at work uses a folder of its own.
+ */
+function compileCopy(sources: { path: string; text: string }[]): string {
+  const kept = join(cache, 'copy');
+  const lock = join(cache, 'lock');
+  const isOwner = tryLock(lock);
+  const copy = isOwner ? kept : mkdtempSync(join(cache, 'copy-'));
+  try {
+    mkdirSync(copy, { recursive: true });
+    for (const name of readdirSync(root))
+      if (name !== 'src' && name !== '.git' && !existsSync(join(copy, name)))
+        symlinkSync(join(root, name), join(copy, name));
+    const paths = new Set(sources.map(({ path }) => path));
+    for (const name of existsSync(join(copy, 'src')) ? listSources(copy) : [])
+      if (!paths.has(name)) rmSync(join(copy, name));
+    for (const { path, text } of sources) writeChanged(join(copy, path), text);
+    const compilerOptions = { noErrorTruncation: true, incremental: true, tsBuildInfoFile: './row-types.tsbuildinfo' };
+    writeChanged(
+      join(copy, 'row-types.json'),
+      JSON.stringify({ extends: './tsconfig.json', compilerOptions, include: ['src'] }),
+    );
+    return runCompiler(copy);
+  } finally {
+    rmSync(isOwner ? lock : copy, { recursive: true });
+  }
+}
+
+const staleMs = 600_000;
+
+/** Creates a lock, or replaces one that a killed run left. */
+function tryLock(lock: string): boolean {
+  try {
+    if (existsSync(lock) && Date.now() - statSync(lock).mtimeMs > staleMs) rmSync(lock, { recursive: true });
+    mkdirSync(lock);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function writeChanged(path: string, text: string): void {
+  if (existsSync(path) && readFileSync(path, 'utf8') === text) return;
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, text);
 }
 
 function runCompiler(folder: string): string {
