@@ -272,17 +272,20 @@ select tocsin_protect('agent_runs');
 
 -- Queue ------------------------------------------------------------------------------------------------------------------------------
 
--- Contains only queued and running runs, so that a claim never scans finished ones.
+-- Contains only queued and running runs, so that a claim never scans finished ones. One table for both queues: a run waits in one of them, its
+-- cancellation and its lease do not depend on which, and it moves from one to the other in the transaction that stores its last window.
 create table run_queue (
   organization_id uuid not null,
   run_id uuid not null primary key,
   detection_id uuid not null,
   kind text not null,
+  model_alias text not null default '',
+  phase text not null generated always as (case model_alias when '' then 'examine' else 'judge' end) stored,
   due_at timestamptz not null,
   start_at timestamptz not null,
   retry_at timestamptz,
-  model_alias text,
   connection_id uuid,
+  failure text,
   state text not null default 'queued',
   begun boolean not null default false,
   attempt int not null default 0,
@@ -295,45 +298,44 @@ create table run_queue (
 );
 comment on table run_queue is 'Queued and running runs. A row is deleted when its run ends.';
 comment on column run_queue.kind is 'schedule, manual or backfill.';
+comment on column run_queue.model_alias is 'Model alias that judges the candidates of the run. Empty while its windows are examined.';
+comment on column run_queue.phase is 'The queue: examine or judge.';
 comment on column run_queue.start_at is 'Earliest start, in slot time.';
-comment on column run_queue.retry_at is 'Earliest retry after a failure, by the clock of the database.';
-comment on column run_queue.model_alias is 'Model alias of the detection, so that a claim can skip models without a free slot. Null for the built-in analyst.';
-comment on column run_queue.connection_id is 'Connection of the run, so that a claim can skip paused or busy connections. See schedules.connection_id.';
+comment on column run_queue.retry_at is 'Earliest claim after a failure or since the run waits to be judged, by the clock of the database.';
+comment on column run_queue.connection_id is 'Connection that the run queries, so that a claim can skip paused or busy connections. See schedules.connection_id. Null in the phase judge.';
+comment on column run_queue.failure is 'JSON of the failure that ended the examination. The run ends with it once its candidates are judged.';
 comment on column run_queue.state is 'queued or running.';
 comment on column run_queue.begun is 'True once claimed. A newer slot then no longer supersedes the run.';
 comment on column run_queue.attempt is 'Number of claims. Together with worker it fences the writes of a worker that lost its lease.';
-comment on column run_queue.lost is 'Number of times that a worker lost the run.';
+comment on column run_queue.lost is 'Number of times that a worker lost the run in its phase.';
+comment on column run_queue.retries is 'Number of retries in its phase.';
 comment on column run_queue.lease_until is 'End of the lease, by the clock of the database.';
 comment on column run_queue.worker is 'Id of the claim.';
-create index run_queue_claim on run_queue (organization_id, kind, start_at, run_id) where state = 'queued';
+create index run_queue_claim on run_queue (organization_id, kind, model_alias, start_at, run_id) where state = 'queued';
 -- Runs of one slot are spread over up to an hour, so most queued runs may not start yet. A claim finds the lanes of those that may.
-create index run_queue_due on run_queue (start_at, organization_id, kind) where state = 'queued';
+create index run_queue_due on run_queue (phase, start_at, organization_id, kind, model_alias) where state = 'queued';
 create index run_queue_leases on run_queue (lease_until) where state = 'running';
 create index run_queue_connections on run_queue (organization_id, connection_id) where state = 'running' and connection_id is not null;
+create index run_queue_aliases on run_queue (model_alias, organization_id) where state = 'running' and phase = 'judge';
 create index on run_queue (organization_id, detection_id);
-create unique index one_running_of_each_kind on run_queue (organization_id, detection_id, kind) where state = 'running';
+create unique index one_running_of_each_kind on run_queue (organization_id, detection_id, phase, kind) where state = 'running';
 create unique index one_queued_of_each_kind on run_queue (organization_id, detection_id, kind) where state = 'queued' and not begun;
 select tocsin_protect('run_queue');
-
-create function tocsin_queue_model() returns trigger language plpgsql as $$
-begin
-  select nullif(a.model_alias, 'analyst') into new.model_alias
-  from agents a where a.organization_id = new.organization_id and a.id = new.detection_id;
-  return new;
-end $$;
-comment on function tocsin_queue_model() is 'Copies the model alias of the detection to its queued run.';
-create trigger queue_model before insert on run_queue for each row execute function tocsin_queue_model();
 
 create table lanes (
   organization_id uuid not null references organizations (id),
   kind text not null,
+  model_alias text not null default '',
+  phase text not null generated always as (case model_alias when '' then 'examine' else 'judge' end) stored,
   cap int not null default 8,
   served_at timestamptz not null default 'epoch',
-  primary key (organization_id, kind)
+  primary key (organization_id, kind, model_alias)
 );
-comment on table lanes is 'Fair sharing of the queue: one lane per organization and kind of run. The lane served longest ago is served next.';
-comment on column lanes.cap is 'Maximum number of concurrent runs in the lane.';
-create index on lanes (served_at);
+comment on table lanes is 'Fair sharing of the two queues: the lane served longest ago is served next. To examine, one lane per organization and kind of run. To judge, one per organization, kind of run and model alias.';
+comment on column lanes.model_alias is 'Model alias that judges the runs. Empty for those to examine.';
+comment on column lanes.phase is 'The queue: examine or judge.';
+comment on column lanes.cap is 'Maximum number of concurrent runs in the lane. To judge, the limit of the alias applies as well.';
+create index on lanes (phase, served_at);
 select tocsin_protect('lanes');
 
 -- Memory of the analysis -------------------------------------------------------------------------------------------------------------

@@ -901,16 +901,22 @@ create table run_queue (
   run_id uuid not null,
   detection_id uuid not null,
   kind text not null, -- schedule, manual or backfill.
+  model_alias text not null default ''::text, -- Model alias that judges the candidates of the run. Empty while its windows are examined.
+  phase text not null default 
+CASE model_alias
+    WHEN ''::text THEN 'examine'::text
+    ELSE 'judge'::text
+END, -- The queue: examine or judge.
   due_at timestamp with time zone not null,
   start_at timestamp with time zone not null, -- Earliest start, in slot time.
-  retry_at timestamp with time zone, -- Earliest retry after a failure, by the clock of the database.
-  model_alias text, -- Model alias of the detection, so that a claim can skip models without a free slot. Null for the built-in analyst.
-  connection_id uuid, -- Connection of the run, so that a claim can skip paused or busy connections. See schedules.connection_id.
+  retry_at timestamp with time zone, -- Earliest claim after a failure or since the run waits to be judged, by the clock of the database.
+  connection_id uuid, -- Connection that the run queries, so that a claim can skip paused or busy connections. See schedules.connection_id. Null in the phase judge.
+  failure text, -- JSON of the failure that ended the examination. The run ends with it once its candidates are judged.
   state text not null default 'queued'::text, -- queued or running.
   begun boolean not null default false, -- True once claimed. A newer slot then no longer supersedes the run.
   attempt integer not null default 0, -- Number of claims. Together with worker it fences the writes of a worker that lost its lease.
-  lost integer not null default 0, -- Number of times that a worker lost the run.
-  retries integer not null default 0,
+  lost integer not null default 0, -- Number of times that a worker lost the run in its phase.
+  retries integer not null default 0, -- Number of retries in its phase.
   lease_until timestamp with time zone, -- End of the lease, by the clock of the database.
   worker text, -- Id of the claim.
   cancel_requested boolean not null default false,
@@ -918,29 +924,35 @@ create table run_queue (
   constraint run_queue_organization_id_detection_id_fkey FOREIGN KEY (organization_id, detection_id) REFERENCES agents(organization_id, id)
 );
 CREATE UNIQUE INDEX one_queued_of_each_kind ON run_queue USING btree (organization_id, detection_id, kind) WHERE state = 'queued'::text AND NOT begun;
-CREATE UNIQUE INDEX one_running_of_each_kind ON run_queue USING btree (organization_id, detection_id, kind) WHERE state = 'running'::text;
-CREATE INDEX run_queue_claim ON run_queue USING btree (organization_id, kind, start_at, run_id) WHERE state = 'queued'::text;
+CREATE UNIQUE INDEX one_running_of_each_kind ON run_queue USING btree (organization_id, detection_id, phase, kind) WHERE state = 'running'::text;
+CREATE INDEX run_queue_aliases ON run_queue USING btree (model_alias, organization_id) WHERE state = 'running'::text AND phase = 'judge'::text;
+CREATE INDEX run_queue_claim ON run_queue USING btree (organization_id, kind, model_alias, start_at, run_id) WHERE state = 'queued'::text;
 CREATE INDEX run_queue_connections ON run_queue USING btree (organization_id, connection_id) WHERE state = 'running'::text AND connection_id IS NOT NULL;
-CREATE INDEX run_queue_due ON run_queue USING btree (start_at, organization_id, kind) WHERE state = 'queued'::text;
+CREATE INDEX run_queue_due ON run_queue USING btree (phase, start_at, organization_id, kind, model_alias) WHERE state = 'queued'::text;
 CREATE INDEX run_queue_leases ON run_queue USING btree (lease_until) WHERE state = 'running'::text;
 CREATE INDEX run_queue_organization_id_detection_id_idx ON run_queue USING btree (organization_id, detection_id);
 alter table run_queue enable row level security;
 alter table run_queue force row level security;
 create policy every on run_queue to tocsin_system using (true) with check (true);
 create policy own on run_queue to tocsin_app using ((organization_id = ( SELECT tocsin_org() AS tocsin_org))) with check ((organization_id = ( SELECT tocsin_org() AS tocsin_org)));
-CREATE TRIGGER queue_model BEFORE INSERT ON run_queue FOR EACH ROW EXECUTE FUNCTION tocsin_queue_model();
 grant select, insert, update, delete on run_queue to tocsin_app, tocsin_system;
 
--- Fair sharing of the queue: one lane per organization and kind of run. The lane served longest ago is served next.
+-- Fair sharing of the two queues: the lane served longest ago is served next. To examine, one lane per organization and kind of run. To judge, one per organization, kind of run and model alias.
 create table lanes (
   organization_id uuid not null,
   kind text not null,
-  cap integer not null default 8, -- Maximum number of concurrent runs in the lane.
+  model_alias text not null default ''::text, -- Model alias that judges the runs. Empty for those to examine.
+  phase text not null default 
+CASE model_alias
+    WHEN ''::text THEN 'examine'::text
+    ELSE 'judge'::text
+END, -- The queue: examine or judge.
+  cap integer not null default 8, -- Maximum number of concurrent runs in the lane. To judge, the limit of the alias applies as well.
   served_at timestamp with time zone not null default '1970-01-01 00:00:00+00'::timestamp with time zone,
-  constraint lanes_pkey PRIMARY KEY (organization_id, kind),
+  constraint lanes_pkey PRIMARY KEY (organization_id, kind, model_alias),
   constraint lanes_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id)
 );
-CREATE INDEX lanes_served_at_idx ON lanes USING btree (served_at);
+CREATE INDEX lanes_phase_served_at_idx ON lanes USING btree (phase, served_at);
 alter table lanes enable row level security;
 alter table lanes force row level security;
 create policy every on lanes to tocsin_system using (true) with check (true);
@@ -2484,17 +2496,6 @@ AS $function$
     select case when count(*) = 1 then (array_agg(c.id))[1] end from connections c where c.organization_id = org and c.kind = lower(siem)
   ) end
 $function$;
-
--- Copies the model alias of the detection to its queued run.
-CREATE OR REPLACE FUNCTION public.tocsin_queue_model()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-begin
-  select nullif(a.model_alias, 'analyst') into new.model_alias
-  from agents a where a.organization_id = new.organization_id and a.id = new.detection_id;
-  return new;
-end $function$;
 
 -- Increments the version of the manifests whose published files change.
 CREATE OR REPLACE FUNCTION public.tocsin_note_published()

@@ -1,3 +1,4 @@
+import { listLateQueuesAcrossOrgs, type LateQueue } from '../detection/scheduling/run-queue.store.ts';
 import type { Deps } from './deps.ts';
 
 /** Returns why the service works only in part, for `/readyz`. */
@@ -6,6 +7,14 @@ export async function listDegradedReasons({
   clockGuard,
   diskGuard,
 }: Pick<Deps, 'db' | 'clockGuard' | 'diskGuard'>): Promise<string[]> {
-  const reasons = [clockGuard.reason(), await diskGuard.reason(), db.replica?.fault() ?? null];
+  const late = (await listLateQueuesAcrossOrgs(db)).map(describeLateQueue);
+  const reasons = [clockGuard.reason(), await diskGuard.reason(), db.replica?.fault() ?? null, ...late];
   return reasons.filter((reason) => reason !== null);
+}
+
+function describeLateQueue({ phase, modelAlias, since }: LateQueue): string {
+  const waited = `since ${since.toISOString()}`;
+  return phase === 'examine'
+    ? `Runs have waited to be examined ${waited}. Start workers with the role runs, or raise TOCSIN_RUNS_AT_ONCE.`
+    : `Runs have waited to be judged by the model alias "${modelAlias}" ${waited}. Start a worker with the role judge, or raise runsAtOnce of the alias.`;
 }

@@ -1,4 +1,5 @@
-import { sql } from 'kysely';
+import { sql, type RawBuilder } from 'kysely';
+import type { RunPhase } from '../detection/scheduling/run-claim.ts';
 import { isNotSuspended } from '../platform/orgs/orgs.store.ts';
 import { acrossOrgs, queryRow, type Db } from '../platform/db/db.ts';
 
@@ -6,6 +7,7 @@ import { acrossOrgs, queryRow, type Db } from '../platform/db/db.ts';
 export type InstallationFigures = {
   slotLag: number;
   queueAge: number;
+  judgeQueueAge: number;
   pendingWindows: number;
   failedWindows: number;
   openGaps: number;
@@ -26,6 +28,10 @@ export type InstallationFigures = {
   reachedQuotas: number;
 };
 
+const selectQueueAge = (phase: RunPhase): RawBuilder<unknown> => sql`
+  (select coalesce(greatest(0, extract(epoch from now() - min(coalesce(retry_at, start_at)))), 0)
+    from run_queue where state = 'queued' and phase = ${phase} and ${isNotSuspended(sql`organization_id`)})`;
+
 /** Reads the figures of all organizations. The number of items is the database's estimate. */
 export async function readInstallationFiguresAcrossOrgs(db: Db): Promise<InstallationFigures> {
   const figures = await acrossOrgs(
@@ -33,8 +39,7 @@ export async function readInstallationFiguresAcrossOrgs(db: Db): Promise<Install
     (tx) => queryRow<InstallationFigures>(tx)`
       select
         (select coalesce(greatest(0, extract(epoch from now() - min(next_slot_at))), 0) from schedules where active and ${isNotSuspended(sql`organization_id`)}) as "slotLag",
-        (select coalesce(greatest(0, extract(epoch from now() - min(coalesce(retry_at, start_at)))), 0)
-           from run_queue where state = 'queued' and ${isNotSuspended(sql`organization_id`)}) as "queueAge",
+        ${selectQueueAge('examine')} as "queueAge", ${selectQueueAge('judge')} as "judgeQueueAge",
         (select count(*) from pending_windows) as "pendingWindows",
         (select count(*) from pending_windows where failure is not null) as "failedWindows",
         (select count(*) from gaps where state = 'open') as "openGaps",

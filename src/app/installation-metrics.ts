@@ -13,7 +13,14 @@ const logStoreLimits = { minMs: 10_000, maxMs: 600_000 };
 
 const gauges: Record<keyof InstallationFigures, [name: string, help: string]> = {
   slotLag: ['tocsin_slot_lag_seconds', 'How long the oldest slot that is due has not been scheduled.'],
-  queueAge: ['tocsin_run_queue_oldest_seconds', 'How long the run that has waited longest could have started.'],
+  queueAge: [
+    'tocsin_run_queue_oldest_seconds',
+    'How long the run that has waited longest to be examined could have started.',
+  ],
+  judgeQueueAge: [
+    'tocsin_judge_queue_oldest_seconds',
+    'How long the run that has waited longest for a model could have been judged.',
+  ],
   pendingWindows: ['tocsin_pending_windows', 'Windows that wait to be examined.'],
   failedWindows: ['tocsin_failed_windows', 'Windows that wait after a failed query.'],
   openGaps: ['tocsin_open_gaps', 'Open gaps: time that no run examined.'],

@@ -114,7 +114,7 @@ export async function countOpenWork(tx: Tx, orgId: OrgId): Promise<WorkRow> {
             coalesce(round((sum(extract(epoch from gap_to - coalesce(filled_to, gap_from))) / 3600)::numeric, 1), 0) as "gapHours"
           from gaps join agents a on a.organization_id = gaps.organization_id and a.id = detection_id and a.deleted_at is null
           where gaps.organization_id = ${orgId} and state = 'open') g,
-        (select count(*) filter (where state = 'queued') as queued, count(*) filter (where state = 'running') as running
+        (select count(*) filter (where state = 'queued' and phase = 'examine') as queued, count(*) filter (where state = 'running' or phase = 'judge') as running
           from run_queue where organization_id = ${orgId}) q,
         (select count(*) as suggestions, max(created_at) as "newestSuggestionAt" from agents
           where organization_id = ${orgId} and is_suggestion and deleted_at is null) s`;

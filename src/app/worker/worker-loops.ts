@@ -26,7 +26,7 @@ import { relevanceLoop } from '../../feed/relevance/score-items.ts';
 import { modelCheckLoop } from '../../platform/models/model-pauses.ts';
 import { recountLoop } from '../../detection/runs/workers/recount-days.ts';
 import { reviewLoop } from '../../detection/runs/reviews/review-runs.ts';
-import { executeLoop, reapLoop, scheduleLoop } from '../../detection/runs/workers/run-loops.ts';
+import { executeLoop, judgeLoop, reapLoop, scheduleLoop } from '../../detection/runs/workers/run-loops.ts';
 
 type WorkerLoop = (deps: Deps, signal: AbortSignal) => Promise<void>;
 
@@ -35,18 +35,18 @@ type WorkerLoop = (deps: Deps, signal: AbortSignal) => Promise<void>;
  * needs for itself, such as cleaning its local copies of log files, is no worker loop.
  */
 export const workerLoops = {
-  /** Runs of detections and of built-in agents. */
+  /** Runs of detections up to what a model has to judge, and runs of built-in agents. */
   runs: {
     schedule: (deps, signal) => scheduleLoop(deps, deps.clockGuard, signal),
     execute: executeLoop,
     reap: reapLoop,
-    modelCheck: modelCheckLoop,
     connectionCheck: connectionCheckLoop,
-    review: reviewLoop,
     recount: recountLoop,
     builtInAgent: builtInAgentLoop,
     sweep: sweepLoop,
   },
+  /** Models that judge what runs found, and grade how they did. */
+  judge: { judge: judgeLoop, modelCheck: modelCheckLoop, review: reviewLoop },
   /** The feed, the files of the log store, and retention. */
   ingest: {
     pull: pullLoop,

@@ -1,4 +1,3 @@
-import { sql } from 'kysely';
 import { inOrg, queryRow, type Db, type Tx } from '../../platform/db/db.ts';
 import type { Clock } from '../../platform/lib/time/clock.ts';
 import { appError, fieldError } from '../../platform/lib/errors.ts';
@@ -13,10 +12,10 @@ import {
   type TimeRange,
   type WindowGrid,
 } from '../scheduling/timeline.ts';
+import { finishRun, type RunKey } from './execution/finish-run.ts';
 import { lockDetectionForRun, insertRequestedRun, findRun, type RunRow } from './run-model/runs.store.ts';
 import type { RunRequest, RunStarted, Run } from './run-model/runs.schema.ts';
-import { reopenGaps } from '../scheduling/fill-gaps.store.ts';
-import { deleteQueueEntry, lockQueueEntry, requestCancellation } from '../scheduling/run-queue.store.ts';
+import { lockQueueEntry, requestCancellation } from '../scheduling/run-queue.store.ts';
 import { toRunRecord } from './run-model/run-record.ts';
 
 const hourMs = 3_600_000;
@@ -85,7 +84,7 @@ export async function cancelRun({ db, clock }: { db: Db; clock: Clock }, caller:
     if (run.status === 'cancelled' || entry?.cancelRequested) return toRunRecord(run);
     if (!entry) throw appError('conflict', `Run ${id} has already ended with status \`${run.status}\`.`);
     if (entry.state === 'running') await requestCancellation(tx, orgId, id);
-    else await cancelQueuedRun(tx, caller, run, clock());
+    else await finishRun(tx, toRunKey(caller, run), { status: 'cancelled', reason: 'requested' }, clock());
     await insertAudit(tx, caller, {
       action: 'run.cancelled',
       resourceType: 'run',
@@ -97,15 +96,10 @@ export async function cancelRun({ db, clock }: { db: Db; clock: Clock }, caller:
   });
 }
 
-async function cancelQueuedRun(
-  tx: Tx,
-  { orgId }: Caller,
-  { id, dueAt, trigger, detectionId }: RunRow,
-  now: Date,
-): Promise<void> {
-  await sql`
-    with removed as (${deleteQueueEntry(orgId, id)})
-    update runs set status = 'cancelled', status_reason = 'requested', finished_at = ${now}
-    where organization_id = ${orgId} and due_at = ${dueAt} and id = ${id}`.execute(tx);
-  if (trigger === 'backfill') await reopenGaps(tx, { orgId, detectionId }, { runId: id, now });
-}
+const toRunKey = ({ orgId }: Caller, { id, detectionId, trigger, dueAt }: RunRow): RunKey => ({
+  orgId,
+  runId: id,
+  detectionId,
+  kind: trigger,
+  dueAt,
+});

@@ -2,44 +2,56 @@ import { sql, type RawBuilder } from 'kysely';
 import { acrossOrgsPipelined, type Db } from '../../platform/db/db.ts';
 import { uuidv7 } from '../../platform/lib/ids.ts';
 import { isNotSuspended } from '../../platform/orgs/orgs.store.ts';
-import { claimColumns, leaseEnd, type RunClaim } from './run-claim.ts';
+import { claimColumns, leaseEnd, type RunClaim, type RunPhase } from './run-claim.ts';
 
-type ClaimScope = { now: Date; limit: number; rules: ConcurrencyRules };
+/** One of the two queues of runs: what its claims look at besides lanes, states and times. */
+type Queue = {
+  phase: RunPhase;
+  /** A statement to send before the claim, in its transaction. */
+  lock: RawBuilder<unknown> | null;
+  /** CTEs that the conditions read. */
+  ctes: RawBuilder<unknown>;
+  /** Expression for the free places of lane `l`, of which `busy.n` runs are claimed. */
+  freePlaces: RawBuilder<unknown>;
+  /** Condition on a due run `q` that nothing else keeps it waiting. */
+  isFree: RawBuilder<unknown>;
+  /** Condition on `q` and `ranked_runs`: the runs ranked before this one leave it a place. */
+  isWithinPlaces: RawBuilder<unknown>;
+};
 
-const lockModelPlaces = sql`select pg_advisory_xact_lock(8423014)`;
+type ClaimScope = { now: Date; limit: number; queue: Queue };
 
 /**
- * Claims up to `limit` runs of one lane that may start at slot time `now`, in order of their slots. Returns an empty list if
- * there is none. Lanes are served in turn: of those with a free place and a claimable run, the one served longest ago is next.
- * A claimable run is queued, is due, and its model, its connection and its detection are free. Of several claimable runs of one
- * detection only the oldest is claimed.
- *
- * The statement is a chain of CTEs, one function each. Its commit does not wait for the disk: a claim that a crash of the
- * database server loses is refused at its first fenced write.
+ * Claims up to `limit` runs of one lane that may be examined at slot time `now`, in order of their slots. Returns an empty list if there is none.
+ * Such a run is queued, is due, and its connection and its detection are free. Of several runs of one detection only the oldest is claimed.
  */
-export async function claimRunsAcrossOrgs(
+export const claimRunsAcrossOrgs = (db: Db, now: Date, limit: number): Promise<RunClaim[]> =>
+  claimAcrossOrgs(db, { now, limit, queue: examineQueue });
+
+/** Maximum number of runs that are judged concurrently by model alias, across all processes. */
+export type ConcurrencyLimits = Readonly<Record<string, number>>;
+
+/**
+ * Claims up to `limit` runs of one organization, kind and model alias that wait to be judged, in order of their slots. The alias has a free place, and no
+ * earlier run of the detection waits or is being judged. An alias that is not in `limits` has no limit: its runs end without a call.
+ */
+export const claimJudgingAcrossOrgs = (
   db: Db,
   now: Date,
   limit: number,
-  limits: ConcurrencyLimits = {},
-): Promise<RunClaim[]> {
-  const rules = createConcurrencyRules(limits);
-  const scope = { now, limit, rules };
-  const ctes = [
-    fullConnectionsCte,
-    dueStartsCte(scope),
-    freeLanesCte(scope),
-    claimedLaneCte,
-    servedLaneCte,
-    rankedRunsCte(scope),
-  ];
-  if (rules.freePlacesCte) ctes.unshift(rules.freePlacesCte);
-  const claim = sql<RunClaim>`with recursive ${sql.join(ctes)} ${updateClaimedRuns(rules)}`;
-  // Claimers of one lane exclude each other through its row. The places of a model are shared by all lanes, so those who may
-  // take one wait for each other.
-  const needsLock = Object.values(limits).some((places) => places > 0);
+  limits: ConcurrencyLimits,
+): Promise<RunClaim[]> => claimAcrossOrgs(db, { now, limit, queue: createJudgeQueue(limits) });
+
+/**
+ * Lanes are served in turn: of those with a free place and a claimable run, the one served longest ago is next. The statement is a chain of CTEs,
+ * one function each. Its commit does not wait for the disk: a claim that a crash of the database server loses is refused at its first fenced write.
+ */
+async function claimAcrossOrgs(db: Db, scope: ClaimScope): Promise<RunClaim[]> {
+  const { ctes, lock, isWithinPlaces } = scope.queue;
+  const steps = [ctes, dueStartsCte(scope), freeLanesCte(scope), claimedLaneCte, servedLaneCte];
+  const claim = sql<RunClaim>`with recursive ${sql.join([...steps, rankedRunsCte(scope)])} ${updateClaimedRuns(isWithinPlaces)}`;
   try {
-    const claims = await acrossOrgsPipelined<RunClaim>(db, needsLock ? [lockModelPlaces, claim] : [claim]);
+    const claims = await acrossOrgsPipelined<RunClaim>(db, lock ? [lock, claim] : [claim]);
     return claims.toSorted((a, b) => a.dueAt.getTime() - b.dueAt.getTime());
   } catch (error) {
     // A concurrent claimer started a run of the same detection. The next pass sees it.
@@ -48,9 +60,6 @@ export async function claimRunsAcrossOrgs(
     throw error;
   }
 }
-
-/** The places that a lane has left for runs with a model: one place is reserved for runs without. */
-const laneModelPlaces = sql`greatest(l.cap - 1, 1) - busy.with_model`;
 
 /**
  * With fewer starts that are due, a claim reads only their lanes, and otherwise all lanes in order. Of few lanes, it soon meets four that it can
@@ -63,20 +72,21 @@ const fewLanes = 128;
  * The first starts that are due: their times, each with the lanes that have queued runs of it. Steps from one to the next through the index, and
  * so passes neither the other runs of a lane, nor the runs of all the organizations that start later.
  */
-const dueStartsCte = ({ now }: ClaimScope): RawBuilder<unknown> => sql`
+const dueStartsCte = ({ now, queue: { phase } }: ClaimScope): RawBuilder<unknown> => sql`
   next_start as (
-    (select start_at, organization_id, kind from run_queue where state = 'queued' and start_at <= ${now}
-      order by start_at, organization_id, kind limit 1)
+    (select start_at, organization_id, kind, model_alias from run_queue where state = 'queued' and phase = ${phase} and start_at <= ${now}
+      order by start_at, organization_id, kind, model_alias limit 1)
     union all
-    select n.start_at, n.organization_id, n.kind from next_start cross join lateral (
-      select q.start_at, q.organization_id, q.kind from run_queue q
-      where q.state = 'queued' and q.start_at <= ${now}
-        and (q.start_at, q.organization_id, q.kind) > (next_start.start_at, next_start.organization_id, next_start.kind)
-      order by q.start_at, q.organization_id, q.kind limit 1) n
+    select n.* from next_start cross join lateral (
+      select q.start_at, q.organization_id, q.kind, q.model_alias from run_queue q
+      where q.state = 'queued' and q.phase = ${phase} and q.start_at <= ${now}
+        and (q.start_at, q.organization_id, q.kind, q.model_alias)
+          > (next_start.start_at, next_start.organization_id, next_start.kind, next_start.model_alias)
+      order by q.start_at, q.organization_id, q.kind, q.model_alias limit 1) n
   ), starts_max as materialized (
-    select case when (select count(*) from (select from lanes limit ${fewLanes + 1}) l) > ${fewLanes} then ${dueStartsMax.ofManyLanes}::int else ${dueStartsMax.ofFewLanes}::int end as n
+    select case when (select count(*) from (select from lanes where phase = ${phase} limit ${fewLanes + 1}) l) > ${fewLanes} then ${dueStartsMax.ofManyLanes}::int else ${dueStartsMax.ofFewLanes}::int end as n
   ), due_starts as materialized (select * from next_start limit (select n from starts_max)),
-  due_lanes as materialized (select distinct organization_id, kind from due_starts)`;
+  due_lanes as materialized (select distinct organization_id, kind, model_alias from due_starts)`;
 
 /**
  * Step 1: up to four lanes that have a free place and a claimable run, the one served longest ago first. Locks nothing. Only one of the two selects
@@ -84,22 +94,22 @@ const dueStartsCte = ({ now }: ClaimScope): RawBuilder<unknown> => sql`
  */
 const freeLanesCte = (scope: ClaimScope): RawBuilder<unknown> => sql`
   free_lanes as materialized (
-    (${selectFreeLanes(scope, sql`due_lanes join lanes l using (organization_id, kind)`, sql`(select count(*) from due_starts) < (select n from starts_max)`)})
+    (${selectFreeLanes(scope, sql`due_lanes join lanes l using (organization_id, kind, model_alias)`, sql`(select count(*) from due_starts) < (select n from starts_max)`)})
     union all
     (${selectFreeLanes(scope, sql`lanes l`, sql`(select count(*) from due_starts) = (select n from starts_max)`)})
   )`;
 
 const selectFreeLanes = (scope: ClaimScope, lanes: RawBuilder<unknown>, condition: RawBuilder<unknown>) => sql`
-    select l.organization_id, l.kind, l.served_at, l.cap - busy.n as places, ${laneModelPlaces} as model_places,
-      set_config('synchronous_commit', 'off', true)
+    select l.organization_id, l.kind, l.model_alias, l.served_at, ${scope.queue.freePlaces} as places, set_config('synchronous_commit', 'off', true)
     from ${lanes} cross join lateral (
-      select count(*) as n, ${scope.rules.countWithModel} as with_model from run_queue r
-      where r.organization_id = l.organization_id and r.kind = l.kind and r.state = 'running'
+      select count(*) as n from run_queue r
+      where r.organization_id = l.organization_id and r.kind = l.kind and r.model_alias = l.model_alias and r.state = 'running'
     ) busy cross join lateral (
-      select from run_queue q where q.organization_id = l.organization_id and q.kind = l.kind and ${isClaimable(scope, laneModelPlaces)}
+      select from run_queue q where q.organization_id = l.organization_id and q.kind = l.kind and q.model_alias = l.model_alias and ${isClaimable(scope)}
       order by q.start_at, q.run_id limit 1
     ) waiting
-    where ${condition} and busy.n < l.cap and ${isNotSuspended(sql`l.organization_id`)} order by l.served_at limit 4`;
+    where ${condition} and l.phase = ${scope.queue.phase} and ${scope.queue.freePlaces} > 0 and ${isNotSuspended(sql`l.organization_id`)}
+    order by l.served_at limit 4`;
 
 /**
  * Step 2: locks the first of these lanes that no other claimer has locked. A lane whose `served_at` has changed is dropped: its
@@ -107,8 +117,7 @@ const selectFreeLanes = (scope: ClaimScope, lanes: RawBuilder<unknown>, conditio
  */
 const claimedLaneCte = sql`
   claimed_lane as materialized (
-    select l.organization_id, l.kind, free_lanes.places, free_lanes.model_places
-    from free_lanes join lanes l using (organization_id, kind)
+    select l.organization_id, l.kind, l.model_alias, free_lanes.places from free_lanes join lanes l using (organization_id, kind, model_alias)
     where l.served_at = free_lanes.served_at order by free_lanes.served_at limit 1 for update of l skip locked
   )`;
 
@@ -116,46 +125,47 @@ const claimedLaneCte = sql`
 const servedLaneCte = sql`
   served_lane as (
     update lanes l set served_at = clock_timestamp() from claimed_lane
-    where l.organization_id = claimed_lane.organization_id and l.kind = claimed_lane.kind
+    where l.organization_id = claimed_lane.organization_id and l.kind = claimed_lane.kind and l.model_alias = claimed_lane.model_alias
   )`;
 
-/** Step 4: locks the oldest claimable runs of the lane and ranks them by detection, connection and model. */
+/** Step 4: locks the oldest claimable runs of the lane and ranks them by detection and connection. */
 const rankedRunsCte = (scope: ClaimScope): RawBuilder<unknown> => sql`
   ranked_runs as materialized (
-    select run.run_id, run.resumed, ${scope.rules.rankColumns},
+    select run.run_id, run.resumed,
       row_number() over (partition by run.detection_id order by run.start_at, run.run_id) as nth_of_detection,
       row_number() over (partition by run.connection_id order by run.start_at, run.run_id) as nth_of_connection
     from claimed_lane cross join lateral (
-      select q.run_id, q.detection_id, q.begun as resumed, q.start_at, q.model_alias, q.connection_id,
-        claimed_lane.model_places as lane_model_places
-      from run_queue q where q.organization_id = claimed_lane.organization_id and q.kind = claimed_lane.kind
-        and ${isClaimable(scope, sql`claimed_lane.model_places`)}
+      select q.run_id, q.detection_id, q.begun as resumed, q.start_at, q.connection_id from run_queue q
+      where q.organization_id = claimed_lane.organization_id and q.kind = claimed_lane.kind and q.model_alias = claimed_lane.model_alias and ${isClaimable(scope)}
       order by q.start_at, q.run_id limit least(claimed_lane.places, ${scope.limit}) for update skip locked
     ) run
   )`;
 
-/** Step 5: claims the oldest run of each detection, as far as the places of models and connections suffice for this batch. */
-const updateClaimedRuns = (rules: ConcurrencyRules): RawBuilder<unknown> => sql`
+/** Step 5: claims the oldest run of each detection, as far as the places suffice for this batch. */
+const updateClaimedRuns = (isWithinPlaces: RawBuilder<unknown>): RawBuilder<unknown> => sql`
   update run_queue q set state = 'running', begun = true, attempt = q.attempt + 1, retry_at = null, lease_until = ${leaseEnd}, worker = ${uuidv7()}
-  from ranked_runs where q.run_id = ranked_runs.run_id and ranked_runs.nth_of_detection = 1 and ${rules.isWithinPlaces}
-    and (q.connection_id is null or ranked_runs.nth_of_connection <= coalesce(${freeConnectionPlaces}, 1))
+  from ranked_runs where q.run_id = ranked_runs.run_id and ranked_runs.nth_of_detection = 1 and ${isWithinPlaces}
   returning ${claimColumns}, ranked_runs.resumed`;
 
 /**
  * Condition on `run_queue q` that a run can be claimed. The form makes the planner read a lane through its index, only as far
  * as needed: it underestimates a plain `is null` or `not exists` and would sort the whole lane instead.
  */
-const isClaimable = ({ now, rules }: ClaimScope, lanePlaces: RawBuilder<unknown>): RawBuilder<unknown> =>
-  sql`q.state = 'queued' and q.start_at <= ${now} and (q.retry_at is null or q.retry_at <= clock_timestamp())
-    and ${rules.hasPlace(lanePlaces)} and (q.connection_id is null or ${isConnectionFree})
-    and coalesce((select false from run_queue o where o.organization_id = q.organization_id and o.detection_id = q.detection_id
-      and o.kind = q.kind and o.state = 'running' limit 1), true)`;
+const isClaimable = ({ now, queue }: ClaimScope): RawBuilder<unknown> =>
+  sql`q.state = 'queued' and q.start_at <= ${now} and (q.retry_at is null or q.retry_at <= clock_timestamp()) and ${queue.isFree}`;
+
+/** Condition on `run_queue q` that no run of its detection and kind meets `condition` on `o` in its phase. */
+const hasNoOther = (phase: RunPhase, condition: RawBuilder<unknown>): RawBuilder<unknown> =>
+  sql`coalesce((select false from run_queue o where o.organization_id = q.organization_id and o.detection_id = q.detection_id
+    and o.kind = q.kind and o.phase = ${phase} and ${condition} limit 1), true)`;
 
 /**
- * The places of a lane that the runs of one connection may take. Of three or more, one remains for other runs, however many places the connection
- * has: with a slow connection, all others of the organization would wait.
+ * Of three or more places, one remains for others, so that nobody's slow runs have them all: of a lane that all runs of one connection use, and of
+ * a model alias that all runs of one organization use.
  */
-const placesOfOneConnection = sql`greatest(l.cap - 1, least(l.cap, 2))`;
+const shareOf = (places: RawBuilder<unknown>): RawBuilder<unknown> => sql`greatest(${places} - 1, least(${places}, 2))`;
+
+const placesOfOneConnection = shareOf(sql`l.cap`);
 
 /** The connections without a free place, and those that have all the places of a lane that they may take. */
 const fullConnectionsCte = sql`
@@ -163,7 +173,7 @@ const fullConnectionsCte = sql`
     select c.id from run_queue b join connections c on c.organization_id = b.organization_id and c.id = b.connection_id
     where b.state = 'running' and b.connection_id is not null group by c.id, c.places having count(*) >= c.places
   ), full_connections_of_lanes as materialized (
-    select b.connection_id, b.kind from run_queue b join lanes l on l.organization_id = b.organization_id and l.kind = b.kind
+    select b.connection_id, b.kind from run_queue b join lanes l on l.organization_id = b.organization_id and l.kind = b.kind and l.model_alias = ''
     where b.state = 'running' and b.connection_id is not null group by b.connection_id, b.kind, l.cap having count(*) >= ${placesOfOneConnection}
   )`;
 
@@ -177,55 +187,35 @@ const isConnectionFree = sql`q.connection_id <> all (array(select id from full_c
 
 const freeConnectionPlaces = sql`(
   select least(c.places - busy.n, ${placesOfOneConnection} - busy.of_lane)
-  from connections c join lanes l on l.organization_id = c.organization_id and l.kind = q.kind cross join lateral (
+  from connections c join lanes l on l.organization_id = c.organization_id and l.kind = q.kind and l.model_alias = '' cross join lateral (
     select count(*) as n, count(*) filter (where b.kind = q.kind) as of_lane from run_queue b
     where b.organization_id = c.organization_id and b.connection_id = c.id and b.state = 'running') busy
   where c.organization_id = q.organization_id and c.id = q.connection_id)`;
 
-/** Maximum number of concurrent runs by model alias, across all processes. Runs of any other alias need no model. */
-export type ConcurrencyLimits = Readonly<Record<string, number>>;
-
-/**
- * The parts of the claim statement that enforce concurrency limits. Each alias has its limit, and a lane that may run two or
- * more reserves one place for runs without a model.
- */
-type ConcurrencyRules = {
-  /** CTE with the free places of each alias. Null without limits. */
-  freePlacesCte: RawBuilder<unknown> | null;
-  /** Aggregate over `run_queue r`: the number of runs with a model. */
-  countWithModel: RawBuilder<unknown>;
-  /** Condition on `run_queue q`: neither its lane nor its alias is full. `lanePlaces` is what the lane has left for runs with a model. */
-  hasPlace: (lanePlaces: RawBuilder<unknown>) => RawBuilder<unknown>;
-  /** Columns of `candidate_runs` that rank its rows for `isWithinPlaces`. */
-  rankColumns: RawBuilder<unknown>;
-  /** Condition on `ranked_runs`: the runs ranked before this one leave it a place. */
-  isWithinPlaces: RawBuilder<unknown>;
+const examineQueue: Queue = {
+  phase: 'examine',
+  lock: null,
+  ctes: fullConnectionsCte,
+  freePlaces: sql`l.cap - busy.n`,
+  isFree: sql`(q.connection_id is null or ${isConnectionFree}) and ${hasNoOther('examine', sql`o.state = 'running'`)}`,
+  isWithinPlaces: sql`(q.connection_id is null or ranked_runs.nth_of_connection <= coalesce(${freeConnectionPlaces}, 1))`,
 };
 
-const withoutLimits: ConcurrencyRules = {
-  freePlacesCte: null,
-  countWithModel: sql`0`,
-  hasPlace: () => sql`true`,
-  rankColumns: sql`0`,
-  isWithinPlaces: sql`true`,
-};
+/** Claimers of one lane exclude each other through its row. The places of a model alias are shared by all lanes, so its claimers wait for each other. */
+const lockAliasPlaces = sql`select pg_advisory_xact_lock(8423014)`;
 
-function createConcurrencyRules(limits: ConcurrencyLimits): ConcurrencyRules {
-  const aliases = Object.keys(limits);
-  if (aliases.length === 0) return withoutLimits;
-  const needsModel = (table: string): RawBuilder<unknown> =>
-    sql`coalesce(${sql.ref(`${table}.model_alias`)} = any(${aliases}::text[]), false)`;
-  return {
-    freePlacesCte: sql`free_model_places as materialized (
-      select m.alias, m.places - (select count(*) from run_queue b where b.state = 'running' and b.model_alias = m.alias) as free
-      from unnest(${aliases}::text[], ${Object.values(limits)}::int[]) as m (alias, places)
+const createJudgeQueue = (limits: ConcurrencyLimits): Queue => ({
+  phase: 'judge',
+  lock: lockAliasPlaces,
+  ctes: sql`
+    aliases as materialized (
+      select m.alias, m.places, m.places - (select count(*) from run_queue b where b.state = 'running' and b.phase = 'judge' and b.model_alias = m.alias) as free
+      from unnest(${Object.keys(limits)}::text[], ${Object.values(limits)}::int[]) as m (alias, places)
     )`,
-    countWithModel: sql`count(*) filter (where ${needsModel('r')})`,
-    hasPlace: (lanePlaces) =>
-      sql`(not ${needsModel('q')} or (${lanePlaces} > 0 and q.model_alias not in (select alias from free_model_places where free <= 0)))`,
-    rankColumns: sql`row_number() over (partition by ${needsModel('run')} order by run.start_at, run.run_id) as nth_with_model,
-      row_number() over (partition by run.model_alias order by run.start_at, run.run_id) as nth_of_alias, run.lane_model_places`,
-    isWithinPlaces: sql`(not ${needsModel('q')} or (ranked_runs.nth_with_model <= ranked_runs.lane_model_places
-      and ranked_runs.nth_of_alias <= (select free from free_model_places where alias = q.model_alias)))`,
-  };
-}
+  freePlaces: sql`least(l.cap - busy.n, (
+    select least(a.free, ${shareOf(sql`a.places`)} - (select count(*) from run_queue b
+      where b.state = 'running' and b.phase = 'judge' and b.model_alias = a.alias and b.organization_id = l.organization_id))
+    from aliases a where a.alias = l.model_alias))`,
+  isFree: hasNoOther('judge', sql`(o.state = 'running' or (o.start_at, o.run_id) < (q.start_at, q.run_id))`),
+  isWithinPlaces: sql`true`,
+});

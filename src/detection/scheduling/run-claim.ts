@@ -5,6 +5,9 @@ import { queryRow, type Tx } from '../../platform/db/db.ts';
 export const runKinds = ['schedule', 'manual', 'backfill'] as const;
 export type RunKind = (typeof runKinds)[number];
 
+/** The queue in which a run waits: its windows are examined, or its candidates are judged. */
+export type RunPhase = 'examine' | 'judge';
+
 /** How long a claim is valid without renewal. */
 export const leaseMs = 60_000;
 
@@ -18,15 +21,16 @@ export type RunClaim = {
   attempt: number;
   retries: number;
   worker: string;
-  /** Model alias of the detection when the run was queued. Null for the built-in analyst. */
-  modelAlias: string | null;
+  phase: RunPhase;
+  /** JSON of the failure that ended the examination, with which the run ends once its candidates are judged. */
+  failure: string | null;
   /** True if an earlier claim has begun the run. */
   resumed: boolean;
 };
 
 /** Columns of `run_queue q` that make up a claim, except `resumed`. */
 export const claimColumns = sql`q.organization_id as "orgId", q.run_id as "runId", q.detection_id as "detectionId", q.kind, q.due_at as "dueAt",
-  q.attempt, q.retries, q.worker, q.model_alias as "modelAlias"`;
+  q.attempt, q.retries, q.worker, q.phase, q.failure`;
 
 /** End of a lease that starts now. */
 export const leaseEnd = sql`clock_timestamp() + ${`${leaseMs} milliseconds`}::interval`;

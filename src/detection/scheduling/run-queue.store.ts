@@ -1,8 +1,9 @@
 import { sql, type RawBuilder } from 'kysely';
 import { acrossOrgs, queryRow, queryRows, type Db, type Tx } from '../../platform/db/db.ts';
 import { uuidv7 } from '../../platform/lib/ids.ts';
+import { isNotSuspended } from '../../platform/orgs/orgs.store.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
-import { claimColumns, leaseEnd, type RunClaim, type RunKind } from './run-claim.ts';
+import { claimColumns, leaseEnd, type RunClaim, type RunKind, type RunPhase } from './run-claim.ts';
 
 // The only module besides claim-runs.store.ts, whose claim is one statement, that writes `run_queue`.
 
@@ -16,7 +17,7 @@ export type QueueEntry = {
   connectionId: string | null;
 };
 
-/** Lanes get the column default unless their kind is listed here. */
+/** Concurrent backfills of an organization in each queue, and with each model alias. */
 const backfillLaneCap = 2;
 
 /** Queues runs of one kind, at most one manual and one backfill run per detection. Returns the IDs of the queued runs. */
@@ -44,7 +45,8 @@ export async function insertQueueEntries(tx: Tx, kind: RunKind, entries: QueueEn
 
 /**
  * Cancels queued runs of detections, of any number of organizations. Running ones finish. A newer slot supersedes only
- * scheduled runs that no worker has begun, a disabled detection loses its scheduled runs, and a deleted one loses all runs.
+ * scheduled runs that no worker has begun, a disabled detection loses its scheduled runs that still have to be examined, and a deleted one
+ * loses all runs.
  */
 export async function cancelQueuedRuns(
   tx: Tx,
@@ -57,7 +59,7 @@ export async function cancelQueuedRuns(
       using unnest(${detections.map((detection) => detection.orgId)}::uuid[], ${detections.map((detection) => detection.detectionId)}::uuid[])
         as d (organization_id, detection_id)
       where q.organization_id = d.organization_id and q.detection_id = d.detection_id and q.state = 'queued'
-        and (${reason}::text = 'deleted' or q.kind = 'schedule') and (${reason}::text <> 'superseded' or not q.begun)
+        and (${reason}::text = 'deleted' or (q.kind = 'schedule' and q.phase = 'examine')) and (${reason}::text <> 'superseded' or not q.begun)
       returning q.organization_id, q.run_id, q.due_at
     )
     update runs r set status = 'cancelled', status_reason = ${reason}, finished_at = ${now}
@@ -67,9 +69,9 @@ export async function cancelQueuedRuns(
 }
 
 /**
- * Returns a claimed run to the queue. The caller has locked the claim. With `countsAttempt` false the attempt number is given
- * back: the worker stopped in good order, or one claim did not suffice for all windows. `retryMs` delays the next claim by the
- * clock of the database.
+ * Returns a claimed run to its queue. One that waits to be judged counts as running. The caller has locked the claim. With `countsAttempt` false
+ * the attempt number is given back: the worker stopped in good order, or one claim did not suffice for all windows. `retryMs` delays the next
+ * claim by the clock of the database.
  */
 export async function requeueRun(
   tx: Tx,
@@ -82,10 +84,34 @@ export async function requeueRun(
       update run_queue set state = 'queued', lease_until = null, worker = null, retry_at = ${retryAt},
         attempt = attempt - ${countsAttempt ? 0 : 1}::int, retries = retries + ${retryMs === undefined ? 0 : 1}::int
       where run_id = ${claim.runId}
-      returning attempt
+      returning attempt, phase
     )
     update runs set status = 'queued', attempt = requeued.attempt from requeued
-    where organization_id = ${claim.orgId} and due_at = ${claim.dueAt} and id = ${claim.runId}`.execute(tx);
+    where requeued.phase = 'examine' and organization_id = ${claim.orgId} and due_at = ${claim.dueAt} and id = ${claim.runId}`.execute(
+    tx,
+  );
+}
+
+/** More than the places of any model alias, which limit its lanes. */
+const judgeLaneCap = 1000;
+
+/**
+ * Hands a claimed run over to the queue of those that the model alias judges. The caller has locked the claim. The run keeps its attempt and gets
+ * the retries and the losses of a new run. It ends with `failure`, if its examination failed.
+ */
+export async function handOverRun(
+  tx: Tx,
+  { orgId, runId, kind }: RunClaim,
+  { modelAlias, failure }: { modelAlias: string; failure: unknown },
+): Promise<void> {
+  const cap = kind === 'backfill' ? backfillLaneCap : judgeLaneCap;
+  await sql`
+    with new_lane as (
+      insert into lanes (organization_id, kind, model_alias, cap) values (${orgId}, ${kind}, ${modelAlias}, ${cap}) on conflict do nothing
+    )
+    update run_queue set model_alias = ${modelAlias}, connection_id = null, failure = ${failure === null ? null : JSON.stringify(failure)},
+      state = 'queued', lease_until = null, worker = null, retry_at = clock_timestamp(), attempt = attempt - 1, retries = 0, lost = 0
+    where run_id = ${runId}`.execute(tx);
 }
 
 /** Statement that deletes the queue entry of a run. */
@@ -112,7 +138,7 @@ export async function requestCancellation(tx: Tx, orgId: OrgId, runId: string): 
   );
 }
 
-/** Copies the connection of each detection, or of `detectionId` only, and its delay to the schedule and the queued runs. */
+/** Copies the connection of each detection, or of `detectionId` only, and its delay to the schedule and the runs that wait to be examined. */
 export async function applyConnections(tx: Tx, orgId: OrgId, detectionId: string | null = null): Promise<void> {
   await sql`
     with current as materialized (
@@ -122,7 +148,7 @@ export async function applyConnections(tx: Tx, orgId: OrgId, detectionId: string
       where a.organization_id = ${orgId} and a.agent_type = 'detection' and (${detectionId}::uuid is null or a.id = ${detectionId}::uuid)
     ), updated_queue as (
       update run_queue q set connection_id = current.connection_id from current
-      where q.organization_id = current.organization_id and q.detection_id = current.id and q.state = 'queued'
+      where q.organization_id = current.organization_id and q.detection_id = current.id and q.state = 'queued' and q.phase = 'examine'
         and q.connection_id is distinct from current.connection_id
     )
     update schedules s set delay_ms = current.delay_ms, connection_id = current.connection_id from current
@@ -167,7 +193,7 @@ export async function findQueueWaitMsAcrossOrgs(db: Db, now: Date): Promise<numb
 }
 
 /**
- * Returns runs with an ended lease to the queue, at most `limit`. Those lost for the third time and those with a requested
+ * Returns runs with an ended lease to their queue, at most `limit`. Those lost for the third time and those with a requested
  * cancellation are claimed for the caller instead, who must end them.
  */
 export async function reapLostRunsAcrossOrgs(
@@ -188,7 +214,7 @@ export async function reapLostRunsAcrossOrgs(
           from lost_runs where q.run_id = lost_runs.run_id
           returning ${claimColumns}, true as resumed, q.cancel_requested as "cancelRequested", q.state = 'running' as "mustEnd"
         ), updated_runs as (
-          update runs r set status = 'queued' from reaped where not reaped."mustEnd" and r.due_at = reaped."dueAt" and r.id = reaped."runId"
+          update runs r set status = 'queued' from reaped where not reaped."mustEnd" and reaped.phase = 'examine' and r.due_at = reaped."dueAt" and r.id = reaped."runId"
         )
         select * from reaped`,
   );
@@ -201,9 +227,30 @@ export async function reapLostRunsAcrossOrgs(
   return { requeued: reaped.length - toEnd.length, toEnd };
 }
 
-type QueueCount = { kind: string; state: string; n: number };
+/** How long runs wait for a place in a queue before they are late. */
+const lateMs = 30 * 60_000;
+
+/** `since` is when the run of the oldest slot could have been claimed. `modelAlias` should judge it, and is empty if it waits to be examined. */
+export type LateQueue = { phase: RunPhase; modelAlias: string; since: Date };
+
+/** Returns the queues with late runs. Runs of paused connections and suspended organizations do not count. */
+export function listLateQueuesAcrossOrgs(db: Db): Promise<LateQueue[]> {
+  return acrossOrgs(
+    db,
+    (tx) => queryRows<LateQueue>(tx)`
+      select late.* from (values ('examine'), ('judge')) as queues (phase) cross join lateral (
+        select q.phase, q.model_alias as "modelAlias", coalesce(q.retry_at, q.start_at) as since from run_queue q
+        where q.state = 'queued' and q.phase = queues.phase and q.start_at < now() - ${`${lateMs} milliseconds`}::interval
+          and coalesce(q.retry_at, q.start_at) < now() - ${`${lateMs} milliseconds`}::interval and ${isNotSuspended(sql`q.organization_id`)}
+          and (q.connection_id is null or q.connection_id <> all (array(select connection_id from connection_pauses)))
+        order by q.start_at limit 1
+      ) late`,
+  );
+}
+
+type QueueCount = { phase: RunPhase; kind: string; state: string; n: number };
 
 export function countQueueEntriesAcrossOrgs(db: Db): Promise<QueueCount[]> {
-  const counts = sql<QueueCount>`select kind, state, count(*) as n from run_queue group by kind, state`;
+  const counts = sql<QueueCount>`select phase, kind, state, count(*) as n from run_queue group by phase, kind, state`;
   return acrossOrgs(db, (tx) => queryRows(tx, counts));
 }

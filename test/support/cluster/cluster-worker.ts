@@ -4,7 +4,7 @@ import { buildDeps } from '../../../src/app/build-deps.ts';
 import { loadConfig } from '../../../src/config.ts';
 import { openDb } from '../../../src/platform/db/db.ts';
 import { createLogger } from '../../../src/platform/lib/logging/logger.ts';
-import { executeLoop, reapLoop, scheduleLoop } from '../../../src/detection/runs/workers/run-loops.ts';
+import { executeLoop, judgeLoop, reapLoop, scheduleLoop } from '../../../src/detection/runs/workers/run-loops.ts';
 
 export type ToWorker = { now: string };
 export type FromWorker = { url: string };
@@ -28,7 +28,12 @@ process.send?.({ url } satisfies FromWorker);
 // The test's slot time runs far ahead of the machine's clock. The clock guard of production would stop the scheduler.
 const trusting = { check: () => true, reason: () => null };
 const { signal } = stopped;
-await Promise.all([scheduleLoop(deps, trusting, signal), executeLoop(deps, signal), reapLoop(deps, signal)]);
+await Promise.all([
+  scheduleLoop(deps, trusting, signal),
+  executeLoop(deps, signal),
+  judgeLoop(deps, signal),
+  reapLoop(deps, signal),
+]);
 await app.close();
 await stop();
 await db.destroy();

@@ -23,6 +23,7 @@ export const texts = {
     failed: 'Failed',
     cancelled: 'Cancelled',
   } satisfies Record<Run['status'], string>,
+  phase: { examining: 'Examining', judging: 'Judging' } satisfies Record<NonNullable<Run['phase']>, string>,
   trigger: { schedule: 'Schedule', manual: 'By hand', backfill: 'Backfill' } satisfies Record<Run['trigger'], string>,
   tabs: { verdicts: 'Verdicts', steps: 'Steps', replay: 'Replay' },
   cancel: 'Cancel run',

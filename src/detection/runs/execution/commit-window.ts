@@ -158,7 +158,7 @@ export async function* setWindowAside(
   { db, clock }: { db: Db; clock: Clock },
   run: ActiveRun,
   { window, error, isLast }: { window: WindowTask; error: unknown; isLast: boolean },
-): RunStep<{ hasCandidates: false }> {
+): RunStep<{ found: false }> {
   const isMovable = run.trigger === 'schedule' && !isLast && !window.repeat;
   if (!isMovable || !(error instanceof SiemError) || !isDueToData(error.failure)) throw error;
   const { kind, message } = error.failure;
@@ -173,5 +173,5 @@ export async function* setWindowAside(
     });
     await writeProgress(tx, run);
   });
-  return { hasCandidates: false };
+  return { found: false };
 }

@@ -5,9 +5,9 @@ import { ModelError } from '../../../platform/models/model-error.ts';
 import { pauseModel } from '../../../platform/models/model-pauses.ts';
 import { recordWindowFailure } from '../../scheduling/coverage.store.ts';
 import { type RunClaim, lockClaimedRun, RunCancelledError, RunLostError } from '../../scheduling/run-claim.ts';
-import { requeueRun } from '../../scheduling/run-queue.store.ts';
+import { handOverRun, requeueRun } from '../../scheduling/run-queue.store.ts';
 import type { ActiveRun } from '../run-model/active-run.ts';
-import { pauseFailedConnection, retryDelayMs, toRunFailure } from '../run-model/run-failure.ts';
+import { pauseFailedConnection, retryDelayMs, toRunFailure, type RunFailure } from '../run-model/run-failure.ts';
 import { finishRun, type RunOutcome } from './finish-run.ts';
 import { writeFailure, writeWarningsAndPhases } from '../run-model/progress.store.ts';
 
@@ -48,13 +48,23 @@ async function requeue(
   return 'requeued';
 }
 
+/** Hands a run over to be judged, in a fenced transaction. It ends with `failure`, if its examination failed. */
+export async function handOver(
+  tx: Tx,
+  { claim, definition }: ActiveRun,
+  failure: RunFailure | null = null,
+): Promise<void> {
+  await handOverRun(tx, claim, { modelAlias: definition.modelAlias, failure });
+}
+
 /** Returns a run to the queue, without counting its attempt. */
 export const releaseRun = (deps: Pick<EndRunDeps, 'db'>, claim: RunClaim): Promise<ExecutionResult> =>
   requeue(deps, claim, { countsAttempt: false });
 
-type RunError = { error: unknown; run: ActiveRun | undefined; signal: AbortSignal };
+/** `run` is undefined if it could not be started. `isUnjudged`: a model has to judge what it found before it ends. */
+type RunError = { error: unknown; run: ActiveRun | undefined; signal: AbortSignal; isUnjudged: boolean };
 
-/** Ends or requeues a run that an error stopped. `run` is undefined if it could not be started. */
+/** Ends, hands over or requeues a run that an error stopped. */
 export async function handleRunError(deps: EndRunDeps, claim: RunClaim, failed: RunError): Promise<ExecutionResult> {
   const { error, run, signal } = failed;
   const stopReason = signal.aborted ? (signal.reason as StopReason) : undefined;
@@ -76,12 +86,12 @@ export async function handleRunError(deps: EndRunDeps, claim: RunClaim, failed: 
 async function failOrRetry(
   deps: EndRunDeps,
   claim: RunClaim,
-  { error, run, signal }: RunError,
+  { error, run, signal, isUnjudged }: RunError,
 ): Promise<ExecutionResult> {
   const failure = toRunFailure(error);
   if (failure.kind === 'internal_error') deps.log.error({ runId: claim.runId, err: error }, 'run failed unexpectedly');
   if (run && (await pauseFailedConnection(deps, run, failure, { error, signal }))) {
-    if (run.trigger === 'manual') return endRun(deps, claim, { status: 'failed', failure }, run);
+    if (run.trigger === 'manual') return fail(deps, { run, failure, isUnjudged });
     // No worker claims the run before the pause of its connection ends. Its windows stay pending.
     return requeue(deps, claim, { countsAttempt: false }, async (tx) => {
       if (claim.kind === 'schedule') await recordWindowFailure(tx, claim, { slotAt: claim.dueAt, kind: failure.kind });
@@ -90,10 +100,25 @@ async function failOrRetry(
   }
   const retryMs = retryDelayMs(failure, claim.retries);
   if (retryMs === undefined) {
-    const result = await endRun(deps, claim, { status: 'failed', failure }, run);
-    if (run && error instanceof ModelError && error.pauses)
+    if (!run) return endRun(deps, claim, { status: 'failed', failure });
+    const result = await fail(deps, { run, failure, isUnjudged });
+    if (error instanceof ModelError && error.pauses)
       await pauseModel(deps, claim.orgId, run.definition.modelAlias, error);
     return result;
   }
   return requeue(deps, claim, { countsAttempt: true, retryMs }, (tx) => writeFailure(tx, claim, failure));
+}
+
+/** Fails a run, or hands it over to fail once its candidates are judged. */
+async function fail(
+  deps: EndRunDeps,
+  { run, failure, isUnjudged }: { run: ActiveRun; failure: RunFailure; isUnjudged: boolean },
+): Promise<ExecutionResult> {
+  if (!isUnjudged) return endRun(deps, run.claim, { status: 'failed', failure }, run);
+  await inOrgWithCachedPlans(deps.db, run.orgId, async (tx) => {
+    await lockClaimedRun(tx, run.claim);
+    await writeWarningsAndPhases(tx, run);
+    await handOver(tx, run, failure);
+  });
+  return 'requeued';
 }

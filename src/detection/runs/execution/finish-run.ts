@@ -24,6 +24,9 @@ export type RunOutcome =
   | { status: 'failed'; failure: RunFailure }
   | { status: 'cancelled'; reason: string };
 
+/** What identifies a run, and its kind. */
+export type RunKey = Pick<RunClaim, 'orgId' | 'runId' | 'detectionId' | 'kind' | 'dueAt'>;
+
 /** A detection is disabled after this many consecutive slots that failed because of its definition. */
 const authorFailuresMax = 3;
 
@@ -32,7 +35,7 @@ const authorFailuresMax = 3;
  * emits its event. Cancelled runs count in no roll-up and emit no event. A run is triggered if it stored a hit or added an
  * occurrence to one. `now` is slot time.
  */
-export async function finishRun(tx: Tx, claim: RunClaim, outcome: RunOutcome, now: Date): Promise<void> {
+export async function finishRun(tx: Tx, claim: RunKey, outcome: RunOutcome, now: Date): Promise<void> {
   if (outcome.status === 'failed') await recordFailure(tx, claim, outcome.failure, now);
   if (claim.kind === 'backfill') await reopenGaps(tx, claim, { runId: claim.runId, now });
   const { orgId, detectionId, runId, dueAt } = claim;
@@ -83,7 +86,7 @@ function listDefinitionWarnings(outcome: RunOutcome): string | null {
  * Records why windows were not examined. A scheduled run that failed because of its definition counts towards `authorFailuresMax`, unless
  * its data had a part in it: nothing that someone writes to the logs may disable a detection.
  */
-async function recordFailure(tx: Tx, claim: RunClaim, failure: RunFailure, now: Date): Promise<void> {
+async function recordFailure(tx: Tx, claim: RunKey, failure: RunFailure, now: Date): Promise<void> {
   if (claim.kind === 'backfill') {
     await postponeRechecks(tx, claim, now);
     await convertRevisitsToRechecks(tx, claim, claim.runId, now);

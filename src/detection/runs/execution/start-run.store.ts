@@ -3,6 +3,7 @@ import { queryRow, type Tx } from '../../../platform/db/db.ts';
 import type { Spend } from '../../../platform/models/budgets.ts';
 import { selectPendingWindows } from '../../scheduling/coverage.store.ts';
 import { type RunClaim, isClaimCurrent, lockClaimedRun } from '../../scheduling/run-claim.ts';
+import { isAvailableTo } from '../judging/candidates.store.ts';
 import { raisedMaxMs } from '../judging/judge-raised.ts';
 import type { ActiveRun } from '../run-model/active-run.ts';
 import type { RunProgress } from '../run-model/run-progress.ts';
@@ -23,7 +24,7 @@ export type StartedRunRow = Pick<
     active: boolean;
     lookbackMinutes: number | null;
     coverageFrom: Date | null;
-    /** True if the detection has candidates without a verdict. */
+    /** True if the detection has candidates without a verdict that the run may judge. */
     hasPendingCandidates: boolean;
     /** True if the detection has recent hits that a model may still judge. */
     hasRaisedCandidates: boolean;
@@ -74,7 +75,7 @@ export async function markRunning(
         s.lookback_minutes as "lookbackMinutes", s.coverage_from as "coverageFrom",
         (select coalesce(json_agg(p order by p."from"), '[]') from (${selectPendingWindows(claim, pendingWindowLimit(claim))}) p) as pending,
         exists (select from candidates c where c.organization_id = r.organization_id and c.detection_id = r.detection_id
-          and c.state = 'pending') as "hasPendingCandidates",
+          and c.state = 'pending' and ${isAvailableTo(claim)}) as "hasPendingCandidates",
         exists (select from candidates c where c.organization_id = r.organization_id and c.detection_id = r.detection_id
           and c.state = 'raised' and c.created_at >= ${new Date(now.getTime() - raisedMaxMs)}) as "hasRaisedCandidates"`;
   if (started) return started;

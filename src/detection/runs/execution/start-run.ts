@@ -37,7 +37,10 @@ export type StartedRun = {
   cancelReason: CancelReason | null;
 };
 
-/** Starts an attempt in one fenced transaction. The first pins the definition. Windows beyond the look-back become gaps. */
+/**
+ * Starts an attempt in one fenced transaction. The first pins the definition. Windows beyond the look-back become gaps. A run that waited to be
+ * judged has no windows left, and is judged even if its detection has become inactive.
+ */
 export async function startRun(deps: StartRunDeps, claim: RunClaim): Promise<StartedRun> {
   const now = deps.clock();
   return inOrgWithCachedPlans(deps.db, claim.orgId, async (tx) => {
@@ -46,16 +49,18 @@ export async function startRun(deps: StartRunDeps, claim: RunClaim): Promise<Sta
     const connection = await deps.connectionFor(claim.orgId, definition, tx);
     if (connection.clock === 'event' && !row.onEventTime) await markOnEventTime(tx, claim);
     const run = toActiveRun(deps, claim, { row, definition, connection });
+    const { hasPendingCandidates, hasRaisedCandidates } = row;
+    const started: StartedRun = { run, pending: [], hasPendingCandidates, hasRaisedCandidates, cancelReason: null };
+    if (row.cancelRequested) return { ...started, cancelReason: 'requested' };
+    if (claim.phase === 'judge') return started;
     const inactiveReason = findInactiveReason(row);
     // A run that examined windows before its detection became inactive ends normally with these results.
     const hasResults = run.progress.windows.length > 0;
-    const cancelReason = row.cancelRequested ? 'requested' : hasResults ? null : inactiveReason;
-    const pending = cancelReason || inactiveReason ? [] : await listWindowTasks(tx, run, { row, now });
-    const { hasPendingCandidates, hasRaisedCandidates } = row;
+    if (inactiveReason && !hasResults) return { ...started, cancelReason: inactiveReason };
+    const pending = inactiveReason ? [] : await listWindowTasks(tx, run, { row, now });
     const hasWork = pending.length > 0 || hasPendingCandidates || hasResults;
     const isSuperseded = row.trigger === 'schedule' && claim.resumed && !hasWork;
-    const started = { run, pending, hasPendingCandidates, hasRaisedCandidates };
-    return { ...started, cancelReason: cancelReason ?? (isSuperseded ? 'superseded' : null) };
+    return { ...started, pending, cancelReason: isSuperseded ? 'superseded' : null };
   });
 }
 

@@ -35,15 +35,18 @@ type RunCandidates = DetectionKey & { runId: string; ownRunOnly: boolean };
  */
 const batchCharsMax = 1_000_000;
 
+/** Condition on `candidates c` of a detection that a run may judge them: they are its own, or those of a run that has ended. Takes values or expressions. */
+export const isAvailableTo = ({ orgId, detectionId, runId }: Record<'orgId' | 'detectionId' | 'runId', unknown>) =>
+  sql`c.run_id <> all (array(select o.run_id from run_queue o where o.organization_id = ${orgId} and o.detection_id = ${detectionId}
+    and o.run_id <> ${runId}))`;
+
 /** Lists the first pending candidates: the oldest window first, and in a window in the order of the analysis, most severe first. */
 export function listPendingCandidates(
   tx: Tx,
   { orgId, detectionId, runId, ownRunOnly }: RunCandidates,
   { excludedIds, limit }: { excludedIds: string[]; limit: number },
 ): Promise<StoredCandidate[]> {
-  const isAvailable = ownRunOnly
-    ? sql`c.run_id = ${runId}`
-    : sql`(c.run_id = ${runId}::uuid or not exists (select from run_queue q where q.run_id = c.run_id))`;
+  const isAvailable = ownRunOnly ? sql`c.run_id = ${runId}` : isAvailableTo({ orgId, detectionId, runId });
   const isExcluded = sql`c.id = any(${excludedIds}::uuid[])`;
   const isDetection = sql`c.organization_id = ${orgId} and c.detection_id = ${detectionId}`;
   return listBatch(

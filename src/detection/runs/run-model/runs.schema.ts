@@ -81,6 +81,12 @@ export const Run = z
     detectionId: z.string(),
     trigger: z.enum(runKinds),
     status: z.enum(runStatuses),
+    phase: z
+      .enum(['examining', 'judging'])
+      .nullable()
+      .describe(
+        'What a running run does: it examines its windows, or a model judges what it found. It also has the phase `judging` while it waits for the model. Null unless it is running.',
+      ),
     statusReason: z.string().nullable().describe('Why a run was cancelled: superseded, requested, disabled, deleted.'),
     keyId: z.string().nullable().describe('The API key that requested the run. Null for scheduled runs.'),
     actor: ActorField,

@@ -18,7 +18,10 @@ export type RunRow = Omit<Run, 'clock' | 'failure' | 'unscored' | TimeField | Js
   Record<TimeField, Date | null> &
   Record<JsonField | 'judging', string> & { failure: string | null; dueAt: Date; onEventTime: boolean };
 
-const columns = sql`id, detection_id as "detectionId", due_at as "dueAt", trigger, status, status_reason as "statusReason", key_id as "keyId", actor, slot_at as "slotAt",
+const phase = sql`case when status = 'running' then
+  (select case q.phase when 'judge' then 'judging' else 'examining' end from run_queue q where q.run_id = runs.id) end`;
+
+const columns = sql`id, detection_id as "detectionId", due_at as "dueAt", trigger, status, ${phase} as phase, status_reason as "statusReason", key_id as "keyId", actor, slot_at as "slotAt",
   window_from as "windowFrom", window_to as "windowTo", on_event_time as "onEventTime", windows, attempt, started_at as "startedAt",
   finished_at as "finishedAt", lag_ms as "lagMs", phases, judging, query, rows_total as "rowsTotal", truncated, entities, triggered,
   hit_count as "hitCount", score, score_basis as "scoreBasis", score_criteria as "scoreCriteria", revision,

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { enqueueDueRunsAcrossOrgs } from '../../scheduling/enqueue-runs.ts';
-import { claimRunsAcrossOrgs } from '../../scheduling/claim-runs.store.ts';
+import { claimJudgingAcrossOrgs, claimRunsAcrossOrgs } from '../../scheduling/claim-runs.store.ts';
+import type { RunClaim } from '../../scheduling/run-claim.ts';
 import { findQueueWaitMsAcrossOrgs } from '../../scheduling/run-queue.store.ts';
 import { enqueueRechecksAcrossOrgs } from '../execution/backfill-windows.store.ts';
 import { executeRun, type ExecuteRunDeps } from '../execution/execute-run.ts';
@@ -21,7 +22,7 @@ type ExecuteDueOptions = {
 };
 
 /**
- * Queues and executes all runs that are due at slot time `now`, as the worker loops would over time. Waits for later attempts and
+ * Queues, examines and judges all runs that are due at slot time `now`, as the worker loops would over time. Waits for later attempts and
  * takes over lost runs. Leaves runs of paused connections. The demo and tests use it to step slot time. Returns the number of
  * executed claims, attempts included, and of runs completed without a claim.
  */
@@ -66,10 +67,18 @@ async function executeClaimable(
   { leaseKeeper, quietRuns, judge }: ExecuteOptions,
 ): Promise<number> {
   for (let executed = 0; ; executed += 1) {
-    const [claim] = await claimRunsAcrossOrgs(deps.db, deps.clock(), 1, deps.models?.concurrencyLimits);
+    const claim = await claimNext(deps);
     if (!claim) return executed;
     const { signal, release } = leaseKeeper.hold(claim);
     const { completed } = await executeRun(deps, claim, signal, judge).finally(release);
     if (completed) executed += await quietRuns.completeLike(completed, never);
   }
+}
+
+/** Claims a run to judge, or else one to examine, so that runs end in their order. */
+async function claimNext({ db, clock, models }: ExecuteRunDeps): Promise<RunClaim | undefined> {
+  const [toJudge] = await claimJudgingAcrossOrgs(db, clock(), 1, models?.concurrencyLimits ?? {});
+  if (toJudge) return toJudge;
+  const [toExamine] = await claimRunsAcrossOrgs(db, clock(), 1);
+  return toExamine;
 }

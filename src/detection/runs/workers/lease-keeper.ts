@@ -98,12 +98,12 @@ export async function reapRuns(deps: EndRunDeps): Promise<boolean> {
   return hasReaped;
 }
 
-/** Fails a run that was lost too often. It was lost at its oldest pending window, which becomes a gap. */
+/** Fails a run that was lost too often. If it was examined, it was lost at its oldest pending window, which becomes a gap. */
 async function failLostRun({ db, clock }: EndRunDeps, claim: RunClaim): Promise<void> {
   const now = clock();
   await inOrg(db, claim.orgId, async (tx) => {
     await lockClaimedRun(tx, claim);
-    if (claim.kind === 'schedule') {
+    if (claim.kind === 'schedule' && claim.phase === 'examine') {
       const [window] = await listPendingWindows(tx, claim, { slotAt: claim.dueAt, limit: 1 });
       if (window) {
         const gap = { from: window.from, to: window.to, reason: workerLostFailure.kind, now };

@@ -5,6 +5,7 @@ import { toQueryWarnings } from '../../detections/record/warnings.ts';
 import { upsertManyQueryWarningsSql } from '../../detections/detections.store.ts';
 import { deleteQueueEntries } from '../../scheduling/run-queue.store.ts';
 import type { ActiveRun } from '../run-model/active-run.ts';
+import { isAvailableTo } from '../judging/candidates.store.ts';
 import { raisedMaxMs } from '../judging/judge-raised.ts';
 import { addToRunDays, utcDay } from '../run-model/runs.store.ts';
 
@@ -51,12 +52,13 @@ export function listUntouchedRuns(
       and not exists (select from pending_windows o where o.organization_id = q.organization_id and o.detection_id = q.detection_id
         and o.slot_at <= q.due_at and o.window_from <> p.window_from)
       and not exists (select from candidates c where c.organization_id = q.organization_id and c.detection_id = q.detection_id
-        and (c.state = 'pending' or (c.state = 'raised' and c.created_at >= ${new Date(now.getTime() - raisedMaxMs)})))
+        and ((c.state = 'pending' and ${isAvailableTo({ orgId: sql`q.organization_id`, detectionId: sql`q.detection_id`, runId: sql`q.run_id` })}) or (c.state = 'raised' and c.created_at >= ${new Date(now.getTime() - raisedMaxMs)})))
     order by q.run_id limit ${limit}`;
 }
 
 /**
- * Locks those of the runs that are still queued without an attempt, while no other worker holds them or an older run of their detection.
+ * Locks those of the runs that are still queued without an attempt, while no other worker holds them and no older run of their detection has to
+ * be examined.
  * Returns their ids.
  */
 export async function lockUntouchedRuns(tx: Tx, orgId: OrgId, runIds: readonly string[]): Promise<Set<string>> {
@@ -65,7 +67,7 @@ export async function lockUntouchedRuns(tx: Tx, orgId: OrgId, runIds: readonly s
     where q.organization_id = ${orgId} and q.run_id = any(${runIds}::uuid[])
       and q.state = 'queued' and not q.begun and not q.cancel_requested
       and not exists (select from run_queue o where o.organization_id = q.organization_id and o.detection_id = q.detection_id
-        and o.kind = q.kind and o.run_id <> q.run_id)
+        and o.kind = q.kind and o.phase = 'examine' and o.run_id <> q.run_id)
     order by q.run_id for update of q skip locked`;
   return new Set(locked.map(({ id }) => id));
 }

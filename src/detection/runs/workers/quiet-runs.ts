@@ -175,7 +175,8 @@ const toClaim = ({ orgId }: ActiveRun, { runId, detectionId, dueAt }: UntouchedR
   attempt: 1,
   retries: 0,
   worker: '',
-  modelAlias: null,
+  phase: 'examine',
+  failure: null,
   resumed: false,
 });
 

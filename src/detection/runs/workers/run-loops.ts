@@ -2,7 +2,7 @@ import { runLoop } from '../../../platform/lib/concurrency/loop.ts';
 import { inSpan } from '../../../platform/lib/logging/spans.ts';
 import type { ClockGuard } from '../../scheduling/clock-guard.ts';
 import { enqueueDueRunsAcrossOrgs } from '../../scheduling/enqueue-runs.ts';
-import { claimRunsAcrossOrgs, type ConcurrencyLimits } from '../../scheduling/claim-runs.store.ts';
+import { claimJudgingAcrossOrgs, claimRunsAcrossOrgs } from '../../scheduling/claim-runs.store.ts';
 import type { RunClaim } from '../../scheduling/run-claim.ts';
 import { enqueueRechecksAcrossOrgs } from '../execution/backfill-windows.store.ts';
 import type { EndRunDeps } from '../execution/end-run.ts';
@@ -29,42 +29,69 @@ export function scheduleLoop(deps: ScheduleLoopDeps, guard: ClockGuard, signal: 
   });
 }
 
-/**
- * Claims and executes up to `config.runsAtOnce` runs concurrently until `signal` aborts. Then runs stop at their next step and
- * return to the queue. The promise resolves when they have.
- */
-export async function executeLoop(deps: ExecuteLoopDeps, signal: AbortSignal): Promise<void> {
-  const { config, runMetrics } = deps;
-  const runDeps: ExecuteRunDeps = runMetrics ? { ...deps, observeRun: runMetrics.observeRun } : deps;
+/** Examines up to `config.runsAtOnce` runs concurrently until `signal` aborts, and completes those that need no model. */
+export function executeLoop(deps: ExecuteLoopDeps, signal: AbortSignal): Promise<void> {
+  const runDeps = withMetrics(deps);
   const quietRuns = createQuietRuns(runDeps);
+  return claimLoop(runDeps, signal, {
+    name: 'execute',
+    places: deps.config.runsAtOnce,
+    claim: (places) => claimRunsAcrossOrgs(deps.db, deps.clock(), places),
+    afterCompletion: (run) => quietRuns.completeLike(run, signal),
+  });
+}
+
+/** Runs of an alias that is not configured end without a call. They find a place while all others wait for models. */
+const placesWithoutModel = 1;
+
+/**
+ * Lets models judge the candidates of examined runs until `signal` aborts. Such runs mostly wait, so this process takes as many as the aliases allow
+ * all processes together. It takes one at a time, so that organizations take turns.
+ */
+export function judgeLoop(deps: Omit<ExecuteLoopDeps, 'config'>, signal: AbortSignal): Promise<void> {
+  const limits = deps.models?.concurrencyLimits ?? {};
+  return claimLoop(withMetrics(deps), signal, {
+    name: 'judge',
+    places: Object.values(limits).reduce((sum, places) => sum + places, placesWithoutModel),
+    claim: () => claimJudgingAcrossOrgs(deps.db, deps.clock(), 1, limits),
+  });
+}
+
+const withMetrics = ({ runMetrics, ...deps }: Omit<ExecuteLoopDeps, 'config'>): ExecuteRunDeps =>
+  runMetrics ? { ...deps, observeRun: runMetrics.observeRun } : deps;
+
+/** One of the two queues: the runs that this process executes concurrently, and how it claims up to a number of them. */
+type QueueWork = {
+  name: string;
+  places: number;
+  claim: (places: number) => Promise<RunClaim[]>;
+  afterCompletion?: (run: ActiveRun) => Promise<unknown>;
+};
+
+/**
+ * Claims and executes runs of one queue until `signal` aborts. Then runs stop at their next step and return to the queue. The promise resolves when
+ * they have.
+ */
+async function claimLoop(
+  deps: ExecuteRunDeps,
+  signal: AbortSignal,
+  { name, places, claim, afterCompletion }: QueueWork,
+): Promise<void> {
   const leaseKeeper = createLeaseKeeper(deps);
   const running = new Set<Promise<void>>();
-  const limits = deps.models?.concurrencyLimits ?? {};
-  let runningWithModel = 0;
   const stop = (): void => leaseKeeper.stopAll('shutdown');
   signal.addEventListener('abort', stop, { once: true });
-  await runLoop({ name: 'execute', idleMs, signal, log: deps.log }, async () => {
-    const places = config.runsAtOnce - running.size;
-    if (places <= 0) {
+  await runLoop({ name, idleMs, signal, log: deps.log }, async () => {
+    if (running.size >= places) {
       await Promise.race(running);
       return true;
     }
-    // The last place is reserved for runs without a model, so that they do not wait for a slow one.
-    const modelPlaces = Math.max(config.runsAtOnce - 1, 1) - runningWithModel;
-    const claims =
-      modelPlaces > 0
-        ? await claimRunsAcrossOrgs(deps.db, deps.clock(), Math.min(places, modelPlaces), limits)
-        : await claimRunsAcrossOrgs(deps.db, deps.clock(), places, setLimitsToZero(limits));
-    for (const claim of claims) {
-      const modelRuns = claim.modelAlias !== null && Object.hasOwn(limits, claim.modelAlias) ? 1 : 0;
-      runningWithModel += modelRuns;
-      const execution: Promise<void> = executeClaim(runDeps, leaseKeeper, claim)
-        .then((run) => run && quietRuns.completeLike(run, signal))
+    const claims = await claim(places - running.size);
+    for (const one of claims) {
+      const execution: Promise<void> = executeClaim(deps, leaseKeeper, one)
+        .then((run) => run && afterCompletion?.(run))
         .then(() => undefined)
-        .finally(() => {
-          running.delete(execution);
-          runningWithModel -= modelRuns;
-        });
+        .finally(() => running.delete(execution));
       running.add(execution);
     }
     if (signal.aborted) stop();
@@ -74,9 +101,6 @@ export async function executeLoop(deps: ExecuteLoopDeps, signal: AbortSignal): P
   await Promise.all(running);
   leaseKeeper.end();
 }
-
-const setLimitsToZero = (limits: ConcurrencyLimits): ConcurrencyLimits =>
-  Object.fromEntries(Object.keys(limits).map((alias) => [alias, 0]));
 
 /** Executes a claimed run. Returns it if it completed. */
 async function executeClaim(
@@ -96,11 +120,12 @@ async function executeClaim(
   return undefined;
 }
 
-const describeClaim = ({ orgId, runId, detectionId, kind, attempt }: RunClaim) => ({
+const describeClaim = ({ orgId, runId, detectionId, kind, phase, attempt }: RunClaim) => ({
   'tocsin.organization.id': orgId,
   'tocsin.run.id': runId,
   'tocsin.detection.id': detectionId,
   'tocsin.run.trigger': kind,
+  'tocsin.run.phase': phase,
   'tocsin.run.attempt': attempt,
 });
 

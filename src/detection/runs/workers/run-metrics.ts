@@ -34,14 +34,13 @@ export function createRunMetrics(registry: Registry, db: Db): RunMetrics {
   });
   void new Gauge({
     name: 'tocsin_run_queue',
-    help: 'Runs in the queue, by kind and state.',
-    labelNames: ['kind', 'state'] as const,
+    help: 'Runs in the two queues, to examine and to judge, by kind and state.',
+    labelNames: ['phase', 'kind', 'state'] as const,
     registers,
     async collect() {
       this.reset();
       // Without the database, the other metrics must still be readable.
-      for (const { kind, state, n } of await countQueueEntriesAcrossOrgs(db).catch(() => []))
-        this.set({ kind, state }, n);
+      for (const { n, ...labels } of await countQueueEntriesAcrossOrgs(db).catch(() => [])) this.set(labels, n);
     },
   });
   return {

@@ -44,7 +44,7 @@ export function RunPage() {
         }
         actions={run && <CancelButton run={run} />}
       >
-        {run && <RunStatusLabel status={run.status} />}
+        {run && <RunStatusLabel run={run} />}
       </PageHeader>
       <div className="min-h-0 grow overflow-y-auto">
         {error && !run ? (

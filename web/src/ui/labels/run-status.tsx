@@ -11,12 +11,13 @@ const looks: Record<Run['status'], { icon: typeof Ban; color: string }> = {
   cancelled: { icon: Ban, color: 'text-faint' },
 };
 
-export function RunStatusLabel({ status }: { status: Run['status'] }) {
+/** Shows the status of a run, and of a running one what it does. */
+export function RunStatusLabel({ run: { status, phase } }: { run: Pick<Run, 'status' | 'phase'> }) {
   const { icon: Icon, color } = looks[status];
   return (
     <span className="inline-flex items-center gap-1.5 align-top">
       <Icon className={classes('size-3.5 shrink-0', color)} aria-hidden />
-      {texts.status[status]}
+      {phase === null ? texts.status[status] : texts.phase[phase]}
     </span>
   );
 }

@@ -75,7 +75,7 @@ test('retries after an outage, keeps stored verdicts and completes the run', asy
   const { t, stand } = await startJudgedRuns(testDb, (asked, nth) => (nth === 2 ? { status: 529 } : verdictOn(asked)));
   await t.tryAt(hour(1));
   expect(await t.select`select entity from hits`).toEqual([{ entity: 'bob' }]);
-  expect((await listRunRows(t))[0]).toMatchObject({ status: 'queued' });
+  expect((await listRunRows(t))[0]).toMatchObject({ status: 'running' });
   expect(await readLastFailure(t)).toMatchObject({ kind: 'model_unavailable', blame: 'upstream', retryable: true });
   await retryNow(t);
   await t.runAt(hour(1));

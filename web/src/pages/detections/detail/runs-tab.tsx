@@ -19,7 +19,7 @@ const columns: Column<Run>[] = [
     id: 'status',
     header: texts.columns.status,
     width: '7rem',
-    cell: ({ status }) => <RunStatusLabel status={status} />,
+    cell: (run) => <RunStatusLabel run={run} />,
   },
   {
     id: 'started',
