@@ -1,7 +1,7 @@
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import { inOrg } from '../../platform/db/db.ts';
 import { siemConnectors } from '../siem/connectors/registry.ts';
-import type { DatasetFields, SiemConnection, LateEvents, TimeBounds } from '../siem/connector.ts';
+import type { DatasetFields, SiemConnection, LateEvents, QueryWindow, TimeBounds } from '../siem/connector.ts';
 import { lateMsMax, promptMs } from '../log-engine/sql/slot-time.ts';
 import { hasSegments } from '../log-store/segments.store.ts';
 import { duck, quoteIdentifier, type SqlText } from '../log-engine/sql/sql-text.ts';
@@ -18,6 +18,7 @@ export function localConnection(deps: SearchLogsDeps, orgId: OrgId): SiemConnect
       searchLogWindows(deps, orgId, { query, windows, limits }, signal),
     check: (query, signal) => checkLogsQuery(deps, orgId, query, signal),
     fields: () => listLogFields(deps, orgId),
+    hasEvents: (query, window, signal) => haveEvents(deps, orgId, { query, window }, signal),
     firstEventAt: (query, signal, ingestedBefore) =>
       findOldestEventTime(deps, orgId, { query, ingestedBefore }, signal),
     lateEvents: {
@@ -31,7 +32,30 @@ export function localConnection(deps: SearchLogsDeps, orgId: OrgId): SiemConnect
 /** Returns the datasets with their columns, in the shape of a SIEM connection's fields. */
 async function listLogFields(deps: SearchLogsDeps, orgId: OrgId): Promise<DatasetFields[]> {
   const { datasets } = await listDatasets(deps, orgId);
-  return datasets.map(({ name, columns }) => ({ dataset: name, fields: columns }));
+  return datasets.map(({ name, columns, events, firstEventAt, lastEventAt }) => ({
+    dataset: name,
+    fields: columns,
+    events,
+    firstEventAt,
+    lastEventAt,
+  }));
+}
+
+/** Returns whether all datasets that a query reads have an event in a window. Null if it also reads the events before it. */
+async function haveEvents(
+  deps: SearchLogsDeps,
+  orgId: OrgId,
+  { query, window }: { query: string; window: QueryWindow },
+  signal: AbortSignal,
+): Promise<boolean | null> {
+  const { sources } = await inspectQuery(deps, orgId, query, signal);
+  if (sources.some(({ history }) => history)) return null;
+  const limits = { rowsMax: 1, groupsMax: 1, timeoutMs: 10_000 };
+  for (const dataset of distinctDatasets(sources)) {
+    const one = duck`SELECT 1 AS one FROM ${quoteIdentifier(dataset)} LIMIT 1`;
+    if ((await searchLogs(deps, orgId, { query: one, window, limits }, signal)).rows.length === 0) return false;
+  }
+  return sources.length > 0;
 }
 
 const bucketMs = 15 * 60_000;

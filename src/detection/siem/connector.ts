@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { Dialect } from './dialects/dialect.ts';
+import type { HiddenData } from './hidden-data.ts';
 import type { SweepLanguage } from './sweep-language.ts';
 
 /** The key of the times of a row that have microseconds, in microseconds since 1970 by column. A symbol, so that it is part of no JSON. */
@@ -27,7 +28,23 @@ export type QueryWindow = TimeBounds & {
 /** Late events of the time `[from, to)`, and how late the latest of them arrived. */
 export type LateEvents = TimeBounds & { events: number; lagMs: number };
 
-export type SearchLimits = { rowsMax: number; groupsMax: number; timeoutMs: number };
+/**
+ * `bytesMax`: the embedded engine returns no more bytes than that. `hidden`: data that the search must not read. A connection without `canHide`
+ * applies it to portable queries only.
+ */
+export type SearchLimits = {
+  rowsMax: number;
+  groupsMax: number;
+  timeoutMs: number;
+  bytesMax?: number;
+  hidden?: HiddenData;
+};
+
+/**
+ * What a column of a result has. `value`: values of events as they are. `count`, `countDistinct`, `sum`, `least`, `greatest`: that aggregate over a
+ * column of events. `other`: anything else, such as a constant or a computed value.
+ */
+export type ColumnKind = 'value' | 'count' | 'countDistinct' | 'sum' | 'least' | 'greatest' | 'other';
 
 /** `aggregate`: the rows are groups, not events. `noData`: a queried dataset never had an event. */
 export type SearchResult = {
@@ -41,6 +58,8 @@ export type SearchResult = {
   ms: number;
   /** The columns of the query, if the SIEM reports them even without rows. */
   columns?: string[];
+  /** What each of `columns` has, if that is known. */
+  kinds?: ColumnKind[];
   /** Warnings for the run. `detail` is a sentence. */
   warnings?: { code: string; detail: string }[];
 };
@@ -76,7 +95,31 @@ export class SiemError extends Error {
   }
 }
 
-export type DatasetFields = { dataset: string; fields: { name: string; type: string }[] };
+/** `events` and their times are of all events, if the SIEM knows them. */
+export type DatasetFields = {
+  dataset: string;
+  fields: { name: string; type: string }[];
+  events?: number;
+  firstEventAt?: string | null;
+  lastEventAt?: string | null;
+};
+
+/** How code and models write queries for a connection. */
+export type QueryGuide = {
+  /** The query language. */
+  language: string;
+  /** How to write a query and restrict it to its window, in sentences. */
+  writing: string;
+  dialect: Dialect;
+  /** The field with the time of an event. */
+  timeField: string;
+  /** The column that has a whole event as JSON, or null if the row is the event. */
+  eventField: string | null;
+  /** Returns what a query calls a dataset that `fields` lists. */
+  tableOf: (dataset: string) => string;
+  /** Returns whether the rows of a query are events as they are, so that it cannot add a value of its own. Judges by the text. */
+  returnsEvents: (query: string) => boolean;
+};
 
 export type SiemConnection = {
   /** The ID of the organization's connection. Absent for the embedded store. */
@@ -112,6 +155,12 @@ export type SiemConnection = {
   fields: (signal?: AbortSignal, dataset?: string) => Promise<DatasetFields[]>;
   /** Lists the datasets of portable queries with the fields that are known. Absent if there are no portable queries. */
   portableFields?: () => Promise<DatasetFields[]>;
+  /** Absent: counts and profiles of fields are not possible. */
+  guide?: QueryGuide;
+  /** `limits.hidden` applies to every query. */
+  canHide?: true;
+  /** Returns whether all datasets of a query have events in a window, or null if that is unknown. Absent: unknown. */
+  hasEvents?: (query: string, window: QueryWindow, signal: AbortSignal) => Promise<boolean | null>;
   /** Throws a SiemError if the SIEM is unreachable or rejects the credentials. */
   ping: (signal: AbortSignal) => Promise<void>;
   /** Absent if the connection cannot distinguish late events from others. `lagMsMax`: later events count when they arrive. */
@@ -168,6 +217,10 @@ export type RemoteConnector<Settings, Credentials> = {
   source: { label: string; example: string };
   /** The column that has a whole event as JSON, or null if the row is the event. */
   eventField: string | null;
+  /** Returns what a query calls a dataset that `fields` lists. Absent: the same. */
+  tableOf?: (dataset: string) => string;
+  /** Returns whether the rows of a query are events as they are, so that it cannot add a value of its own. Judges by the text. */
+  returnsEvents: (query: string) => boolean;
   /** `fields` lists all fields that events can have. */
   listsAllFields: boolean;
   /** The types of columns whose values are objects, or null if `fields` lists every field with its whole path. */

@@ -12,6 +12,7 @@ import { jsonReaders, listJsonPaths } from '../json-paths.ts';
 import { checkCteName, foldName, readDatasetName } from '../table-names.ts';
 import { checkArguments, checkArrayType, checkShapes } from './tree-shapes.ts';
 import { listOptionalColumns, type Inspection } from './inspection.ts';
+import { listOutputColumns } from './output-columns.ts';
 import { readFilters } from './read-filters.ts';
 
 type Scope = { ctes: ReadonlySet<string>; isOuter: boolean };
@@ -43,6 +44,7 @@ export function inspectTree(serialized: string): Inspection {
     parameters: [],
     jsonPaths: listJsonPaths(tree),
     filters: {},
+    outputs: [],
   };
   visit(statements[0], { ctes: new Set(), isOuter: true }, inspection);
   inspection.optional = listOptionalColumns(tree, inspection.aliases);
@@ -51,6 +53,7 @@ export function inspectTree(serialized: string): Inspection {
   if (inspection.columns.some((names) => names.length === 1 && rowNames.has(names[0]!.toLowerCase())))
     inspection.allColumns = true;
   inspection.filters = readFilters(tree, inspection.tables);
+  inspection.outputs = listOutputColumns(tree);
   return inspection;
 }
 

@@ -1,6 +1,7 @@
 import { textColumn } from '../../log-store/catalog/catalog.ts';
 import { isNull, nodesOf, operandsOf, walkTree, type TreeNode } from '../parse-tree.ts';
 import type { EventFilter } from './event-filter.ts';
+import type { OutputColumn } from './output-columns.ts';
 
 /** The tables and columns that a statement reads, which passed the allow-lists. Table names and aliases are in lower case. */
 export type Inspection = {
@@ -22,6 +23,8 @@ export type Inspection = {
   jsonPaths: string[];
   /** By table, which events can change the result. */
   filters: Record<string, EventFilter>;
+  /** The columns that the statement returns. */
+  outputs: OutputColumn[];
 };
 
 /** Returns the names that a query mentions, in lower case, or undefined if it may read any column. */

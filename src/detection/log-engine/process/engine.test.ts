@@ -221,6 +221,7 @@ const inspectionOf = (columns: number): Inspection => ({
   parameters: [],
   jsonPaths: [],
   filters: {},
+  outputs: [],
 });
 
 test('keeps many short queries, few long ones, and none that is larger than an eighth of the cache', () => {

@@ -1,5 +1,7 @@
+import { containsHiddenField } from '../../siem/hidden-data.ts';
 import { systemColumns, type CatalogField } from '../../log-store/catalog/catalog.ts';
 import { anySpellingTextSql, parquetValueSql, typedSql } from './field-sql.ts';
+import { withoutFieldsSql } from './hidden-sql.ts';
 import { slotBoundsSql, slotTimeSql, type SlotBounds } from './slot-time.ts';
 import {
   coalesceSql,
@@ -52,6 +54,8 @@ export type TableSource = {
   scans: FileScan[];
   eventAsText: boolean;
   usedNames: ReadonlySet<string> | undefined;
+  /** Names of fields that no row has, of which `columns` has none but those of objects around them. */
+  hiddenFields?: readonly string[] | undefined;
   /** The name of a further column with the slot time of each row in microseconds, if any. */
   slotColumn?: string;
 };
@@ -179,7 +183,12 @@ function textScanSql(source: TableSource, scan: FileScan): SqlText {
     ],
     scan.slot && slotBoundsSql(slotTime, scan.slot),
   );
-  return duck`SELECT ${list} FROM (SELECT i, t, e, file_index AS f${extracted}${slot} FROM ${textFilesSql(scan.files)} ${where})`;
+  const files = textFilesSql(scan.files);
+  const hidden = source.hiddenFields;
+  const rows = hidden
+    ? duck`(SELECT i, t, ${withoutFieldsSql(duck`e`, hidden)} AS e, file_index FROM ${files})`
+    : files;
+  return duck`SELECT ${list} FROM (SELECT i, t, e, file_index AS f${extracted}${slot} FROM ${rows} ${where})`;
 }
 
 /**
@@ -211,7 +220,12 @@ function parquetScanSql(source: TableSource, scan: FileScan): SqlText {
     inFiles: Math.max(...scan.files.map((file) => file.columns)),
     known: source.columns.filter(({ stored }) => stored).length,
   };
-  const unstored = usedColumns(source).filter((field) => parquetValueSql(field, counts) === undefined);
+  const hidden = source.hiddenFields;
+  const storedSql = (field: CatalogField): SqlText | undefined =>
+    hidden && containsHiddenField(field.name, { datasets: [], fields: hidden })
+      ? undefined
+      : parquetValueSql(field, counts);
+  const unstored = usedColumns(source).filter((field) => storedSql(field) === undefined);
   const { keySql, extracted } = extractKeys(unstored, duck`_event`);
   const system = {
     _id: duck`_id`,
@@ -222,7 +236,7 @@ function parquetScanSql(source: TableSource, scan: FileScan): SqlText {
   const list = selectList(
     source,
     (name) => system[name],
-    (field) => parquetValueSql(field, counts) ?? typedSql(field, keyTextSql(field, keySql, duck`_event`)),
+    (field) => storedSql(field) ?? typedSql(field, keyTextSql(field, keySql, duck`_event`)),
     { event: duck`_event`, slot: slotTime },
   );
   const bound = (ms: number | undefined): SqlText | undefined => (ms === undefined ? undefined : instantSql(ms * 1000));
@@ -237,7 +251,11 @@ function parquetScanSql(source: TableSource, scan: FileScan): SqlText {
     ],
     slot && slotBoundsSql(slotTime, slot),
   );
-  const rows = duck`SELECT *${extracted} FROM ${parquetFilesSql(scan.files)} ${where}`;
+  const files = parquetFilesSql(scan.files);
+  const events = hidden
+    ? duck`(SELECT * REPLACE (${withoutFieldsSql(duck`_event`, hidden)} AS _event) FROM ${files})`
+    : files;
+  const rows = duck`SELECT *${extracted} FROM ${events} ${where}`;
   return duck`SELECT ${list} FROM (${rows})`;
 }
 

@@ -10,6 +10,7 @@ import { findEventId, parseEvent } from '../../log-ingest/events/parse-event.ts'
 import { createSegmentWriter, segmentPath } from '../../log-store/files/segment-file.ts';
 import type { SegmentStore } from '../../log-store/files/segment-store.ts';
 import type { SegmentRow } from '../../log-store/segments.store.ts';
+import { hideData } from './hide-data.ts';
 import { inspectQuery, type InspectedQuery } from './inspect-query.ts';
 import { createSearchPlan, runSearchPlan, type DatasetContents } from './search-plan.ts';
 import { historyFilter, planScans, toSegmentFile, windowFilter } from './window-scans.ts';
@@ -95,7 +96,7 @@ export async function openForeignStore(
   const searchAll: FixtureStore['searchAll'] = async (query, bounds, limits, signal) => {
     const began = performance.now();
     const inspected = await inspectQuery(deps, organization, query, signal);
-    const contents = fixtureContents(stored, inspected, undefined);
+    const contents = hideData(inspected, fixtureContents(stored, inspected, undefined), limits.hidden);
     const plan = createSearchPlan(inspected, contents, { ...bounds, clock: 'event' });
     return runSearchPlan(deps, organization, plan, { limits, signal, began });
   };

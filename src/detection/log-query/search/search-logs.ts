@@ -1,6 +1,7 @@
 import { inOrg, type Db, type Tx } from '../../../platform/db/db.ts';
 import type { Clock } from '../../../platform/lib/time/clock.ts';
 import type { OrgId } from '../../../platform/lib/org-id.ts';
+import type { HiddenData } from '../../siem/hidden-data.ts';
 import type { QueryCheck, QueryWindow, SearchLimits, SearchResult } from '../../siem/connector.ts';
 import { loadCatalog, sealDatasets, type CatalogCache } from '../../log-store/catalog/catalog.store.ts';
 import type { FieldsByDataset } from '../../log-store/catalog/catalog.ts';
@@ -27,6 +28,7 @@ import {
   type DriftCounts,
   type SearchPlan,
 } from './search-plan.ts';
+import { hideData } from './hide-data.ts';
 import { explainUnknownColumn } from './unknown-columns.ts';
 
 /** `clock` is slot time. */
@@ -52,7 +54,8 @@ export async function searchLogs(
   signal?: AbortSignal,
 ): Promise<SearchResult> {
   const began = performance.now();
-  const plan = await planSearch(deps, orgId, input, signal);
+  const { hidden } = input.limits;
+  const plan = await planSearch(deps, orgId, { ...input, hidden }, signal);
   return withQueryFiles(deps.segmentStore, orgId, plan.contents.segments, () =>
     runSearchPlan(deps, orgId, plan, { limits: input.limits, signal, began }),
   );
@@ -62,7 +65,12 @@ export async function searchLogs(
 export async function planSearch(
   deps: SearchLogsDeps,
   orgId: OrgId,
-  { query, window, segments }: { query: string; window: QueryWindow; segments?: SegmentRow[] },
+  {
+    query,
+    window,
+    segments,
+    hidden,
+  }: { query: string; window: QueryWindow; segments?: SegmentRow[]; hidden?: HiddenData | undefined },
   signal?: AbortSignal,
 ): Promise<SearchPlan> {
   const inspected = await inspectQuery(deps, orgId, query, signal);
@@ -75,7 +83,7 @@ export async function planSearch(
     await inOrg(deps.db, orgId, (tx) => sealDatasets(tx, orgId, distinctDatasets(sources), window.to));
   }
   const contents = await loadContents(deps, orgId, { sources, window, segments, lookbackMs });
-  return createSearchPlan(inspected, contents, window);
+  return createSearchPlan(inspected, hideData(inspected, contents, hidden), window);
 }
 
 /**

@@ -5,6 +5,7 @@ import { otherColumns } from '../../log-store/catalog/merge-catalog.ts';
 import type { LogEngine } from '../../log-engine/process/engine.ts';
 import { eventTextSql } from '../../log-engine/sql/field-sql.ts';
 import { listUsedNames, readsEventText, type Inspection } from '../../log-engine/inspection/inspection.ts';
+import { toColumnKinds } from '../../log-engine/inspection/output-columns.ts';
 import { findKeySpellings } from '../../log-engine/queries/key-spellings.ts';
 import type { QueryEnd, QueryJob, WindowsJob } from '../../log-engine/queries/protocol.ts';
 import { findReplacements, type UnknownPath } from '../../log-engine/queries/nested-paths.ts';
@@ -39,6 +40,8 @@ export type DatasetContents = {
   drift: DriftCounts;
   otherDatasets: string[];
   early: boolean;
+  /** Fields that the query cannot read. Absent: it can read all. */
+  hiddenFields?: readonly string[];
   /** No event before this time is late. Absent if no event is. */
   lateFrom?: Date;
 };
@@ -83,7 +86,11 @@ export async function runSearchPlan(
   try {
     const run = { timeoutMs: limits.timeoutMs, ...(signal ? { signal } : {}) };
     const { result, unknown } = await runWithUnknownColumns({ inspected, contents }, plan.buildJob, (job) =>
-      engine.query(organization, { ...job, rowsMax: resultRowsMax(inspected, limits) }, run),
+      engine.query(
+        organization,
+        { ...job, rowsMax: resultRowsMax(inspected, limits), bytesMax: limits.bytesMax ?? bytesMax },
+        run,
+      ),
     );
     return toSearchResult(plan, { result, unknown, began });
   } catch (error) {
@@ -130,6 +137,7 @@ export function toSearchResult(
     aggregate: inspected.inspection.aggregate && !(found.rows[0] && '_id' in found.rows[0]),
     noData: emptyDatasets.length > 0,
     early: contents.early,
+    kinds: toColumnKinds(inspected.inspection.outputs, found.columns.length),
     ms: performance.now() - began,
     warnings: [
       ...describeEmptyDatasets(emptyDatasets, contents),
@@ -225,6 +233,7 @@ function toTableSource(
     scans: contents.scans.get(source.name) ?? [],
     eventAsText: inspection.eventAsText && usedNames !== undefined,
     usedNames,
+    hiddenFields: contents.hiddenFields,
   };
 }
 
