@@ -10,7 +10,7 @@ import {
   type QueryWindow,
   type SearchResult,
 } from '../siem/connector.ts';
-import { remoteConnectors, type RemoteSiemType } from '../siem/connectors/registry.ts';
+import { readTimeField, remoteConnectors, type RemoteSiemType } from '../siem/connectors/registry.ts';
 import { describeMissingConnection } from '../siem/siem-errors.ts';
 import { resolveConnection, type ConnectionRow } from './connections.store.ts';
 import { openCredentials } from './connection-settings.ts';
@@ -60,16 +60,28 @@ function connect(
   credentials: unknown,
 ): SiemConnection {
   const connector = remoteConnectors[row.kind];
+  const { language, writing, dialect, eventField, returnsEvents, tableOf = same } = connector;
   const settings = connector.settings.parse(JSON.parse(row.settings));
   const connection: SiemConnection = {
     id: row.id,
     clock: row.clock,
     delayMs: row.delay_minutes * minuteMs,
     ...(row.clock === 'event' && row.recheck_minutes > 0 ? { recheckMs: row.recheck_minutes * minuteMs } : {}),
+    guide: {
+      language,
+      writing,
+      dialect,
+      eventField,
+      returnsEvents,
+      tableOf,
+      timeField: readTimeField(row.kind, settings),
+    },
     ...connector.connect({ settings, credentials, allow: fetchAllow }),
   };
   return withPortableQueries(connection, { organization: row.organization_id, kind: row.kind, settings });
 }
+
+const same = (dataset: string): string => dataset;
 
 function noConnection({ connectionId, siemType }: ConnectionSelector): SiemError {
   const message =

@@ -4,7 +4,7 @@ import { openForeignStore, type FixtureDeps, type ForeignEvent } from '../log-qu
 import type { Expression } from '../matching/expression.ts';
 import type { DatasetFields, QueryWindow, SearchLimits, SearchResult, SiemConnection } from '../siem/connector.ts';
 import { queryCharsMax, isPortableQuery, readLookbackMs } from '../siem/query-text.ts';
-import { type RemoteSiemType, findConnector, remoteConnectors } from '../siem/connectors/registry.ts';
+import { type RemoteSiemType, findConnector, readTimeField } from '../siem/connectors/registry.ts';
 import { authorError, dataDependentError } from '../siem/siem-errors.ts';
 import { UnsupportedError } from '../siem/dialects/dialect.ts';
 import { createNameOf, type PortableDataset, toExpression } from './to-expression.ts';
@@ -19,9 +19,8 @@ export type PortableTarget = {
 
 /** Reads what portable queries need from the settings of a connection. */
 export function readPortableTarget(kind: RemoteSiemType, settings: unknown): PortableTarget {
-  const { datasets = {}, timeField, timeColumn } = settings as Partial<PortableTarget> & { timeColumn?: string };
-  const column = timeColumn?.split('.').at(-1)!.replaceAll(/["`]/g, '');
-  return { kind, datasets, timeField: timeField ?? column ?? remoteConnectors[kind].timeField };
+  const { datasets = {} } = settings as Partial<PortableTarget>;
+  return { kind, datasets, timeField: readTimeField(kind, settings) };
 }
 
 /** Most events of a window that a portable query reads from one dataset. */

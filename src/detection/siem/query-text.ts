@@ -133,6 +133,27 @@ export function isGroupingQuery(query: string, quoting: Quoting = 'escaped'): bo
   return grouping.test(text.replaceAll(/\b\w+\s*\([^()]*\)\s*over\s*\(/gi, ' '));
 }
 
+/**
+ * Returns whether an SQL query selects whole rows of one table, by its text. A second SELECT, a set operation, a join or a list of sources could add
+ * rows or columns of its own.
+ */
+export function isPlainSelect(query: string, quoting: Quoting = 'escaped'): boolean {
+  const text = removeQuotedText(query, quoting);
+  const start = /^\s*select\s+\*\s+from\s+[\w\s.]*?\bwhere\b/i.exec(text);
+  return start !== null && !/\b(?:select|union|except|intersect|join|format|into)\b/i.test(text.slice(start[0].length));
+}
+
+/** Returns whether a query with pipes begins as it must to read events, and has commands only that select, order or leave out columns of them. */
+export const isPlainPipe = (
+  query: string,
+  start: RegExp,
+  commands: readonly string[],
+  quoting: Quoting = 'escaped',
+): boolean =>
+  start.test(removeQuotedText(query, quoting)) &&
+  !query.includes(';') &&
+  listPipeCommands(query, quoting).every((command) => commands.includes(command));
+
 type ClockColumns = { timeColumn: string; ingestColumn?: string | undefined };
 
 /** Builds the window expressions of an SQL or pipe language. Applies `ingestedBefore` if there is an ingest column. `literal` formats a time. */

@@ -17,6 +17,7 @@ import {
   buildWindowExpressions,
   emptyWindow,
   pickOrderColumns,
+  isPlainSelect,
 } from '../query-text.ts';
 import { groupFields } from '../result-rows.ts';
 import { clickhouse as dialect } from '../dialects/clickhouse.ts';
@@ -60,6 +61,7 @@ export const clickhouse: RemoteConnector<z.infer<typeof Settings>, z.infer<typeo
   source: { label: 'Table', example: 'windows_events' },
   names: 'sql',
   eventField: null,
+  returnsEvents: (query) => isPlainSelect(query),
   listsAllFields: true,
   objectColumns: /./,
   sweep: {

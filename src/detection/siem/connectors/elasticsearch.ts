@@ -11,7 +11,7 @@ import {
   upstreamError,
 } from '../siem-errors.ts';
 import { requestJson, tryParseJson, type SiemResponse, type SiemServer, fetchFieldCaps } from '../siem-http.ts';
-import { validateQueryText, listPipeCommands, emptyWindow } from '../query-text.ts';
+import { validateQueryText, listPipeCommands, emptyWindow, isPlainPipe } from '../query-text.ts';
 import { esql } from '../dialects/esql.ts';
 import { createRemoteConnection } from '../remote-connection.ts';
 import { toRows, allowUnknownIndex, searchSlices, type SliceResult } from '../result-rows.ts';
@@ -45,6 +45,7 @@ export const elasticsearch: RemoteConnector<Settings, z.infer<typeof Credentials
   source: { label: 'Index', example: 'winlogbeat-*' },
   names: 'pipes',
   eventField: '_source',
+  returnsEvents: (query) => isPlainPipe(query, /^\s*from\s/i, ['where', 'sort', 'limit', 'keep', 'drop']),
   listsAllFields: true,
   objectColumns: null,
   sweep: {

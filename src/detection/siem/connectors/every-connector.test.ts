@@ -41,6 +41,97 @@ describe.each(kinds)('%s', (kind) => {
   });
 });
 
+describe.each(kinds)('queries of %s', (kind) => {
+  const { dialect, returnsEvents } = remoteConnectors[kind];
+  const events = {
+    table: kind === 'splunk' ? 'index=logs' : 'logs',
+    time: 'time',
+    where: { kind: 'all', of: [] } as const,
+  };
+
+  test('that read whole events are known as such', () => {
+    expect(returnsEvents(dialect.writeEvents(events))).toBe(true);
+  });
+
+  test('that count events name the groups, and are known to return no events', () => {
+    for (const by of [{ field: 'user' }, { stepSeconds: 3600 }, null]) {
+      const query = dialect.writeCounts({ ...events, by, limit: 20 });
+      expect(query).toContain('counted_events');
+      expect(query.includes('counted_value')).toBe(by !== null && 'field' in by);
+      expect(query.includes('counted_time')).toBe(by !== null && 'stepSeconds' in by);
+      expect(returnsEvents(query)).toBe(false);
+    }
+  });
+});
+
+/** Queries that return a value of their own as if an event had it. */
+const planted: [RemoteSiemType, string[]][] = [
+  [
+    'clickhouse',
+    [
+      "SELECT 'bob' AS user FROM logs WHERE $window",
+      "SELECT * FROM (SELECT 'bob' AS user) WHERE $window",
+      "SELECT * FROM logs WHERE $window UNION ALL SELECT 'bob'",
+      'SELECT * FROM logs, (SELECT 1 AS n) AS t WHERE $window',
+      'SELECT * FROM numbers(9) WHERE $window',
+      "SELECT * FROM logs /* */ JOIN (SELECT 'bob' AS user) t ON 1 WHERE $window",
+    ],
+  ],
+  [
+    'postgres',
+    [
+      "SELECT * FROM (VALUES ('bob')) AS v(user) WHERE $window",
+      "SELECT *, 'bob' AS user FROM logs WHERE $window",
+      'SELECT * FROM logs AS l(user) WHERE $window',
+      "WITH logs AS (SELECT 'bob' AS user) SELECT * FROM logs WHERE $window",
+    ],
+  ],
+  [
+    'elasticsearch',
+    [
+      'ROW user = "bob"',
+      'FROM logs | EVAL user = "bob"',
+      'FROM logs | RENAME ip AS user',
+      'FROM logs | STATS n = COUNT(*)',
+      'FROM logs | DISSECT m "%{user}"',
+    ],
+  ],
+  [
+    'opensearch',
+    [
+      "source=logs | where $window | eval user = 'bob'",
+      'source=logs | where $window | rename ip as user',
+      'describe logs',
+    ],
+  ],
+  [
+    'sentinel',
+    [
+      'print user = "bob"',
+      'datatable(user:string)["bob"]',
+      'logs | where $window | extend user = "bob"',
+      'let logs = print user = "bob"; logs | where $window',
+      'logs | where $window | project user = "bob"',
+      'union logs, (print user = "bob")',
+    ],
+  ],
+  [
+    'splunk',
+    [
+      '| makeresults | eval user="bob"',
+      'index=logs | eval user="bob"',
+      'index=logs | rename ip AS user',
+      'index=logs | append [| makeresults | eval user="bob"]',
+      'index=logs | stats count',
+      'index=logs | rex "(?<user>bob)"',
+    ],
+  ],
+];
+
+test.each(planted)('no query of %s passes a value of its own off as an event', (kind, queries) => {
+  expect(queries.filter((query) => remoteConnectors[kind].returnsEvents(query))).toEqual([]);
+});
+
 test.each<SiemKind>(['local', ...kinds])('%s finds values and patterns', (kind) => {
   const { text, isIn, isLike, or, query } = findConnector(kind).sweep;
   const conditions = [isIn(text('domain'), ['evil.top', 'bad.top']), isLike(text('url'), ['*.evil.top*', '91.92.*'])];

@@ -4,8 +4,19 @@ import { singleQuoted, toRegex } from '../sweep-language.ts';
 
 /** The functions of the embedded log store, bound to one organization. */
 export type LogStoreFunctions = Required<
-  Pick<SiemConnection, 'search' | 'searchWindows' | 'check' | 'fields' | 'firstEventAt' | 'lateEvents'>
+  Pick<SiemConnection, 'search' | 'searchWindows' | 'check' | 'fields' | 'firstEventAt' | 'lateEvents' | 'hasEvents'>
 >;
+
+const writing = {
+  language: 'SQL',
+  writing: [
+    'One SELECT of DuckDB over datasets by name; the window is applied to every dataset, so do not restrict the time.',
+    'Every dataset has _id, _time (UTC), _ingested and _event (the event as JSON). Keys inside of objects have dotted names: request.headers.host.',
+    "Read a key that is no column with (_event->>'$.a.b'), and values of mixed types as text with _text.name.",
+    '<dataset>_history has the events before the window. $window_start and $window_end are its bounds.',
+    'Functions that read files, clocks, settings or random numbers are refused.',
+  ].join(' '),
+};
 
 /** The embedded log store, which is the default. Its windows are on arrival, except for late events, so they need no delay. */
 export const local: SiemConnector<LogStoreFunctions> = {
@@ -20,7 +31,7 @@ export const local: SiemConnector<LogStoreFunctions> = {
     or: ' OR ',
     query: (dataset, condition) => `SELECT _id, _time, _event FROM "${dataset}" WHERE ${condition}`,
   },
-  connect: ({ search, searchWindows, check, fields, firstEventAt, lateEvents }) => ({
+  connect: ({ search, searchWindows, check, fields, firstEventAt, lateEvents, hasEvents }) => ({
     clock: 'ingest',
     delayMs: 0,
     search,
@@ -29,6 +40,16 @@ export const local: SiemConnector<LogStoreFunctions> = {
     fields,
     firstEventAt,
     lateEvents,
+    hasEvents,
+    canHide: true,
+    guide: {
+      ...writing,
+      dialect: duckdb,
+      timeField: '_time',
+      eventField: null,
+      tableOf: (name) => name,
+      returnsEvents: () => false,
+    },
     ping: () => Promise.resolve(),
   }),
 };

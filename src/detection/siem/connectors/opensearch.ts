@@ -9,7 +9,7 @@ import {
   UnknownIndexError,
 } from '../siem-errors.ts';
 import { fetchFieldCaps, requestJson, tryParseJson, type SiemResponse, type SiemServer } from '../siem-http.ts';
-import { listPipeCommands, insertWindow, buildWindowExpressions, emptyWindow } from '../query-text.ts';
+import { listPipeCommands, insertWindow, buildWindowExpressions, emptyWindow, isPlainPipe } from '../query-text.ts';
 import { ppl } from '../dialects/ppl.ts';
 import { createRemoteConnection } from '../remote-connection.ts';
 import { toRows, allowUnknownIndex, searchSlices, type SliceResult } from '../result-rows.ts';
@@ -45,6 +45,8 @@ export const opensearch: RemoteConnector<Settings, z.infer<typeof shared.userPas
   source: { label: 'Index', example: 'winlogbeat-*' },
   names: 'pipes',
   eventField: null,
+  returnsEvents: (query) =>
+    isPlainPipe(query, /^\s*(?:search\s+)?source\s*=/i, ['where', 'sort', 'head', 'fields', 'dedup']),
   listsAllFields: true,
   objectColumns: null,
   sweep: {

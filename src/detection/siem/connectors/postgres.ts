@@ -9,6 +9,7 @@ import {
   buildWindowExpressions,
   emptyWindow,
   pickOrderColumns,
+  isPlainSelect,
 } from '../query-text.ts';
 import { postgres as dialect } from '../dialects/postgres.ts';
 import { createRemoteConnection } from '../remote-connection.ts';
@@ -52,6 +53,7 @@ export const postgres: RemoteConnector<z.infer<typeof Settings>, z.infer<typeof 
   source: { label: 'Table', example: 'windows_events' },
   names: 'postgres',
   eventField: null,
+  returnsEvents: (query) => isPlainSelect(query, 'standard'),
   listsAllFields: true,
   // A value of type `json` may have an escape that its text cannot have, which would make the query fail.
   objectColumns: /^jsonb$/,

@@ -21,6 +21,12 @@ export type SiemKind = RemoteSiemType | 'local';
  */
 export const remoteConnectors: Record<RemoteSiemType, RemoteConnector<unknown, unknown>> = remote;
 
+/** Returns the field with the time of an event, as the settings of a connection or its kind of SIEM define it. */
+export function readTimeField(kind: RemoteSiemType, settings: unknown): string {
+  const { timeField, timeColumn } = settings as { timeField?: string; timeColumn?: string };
+  return timeField ?? timeColumn?.split('.').at(-1)!.replaceAll(/["`]/g, '') ?? remoteConnectors[kind].timeField;
+}
+
 export const siemConnectors = { local } satisfies Record<string, SiemConnector<never>>;
 
 /** Returns what all kinds of SIEM have, the embedded store included. */

@@ -16,6 +16,7 @@ import {
   removeTrailingSemicolon,
   buildWindowExpressions,
   emptyWindow,
+  isPlainPipe,
 } from '../query-text.ts';
 import { kql } from '../dialects/kql.ts';
 import { createRemoteConnection } from '../remote-connection.ts';
@@ -68,6 +69,8 @@ export const sentinel: RemoteConnector<Settings, z.infer<typeof Credentials>> = 
   source: { label: 'Table', example: 'SecurityEvent' },
   names: 'pipes',
   eventField: null,
+  returnsEvents: (query) =>
+    isPlainPipe(query, /^\s*[a-z_]\w*\s*\|/i, ['where', 'sort', 'order', 'take', 'limit', 'top']),
   listsAllFields: true,
   objectColumns: /^dynamic$/,
   sweep: {

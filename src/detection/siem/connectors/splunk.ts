@@ -3,7 +3,7 @@ import { boundedString } from '../../../platform/lib/text/bounded-text.ts';
 import type { QueryWindow, RemoteConnector, QueryRow, SearchLimits } from '../connector.ts';
 import { authorError, dataDependentError, httpStatusError, upstreamError } from '../siem-errors.ts';
 import { sendSiemRequest, tryParseJson, parseJsonObject, type SiemRequest, type SiemServer } from '../siem-http.ts';
-import { validateQueryText, listPipeCommands, removeQuotedText } from '../query-text.ts';
+import { validateQueryText, listPipeCommands, removeQuotedText, isPlainPipe } from '../query-text.ts';
 import { spl } from '../dialects/spl.ts';
 import { createRemoteConnection } from '../remote-connection.ts';
 import { sortRows } from '../result-rows.ts';
@@ -46,6 +46,14 @@ export const splunk: RemoteConnector<Settings, z.infer<typeof Credentials>> = {
   source: { label: 'Search', example: 'index=wineventlog' },
   names: 'pipes',
   eventField: '_raw',
+  tableOf: (dataset) => `index=${dataset}`,
+  returnsEvents: (query) =>
+    isPlainPipe(
+      query,
+      /^\s*[^|\s]/,
+      ['search', 'where', 'sort', 'head', 'tail', 'dedup', 'reverse', 'fields', 'table'],
+      'spl',
+    ),
   // Splunk finds the fields of an event when it reads the event.
   listsAllFields: false,
   objectColumns: null,

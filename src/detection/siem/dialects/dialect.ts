@@ -60,12 +60,22 @@ export type CorrelationQuery = {
 /** A query for whole events. The fields of the condition are names in the logs. */
 export type EventsQuery = { table: string; time: string; where: Expression };
 
+/**
+ * Counts events: by the text of a field, most frequent first, by time in steps since 1970, or all of them if `by` is null. At most `limit` groups. The
+ * columns of the result are those of `countColumns`. Times are in seconds since 1970, or dates.
+ */
+export type CountsQuery = EventsQuery & { by: { field: string } | { stepSeconds: number } | null; limit: number };
+
+/** Names that no field of a log has. */
+export const countColumns = { value: 'counted_value', time: 'counted_time', events: 'counted_events' };
+
 /** A query language. The functions throw an UnsupportedError for what the language cannot express. */
 export type Dialect = {
   language: string;
   writeRule: (query: RuleQuery) => string;
   writeCorrelation: (query: CorrelationQuery) => string;
   writeEvents: (query: EventsQuery) => string;
+  writeCounts: (query: CountsQuery) => string;
 };
 
 /** How a language writes the parts of a condition. `field: null` is the text of the whole event. */

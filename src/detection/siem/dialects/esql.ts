@@ -65,6 +65,13 @@ export const esql = createPipedDialect({
   assign: 'EVAL',
   filter: 'WHERE',
   keep: 'KEEP',
+  count: (name) => `STATS ${name} = COUNT(*)`,
+  by: 'BY',
+  sortBy: (largest, column, limit) => [
+    `SORT ${largest === null ? '' : `${largest} DESC, `}${column}`,
+    `LIMIT ${limit}`,
+  ],
+  stepOf: (time, seconds) => `DATE_TRUNC(${seconds} seconds, ${time})`,
   rowColumns: (time) => ['_id', quoteName(time)],
   exists: (field, expected) => `${field} IS ${expected ? 'NOT ' : ''}NULL`,
   compare: (field, { relation, text }, cased) => {

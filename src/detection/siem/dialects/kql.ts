@@ -39,6 +39,13 @@ export const kql = createPipedDialect({
   assign: 'extend',
   filter: 'where',
   keep: 'project',
+  count: (name) => `summarize ${name} = count()`,
+  by: 'by',
+  sortBy: (largest, column, limit) => [
+    `sort by ${largest === null ? '' : `${largest} desc, `}${column} asc`,
+    `take ${limit}`,
+  ],
+  stepOf: (time, seconds) => `bin(${time}, ${seconds}s)`,
   rowColumns: (time) => [quoteName(time)],
   eventText: 'tostring(pack_all())',
   exists: (field, expected) => `${expected ? 'isnotempty' : 'isempty'}(${field})`,

@@ -1,5 +1,13 @@
 import type { ValueTest } from '../../matching/expression.ts';
-import { UnsupportedError, type ConditionWriter, type Dialect, type EventsQuery, type RuleQuery } from './dialect.ts';
+import {
+  countColumns,
+  UnsupportedError,
+  type ConditionWriter,
+  type CountsQuery,
+  type Dialect,
+  type EventsQuery,
+  type RuleQuery,
+} from './dialect.ts';
 import { toSimpleComparison, type SimpleComparison } from '../../matching/text-pattern.ts';
 import { writeCondition } from './write-condition.ts';
 
@@ -19,6 +27,13 @@ export type PipedSpelling = {
   assign: string;
   filter: string;
   keep: string;
+  /** Returns the command that counts events, to which `by` adds a column to group by. */
+  count: (name: string) => string;
+  by: string;
+  /** Returns the commands that order groups by a number, the largest first, unless it is null, then by a column, and keep the first ones. */
+  sortBy: (largest: string | null, column: string, limit: number) => string[];
+  /** Returns the beginning of the step of a time. */
+  stepOf: (time: string, seconds: number) => string;
   rowColumns: (time: string) => readonly string[];
   /** The text of the whole event. Absent: keywords are not supported. */
   eventText?: string;
@@ -47,6 +62,7 @@ export function createPipedDialect(spelling: PipedSpelling): Dialect {
     language: spelling.language,
     writeRule: (query) => writeRule(query, spelling),
     writeEvents: (query) => writeEvents(query, spelling),
+    writeCounts: (query) => writeCounts(query, spelling),
     writeCorrelation: () => {
       throw new UnsupportedError(
         `correlation rules are not converted to ${spelling.language}. Run the rule on the embedded log store or an SQL database, or convert it for the embedded log store and make it a portable query`,
@@ -71,6 +87,21 @@ function writeEvents({ table, time, where }: EventsQuery, spelling: PipedSpellin
     source(table, eventColumns),
     `${filter} ${writeCondition(where, writer, '    ')}`,
     ...(eventColumns ? [`${keep} ${[quoteName(time), ...eventColumns].join(', ')}`] : []),
+  ].join('\n| ');
+}
+
+function writeCounts({ table, time, where, by, limit }: CountsQuery, spelling: PipedSpelling): string {
+  const isByTime = by !== null && 'stepSeconds' in by;
+  const column = isByTime ? countColumns.time : countColumns.value;
+  const group = isByTime
+    ? spelling.stepOf(spelling.quoteName(time), by.stepSeconds)
+    : by && spelling.readFirst([by.field]);
+  return [
+    spelling.source(table),
+    `${spelling.filter} ${writeCondition(where, createConditions(spelling, spelling.readPath), '    ')}`,
+    ...(group === null ? [] : [`${spelling.assign} ${column} = ${group}`]),
+    `${spelling.count(countColumns.events)}${group === null ? '' : ` ${spelling.by} ${column}`}`,
+    ...(group === null ? [] : spelling.sortBy(isByTime ? null : countColumns.events, column, limit)),
   ].join('\n| ');
 }
 

@@ -34,6 +34,10 @@ export const ppl = createPipedDialect({
   assign: 'eval',
   filter: 'where',
   keep: 'fields',
+  count: (name) => `stats count() as ${name}`,
+  by: 'by',
+  sortBy: (largest, column, limit) => [`sort ${largest === null ? '' : `- ${largest}, `}+ ${column}`, `head ${limit}`],
+  stepOf: (time, seconds) => `from_unixtime(floor(unix_timestamp(${time}) / ${seconds}) * ${seconds})`,
   rowColumns: (time) => [quoteName(time)],
   exists: (field, expected) => `${expected ? 'isnotnull' : 'isnull'}(${field})`,
   compare: (field, { relation, text }, cased) => {

@@ -1,13 +1,15 @@
 import { listFields } from '../../matching/expression.ts';
-import type {
-  CorrelatedEvents,
-  Correlation,
-  CorrelationOperator,
-  CorrelationPart,
-  CorrelationQuery,
-  Dialect,
-  EventsQuery,
-  RuleQuery,
+import {
+  countColumns,
+  type CorrelatedEvents,
+  type Correlation,
+  type CorrelationOperator,
+  type CorrelationPart,
+  type CorrelationQuery,
+  type CountsQuery,
+  type Dialect,
+  type EventsQuery,
+  type RuleQuery,
 } from './dialect.ts';
 import { columnNames, sqlConditions, writeLogs, type SqlSpelling } from './sql-conditions.ts';
 import { writeCondition } from './write-condition.ts';
@@ -25,15 +27,31 @@ export function createSqlDialect(spelling: SqlSpelling): Dialect {
     writeRule: (query) => writeRule(query, spelling),
     writeCorrelation: (query) => writeSqlCorrelation(query, spelling),
     writeEvents: (query) => writeEvents(query, spelling),
+    writeCounts: (query) => writeCounts(query, spelling),
   };
 }
 
-function writeEvents({ table, where }: EventsQuery, spelling: SqlSpelling): string {
+const writeEvents = (query: EventsQuery, spelling: SqlSpelling): string => `SELECT *\n${writeFrom(query, spelling)}`;
+
+/** Returns the clauses that select the events of a window. */
+function writeFrom({ table, where }: EventsQuery, spelling: SqlSpelling): string {
   const { windowCondition, readField } = spelling;
   const names = new Map(listFields(where).flatMap((field) => (field === null ? [] : [[field, readField(field)]])));
   const condition = writeCondition(where, sqlConditions(names, spelling));
   const window = windowCondition === undefined ? '' : `${windowCondition}\n  AND `;
-  return `SELECT *\nFROM ${table}\nWHERE ${window}(${condition})`;
+  return `FROM ${table}\nWHERE ${window}(${condition})`;
+}
+
+function writeCounts({ by, limit, ...query }: CountsQuery, spelling: SqlSpelling): string {
+  const { value, time, events } = countColumns;
+  const from = writeFrom(query, spelling);
+  if (by === null) return `SELECT count(*) AS ${events}\n${from}`;
+  const isByTime = 'stepSeconds' in by;
+  const group = isByTime
+    ? `floor(${spelling.secondsOf(spelling.rowColumns(query.time).at(-1)!)} / ${by.stepSeconds}) * ${by.stepSeconds} AS ${time}`
+    : `${spelling.readField(by.field)} AS ${value}`;
+  const order = isByTime ? '1' : '2 DESC, 1';
+  return `SELECT ${group}, count(*) AS ${events}\n${from}\nGROUP BY 1\nORDER BY ${order}\nLIMIT ${limit}`;
 }
 
 function writeRule({ table, time, fields, columns, constants, where }: RuleQuery, spelling: SqlSpelling): string {
