@@ -175,10 +175,23 @@ create table tool_grants (
   foreign key (organization_id, detection_id) references agents (organization_id, id)
 );
 comment on table tool_grants is 'Tools that an administrator has allowed for a detection.';
-comment on column tool_grants.settings is 'JSON of the tool''s settings, such as the allowed address of http_get.';
+comment on column tool_grants.settings is 'JSON: the allowed address of http_get, whether the results are trusted, and whether the model may send text of its own.';
 comment on column tool_grants.key_id is 'API key that granted the tool.';
 comment on column tool_grants.actor is 'Person or key that signed in, if the tool was granted with a session.';
 select tocsin_protect('tool_grants');
+
+create table agent_settings (
+  organization_id uuid primary key references organizations (id),
+  default_tool_names text[],
+  hidden_datasets text[] not null,
+  hidden_fields text[] not null,
+  updated_at timestamptz not null
+);
+comment on table agent_settings is 'What agents of an organization may use. An organization without a row has changed nothing.';
+comment on column agent_settings.default_tool_names is 'Tools of new detections. Null: none.';
+comment on column agent_settings.hidden_datasets is 'Datasets that are kept from models.';
+comment on column agent_settings.hidden_fields is 'Fields that are kept from models, with dots for keys inside of objects.';
+select tocsin_protect('agent_settings');
 
 create table shadows (
   organization_id uuid not null,

@@ -13,6 +13,7 @@ import { overviewRoutes } from '../agents/overview/overview.routes.ts';
 import { agentRoutes } from '../detection/detections/built-in-agents.routes.ts';
 import { detectionRoutes, suggestionRoutes } from '../detection/detections/detections.routes.ts';
 import { summaryRoutes } from '../detection/detections/summaries/summaries.routes.ts';
+import { agentSettingsRoutes } from '../detection/detections/agent-settings/agent-settings.routes.ts';
 import { toolRoutes } from '../detection/detections/tool-grants/tool-grants.routes.ts';
 import { bulkRoutes } from '../detection/detections/bulk/bulk.routes.ts';
 import { sigmaRoutes } from '../detection/sigma/convert/sigma.routes.ts';
@@ -244,6 +245,7 @@ function registerDetections(app: App, deps: Deps): void {
   runRoutes(app, deps);
   runDetailRoutes(app, deps);
   toolRoutes(app, deps);
+  agentSettingsRoutes(app, deps);
   hitRoutes(app, deps);
   hitGroupRoutes(app, deps);
   entityNoteRoutes(app, deps);

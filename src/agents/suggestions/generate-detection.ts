@@ -5,6 +5,7 @@ import { listConnectionFields } from '../../detection/connections/check-connecti
 import { categories } from '../../detection/analysis/registry.ts';
 import { inOrg } from '../../platform/db/db.ts';
 import type { Estimate, Warning } from '../../detection/detections/record/detection.schema.ts';
+import { withDefaultTools } from '../../detection/detections/agent-settings/agent-settings.ts';
 import { findToolWarnings } from '../../detection/detections/record/warnings.ts';
 import { appError, unavailableError } from '../../platform/lib/errors.ts';
 import { uuidv7 } from '../../platform/lib/ids.ts';
@@ -48,7 +49,7 @@ export async function generateDetection(
   caller: Caller,
   input: GenerateRequest,
 ): Promise<GeneratedDetection> {
-  const { intent, siemType = null, toolNames } = input;
+  const { intent, siemType = null, toolNames } = await withDefaultTools(deps, caller, input);
   const isLogStore = siemType === null || siemType.toLowerCase() === 'local';
   const generation = isLogStore
     ? await generateForLogStore(deps, caller, intent)

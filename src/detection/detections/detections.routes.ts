@@ -1,5 +1,6 @@
 import type { App } from '../../platform/http/app-type.ts';
 import { apiRoutes } from '../../platform/http/api-routes.ts';
+import { withDefaultTools } from './agent-settings/agent-settings.ts';
 import { createDetection, type CreateDetectionDeps } from './create-detection.ts';
 import {
   CreateDetection,
@@ -54,7 +55,8 @@ export function detectionRoutes(app: App, deps: UpdateDetectionDeps): void {
       hasEtag: true,
       ignoresUnknownQuery: true,
     },
-    ({ caller, query, body }) => createDetection(deps, caller, body, query.validate === 'true'),
+    async ({ caller, query, body }) =>
+      createDetection(deps, caller, await withDefaultTools(deps, caller, body), query.validate === 'true'),
   );
   route(
     'GET /api/detections/:id',

@@ -103,7 +103,7 @@ export const Detection = z
       .literal(true)
       .optional()
       .describe(
-        'The detection has the tool search_siem, so its model may read rows of entities other than the one it judges.',
+        'The detection has a tool such as search_logs, so its model may read rows of entities other than the one it judges.',
       ),
     warnings: z.array(Warning).optional(),
     rationale: z.string().optional(),

@@ -12,6 +12,7 @@ export const ToolList = z.object({
       description: z.string(),
       effect: z.enum(['read', 'send']).describe('send: the tool sends data to another system.'),
       source: z.enum(['built-in', 'mcp']),
+      alias: z.string().nullable().describe('An earlier name of the tool, which still works.'),
       needsGrant: z.boolean().describe('An administrator must grant the tool to each detection.'),
     }),
   ),
@@ -24,12 +25,26 @@ export const GrantToolInput = z.strictObject({
     .describe(
       'For http_get. Scheme and host are fixed. `{entity}` and other names in braces are replaced with values of the entity.',
     ),
+  isTrusted: z
+    .boolean()
+    .default(false)
+    .describe(
+      'The results of the tool can prove something. Only for a system whose answers nobody outside can influence.',
+    ),
+  allowsFreeArguments: z
+    .boolean()
+    .default(false)
+    .describe(
+      'The model may send text of its own. Otherwise every argument is a value of the case, of an earlier result, or one that the schema of the tool lists.',
+    ),
 });
-export type GrantToolInput = z.infer<typeof GrantToolInput>;
+export type GrantToolInput = z.input<typeof GrantToolInput>;
 
 export const ToolGrant = z.object({
   tool: z.string(),
   url: z.string().nullable(),
+  isTrusted: z.boolean(),
+  allowsFreeArguments: z.boolean(),
   allowedBy: z.string().nullable().describe('Id of the API key.'),
   actor: ActorField,
   allowedAt: z.string(),

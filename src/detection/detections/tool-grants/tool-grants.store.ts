@@ -1,11 +1,12 @@
 import { sql } from 'kysely';
 import { queryRows, type Tx } from '../../../platform/db/db.ts';
 import type { OrgId } from '../../../platform/lib/org-id.ts';
+import type { ToolGrantSettings } from '../../tools/tool-definition.ts';
 import type { DetectionKey } from '../../scheduling/timeline.ts';
 
 export type GrantRow = {
   tool: string;
-  settings: Record<string, unknown>;
+  settings: ToolGrantSettings;
   keyId: string | null;
   actor: string | null;
   createdAt: Date;
@@ -16,7 +17,7 @@ export async function listGrants(tx: Tx, orgId: OrgId, detectionId: string): Pro
   const found = await queryRows<Omit<GrantRow, 'settings'> & { settings: string }>(tx)`
       select tool, settings, key_id as "keyId", actor, created_at as "createdAt" from tool_grants
       where organization_id = ${orgId} and detection_id = ${detectionId} order by tool`;
-  return found.map((grant) => ({ ...grant, settings: JSON.parse(grant.settings) as Record<string, unknown> }));
+  return found.map((grant) => ({ ...grant, settings: JSON.parse(grant.settings) as ToolGrantSettings }));
 }
 
 /** Stores a grant. Its time moves strictly forward. */

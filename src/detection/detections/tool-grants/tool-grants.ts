@@ -6,6 +6,7 @@ import { requireScopes } from '../../../platform/orgs/credentials.ts';
 import type { Caller } from '../../../platform/http/caller.ts';
 import { requireMatch } from '../../../platform/orgs/record-version.ts';
 import { isMcpToolName } from '../../../platform/mcp/mcp-settings.ts';
+import type { ToolGrantSettings } from '../../tools/tool-definition.ts';
 import { findTool, tools } from '../../tools/tools.ts';
 import { deleteGrant, listGrants, upsertGrant, type GrantRow } from './tool-grants.store.ts';
 import type { GrantToolInput, ToolGrant, ToolGrantList, ToolList } from './tool-grants.schema.ts';
@@ -20,16 +21,18 @@ type GrantKey = { id: string; tool: string; ifMatch?: string | undefined };
 
 /** Returns every tool that a detection can use: the built-in tools and those of the organization's MCP servers. */
 export async function getTools({ mcp }: Pick<ToolDeps, 'mcp'>, caller: Caller): Promise<ToolList> {
-  const builtInTools = Object.entries(tools).map(([name, { description, effect }]) => ({
+  const builtInTools = Object.entries(tools).map(([name, { description, effect, alias = null }]) => ({
     name,
     description,
     effect,
+    alias,
     source: 'built-in' as const,
     needsGrant: effect === 'send',
   }));
   const mcpTools = ((await mcp?.list(caller.orgId)) ?? []).map((tool) => ({
     ...tool,
     effect: 'send' as const,
+    alias: null,
     source: 'mcp' as const,
     needsGrant: true,
   }));
@@ -107,26 +110,31 @@ export const versionOfGrant = (grant: ToolGrant | undefined) => ({ updatedAt: gr
 
 const toAudited = (grant: ToolGrant | undefined) => grant && { ...grant, ...versionOfGrant(grant) };
 
-function toSettings(name: string, { url }: GrantToolInput): Record<string, unknown> {
+function toSettings(
+  name: string,
+  { url, isTrusted = false, allowsFreeArguments = false }: GrantToolInput,
+): ToolGrantSettings {
   const tool = findTool(name);
   if (tool ? tool.effect === 'read' : !isMcpToolName(name))
     throw fieldError('path/tool', 'needs_no_grant', `${name} needs no grant. Only http_get and MCP tools do.`);
   if (!tool?.findUrlProblem) {
     if (url !== undefined) throw fieldError('/url', 'unused', 'url is allowed for http_get only.');
-    return {};
+    return { isTrusted, allowsFreeArguments };
   }
   if (url === undefined)
     throw fieldError('/url', 'required', `url is required for ${name}: the URL that it may fetch.`);
   const problem = tool.findUrlProblem(url);
   if (problem) throw fieldError('/url', 'invalid_address', `url ${problem}.`);
-  return { url };
+  return { url, isTrusted, allowsFreeArguments };
 }
 
 function toRecord({ tool, settings, keyId, actor, createdAt }: GrantRow): ToolGrant {
-  const url = settings['url'];
+  const { url = null, isTrusted, allowsFreeArguments } = settings;
   return {
     tool,
-    url: typeof url === 'string' ? url : null,
+    url,
+    isTrusted,
+    allowsFreeArguments,
     allowedBy: keyId,
     actor,
     allowedAt: createdAt.toISOString(),

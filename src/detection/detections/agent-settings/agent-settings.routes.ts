@@ -1,0 +1,32 @@
+import type { App } from '../../../platform/http/app-type.ts';
+import { apiRoutes } from '../../../platform/http/api-routes.ts';
+import { AgentSettings, ChangeAgentSettings } from './agent-settings.schema.ts';
+import { changeAgentSettings, getAgentSettings } from './agent-settings.ts';
+
+export function agentSettingsRoutes(app: App, deps: Parameters<typeof changeAgentSettings>[0]): void {
+  const route = apiRoutes(app, { tag: 'tools', scope: 'detections:read' });
+  route(
+    'GET /api/agent-settings',
+    {
+      operationId: 'getAgentSettings',
+      summary: 'Get the default tools of new detections, and the data that is kept from models',
+      returns: AgentSettings,
+      hasEtag: true,
+    },
+    ({ caller }) => getAgentSettings(deps, caller),
+  );
+  route(
+    'PUT /api/agent-settings',
+    {
+      operationId: 'changeAgentSettings',
+      summary: 'Change the default tools of new detections, or the data that is kept from models',
+      description: 'Settings that the body leaves out stay as they are. They apply to the next verdict.',
+      scope: 'connections:admin',
+      acceptsIfMatch: true,
+      body: ChangeAgentSettings,
+      returns: AgentSettings,
+      hasEtag: true,
+    },
+    ({ caller, body, request }) => changeAgentSettings(deps, caller, body, request.headers['if-match']),
+  );
+}
