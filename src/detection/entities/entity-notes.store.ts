@@ -80,9 +80,9 @@ export function findNotes(
   orgId: OrgId,
   { entity, entityType, values }: { entity: string; entityType: string; values: string[] },
   limit: number,
-): Promise<Pick<EntityNoteRow, 'entity' | 'note'>[]> {
-  return queryRows<Pick<EntityNoteRow, 'entity' | 'note'>>(tx)`
-      select e.entity, e.note from entity_notes e
+): Promise<Pick<EntityNoteRow, 'id' | 'entity' | 'note'>[]> {
+  return queryRows<Pick<EntityNoteRow, 'id' | 'entity' | 'note'>>(tx)`
+      select e.id, e.entity, e.note from entity_notes e
       where e.organization_id = ${orgId} and md5(lower(e.entity)) in (select md5(lower(v)) from unnest(${[entity, ...values]}::text[]) v)
         and (e.entity_type in ('', ${entityType}) or lower(e.entity) <> lower(${entity}))
       order by lower(e.entity) = lower(${entity}) desc, e.entity, e.entity_type limit ${limit}`;

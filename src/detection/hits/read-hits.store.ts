@@ -141,6 +141,48 @@ type HitContent = { id: string; entity: string; rows: readonly RenderedRow[] };
 /** Returns the key of a value in `hit_values`, a UUID. Ignores case. */
 const toValueKey = (value: string): string => hash('md5', value.toLowerCase());
 
+/** A hit with what people decided, and those of the requested values that its entity or rows have, in lower case. */
+export type JudgedHit = {
+  id: string;
+  detectionId: string;
+  detection: string;
+  entity: string;
+  entityType: string;
+  severity: string;
+  status: string;
+  reason: string | null;
+  occurrences: number;
+  firstSeenAt: Date;
+  lastSeenAt: Date;
+  windowFrom: Date;
+  shared: string[];
+};
+
+/**
+ * Lists the latest hits since a time that have one of the values, with the latest reason of a status. Values that more than `commonMax` hits have are left
+ * out, because they connect nothing.
+ */
+export async function listHitsWithValues(
+  tx: Tx,
+  orgId: OrgId,
+  { values, since, commonMax }: { values: readonly string[]; since: Date; commonMax: number },
+  limit: number,
+): Promise<JudgedHit[]> {
+  const valueOf = new Map(values.map((value) => [toValueKey(value), value.toLowerCase()]));
+  const hits = await queryRows<Omit<JudgedHit, 'shared'> & { keys: string[] }>(tx)`
+      with counted as (select hit_id, value_key, count(*) over (partition by value_key) as hits from hit_values
+        where organization_id = ${orgId} and value_key = any(${[...valueOf.keys()]}::uuid[])),
+      shared as (select hit_id, array_agg(replace(value_key::text, '-', '')) as keys from counted where hits <= ${commonMax} group by hit_id)
+      select h.id, h.detection_id as "detectionId", a.name as detection, h.entity, h.entity_type as "entityType", h.severity, h.status,
+        (select c.reason from hit_changes c where c.organization_id = h.organization_id and c.hit_id = h.id and c.reason is not null
+          order by c.at desc, c.id desc limit 1) as reason,
+        h.occurrences, h.first_seen_at as "firstSeenAt", h.last_seen_at as "lastSeenAt", h.window_from as "windowFrom", s.keys
+      from shared s join hits h on h.organization_id = ${orgId} and h.id = s.hit_id
+        join agents a on a.organization_id = h.organization_id and a.id = h.detection_id
+      where h.last_seen_at >= ${since} order by h.last_seen_at desc, h.id desc limit ${limit}`;
+  return hits.map(({ keys, ...hit }) => ({ ...hit, shared: keys.flatMap((key) => valueOf.get(key) ?? []) }));
+}
+
 /** Replaces the values by which hits are found: the entity and every field of the rows. */
 export async function replaceHitValues(tx: Tx, orgId: OrgId, hits: readonly HitContent[]): Promise<void> {
   if (hits.length === 0) return;

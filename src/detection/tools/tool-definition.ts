@@ -1,11 +1,16 @@
 import type { z } from 'zod';
-import type { TextOrigin, ToolEffect } from '../../platform/models/model-tool.ts';
-import type { RenderedRow } from '../analysis/candidate.ts';
+import type { ModelTool, TextOrigin, ToolEffect } from '../../platform/models/model-tool.ts';
+import type { Facts, RenderedRow } from '../analysis/candidate.ts';
+import type { QueryRow, SiemConnection, TimeBounds } from '../siem/connector.ts';
+import type { HiddenData } from '../siem/hidden-data.ts';
+import type { ToolResult } from './tool-result.ts';
 
-/** Everything that is asked of a built-in tool. */
+/** Everything that is asked of a built-in tool. Calls share nothing, so those of one step can run side by side. */
 export type ToolDefinition<Input = unknown> = {
   /** Written for a language model, and shown to people. */
   description: string;
+  /** The name that an earlier version gave to the tool, which still works. */
+  alias?: string;
   input: z.ZodType<Input>;
   effect: ToolEffect;
   /** `get_rows` returns the rows of the case, which have rules of their own, so it adds nothing from outside. */
@@ -15,27 +20,59 @@ export type ToolDefinition<Input = unknown> = {
   /** Returns the problem with the URL that the grant of an administrator must set, or undefined. Null if a grant sets no URL. */
   findUrlProblem: ((url: string) => string | undefined) | null;
   // Declared as a method, so that definitions with different inputs fit into one registry.
-  run(input: Input, sources: ToolSources, signal: AbortSignal): Promise<unknown>;
+  run(input: Input, sources: ToolSources, signal: AbortSignal): Promise<ToolResult>;
 };
 
 /** Returns the tool. Infers the type of the input from its schema. */
 export const defineTool = <Input>(tool: ToolDefinition<Input>): ToolDefinition => tool;
 
+/** A tool that is bound to one entity. `earlier` are the results that the investigation has so far. */
+export type BoundTool = Omit<ModelTool, 'run'> & {
+  /** An administrator granted the tool and vouches for its results, so that they can prove something. */
+  isTrusted: boolean;
+  run: (input: unknown, signal: AbortSignal, earlier?: readonly ToolResult[]) => Promise<ToolResult>;
+};
+
+/** What an administrator grants to a detection with a tool that sends data. */
+export type ToolGrantSettings = {
+  /** The URL template of `http_get`. */
+  url?: string | undefined;
+  isTrusted: boolean;
+  /** The model may send values of its own, and not only those that it was shown. */
+  allowsFreeArguments: boolean;
+};
+
+export type RecordRow = Readonly<Record<string, unknown>> & { id: string };
+
+/** The logs of a detection. */
+export type LogSource = {
+  connection: SiemConnection;
+  /** The end of the candidate's window, where a search ends unless it says otherwise. */
+  windowTo: Date;
+  /** Later events are not there yet. */
+  now: Date;
+  render: (row: QueryRow, window: TimeBounds & { aggregate: boolean }) => RenderedRow;
+};
+
 /** The functions that tools call. Each is bound to one entity and its organization, so tools themselves have no access to either. */
 export type ToolSources = {
   entity: string;
-  rows: readonly RenderedRow[];
-  history: (limit: number) => Promise<unknown>;
-  searchSiem: (
-    query: string,
-    hours: number,
-    signal: AbortSignal,
-  ) => Promise<{ rows: RenderedRow[]; total: number; truncated: boolean }>;
+  rows: RenderedRow[];
+  facts: Facts;
+  /** Data that the organization keeps from models. */
+  hidden: HiddenData;
+  logs: LogSource;
+  /** Returns what the organization knows of an entity: notes, lists, hits, and values that the detection remembers. */
+  profile: (entity: string, limit: number) => Promise<RecordRow[]>;
+  /** Returns hits of other entities or detections whose rows contain one of the values, latest first. */
+  relatedHits: (values: readonly string[], since: Date, limit: number) => Promise<RecordRow[]>;
   searchFeed: (text: string, limit: number) => Promise<unknown>;
   lookupIndicator: (value: string) => Promise<unknown>;
   lookupTechnique: (id: string) => unknown;
-  /** The URL template that an administrator granted to this tool. */
-  grantedUrl: string | undefined;
+  /** The grant of an administrator for this tool, if there is one. */
+  grant: ToolGrantSettings | undefined;
+  /** Values that may leave the house: those of the candidate and of earlier results. */
+  known: ReadonlySet<string>;
   fetchText: (url: string, signal: AbortSignal) => Promise<string>;
 };
 

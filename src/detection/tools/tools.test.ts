@@ -1,54 +1,167 @@
 import { readFileSync } from 'node:fs';
-import { expect, test } from 'vitest';
-import { bindTool, tools } from './tools.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { startLogStore } from '../../../test/support/detection/log-store.ts';
+import { renderRow } from '../analysis/rows/render-row.ts';
+import type { AnalysisDefinition } from '../analysis/analysis-definition.ts';
+import { localConnection } from '../log-query/local-connection.ts';
+import type { SiemConnection } from '../siem/connector.ts';
+import { nothingHidden } from '../siem/hidden-data.ts';
+import { resultLimits, type ToolResult } from './tool-result.ts';
+import { bindTool, findTool, tools } from './tools.ts';
 import type { ToolSources } from './tool-definition.ts';
 
-const rows = [{ id: 'r1', fields: { user: 'root' } }] as unknown as ToolSources['rows'];
-const sources: ToolSources = {
+const store = await startLogStore();
+const definition = { timeField: null } as AnalysisDefinition;
+const windowTo = new Date('2024-06-01T12:00:00Z');
+const password = 'correct-horse';
+const national = 'NID-1234';
+const long = 'x'.repeat(100_000);
+
+let connection: SiemConnection;
+beforeAll(async () => {
+  const org = await store.newOrg();
+  store.at('2024-06-01T13:00:00Z');
+  const events = Array.from({ length: 150 }, (_, n) => ({
+    user: n % 3 === 0 ? 'eve' : 'root',
+    ip: `10.0.0.${n % 5}`,
+    password,
+    person: { nid: national, name: 'Eve' },
+    note: n === 7 ? long : `event ${n} ${'y'.repeat(900)}`,
+    time: new Date(windowTo.getTime() - (n + 1) * 60_000).toISOString(),
+  }));
+  await store.send(org, 'auth', events);
+  await store.send(org, 'quiet', [{ user: 'eve', time: '2024-01-01T00:00:00Z' }]);
+  store.at('2024-06-01T13:05:00Z');
+  connection = localConnection(store.deps, org);
+});
+
+const row = { rowId: 'r1', time: null, fields: { user: 'root', 'person.nid': national, ip: '192.0.2.7' } };
+const record = { id: 'one', kind: 'note', note: long, password, person: { nid: national } };
+const sourcesWith = (more: Partial<ToolSources> = {}): Omit<ToolSources, 'known'> => ({
   entity: 'root',
-  rows,
-  history: () => Promise.resolve({ remembered: [], hits: [] }),
-  searchSiem: () => Promise.resolve({ rows: [...rows], total: 1, truncated: false }),
-  searchFeed: () => Promise.resolve({ found: [] }),
-  lookupIndicator: () => Promise.resolve({ found: [] }),
-  lookupTechnique: () => undefined,
-  grantedUrl: 'https://intel.example/ip/{entity}',
-  fetchText: (url) => Promise.resolve(`from ${url}`),
+  rows: [row],
+  facts: { count: 3 },
+  hidden: nothingHidden,
+  logs: { connection, windowTo, now: store.deps.clock(), render: (one, window) => renderRow(one, window, definition) },
+  profile: () => Promise.resolve([record]),
+  relatedHits: () => Promise.resolve([record]),
+  searchFeed: () => Promise.resolve({ items: Array.from({ length: 500 }, (_, n) => ({ ...record, id: String(n) })) }),
+  lookupIndicator: () => Promise.resolve({ status: 'active', person: { nid: national }, items: [record] }),
+  lookupTechnique: () => record,
+  grant: { url: 'https://intel.example/ip/{entity}', isTrusted: false, allowsFreeArguments: false },
+  fetchText: () => Promise.resolve(JSON.stringify(Array.from({ length: 500 }, () => record))),
+  ...more,
+});
+
+/** Valid inputs of every tool, of which the first ones find something. */
+const inputs: Record<string, Record<string, unknown>[]> = {
+  get_rows: [{ contains: 'root' }],
+  list_datasets: [{}],
+  describe_dataset: [{ dataset: 'auth' }],
+  search_logs: [{ query: 'SELECT * FROM auth' }, { query: 'SELECT count(*) FROM auth' }],
+  count_by: [
+    { dataset: 'auth', field: 'user' },
+    { dataset: 'auth', where: [{ field: 'user', value: 'EVE' }] },
+  ],
+  entity_profile: [{}],
+  related_hits: [{}],
+  search_feed: [{ text: 'ransomware' }],
+  lookup_indicator: [{ value: '192.0.2.1' }],
+  lookup_technique: [{ id: 'T1059' }],
+  http_get: [{ values: {} }],
 };
 
-/** A valid input of every tool. */
-const inputs: Record<string, Record<string, unknown>> = {
-  get_rows: { contains: 'root' },
-  entity_history: {},
-  search_siem: { query: 'select 1' },
-  search_feed: { text: 'ransomware' },
-  lookup_indicator: { value: '192.0.2.1' },
-  lookup_technique: { id: 'T1059' },
-  http_get: { values: {} },
-};
+const signal = new AbortController().signal;
+async function run(name: string, input: unknown, more: Partial<ToolSources> = {}, stop = signal): Promise<ToolResult> {
+  const bound = bindTool(name, sourcesWith(more))!;
+  const parsed = bound.parse(input as Record<string, unknown>);
+  if ('problem' in parsed) throw new Error(parsed.problem);
+  return bound.run(parsed.input, stop);
+}
 
-test.for(Object.entries(tools))('%s keeps what its description promises', async ([name, tool]) => {
-  expect(name).toMatch(/^[a-z]+(_[a-z]+)+$/);
-  expect(tool.description).toMatch(/^[A-Z].*\.$/);
-  const bound = bindTool(name, sources)!;
-  expect(bound.inputSchema).toMatchObject({ type: 'object', additionalProperties: false });
-  expect(bound.parse({ ...inputs[name], unknown: 1 })).toMatchObject({ problem: expect.stringContaining('unknown') });
-  const parsed = bound.parse(inputs[name] ?? {});
-  expect(parsed).toHaveProperty('input');
-  const { input } = parsed as { input: unknown };
-  expect(JSON.stringify(await bound.run(input, new AbortController().signal))).toMatch(/^[{[]/);
-  // Rows of other entities, like answers of other systems, may have been written by an attacker.
-  if (tool.seesOtherEntities || tool.effect === 'send') expect(tool.origin).toBe('outside');
-  if (tool.findUrlProblem) {
+/** Throws unless a result has the one form of all tools, within its limits. */
+function checkResult(result: ToolResult): void {
+  const bytes = result.rows
+    .flatMap(({ fields }) => Object.entries(fields))
+    .reduce((sum, [a, b]) => sum + Buffer.byteLength(a + b), 0);
+  expect(result.rows.length).toBeLessThanOrEqual(resultLimits.rowsMax);
+  expect(bytes).toBeLessThanOrEqual(resultLimits.bytesMax);
+  expect(result.total).toBeGreaterThanOrEqual(result.rows.length);
+  expect(result.truncated || result.total === result.rows.length).toBe(true);
+  const columns = result.columns.map(({ name }) => name);
+  expect(new Set(columns).size).toBe(columns.length);
+  for (const { rowId, fields } of result.rows) {
+    expect(rowId).not.toBe('');
+    for (const [name, value] of Object.entries(fields)) {
+      expect(columns).toContain(name);
+      expect(value.length).toBeLessThanOrEqual(500);
+    }
+  }
+  expect(new Set(result.rows.map(({ rowId }) => rowId)).size).toBe(result.rows.length);
+  expect((result.from === null) === (result.to === null)).toBe(true);
+}
+
+describe.each(Object.entries(tools))('%s', (name, tool) => {
+  test('keeps what its description promises', () => {
+    expect(name).toMatch(/^[a-z]+(_[a-z]+)+$/);
+    expect(tool.description).toMatch(/^[A-Z].*\.$/);
+    const bound = bindTool(name, sourcesWith())!;
+    expect(bound.inputSchema).toMatchObject({ type: 'object', additionalProperties: false });
+    expect(bound.parse({ ...inputs[name]![0], unknown: 1 })).toMatchObject({
+      problem: expect.stringContaining('unknown'),
+    });
+    // Rows of other entities, like answers of other systems, may have been written by an attacker.
+    if (tool.seesOtherEntities || tool.effect === 'send') expect(tool.origin).toBe('outside');
+    if (tool.alias !== undefined) expect(findTool(tool.alias)).toBe(tool);
+  });
+
+  test('returns one form within its limits, the same for calls side by side', async () => {
+    for (const input of inputs[name]!) {
+      const [first, ...others] = await Promise.all([1, 2, 3].map(() => run(name, input)));
+      checkResult(first!);
+      expect(first!.rows.length).toBeGreaterThan(0);
+      for (const other of others) expect(other).toEqual(first);
+      expect(JSON.stringify(first)).not.toContain(password);
+    }
+  });
+
+  test('returns no field that the organization keeps from models', async () => {
+    const hidden = { datasets: ['quiet'], fields: ['Person.Nid', 'user'] };
+    for (const input of inputs[name]!) {
+      const result = await run(name, input, { hidden });
+      checkResult(result);
+      expect(JSON.stringify([result.rows, result.columns])).not.toContain(national);
+      expect(result.rows.some(({ fields }) => 'user' in fields)).toBe(false);
+      expect(JSON.stringify(result)).not.toContain('quiet');
+    }
+  });
+
+  test('ends when the investigation does', async () => {
+    const stopped = AbortSignal.abort(new Error('stopped'));
+    const slow = {
+      connection: {
+        ...connection,
+        search: (_q: string, _w: unknown, _l: unknown, stop: AbortSignal) => Promise.reject(stop.reason as Error),
+      },
+    };
+    const logs = { ...sourcesWith().logs, ...(slow as Partial<ToolSources['logs']>) };
+    const outcome = await run(name, inputs[name]![0], { logs }, stopped).then(
+      checkResult,
+      (error: Error) => error.message,
+    );
+    expect([undefined, 'stopped', 'The query was cancelled.']).toContain(outcome);
+  });
+
+  test('sends data only as an administrator allows', async () => {
+    if (!tool.findUrlProblem) return;
     expect(tool.effect).toBe('send');
     expect(tool.findUrlProblem('ftp://{entity}')).toMatch(/^must /);
-    await expect(
-      bindTool(name, { ...sources, grantedUrl: undefined })!.run(input, new AbortController().signal),
-    ).rejects.toThrow('no administrator');
-  }
+    await expect(run(name, inputs[name]![0], { grant: undefined })).rejects.toThrow('no administrator');
+  });
 });
 
 test('the guide lists every tool', () => {
-  const guide = readFileSync('docs/guide/tools.md', 'utf8');
-  expect(Object.keys(tools).filter((name) => !guide.includes(`\`${name}\``))).toEqual([]);
+  const guide = readFileSync('docs/guide/write-an-agent.md', 'utf8');
+  const names = Object.entries(tools).flatMap(([name, { alias = name }]) => [name, alias]);
+  expect(names.filter((name) => !guide.includes(`\`${name}\``))).toEqual([]);
 });

@@ -67,6 +67,18 @@ export async function readValueLists(tx: Tx, orgId: OrgId, names: readonly strin
   return new Map(rows.map(({ name, listValues }) => [name, JSON.parse(listValues) as string[]]));
 }
 
+/** Returns the lists that contain a value as a whole, in any case. Patterns and networks of a list are not compared. */
+export function findListsWith(
+  tx: Tx,
+  orgId: OrgId,
+  value: string,
+): Promise<{ name: string; description: string; entry: string }[]> {
+  return queryRows<{ name: string; description: string; entry: string }>(tx)`
+      select l.name, l.description, v.entry from value_lists l
+        cross join lateral jsonb_array_elements_text(l.list_values::jsonb) as v (entry)
+      where l.organization_id = ${orgId} and lower(v.entry) = lower(${value}) order by l.name collate "C"`;
+}
+
 /** Replaces a value in lists. Returns the number of lists. */
 export function replaceInValueLists(tx: Tx, author: Author, value: string): Promise<number> {
   const columns = ['description', 'list_values'];

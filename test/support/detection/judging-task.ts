@@ -1,6 +1,7 @@
 import { startModelStandIn, type ModelBrain } from '../models/model-stand-in.ts';
 import type { Candidate } from '../../../src/detection/analysis/candidate.ts';
 import { verdictSchema } from '../../../src/detection/detections/record/field-schemas.ts';
+import { nothingHidden } from '../../../src/detection/siem/hidden-data.ts';
 import { bindTool } from '../../../src/detection/tools/tools.ts';
 import type { ToolSources } from '../../../src/detection/tools/tool-definition.ts';
 import type { JudgeTask } from '../../../src/detection/verdicts/model/judge-task.ts';
@@ -74,7 +75,8 @@ export async function startJudging(
   }[protocol];
   const model = createModels(readModelSettings(JSON.stringify({ m: entry }), {})).find('m')!;
   const steps: ModelStep[] = [];
-  const sources = { entity: 'root', rows: candidate.rows } as unknown as ToolSources;
+  const { entity, rows, facts } = candidate;
+  const sources = { entity, rows, facts, hidden: nothingHidden } as ToolSources;
   const controller = new AbortController();
   const task: JudgeTask = {
     model,

@@ -5,7 +5,7 @@ import type { QueryRow } from '../../siem/connector.ts';
 const jsonTextMax = 65_536;
 
 /** Returns a value that is an object, or the object in JSON text, because some engines return objects as text. */
-function parseObject(value: unknown): QueryRow | undefined {
+export function parseObject(value: unknown): QueryRow | undefined {
   if (typeof value === 'string') {
     if (!value.startsWith('{') || !value.endsWith('}') || value.length > jsonTextMax) return undefined;
     try {

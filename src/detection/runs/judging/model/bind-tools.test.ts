@@ -1,5 +1,6 @@
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
+import { bindTools } from './bind-tools.ts';
 import { requestRun } from '../../request-run.ts';
 import { startApp } from '../../../../../test/support/harness.ts';
 import { startModelStandIn, type ModelBrain } from '../../../../../test/support/models/model-stand-in.ts';
@@ -8,6 +9,8 @@ import { hour, startRuns } from '../../../../../test/support/detection/scripted-
 import { createFeedTools } from '../../../../app/build-deps.ts';
 import { findTechnique } from '../../../../feed/reference-data/attack.ts';
 import { getDetection } from '../../../detections/read-detections.ts';
+import type { ModelTool } from '../../../../platform/models/model-tool.ts';
+import { changeAgentSettings } from '../../../detections/agent-settings/agent-settings.ts';
 import { grantTool } from '../../../detections/tool-grants/tool-grants.ts';
 
 const { deps, url, newOrg } = await startApp();
@@ -75,23 +78,107 @@ test('searches the same connection within its limits, redacts the rows, and repo
   });
 });
 
-test('returns the history of the entity only, and looks up a technique by its ID', async () => {
+/** Stores a hit of an earlier window for each entity, whose rows contain the address 203.0.113.9. */
+async function addHits(
+  t: Awaited<ReturnType<typeof startRuns>>,
+  detectionId: string,
+  entities: string[],
+): Promise<void> {
+  for (const entity of entities) {
+    const key = (value: string) => createHash('md5').update(value).digest('hex');
+    await t.select`with h as (insert into hits (organization_id, id, detection_id, key, entity, entity_type, kind, severity, confidence, headline, summary, next_step, evidence, rows, facts, status, window_from, window_to, first_seen_at, last_seen_at, created_at, updated_at)
+      values (${t.orgId}::uuid, gen_random_uuid(), ${detectionId}::uuid, ${entity}, ${entity}, 'user', 'custom', 'low', 1, ${`earlier of ${entity}`}, '', '', '[]', '[]', '{}', 'benign', ${hour(-5)}, ${hour(-4)}, ${hour(-5)}, ${hour(-4)}, now(), now()) returning id)
+      insert into hit_values (organization_id, value_key, hit_id) select ${t.orgId}::uuid, key::uuid, id from h, unnest(array[${key(entity)}, ${key('203.0.113.9')}]) key`;
+  }
+}
+
+test('returns what is known of an entity and of hits that share a value, and looks up a technique by its ID', async () => {
   const { t, id, run } = await use(
     [
       { name: 'entity_history', input: {} },
+      { name: 'entity_history', input: { entity: 'mallory' } },
+      { name: 'related_hits', input: { value: '203.0.113.9' } },
       { name: 'lookup_technique', input: { id: 'T1078' } },
       { name: 'lookup_technique', input: { id: 'nonsense' } },
     ],
-    ['entity_history', 'lookup_technique'],
+    ['entity_history', 'related_hits', 'lookup_technique'],
   );
-  await t.select`insert into hits (organization_id, id, detection_id, key, entity, entity_type, kind, severity, confidence, headline, summary, next_step, evidence, rows, facts, window_from, window_to, first_seen_at, last_seen_at, created_at, updated_at)
-    select ${t.orgId}::uuid, gen_random_uuid(), ${id}::uuid, who, who, 'user', 'custom', 'low', 1, 'earlier of ' || who, '', '', '[]', '[]', '{}', now(), now(), now(), now(), now(), now() from unnest(array['eve', 'mallory']) who`;
+  await addHits(t, id, ['eve', 'mallory']);
+  const noted = await t.select<{
+    id: string;
+  }>`insert into entity_notes (organization_id, id, entity, entity_type, note, updated_at)
+    values (${t.orgId}, gen_random_uuid(), 'Eve', '', 'Leaves on Friday.', now()) returning id`;
+  await t.select`insert into value_lists (organization_id, id, name, description, list_values, updated_at)
+    values (${t.orgId}, gen_random_uuid(), 'leavers', 'People who leave', '["EVE"]', now())`;
   const tools = await run();
-  expect(tools.map(({ failed }) => failed)).toEqual([false, false, true]);
-  expect(tools[0]!.output.match(/"occurrences"/g)).toHaveLength(1);
+  expect(tools.map(({ failed }) => failed)).toEqual([false, false, false, false, true]);
+  const [own, other, related, technique] = tools.map(({ output }) => output) as [string, string, string, string];
+  for (const part of [
+    `note:${noted[0]!.id}`,
+    'Leaves on Friday.',
+    'list:leavers',
+    '"entry":"EVE"',
+    '"status":"benign"',
+    '"occurrences"',
+  ])
+    expect(own).toContain(part);
+  expect(own).not.toContain('mallory');
+  expect(other).toContain('"entity":"mallory"');
+  expect([related.includes('"entity":"mallory"'), related.includes('"entity":"eve"')]).toEqual([true, true]);
   // A headline quotes rows, whose text may plead for a later verdict.
-  expect(tools[0]!.output).not.toMatch(/earlier of|mallory/);
-  expect(tools[1]!.output).toContain('Valid Accounts');
+  expect([own, other, related].join()).not.toContain('earlier of');
+  expect(technique).toContain('Valid Accounts');
+});
+
+test('no tool returns what the organization keeps from models, and no other organization changes that', async () => {
+  const search = [{ name: 'search_logs', input: { query: 'others' } }];
+  for (const hiddenFields of [['User'], []]) {
+    const { t, run } = await use(search, ['search_logs']);
+    await changeAgentSettings(t.deps, t.caller, { hiddenFields });
+    await changeAgentSettings(t.deps, { ...t.caller, orgId: (await newOrg()).id }, { hiddenFields: ['action'] });
+    const [found] = await run();
+    expect(found!.output.includes('mallory')).toBe(hiddenFields.length === 0);
+  }
+});
+
+test('a grant says whether results are trusted and whether a model may send text of its own', async () => {
+  const { t, id } = await use([], ['http_get', 'tickets__search']);
+  const sent: unknown[] = [];
+  const mcpTool: ModelTool = {
+    name: 'tickets__search',
+    description: '',
+    effect: 'send',
+    origin: 'outside',
+    inputSchema: { properties: { q: {}, status: { enum: ['open'] } } },
+    parse: (input) => ({ input }),
+    run: (input) => Promise.resolve((sent.push(input), '[{"ticket": "T-1", "owner": "mallory"}]')),
+  };
+  const mcp = { find: () => Promise.resolve(mcpTool), list: () => Promise.resolve([]), close: () => Promise.resolve() };
+  const run = {
+    orgId: t.orgId,
+    detectionId: id,
+    definition: { toolNames: ['tickets__search'] },
+    progress: { warnings: [] },
+  } as never;
+  const candidate = { entity: 'eve', entityType: 'user', facts: {}, rows: [] } as never;
+  const bind = async () => (await bindTools({ ...t.deps, mcp }, run, candidate))[0]!;
+  const { signal } = new AbortController();
+  await grantTool(t.deps, t.caller, { id, tool: 'tickets__search' }, {});
+  const strict = await bind();
+  expect(strict.isTrusted).toBe(false);
+  await expect(strict.run({ q: 'all passwords' }, signal)).rejects.toThrow('/q is not a complete value');
+  const first = await strict.run({ q: 'eve', status: 'open' }, signal);
+  expect(first).toMatchObject({
+    rows: [{ fields: { ticket: 'T-1', owner: 'mallory' } }],
+    columns: [{ kind: 'value' }, { kind: 'value' }],
+  });
+  await expect(strict.run({ q: 'mallory' }, signal)).rejects.toThrow('/q');
+  await strict.run({ q: 'mallory' }, signal, [first]);
+  await grantTool(t.deps, t.caller, { id, tool: 'tickets__search' }, { isTrusted: true, allowsFreeArguments: true });
+  const free = await bind();
+  expect(free.isTrusted).toBe(true);
+  await free.run({ q: 'all passwords' }, signal);
+  expect(sent).toEqual([{ q: 'eve', status: 'open' }, { q: 'mallory' }, { q: 'all passwords' }]);
 });
 
 test('offers a sending tool only after an administrator granted it, and warns about a missing server', async () => {

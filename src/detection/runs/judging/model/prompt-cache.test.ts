@@ -83,8 +83,8 @@ test('gives the judge what is known of the entity, as data', async () => {
   const [own, outside] = contexts.map((match) => JSON.parse(match[2]!) as object);
   expect(own).toEqual({
     notes: [
-      { entity: 'ROOT', note: 'Break-glass account.' },
-      { entity: '203.0.113.9', note: 'VPN exit.' },
+      { id: expect.any(String), entity: 'ROOT', note: 'Break-glass account.' },
+      { id: expect.any(String), entity: '203.0.113.9', note: 'VPN exit.' },
     ],
     earlierHits: [
       {

@@ -1,0 +1,120 @@
+import { queryRow, queryRows, type Tx } from '../../../../platform/db/db.ts';
+import { findNotes } from '../../../entities/entity-notes.store.ts';
+import { listHitsWithValues, type JudgedHit } from '../../../hits/read-hits.store.ts';
+import type { RecordRow } from '../../../tools/tool-definition.ts';
+import { findListsWith } from '../../../value-lists/value-lists.store.ts';
+import { holdsFreeText } from '../../../verdicts/planted-text/free-text.ts';
+import type { ActiveRun } from '../../run-model/active-run.ts';
+
+const notesMax = 10;
+const hitsMax = 20;
+const valuesMax = 20;
+/** A value that more hits have connects nothing. */
+const commonMax = 100;
+
+/** The case that a tool belongs to. Hits of its own window are its result, not its past. */
+type Case = { run: Pick<ActiveRun, 'scope'>; windowFrom: Date; entity: string };
+
+/**
+ * Returns what the organization knows of an entity: notes, value lists, hits of all detections with what people decided, latest first, and what this
+ * detection remembers of it. Hits have no headline, because it quotes rows.
+ */
+export async function readProfile(
+  tx: Tx,
+  { run: { scope }, windowFrom }: Case,
+  entity: string,
+  limit: number,
+): Promise<RecordRow[]> {
+  const { orgId } = scope;
+  const notes = await findNotes(tx, orgId, { entity: '', entityType: '', values: [entity] }, notesMax);
+  const lists = await findListsWith(tx, orgId, entity);
+  const request = { values: [entity], since: new Date(0), commonMax: Number.MAX_SAFE_INTEGER };
+  const hits = (await listHitsWithValues(tx, orgId, request, hitsMax * 5)).filter(
+    (hit) => hit.entity.toLowerCase() === entity.toLowerCase() && hit.windowFrom < windowFrom,
+  );
+  return [
+    ...notes.map(({ id, note, entity: about }) => ({ id: `note:${id}`, kind: 'note', entity: about, note })),
+    ...lists.map(({ name, ...list }) => ({ id: `list:${name}`, kind: 'list', list: name, ...list })),
+    ...hits.slice(0, hitsMax).map(toHitRecord),
+    ...(await readMemory(tx, scope, entity, limit)),
+  ].slice(0, limit);
+}
+
+const toHitRecord = ({
+  id,
+  detection,
+  entity,
+  severity,
+  status,
+  reason,
+  occurrences,
+  firstSeenAt,
+  lastSeenAt,
+}: JudgedHit) => ({
+  id: `hit:${id}`,
+  kind: 'hit',
+  detection,
+  entity,
+  severity,
+  status,
+  reason,
+  occurrences,
+  firstSeenAt,
+  lastSeenAt,
+});
+
+/** Returns when this detection saw an entity, its most frequent values with their number of windows, and its latest windows. */
+async function readMemory(
+  tx: Tx,
+  { orgId, detectionId, generation }: ActiveRun['scope'],
+  entity: string,
+  limit: number,
+): Promise<RecordRow[]> {
+  type Seen = { windows: number; firstSeenAt: Date | null; lastSeenAt: Date | null; typicalNumber: number | null };
+  const seen = (await queryRow<Seen>(tx)`
+      select count(distinct window_from)::int as windows, min(window_from) as "firstSeenAt", max(window_from) as "lastSeenAt",
+        percentile_cont(0.5) within group (order by number) as "typicalNumber" from memory
+      where organization_id = ${orgId} and detection_id = ${detectionId} and generation = ${generation} and entity in (${entity}, ${entity.toLowerCase()})`)!;
+  if (seen.windows === 0) return [];
+  const values = await queryRows<{ value: string; windows: number }>(tx)`
+      select value, count(distinct window_from)::int as windows from memory
+      where organization_id = ${orgId} and detection_id = ${detectionId} and generation = ${generation} and entity in (${entity}, ${entity.toLowerCase()})
+        and value is not null group by value order by 2 desc, 1 limit ${valuesMax}`;
+  const windows = await queryRows<{ window: Date; number: number | null; value: string | null }>(tx)`
+      select window_from as "window", number, value from memory
+      where organization_id = ${orgId} and detection_id = ${detectionId} and generation = ${generation} and entity in (${entity}, ${entity.toLowerCase()})
+      order by window_from desc, key limit ${limit}`;
+  return [
+    { id: 'memory', kind: 'memory', ...seen },
+    ...values.map((one, index) => ({
+      id: `value:${index + 1}`,
+      kind: 'typical value',
+      ...one,
+      value: withoutText(one.value),
+    })),
+    ...windows.map((one, index) => ({
+      id: `window:${index + 1}`,
+      kind: 'window',
+      ...one,
+      value: one.value && withoutText(one.value),
+    })),
+  ];
+}
+
+/** Values come from rows. Free text in one of them could plead for a later verdict. */
+const withoutText = (value: string): string => (holdsFreeText(value) ? '(free text)' : value);
+
+/** Returns hits since a time that share a value with a case, latest first, without the hit of the case itself. */
+export async function readRelatedHits(
+  tx: Tx,
+  { run: { scope }, windowFrom, entity }: Case,
+  { values, since }: { values: readonly string[]; since: Date },
+  limit: number,
+): Promise<RecordRow[]> {
+  const max = values.length === 1 ? Number.MAX_SAFE_INTEGER : commonMax;
+  const found = await listHitsWithValues(tx, scope.orgId, { values, since, commonMax: max }, limit + 20);
+  return found
+    .filter((hit) => !(hit.detectionId === scope.detectionId && hit.entity === entity && hit.windowFrom >= windowFrom))
+    .slice(0, limit)
+    .map((hit) => ({ ...toHitRecord(hit), shared: hit.shared.slice(0, 10) }));
+}

@@ -1,0 +1,56 @@
+import { z } from 'zod';
+import { defineTool } from './tool-definition.ts';
+import { createResult, toTextRows } from './tool-result.ts';
+
+/** An administrator sets the URL template. Unless the grant says otherwise, the model can fill in only values that it was shown, so it cannot send data of its own. */
+export const httpGet = defineTool({
+  description: 'Fetches the URL that an administrator set for this detection.',
+  input: z.strictObject({
+    values: z
+      .record(z.string().max(100), z.string().max(500))
+      .describe(
+        'A value for each placeholder in the URL: the entity, or a complete value from its rows or from an earlier result.',
+      ),
+  }),
+  effect: 'send',
+  origin: 'outside',
+  seesOtherEntities: false,
+  findUrlProblem: findTemplateProblem,
+  run: async ({ values }, { grant, fetchText, entity, known }, signal) => {
+    if (grant?.url === undefined) throw new Error('no administrator set a URL for this detection');
+    const url = fillUrlTemplate(grant.url, values, { entity, known: grant.allowsFreeArguments ? undefined : known });
+    return createResult({ query: url, rows: toTextRows(await fetchText(url, signal)) });
+  },
+});
+
+const placeholder = /\{([a-z]\w{0,30})\}/gi;
+
+/** Fills the placeholders with escaped values. Throws if a value is missing or is not known. Without `known`, any value is. */
+function fillUrlTemplate(
+  template: string,
+  values: Record<string, string>,
+  { entity, known }: { entity: string; known: ReadonlySet<string> | undefined },
+): string {
+  return template.replaceAll(placeholder, (_all, name: string) => {
+    const value = Object.hasOwn(values, name) ? values[name]! : name === 'entity' ? entity : undefined;
+    if (value === undefined) throw new Error(`values.${name} is missing`);
+    if (known && value !== entity && !known.has(value))
+      throw new Error(
+        `values.${name} is neither the entity nor a complete value from its rows or from an earlier result`,
+      );
+    // `.` and `..` would change the path.
+    if (/^\.{1,2}$/.test(value)) throw new Error(`values.${name} cannot be used in a URL`);
+    return encodeURIComponent(value);
+  });
+}
+
+/** Returns the problem with a URL template, or undefined. Placeholders are allowed in path and query only. */
+function findTemplateProblem(template: string): string | undefined {
+  const bare = template.replaceAll(placeholder, 'x');
+  if (!URL.canParse(bare) || !/^https?:$/.test(new URL(bare).protocol)) return 'must be an http or https URL';
+  const url = new URL(bare);
+  if (url.username || url.password) return 'must not contain a user name or password';
+  const fixed = /^https?:\/\/[^/?#{}]+[/?]/i.exec(template);
+  if (!fixed) return 'must have a fixed scheme and host, followed by a slash';
+  return /[{}]/.test(bare) ? 'must have a placeholder name in each pair of braces, as in {entity}' : undefined;
+}
