@@ -64,6 +64,7 @@ async function createEdited(org: TestOrg): Promise<Edited[]> {
       readEtag: async () => `"${(await callOk(org, 'GET', '/api/views')).views[0].updatedAt}"`,
     },
     { path: '/api/privacy/retention', change: (n) => ({ hitsDays: n }) },
+    { path: '/api/agent-settings', change: (n) => ({ hiddenFields: [`f${n}`] }) },
     { path: `/api/admin/organizations/${org.id}/retention`, change: (n) => ({ logsDays: 60 + n }) },
     { path: `/api/admin/organizations/${org.id}/quotas`, change: (n) => ({ apiKeys: 10 + n }) },
     {

@@ -181,6 +181,33 @@ test('changes how long data is kept, within what the operator allows', async () 
   expect(await callOk(org, 'GET', '/api/privacy/retention')).toMatchObject({ hitsDays: 90 });
 });
 
+test('sets the tools of new detections and what is kept from models, and the form of a detection proposes the tools', async () => {
+  const org = await started.newOrg();
+  const page = await openPage(org, '/detections/new');
+  const toolsOf = async (names: string[]) => {
+    await page.getByText(/^Tools \(/).click();
+    return Promise.all(names.map((name) => page.getByRole('checkbox', { name }).isChecked()));
+  };
+  expect(await toolsOf(['search_logs', 'http_get'])).toEqual([true, false]);
+  await page.goto(page.url().replace('/detections/new', '/settings/agents'));
+  await page.getByLabel('Choose tools for new detections').check();
+  await page.getByRole('checkbox', { name: 'get_rows' }).check();
+  await page.getByLabel('Datasets kept from models').fill('payroll\n');
+  await page.getByLabel('Fields kept from models').fill('ssn\nuser..ssn');
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
+  await page.getByText('/hiddenFields/1').waitFor();
+  await page.getByLabel('Fields kept from models').fill('ssn\nuser.ssn');
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
+  await page.getByText('The settings are changed.').waitFor();
+  expect(await callOk(org, 'GET', '/api/agent-settings')).toMatchObject({
+    defaultToolNames: ['get_rows'],
+    hiddenDatasets: ['payroll'],
+    hiddenFields: ['ssn', 'user.ssn'],
+  });
+  await page.goto(page.url().replace('/settings/agents', '/detections/new'));
+  expect(await toolsOf(['search_logs', 'get_rows'])).toEqual([false, true]);
+});
+
 test('shows the limits of the organization and what it used', async () => {
   const org = await started.newOrg();
   const page = await openPage(org, '/settings/usage');

@@ -228,6 +228,8 @@ async function useDestinations({ get, post, put, remove }: ApiCalls): Promise<vo
 async function useTools({ get, put, remove }: ApiCalls): Promise<void> {
   await get('/api/models');
   await get('/api/tools');
+  await put('/api/agent-settings', { defaultToolNames: ['get_rows', 'search_logs'], hiddenFields: ['user.ssn'] });
+  await get('/api/agent-settings');
   await get('/api/categories');
   const { detections } = await get('/api/detections?limit=1');
   await get(`/api/detections/${detections[0].id}/agreement`);

@@ -78,6 +78,7 @@ async function fillLimits(deps: Deps, org: TestOrg): Promise<void> {
   const inPack = { name: 'of a pack', detectionCategory: 'custom', systemPrompt: 'p', detectionQuery: 'SELECT 1' };
   await applyPack(deps, caller, { pack: 'walked', version: '1', detections: { 'one.yaml': inPack } });
   await readOk(org.call('PUT', '/api/privacy/retention', { rowsDays: 20 }));
+  await readOk(org.call('PUT', '/api/agent-settings', { hiddenFields: ['of_a_secret'] }));
   deps.usage.add(org.id, { requests: 1 });
   await deps.usage.flush();
 }

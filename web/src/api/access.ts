@@ -65,5 +65,14 @@ export const retentionKinds = ['logsDays', 'rowsDays', 'hitsDays', 'runsDays'] a
 export const changeRetention = (seen: Versioned, body: Retention['own']) =>
   sendIfMatch(seen, (header) => read(api.PUT('/api/privacy/retention', { params: { header }, body })));
 
+export const agentSettingsQuery = queryOptions({
+  queryKey: ['agent-settings'],
+  queryFn: () => read(api.GET('/api/agent-settings')),
+});
+export type AgentSettings = Schemas['AgentSettings'];
+
+export const changeAgentSettings = (seen: Versioned, body: Omit<AgentSettings, 'updatedAt'>) =>
+  sendIfMatch(seen, (header) => read(api.PUT('/api/agent-settings', { params: { header }, body })));
+
 export const eraseValue = (field: string, value: string) =>
   read(api.POST('/api/privacy/erase', { body: { field, value } }));

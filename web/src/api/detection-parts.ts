@@ -82,10 +82,9 @@ export type Preview = Awaited<ReturnType<typeof previewDetection>>;
 export const previewDetection = (body: PreviewInput, signal: AbortSignal) =>
   read(api.POST('/api/detections/preview', { body, signal }));
 
-export const toolsQuery = queryOptions({
-  queryKey: ['tools'],
-  queryFn: async () => (await read(api.GET('/api/tools'))).tools,
-});
+const loadTools = async () => (await read(api.GET('/api/tools'))).tools;
+export const toolsQuery = queryOptions({ queryKey: ['tools'], queryFn: loadTools });
+export type Tool = Awaited<ReturnType<typeof loadTools>>[number];
 export type Category = Schemas['CategoryList']['categories'][number];
 export const categoriesQuery = queryOptions({
   queryKey: ['categories'],

@@ -46,6 +46,11 @@ const models = createRoute({
   path: '/models',
   component: lazyRouteComponent(() => import('../pages/settings/models-section.tsx'), 'ModelsSection'),
 });
+const agents = createRoute({
+  getParentRoute: () => settings,
+  path: '/agents',
+  component: lazyRouteComponent(() => import('../pages/settings/agents-section.tsx'), 'AgentsSection'),
+});
 const destinations = createRoute({
   getParentRoute: () => settings,
   path: '/destinations',
@@ -113,6 +118,7 @@ export const settingsRoutes = [
     sessions,
     connections,
     models,
+    agents,
     destinations,
     destination,
     sources,

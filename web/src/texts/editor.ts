@@ -79,8 +79,6 @@ export const texts = {
   noDatasets: 'The connection does not say where its datasets are. Add them under Settings, Connections.',
   nextRuns: 'Next five runs',
   badCron: 'This is not a cron expression of five fields.',
-  needsGrant: 'sends data, so an administrator must grant it',
-  noTools: 'There are no tools.',
   create: 'Create detection',
   save: 'Save changes',
   unchanged: 'No changes',

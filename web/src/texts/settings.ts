@@ -9,6 +9,7 @@ export const texts = {
     sessions: 'Sessions',
     connections: 'Connections',
     models: 'Models and budgets',
+    agents: 'Agents',
     destinations: 'Destinations',
     sources: 'Log sources',
     relevance: 'Relevance profile',
@@ -120,6 +121,18 @@ export const texts = {
     removeBody: 'Its settings and credentials are deleted. Detections that use it must be changed first.',
     actions: (name: string) => `Actions for the connection ${name}`,
     only: 'Connect a SIEM to run detections where your logs are. Nothing is copied but the rows behind hits.',
+  },
+  agents: {
+    description: 'What agents may use: the tools of new detections, and the data that is kept from models.',
+    tools: 'Tools of new detections',
+    toolsHint: 'A detection can have others. Without a choice, the form proposes the tools that only read.',
+    choose: 'Choose tools for new detections',
+    datasets: 'Datasets kept from models',
+    datasetsHint: 'One per line. No tool lists, describes or searches them.',
+    fields: 'Fields kept from models',
+    fieldsHint:
+      'One per line, as in the logs, with dots for keys inside of objects. They are left out in every dataset.',
+    changed: 'The settings are changed.',
   },
   models: {
     description: 'The models that judge candidates and draft detections. They are configured where the service runs.',

@@ -1,9 +1,10 @@
 import { useQuery } from '@tanstack/react-query';
 import type { Connection } from '../../../api/connections.ts';
-import { categoriesQuery, connectionsQuery, modelsQuery, toolsQuery } from '../../../api/detection-parts.ts';
+import { categoriesQuery, connectionsQuery, modelsQuery } from '../../../api/detection-parts.ts';
 import { texts } from '../../../texts/editor.ts';
 import { Field, SelectInput, TextArea, TextInput } from '../../../ui/forms/form.tsx';
 import { useCategoryLabel } from '../../../ui/labels/category-label.tsx';
+import { ToolPicker } from '../../../ui/forms/tool-picker.tsx';
 import { Section } from '../../../ui/section.tsx';
 import type { Draft, FormProps } from './draft.ts';
 import { LimitFields } from './limit-fields.tsx';
@@ -127,7 +128,6 @@ function findConnection(draft: Draft, connections: readonly Connection[]): Conne
 
 function JudgeFields({ draft, onChange, problemOf }: FormProps) {
   const { data: models } = useQuery(modelsQuery);
-  const { data: tools } = useQuery(toolsQuery);
   const { fields, hints } = texts;
   const aliases = [...new Set([...(models?.map(({ alias }) => alias) ?? []), draft.modelAlias])].filter(Boolean);
   return (
@@ -171,32 +171,7 @@ function JudgeFields({ draft, onChange, problemOf }: FormProps) {
         <summary className="text-12 text-muted hover:text-ink">
           {fields.tools} {draft.toolNames.length > 0 && `(${draft.toolNames.join(', ')})`}
         </summary>
-        <ul className="mt-2 flex flex-col gap-1.5">
-          {tools?.length === 0 && <li className="text-muted">{texts.noTools}</li>}
-          {tools?.map(({ name, description, needsGrant }) => (
-            <li key={name}>
-              <label className="flex gap-2">
-                <input
-                  type="checkbox"
-                  className="mt-1 accent-accent"
-                  checked={draft.toolNames.includes(name)}
-                  onChange={({ target }) =>
-                    onChange({
-                      toolNames: target.checked
-                        ? [...draft.toolNames, name]
-                        : draft.toolNames.filter((tool) => tool !== name),
-                    })
-                  }
-                />
-                <span className="min-w-0">
-                  <span className="font-mono text-12">{name}</span>
-                  {needsGrant && <span className="text-12 text-medium"> · {texts.needsGrant}</span>}
-                  <span className="block max-w-[72ch] text-12 text-muted">{description}</span>
-                </span>
-              </label>
-            </li>
-          ))}
-        </ul>
+        <ToolPicker chosen={draft.toolNames} onChange={(toolNames) => onChange({ toolNames })} />
       </details>
     </Section>
   );

@@ -1,24 +1,35 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
+import { agentSettingsQuery } from '../../../api/access.ts';
+import { toolsQuery } from '../../../api/detection-parts.ts';
 import { createDetection } from '../../../api/detections.ts';
 import { PageHeader } from '../../../shell/page-header.tsx';
 import { texts as list } from '../../../texts/detections.ts';
 import { texts } from '../../../texts/editor.ts';
 import { Button } from '../../../ui/button.tsx';
 import { toasts } from '../../../ui/overlays/toasts.tsx';
-import { definitionOf, emptyDraft } from './draft.ts';
+import { definitionOf, emptyDraft, type Draft } from './draft.ts';
 import { EditorLayout } from './editor-layout.tsx';
 import { problemFinder } from './problem-finder.ts';
 
 const route = getRouteApi('/shell/detections/new');
+
+/** Returns the default tools of the organization, or else the tools that only read. */
+function useProposedTools(): string[] {
+  const { data: settings } = useQuery(agentSettingsQuery);
+  const { data: tools = [] } = useQuery(toolsQuery);
+  if (!settings) return [];
+  return settings.defaultToolNames ?? tools.filter(({ effect }) => effect === 'read').map(({ name }) => name);
+}
 
 /** Writes a new detection, with a preview of what it finds before it exists. The address may bring the query. */
 export function NewDetectionPage() {
   const client = useQueryClient();
   const navigate = useNavigate();
   const { query = '' } = route.useSearch();
-  const [draft, setDraft] = useState({ ...emptyDraft, detectionQuery: query });
+  const [changes, setChanges] = useState<Partial<Draft>>({});
+  const draft = { ...emptyDraft, detectionQuery: query, toolNames: useProposedTools(), ...changes };
   const { mutate, error, isPending } = useMutation({
     mutationFn: () => createDetection(definitionOf(draft)),
     onSuccess: ({ id }) => {
@@ -40,7 +51,7 @@ export function NewDetectionPage() {
       <div className="min-h-0 grow overflow-y-auto">
         <EditorLayout
           draft={draft}
-          onChange={(change) => setDraft((old) => ({ ...old, ...change }))}
+          onChange={(change) => setChanges((old) => ({ ...old, ...change }))}
           problemOf={problemFinder(error)}
           footer={
             <>
