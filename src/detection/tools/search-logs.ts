@@ -1,8 +1,7 @@
 import { z } from 'zod';
-import { renameRepeats } from './render-rows.ts';
-import { columnReader, stripSystemColumns } from './render-rows.ts';
+import type { RenderedRow } from '../analysis/candidate.ts';
 import { hidesNothing } from '../siem/hidden-data.ts';
-import type { ColumnKind, QueryWindow, SearchResult } from '../siem/connector.ts';
+import type { ColumnKind, QueryRow, QueryWindow, SearchResult } from '../siem/connector.ts';
 import { isPortableQuery } from '../siem/query-text.ts';
 import { defineTool, type LogSource, type ToolSources } from './tool-definition.ts';
 import { describeEmpty, explainRefusal, readSpan, refuse, searchLimits, spanInput } from './log-span.ts';
@@ -90,4 +89,32 @@ async function findWhetherEvents(
   const hasZero = rows.some((row) => counts.some((name) => Number(row[name]) === 0));
   if (rows.length > 0 && !hasZero) return kinds.some((kind) => kind !== 'other') ? true : null;
   return (await sources.logs.connection.hasEvents?.(query, window, signal)) ?? null;
+}
+
+/** Returns a row without the columns that identify an event and its time, unless they are those of an event: a query can write them itself. */
+function stripSystemColumns(row: QueryRow, kindOf: (column: string) => ColumnKind): QueryRow {
+  const entries = Object.entries(row).filter(([name]) => !name.startsWith('_') || kindOf(name) === 'value');
+  return Object.fromEntries(entries);
+}
+
+/** Returns a function that returns what a field of a rendered row has, from the column that it is or is inside of. */
+function columnReader(
+  kindOf: (column: string) => ColumnKind,
+  columns: readonly string[],
+): (field: string) => ColumnKind {
+  return (field) => {
+    const column = columns.find((name) => field === name || field.startsWith(`${name}.`));
+    // The fields of a row that has nothing but the event come from inside of it.
+    return kindOf(column ?? '_event');
+  };
+}
+
+/** Gives rows that have the same ID, such as those of a join, IDs of their own. */
+function renameRepeats(rows: readonly RenderedRow[]): RenderedRow[] {
+  const seen = new Map<string, number>();
+  return rows.map((row) => {
+    const times = (seen.get(row.rowId) ?? 0) + 1;
+    seen.set(row.rowId, times);
+    return times === 1 ? row : { ...row, rowId: `${row.rowId}#${times}` };
+  });
 }

@@ -130,6 +130,7 @@ const pages: TestPage[] = [
     'relevance',
     'audit',
     'usage',
+    'agents',
     'retention',
     'destinations',
   ].map((section): TestPage => [

@@ -186,12 +186,12 @@ test('sets the tools of new detections and what is kept from models, and the for
   const page = await openPage(org, '/detections/new');
   const toolsOf = async (names: string[]) => {
     await page.getByText(/^Tools \(/).click();
-    return Promise.all(names.map((name) => page.getByRole('checkbox', { name }).isChecked()));
+    return Promise.all(names.map((name) => page.getByRole('checkbox', { name: new RegExp(`^${name} `) }).isChecked()));
   };
   expect(await toolsOf(['search_logs', 'http_get'])).toEqual([true, false]);
   await page.goto(page.url().replace('/detections/new', '/settings/agents'));
   await page.getByLabel('Choose tools for new detections').check();
-  await page.getByRole('checkbox', { name: 'get_rows' }).check();
+  await page.getByRole('checkbox', { name: /^get_rows / }).check();
   await page.getByLabel('Datasets kept from models').fill('payroll\n');
   await page.getByLabel('Fields kept from models').fill('ssn\nuser..ssn');
   await page.getByRole('button', { name: 'Save', exact: true }).click();

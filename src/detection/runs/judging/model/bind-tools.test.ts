@@ -111,7 +111,7 @@ test('returns what is known of an entity and of hits that share a value, and loo
   await t.select`insert into value_lists (organization_id, id, name, description, list_values, updated_at)
     values (${t.orgId}, gen_random_uuid(), 'leavers', 'People who leave', '["EVE"]', now())`;
   const tools = await run();
-  expect(tools.map(({ failed }) => failed)).toEqual([false, false, false, false, true]);
+  expect(tools.map(({ failed, output }) => failed && output)).toEqual([false, false, false, false, expect.any(String)]);
   const [own, other, related, technique] = tools.map(({ output }) => output) as [string, string, string, string];
   for (const part of [
     `note:${noted[0]!.id}`,

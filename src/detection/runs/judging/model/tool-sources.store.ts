@@ -63,6 +63,13 @@ const toHitRecord = ({
   lastSeenAt,
 });
 
+type MemorySummary = {
+  windows: number;
+  firstSeenAt: Date | null;
+  lastSeenAt: Date | null;
+  typicalNumber: number | null;
+};
+
 /** Returns when this detection saw an entity, its most frequent values with their number of windows, and its latest windows. */
 async function readMemory(
   tx: Tx,
@@ -70,8 +77,7 @@ async function readMemory(
   entity: string,
   limit: number,
 ): Promise<RecordRow[]> {
-  type Seen = { windows: number; firstSeenAt: Date | null; lastSeenAt: Date | null; typicalNumber: number | null };
-  const seen = (await queryRow<Seen>(tx)`
+  const seen = (await queryRow<MemorySummary>(tx)`
       select count(distinct window_from)::int as windows, min(window_from) as "firstSeenAt", max(window_from) as "lastSeenAt",
         percentile_cont(0.5) within group (order by number) as "typicalNumber" from memory
       where organization_id = ${orgId} and detection_id = ${detectionId} and generation = ${generation} and entity in (${entity}, ${entity.toLowerCase()})`)!;
