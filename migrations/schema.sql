@@ -555,7 +555,7 @@ create table tool_grants (
   organization_id uuid not null,
   detection_id uuid not null,
   tool text not null,
-  settings text not null default '{}'::text, -- JSON of the tool's settings, such as the allowed address of http_get.
+  settings text not null default '{}'::text, -- JSON: the allowed address of http_get, whether the results are trusted, and whether the model may send text of its own.
   key_id text, -- API key that granted the tool.
   actor text, -- Person or key that signed in, if the tool was granted with a session.
   created_at timestamp with time zone not null,
@@ -567,6 +567,22 @@ alter table tool_grants force row level security;
 create policy every on tool_grants to tocsin_system using (true) with check (true);
 create policy own on tool_grants to tocsin_app using ((organization_id = ( SELECT tocsin_org() AS tocsin_org))) with check ((organization_id = ( SELECT tocsin_org() AS tocsin_org)));
 grant select, insert, update, delete on tool_grants to tocsin_app, tocsin_system;
+
+-- What agents of an organization may use. An organization without a row has changed nothing.
+create table agent_settings (
+  organization_id uuid not null,
+  default_tool_names text[], -- Tools of new detections. Null: none.
+  hidden_datasets text[] not null, -- Datasets that are kept from models.
+  hidden_fields text[] not null, -- Fields that are kept from models, with dots for keys inside of objects.
+  updated_at timestamp with time zone not null,
+  constraint agent_settings_pkey PRIMARY KEY (organization_id),
+  constraint agent_settings_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id)
+);
+alter table agent_settings enable row level security;
+alter table agent_settings force row level security;
+create policy every on agent_settings to tocsin_system using (true) with check (true);
+create policy own on agent_settings to tocsin_app using ((organization_id = ( SELECT tocsin_org() AS tocsin_org))) with check ((organization_id = ( SELECT tocsin_org() AS tocsin_org)));
+grant select, insert, update, delete on agent_settings to tocsin_app, tocsin_system;
 
 -- Second version of a detection that judges the same candidates for comparison and delivers nothing.
 create table shadows (
