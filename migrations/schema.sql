@@ -414,6 +414,20 @@ create policy every on model_pauses to tocsin_system using (true) with check (tr
 create policy own on model_pauses to tocsin_app using ((organization_id = ( SELECT tocsin_org() AS tocsin_org))) with check ((organization_id = ( SELECT tocsin_org() AS tocsin_org)));
 grant select, insert, update, delete on model_pauses to tocsin_app, tocsin_system;
 
+-- What calls and checks found out about the model aliases of this installation. A row counts as long as the settings of its alias stay the same.
+create table model_abilities (
+  alias text not null,
+  fingerprint text not null, -- Hash of the settings that decide about the abilities.
+  ways text[] not null, -- Ways to submit a structured answer, in the order in which they are tried: schema, tool, text.
+  calls_tools boolean not null, -- Whether conversations use tools.
+  report text, -- JSON of the latest check. Null: not checked with these settings.
+  constraint model_abilities_pkey PRIMARY KEY (alias)
+);
+alter table model_abilities enable row level security;
+alter table model_abilities force row level security;
+create policy every on model_abilities to tocsin_system using (true) with check (true);
+grant select, insert, update on model_abilities to tocsin_system;
+
 -- Detections, suggested detections and built-in agents.
 create table agents (
   organization_id uuid not null,

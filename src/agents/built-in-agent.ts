@@ -1,6 +1,6 @@
 import type { OrgId } from '../platform/lib/org-id.ts';
 import type { ConfiguredModel } from '../platform/models/models.ts';
-import { type Budgets, type Spend, mergeBudgets } from '../platform/models/budgets.ts';
+import type { Budgets, Spend } from '../platform/models/budgets.ts';
 import type { Db } from '../platform/db/db.ts';
 import type { Clock } from '../platform/lib/time/clock.ts';
 import { timeOfId } from '../platform/lib/ids.ts';
@@ -50,7 +50,7 @@ export function createAgentSpendMeter(
 ): SpendMeter {
   return createSpendMeter(deps, {
     spender: { orgId, detectionId: agentId, id: runId, spent, elapsedMs: 0 },
-    budgets: mergeBudgets(model, budgets),
+    overrides: budgets,
     model,
     storeStep: async (tx, step) => {
       if (storesSteps) await insertStep(tx, { orgId, runId, attempt: 1, dueAt: timeOfId(runId) }, step);

@@ -124,7 +124,7 @@ export function buildDeps({ config, db, log, clock = systemClock }: BuildDepsOpt
     pageStarts: createPageStarts(),
     countPublicWords,
     connectionFor,
-    models: measureModels(createModels(config.models), metrics.registry),
+    models: measureModels(createModels(config.models, db), metrics.registry),
     feedTools: (orgId) => createFeedTools(deps)(orgId),
     mcp,
     fetchAllow: config.fetchAllow,

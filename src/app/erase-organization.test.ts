@@ -42,6 +42,7 @@ test('the tables that belong to nobody are known', async () => {
     'feed_key',
     'log_store',
     'migrations',
+    'model_abilities',
     'organization_erasure_files',
     'organization_erasures',
     'organizations',

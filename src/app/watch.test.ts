@@ -77,7 +77,7 @@ test('every metric of the service has a help text, a base unit and a bounded num
 });
 
 test('counts the calls, tokens and failures of a model', async () => {
-  const entry = { provider: 'anthropic', model: 'm', apiKey: 'k' };
+  const entry = { provider: 'anthropic', model: 'm', apiKey: 'k', fallbacks: [] };
   const models = createModels({});
   const call = async ({ system }: { system: string }) => {
     if (system === 'fail') throw new Error('aborted');

@@ -139,8 +139,8 @@ test('every table has row-level security enabled and forced, with a policy for e
       name,
       enabled: true,
       forced: true,
-      // Deleted organizations concern no other.
-      roles: name.startsWith('organization_erasure') ? ['tocsin_system'] : ['tocsin_app', 'tocsin_system'],
+      // Deleted organizations concern no other, and what models can do concerns none.
+      roles: /^(organization_erasure|model_abilities)/.test(name) ? ['tocsin_system'] : ['tocsin_app', 'tocsin_system'],
     })),
   );
 });

@@ -9,7 +9,7 @@ import { acrossOrgs, type Db } from '../../platform/db/db.ts';
 import { createLogger } from '../../platform/lib/logging/logger.ts';
 import { createIdentityProvider } from '../../platform/orgs/single-sign-on/identity-provider.ts';
 import { builtInAliases, createModels, type Models } from '../../platform/models/models.ts';
-import { modelResponds } from '../../platform/models/model-pauses.ts';
+import { runModelCheck } from '../../platform/models/check/check-model.ts';
 import { failed, messageOf, ok, type Check } from './check.ts';
 
 const timeoutMs = 20_000;
@@ -19,7 +19,7 @@ export async function checkDependencies(config: Config, db: Db): Promise<Check[]
   const { deps, stop } = buildDeps({ config, db, log: createLogger('silent') });
   try {
     const connections = await acrossOrgs(db, listConnectionsAcrossOrgs);
-    const models = createModels(config.models);
+    const models = createModels(config.models, db);
     const aliases = models.aliases.filter((alias) => !builtInAliases.includes(alias) || models.find(alias));
     return [
       ...(connections.length === 0 ? [ok('connections', 'none besides the embedded log store')] : []),
@@ -28,7 +28,7 @@ export async function checkDependencies(config: Config, db: Db): Promise<Check[]
         Object.entries(config.logFolders).map(([name, folder]) => checkLogFolder(deps, name, folder)),
       )),
       ...(aliases.length === 0 ? [ok('models', 'none: the built-in analyst gives the verdicts')] : []),
-      ...(await Promise.all(aliases.map((alias) => checkModel(models, alias)))),
+      ...(await Promise.all(aliases.map((alias) => checkModel(models, alias)))).flat(),
       ...(config.oidc ? [await checkIdentityProvider(config.oidc, config.fetchAllow)] : []),
     ];
   } finally {
@@ -63,15 +63,19 @@ async function checkLogFolder({ auth, clock }: Deps, name: string, settings: Fol
   }
 }
 
-async function checkModel(models: Models, alias: string): Promise<Check> {
-  const model = models.find(alias);
-  return model && (await modelResponds(model, AbortSignal.timeout(timeoutMs)))
-    ? ok('model', `${alias} (${model.name}) responds`)
-    : failed(
-        'model',
-        `${alias} (${model?.name ?? 'unknown'}) does not respond`,
-        'Check its key, name and address in TOCSIN_MODELS.',
-      );
+/** Calls the alias as detections do, which costs as much as a few verdicts. */
+async function checkModel(models: Models, alias: string): Promise<Check[]> {
+  const free = { checkBudget: () => Promise.resolve(), recordStep: () => Promise.resolve() };
+  const {
+    ok: works,
+    model,
+    latencyMs,
+    checks,
+  } = await runModelCheck({ model: models.find(alias)!, ...free }, models.abilities);
+  if (works) return [ok('model', `${alias} (${model}) works, and answers in ${latencyMs} ms`)];
+  return checks
+    .filter((check) => !check.ok)
+    .map(({ name, detail, remedy }) => failed('model', `${alias} (${model}), ${name}: ${detail}`, remedy ?? ''));
 }
 
 async function checkIdentityProvider(oidc: NonNullable<Config['oidc']>, fetchAllow: string[]): Promise<Check> {

@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
 import { ModelError } from '../models/model-error.ts';
-import { toModelError } from '../models/model-call.ts';
+import { readModelSettings } from '../models/model-settings.ts';
+import type { ModelEntry } from '../models/providers.ts';
+import { toModelError } from '../models/calls/model-failures.ts';
 import { ExternalError, internalReason, isProgramFault, reasonOf, withinLimits } from './external-error.ts';
 import { fromOutcomeError, toOutcomeError } from './threads/thread-protocol.ts';
 
@@ -12,10 +14,12 @@ test('shows the reason of another system, and none of its own', () => {
   expect(reasonOf(mistake)).toBe(internalReason);
 });
 
+const { m: entry } = readModelSettings('{"m":{"provider":"openai-compatible","model":"m","baseUrl":"http://127.0.0.1:1"}}', {}) as { m: ModelEntry }; // prettier-ignore
+
 test('tells a mistake of the program from a failed request', () => {
   expect([isProgramFault(mistake), isProgramFault(unreachable), isProgramFault(new Error('ended'))]).toEqual([true, false, false]);
-  expect(toModelError(mistake, 'm', false)).toBe(mistake);
-  expect(toModelError(unreachable, 'm', false)).toBeInstanceOf(ModelError);
+  expect(toModelError(mistake, 'm', entry, false)).toBe(mistake);
+  expect(toModelError(unreachable, 'm', entry, false)).toBeInstanceOf(ModelError);
 }); // prettier-ignore
 
 test('keeps errors of other systems between threads', () => {

@@ -1,3 +1,4 @@
+import type { TokenUsage } from './model-request.ts';
 import { truncateText, escapeInvisible } from '../lib/text/canonical-text.ts';
 
 export type ModelFailure = {
@@ -7,10 +8,14 @@ export type ModelFailure = {
   message: string;
 };
 
-/** A failure of a model or of its use. In a run it becomes the run's failure. `pauses` pauses the alias for other runs. */
+/**
+ * A failure of a model or of its use. In a run it becomes the run's failure. `pauses` pauses the alias for other runs. `tokens` are those of
+ * a call that failed after the model had written.
+ */
 export class ModelError extends Error {
   readonly failure: ModelFailure;
   readonly pauses: boolean;
+  tokens?: TokenUsage;
   constructor(failure: ModelFailure, pauses = false) {
     super(failure.message);
     this.failure = failure;

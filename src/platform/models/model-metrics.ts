@@ -2,8 +2,8 @@ import { SpanKind } from '@opentelemetry/api';
 import { Counter, Histogram, type Registry } from 'prom-client';
 import { ModelError } from './model-error.ts';
 import { inSpan } from '../lib/logging/spans.ts';
-import type { ModelCall } from './model-call.ts';
-import { callCostUsd, type ConfiguredModel, type Models } from './models.ts';
+import type { ModelCall } from './model-request.ts';
+import { callCostUsd, type ConfiguredModel, type Models, withFallbacks } from './models.ts';
 
 /** Returns the same models, whose calls are measured by alias and recorded in traces. Call it once per registry. */
 export function measureModels(models: Models, registry: Registry): Models {
@@ -51,7 +51,7 @@ export function measureModels(models: Models, registry: Registry): Models {
       return model ? [[alias, measure(model)] as const] : [];
     }),
   );
-  return { ...models, find: (alias) => measured.get(alias) };
+  return withFallbacks({ ...models, find: (alias) => measured.get(alias) });
 }
 
 /** Calls the model in a span with the attributes of OpenTelemetry's conventions for generative AI, without what is sent and received. */

@@ -45,19 +45,18 @@ export function modelCheckLoop(deps: CheckModelsDeps, signal: AbortSignal): Prom
   });
 }
 
-/** Returns whether a model responds to a short question. */
+/** Returns whether a model or one of its fallbacks responds to a short question. */
 export async function modelResponds(model: ConfiguredModel, signal: AbortSignal): Promise<boolean> {
-  try {
-    await model.call({
-      system: 'Answer with one word.',
-      messages: [{ role: 'user', content: 'Ready?' }],
-      tools: [],
-      signal,
-    });
-    return true;
-  } catch {
-    return false;
+  const messages = [{ role: 'user' as const, content: 'Ready?' }];
+  for (const { call } of [model, ...model.fallbacks]) {
+    try {
+      await call({ system: 'Answer with one word.', messages, tools: [], signal });
+      return true;
+    } catch {
+      // The next one may respond.
+    }
   }
+  return false;
 }
 
 async function resumeModelAcrossOrgs({ db, clock }: CheckModelsDeps, alias: string): Promise<void> {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { findSetting, type Environment, parseJsonSetting } from '../lib/settings-input.ts';
-import { common, providerOf, providers, type ModelEntry } from './providers.ts';
+import { Alias, common, providerOf, providers, type ModelEntry } from './providers.ts';
 
 const entries = Object.entries(providers).map(([provider, { settings }]) =>
   z.strictObject({ provider: z.literal(provider), ...common, ...settings }),
@@ -13,16 +13,50 @@ const Entry = z.discriminatedUnion(
 /** Model entries by alias, with secrets resolved. */
 export type ModelSettings = Record<string, ModelEntry>;
 
-const Aliases = z.record(z.string().regex(/^[\w.-]{1,64}$/), Entry);
+const Aliases = z.record(Alias, Entry);
 
 /** Parses TOCSIN_MODELS, which is JSON or the path of a JSON file. Throws an error that states the alias and the problem. */
 export function readModelSettings(text: string | undefined, env: Environment): ModelSettings {
   if (text === undefined) return {};
   const entries = parseJsonSetting('TOCSIN_MODELS', text, Aliases);
+  for (const [alias, entry] of Object.entries(entries)) checkEntry(alias, entry, entries);
   if (entries['analyst']) throw new Error('TOCSIN_MODELS: the alias "analyst" is reserved for the built-in analyst.');
   return Object.fromEntries(
     Object.entries(entries).map(([alias, entry]) => [alias, resolveSecrets(alias, entry, env)]),
   );
+}
+
+/** Checks what concerns several settings. Throws an error that states the alias and the field. */
+function checkEntry(
+  alias: string,
+  { contextTokens, maxOutputTokens, fallbacks }: ModelEntry,
+  all: ModelSettings,
+): void {
+  const reject = (field: string, problem: string): never => {
+    throw new Error(`TOCSIN_MODELS: ${alias}.${field} ${problem}`);
+  };
+  if (maxOutputTokens >= contextTokens)
+    reject('maxOutputTokens', `(${maxOutputTokens}) must be below \`contextTokens\` (${contextTokens}).`);
+  const unknown = fallbacks.find((fallback) => !all[fallback]);
+  if (unknown) reject('fallbacks', `lists "${unknown}", which is not an alias with a model.`);
+  const cycle = findCycle(alias, all);
+  if (cycle) reject('fallbacks', `lead back to the alias: ${cycle.join(' → ')}.`);
+}
+
+/** Returns the aliases from one back to itself along its fallbacks, or undefined. */
+function findCycle(alias: string, all: ModelSettings): string[] | undefined {
+  const seen = new Set<string>();
+  const follow = (path: string[]): string[] | undefined => {
+    for (const next of all[path.at(-1)!]?.fallbacks ?? []) {
+      if (next === alias) return [...path, next];
+      if (seen.has(next)) continue;
+      seen.add(next);
+      const cycle = follow([...path, next]);
+      if (cycle) return cycle;
+    }
+    return undefined;
+  };
+  return follow([alias]);
 }
 
 /** Returns the names of the environment variables from which the secrets of the entries come. */

@@ -1,4 +1,4 @@
-import type { ToolDeclaration, TokenUsage } from './model-call.ts';
+import type { ToolDeclaration, TokenUsage } from './model-request.ts';
 
 /**
  * `send` means that data chosen by the model leaves this machine: an administrator must grant the tool, and a sandbox only
@@ -22,12 +22,16 @@ export type ModelTool = ToolDeclaration & {
   run: (input: unknown, signal: AbortSignal) => Promise<unknown>;
 };
 
-/** One call of a model or a tool, as it is stored. `entity` is what the call is about. `sent` holds the messages added since the previous step. */
+/**
+ * One call of a model or a tool, as it is stored. `entity` is what the call is about. `alias` and `model` are those that
+ * answered, which may be a fallback. `sent` has the messages added since the previous step.
+ */
 export type ModelStep = {
   kind: 'plan' | 'call' | 'tool';
   entity: string;
   at: string;
   ms: number;
+  alias?: string;
   model: string;
   tokens: TokenUsage;
   costUsd: number;

@@ -7,7 +7,7 @@ import { listen } from '../../../test/support/listen.ts';
 import { findExhaustedBudget, Budgets } from './budgets.ts';
 import { readModelSettings } from './model-settings.ts';
 import { callCostUsd, createModels } from './models.ts';
-import { providers as registry } from './providers.ts';
+import { common, providers as registry } from './providers.ts';
 
 type ReceivedRequest = { path: string; headers: IncomingHttpHeaders };
 const received: ReceivedRequest[] = [];
@@ -116,6 +116,20 @@ test.each([
   ],
   ['azure without an address', { m: { ...openai, provider: 'azure' } }, 'resourceName or baseUrl'],
   ['bedrock without credentials', { m: { provider: 'bedrock', model: 'x', region: 'r' } }, 'bedrock needs'],
+  ['an unknown fallback', { m: { ...openai, fallbacks: ['n'] } }, 'm.fallbacks lists "n"'],
+  ['the analyst as a fallback', { m: { ...openai, fallbacks: ['analyst'] } }, 'm.fallbacks lists "analyst"'],
+  ['a fallback to itself', { m: { ...openai, fallbacks: ['m'] } }, 'm.fallbacks lead back to the alias: m → m'],
+  [
+    'a cycle of fallbacks',
+    { a: { ...openai, fallbacks: ['b'] }, b: { ...openai, fallbacks: ['c'] }, c: { ...openai, fallbacks: ['b'] } },
+    'b.fallbacks lead back to the alias: b → c → b',
+  ],
+  [
+    'an answer as long as the context',
+    { m: { ...openai, contextTokens: 4000 } },
+    'm.maxOutputTokens (4000) must be below',
+  ],
+  ['an unknown effort', { m: { ...openai, reasoningEffort: 'huge' } }, 'm.reasoningEffort'],
   ['an alias with spaces', { 'my model': openai }, 'my model'],
 ])('rejects %s', (_name, settings, expected) => {
   const text = typeof settings === 'string' ? settings : JSON.stringify(settings);
@@ -128,6 +142,18 @@ test.each([
   expect(message).toContain('TOCSIN_MODELS');
   expect(message).toContain(expected);
   expect(message).not.toContain('sk-very-secret');
+});
+
+test('sends no prompt that does not fit into the context', async () => {
+  const { m } = readModelSettings(JSON.stringify({ m: { ...openai, baseUrl: base, contextTokens: 5_000 } }), {});
+  const before = received.length;
+  const call = createModels({ m: m! })
+    .find('m')!
+    .call({ system: 'x'.repeat(8_000), messages: [], tools: [], signal: new AbortController().signal });
+  await expect(call).rejects.toMatchObject({
+    failure: { kind: 'model_context_too_small', message: expect.stringContaining('`contextTokens` (5000)') },
+  });
+  expect(received).toHaveLength(before);
 });
 
 test('computes cost from the configured price, and allows free calls under a budget of 0 dollars', () => {
@@ -147,6 +173,11 @@ test('computes cost from the configured price, and allows free calls under a bud
 test('every provider is called by a test, and the guide lists its settings', () => {
   const names = Object.keys(registry);
   expect(new Set(providers.map(([, { provider }]) => provider))).toEqual(new Set(names));
-  const guide = readFileSync('docs/guide/models.md', 'utf8');
+  const guide = readFileSync('docs/guide/connect-a-model.md', 'utf8');
   expect(names.filter((name) => !new RegExp(`^\\| .*\`${name}\``, 'm').test(guide))).toEqual([]);
+});
+
+test('the reference lists the settings of every alias', () => {
+  const reference = readFileSync('docs/reference/models.md', 'utf8');
+  expect(Object.keys(common).filter((name) => !reference.includes(`\n| \`${name}\` |`))).toEqual([]);
 });

@@ -2,12 +2,25 @@ import { z } from 'zod';
 import { inOrg, type Db } from '../db/db.ts';
 import type { Caller } from '../http/caller.ts';
 import { findModelPauses } from './model-pauses.store.ts';
-import type { ModelCall, TokenUsage } from './model-call.ts';
+import { type AbilitiesStore, createAbilitiesStore, fingerprintOf } from './check/model-abilities.ts';
+import { ModelCheck } from './check/model-check.schema.ts';
+import { type AbilitiesRow, listAbilitiesAcrossOrgs } from './check/model-abilities.store.ts';
+import type { ModelCall, TokenUsage } from './model-request.ts';
 import type { ModelSettings } from './model-settings.ts';
 import type { ModelEntry } from './providers.ts';
 
-/** A model behind an alias. `name` is `provider/model`, as runs store it. */
-export type ConfiguredModel = { alias: string; name: string; entry: ModelEntry; call: ModelCall };
+/**
+ * A model behind an alias. `name` is `provider/model`, as runs store it. `fallbacks` answer in their order when it fails, and until the
+ * time in `rest` instead of it, in milliseconds of `Date.now()`.
+ */
+export type ConfiguredModel = {
+  alias: string;
+  name: string;
+  entry: ModelEntry;
+  call: ModelCall;
+  fallbacks: readonly ConfiguredModel[];
+  rest: { untilMs: number };
+};
 
 export type Models = {
   /** Every alias that a detection may use, `default` and `analyst` first. */
@@ -18,30 +31,54 @@ export type Models = {
   names: Readonly<Record<string, string>>;
   /** How many detection runs may use an alias at the same time, by alias. */
   concurrencyLimits: Readonly<Record<string, number>>;
+  /** What is known of the aliases, shared by all processes. */
+  abilities: AbilitiesStore;
 };
 
 export const builtInAliases: readonly string[] = ['default', 'analyst'];
 
-/** Creates every configured model. A provider's client takes a second and 60 MB to load, so it is loaded at the first call. */
-export function createModels(settings: ModelSettings): Models {
-  const models = new Map(Object.entries(settings).map(([alias, entry]) => [alias, createModel(alias, entry)]));
-  return {
+/**
+ * Creates every configured model. A provider's client takes a second and 60 MB to load, so it is loaded at the first call. What is known of
+ * the aliases is kept in the database, if there is one.
+ */
+export function createModels(settings: ModelSettings, db?: Db): Models {
+  const abilities = createAbilitiesStore(db);
+  const entries = Object.entries(settings);
+  const models = new Map(entries.map(([alias, entry]) => [alias, createModel(alias, entry, abilities)]));
+  return withFallbacks({
     aliases: [...new Set([...builtInAliases, ...models.keys()])],
     find: (alias) => models.get(alias),
     names: Object.fromEntries([...models].map(([alias, { name }]) => [alias, name])),
-    concurrencyLimits: Object.fromEntries(Object.entries(settings).map(([alias, entry]) => [alias, entry.runsAtOnce])),
-  };
+    concurrencyLimits: Object.fromEntries(entries.map(([alias, entry]) => [alias, entry.runsAtOnce])),
+    abilities,
+  });
 }
 
-function createModel(alias: string, entry: ModelEntry): ConfiguredModel {
+/** Returns the same models, each with its fallbacks and theirs. The settings have no cycles. */
+export function withFallbacks(models: Models): Models {
+  const listFallbacks = ({ entry }: ConfiguredModel): ConfiguredModel[] =>
+    entry.fallbacks.flatMap((alias) => {
+      const fallback = models.find(alias);
+      return fallback ? [fallback, ...listFallbacks(fallback)] : [];
+    });
+  const linked = new Map(
+    models.aliases.flatMap((alias) => {
+      const model = models.find(alias);
+      return model ? [[alias, { ...model, fallbacks: [...new Set(listFallbacks(model))] }] as const] : [];
+    }),
+  );
+  return { ...models, find: (alias) => linked.get(alias) };
+}
+
+function createModel(alias: string, entry: ModelEntry, abilities: AbilitiesStore): ConfiguredModel {
   const name = `${entry.provider}/${entry.model}`;
   let loading: Promise<ModelCall> | undefined;
-  return { alias, name, entry, call: async (request) => (await (loading ??= loadClient(name, entry)))(request) };
-}
-
-async function loadClient(name: string, entry: ModelEntry): Promise<ModelCall> {
-  const { createLanguageModel, createModelCall } = await import('./model-call.ts');
-  return createModelCall(name, entry, await createLanguageModel(entry));
+  const load = async (): Promise<ModelCall> => {
+    const { createModelCall } = await import('./calls/model-call.ts');
+    return createModelCall({ name, entry, abilities: abilities.of(alias, entry) });
+  };
+  const call: ModelCall = async (request) => (await (loading ??= load()))(request);
+  return { alias, name, entry, call, fallbacks: [], rest: { untilMs: 0 } };
 }
 
 /** Returns the cost of a call in US dollars, by the configured price. */
@@ -64,6 +101,7 @@ export type ListModelsDeps = { db: Db; models?: Models };
 /** Lists the aliases that a detection may use, the model behind each, and whether it is paused for the organization. Contains no secrets. */
 export async function listModels({ db, models }: ListModelsDeps, { orgId }: Caller): Promise<ModelList> {
   const pauses = await inOrg(db, orgId, (tx) => findModelPauses(tx, orgId));
+  const checks = new Map((await listAbilitiesAcrossOrgs(db)).map((row) => [row.alias, row]));
   const pauseByAlias = new Map(pauses.map((pause) => [pause.alias, pause]));
   return {
     models: (models?.aliases ?? builtInAliases).map((alias) => {
@@ -74,11 +112,19 @@ export async function listModels({ db, models }: ListModelsDeps, { orgId }: Call
         model: model?.name ?? 'analyst',
         local: model?.entry.local ?? true,
         price: model?.entry.price ?? { inputPerMillion: 0, outputPerMillion: 0 },
+        contextTokens: model?.entry.contextTokens ?? null,
+        maxOutputTokens: model?.entry.maxOutputTokens ?? null,
+        fallbacks: model?.entry.fallbacks ?? [],
+        check: model ? findCheck(model, checks.get(alias)) : null,
         paused: pause ? { since: pause.since_at.toISOString(), kind: pause.kind, message: pause.message } : null,
       };
     }),
   };
 }
+
+/** Returns the latest check of an alias, unless its settings have changed since. */
+const findCheck = ({ entry }: ConfiguredModel, row: AbilitiesRow | undefined): ModelCheck | null =>
+  row?.fingerprint === fingerprintOf(entry) ? row.report : null;
 
 export const ModelList = z.object({
   models: z.array(
@@ -92,6 +138,10 @@ export const ModelList = z.object({
         cachedInputPerMillion: z.number().optional(),
         cacheWritePerMillion: z.number().optional(),
       }),
+      contextTokens: z.int().nullable().describe('The most tokens of a prompt and its answer together.'),
+      maxOutputTokens: z.int().nullable(),
+      fallbacks: z.array(z.string()).describe('The aliases that answer in this order when this one fails.'),
+      check: ModelCheck.nullable().describe('The latest check with the present settings. Null: not checked.'),
       paused: z.object({ since: z.string(), kind: z.string(), message: z.string() }).nullable(),
     }),
   ),

@@ -2,15 +2,27 @@ import type { LanguageModel } from 'ai';
 import { z } from 'zod';
 import { Budgets } from './budgets.ts';
 
+export const Alias = z
+  .string()
+  .regex(/^[\w.-]{1,64}$/, 'must be 1 to 64 letters, digits, dots, hyphens and underscores');
 const name = z.string().min(1).max(500);
 const secret = { apiKey: name.optional(), apiKeyEnv: name.optional() };
 export const common = {
   model: name.describe("The provider's model name; on Azure the deployment name."),
   baseUrl: z.url({ protocol: /^https?$/ }).optional(),
   headers: z.record(z.string(), z.string()).optional(),
+  /** The most tokens that a prompt and its answer have together. A longer prompt is not sent. */
+  contextTokens: z.int().min(1_000).max(10_000_000).default(128_000),
   maxOutputTokens: z.int().min(100).max(200_000).default(4_000),
+  /** How much the model reasons before it answers, in the provider's own terms. Default: what the provider does. */
+  reasoningEffort: z.enum(['none', 'minimal', 'low', 'medium', 'high', 'xhigh']).optional(),
   temperature: z.number().min(0).max(2).optional(),
+  /** The time of a call, its repetitions included. */
   timeoutSeconds: z.int().min(1).max(600).default(120),
+  /** How often a request is repeated within the call after a transient failure. */
+  maxRetries: z.int().min(0).max(10).default(2),
+  /** The aliases that answer in this order when this one fails. */
+  fallbacks: z.array(Alias).max(5).default([]),
   /** The model runs on the operator's own machines. Informational only. */
   local: z.boolean().default(false),
   price: z
@@ -45,10 +57,21 @@ type Provider<Shape extends z.ZodRawShape> = {
   settings: Shape;
   /** Prompts are marked for the provider's cache by default. */
   marksPrompts: boolean;
+  /** What the provider writes about failures whose status does not tell them apart. */
+  wordings: Wordings;
   /** Returns the settings that the provider needs and the entry lacks, or undefined. */
   findMissing: (entry: Settings<Shape>) => string | undefined;
   /** Creates the AI SDK's model. Loads only the package of the provider and sends no request. */
   create: (entry: Settings<Shape>, options: ClientOptions) => Promise<LanguageModel>;
+};
+
+/** The prompt exceeds the context; the model or server cannot call tools; the account has no credit left. */
+type Wordings = { tooLong: RegExp[]; noTools: RegExp[]; noCredit: RegExp[] };
+
+const openaiWordings: Wordings = {
+  tooLong: [/context_length_exceeded/, /maximum context length/, /exceeds the context window/],
+  noTools: [/tools? (?:is|are) not supported/, /does not support (?:tools|function)/],
+  noCredit: [/insufficient_quota/],
 };
 
 const define = <Shape extends z.ZodRawShape>(provider: Provider<Shape>): Provider<Shape> => provider;
@@ -58,6 +81,7 @@ export const providers = {
   openai: define({
     settings: { ...secret, organization: name.optional(), api: z.enum(['responses', 'chat']).default('responses') },
     marksPrompts: false,
+    wordings: openaiWordings,
     findMissing: needKey,
     create: async ({ model, api, organization }, options) => {
       const { createOpenAI } = await import('@ai-sdk/openai');
@@ -68,12 +92,22 @@ export const providers = {
   anthropic: define({
     settings: secret,
     marksPrompts: true,
+    wordings: {
+      tooLong: [/prompt is too long/, /input length and `?max_tokens`? exceed context limit/],
+      noTools: [/does not support tool/],
+      noCredit: [/credit balance is too low/],
+    },
     findMissing: needKey,
     create: async ({ model }, options) => (await import('@ai-sdk/anthropic')).createAnthropic(options)(model),
   }),
   google: define({
     settings: secret,
     marksPrompts: false,
+    wordings: {
+      tooLong: [/input token count .*exceeds the maximum/],
+      noTools: [/function calling is not (?:enabled|supported)/i],
+      noCredit: [/prepayment credits are depleted/],
+    },
     findMissing: needKey,
     create: async ({ model }, options) => (await import('@ai-sdk/google')).createGoogleGenerativeAI(options)(model),
   }),
@@ -87,6 +121,7 @@ export const providers = {
       api: z.enum(['responses', 'chat']).default('chat'),
     },
     marksPrompts: false,
+    wordings: openaiWordings,
     findMissing: (entry) => (entry.baseUrl || entry.resourceName ? needKey(entry) : 'resourceName or baseUrl'),
     create: async ({ model, api, resourceName, apiVersion, deploymentUrls: useDeploymentBasedUrls }, options) => {
       const { createAzure } = await import('@ai-sdk/azure');
@@ -97,6 +132,16 @@ export const providers = {
   bedrock: define({
     settings: { ...secret, region: name, ...awsKey, ...awsSession },
     marksPrompts: false,
+    wordings: {
+      tooLong: [
+        /input is too long for requested model/i,
+        /maximum context length/,
+        /prompt is too long/i,
+        /Input Tokens Exceeded/,
+      ],
+      noTools: [/doesn't support tool use/, /does not support tool/],
+      noCredit: [],
+    },
     findMissing: ({ apiKey, accessKeyId, secretAccessKey }) =>
       apiKey || (accessKeyId && secretAccessKey) ? undefined : 'apiKey, or accessKeyId and secretAccessKey',
     create: async ({ model, region, accessKeyId, secretAccessKey, sessionToken }, options) => {
@@ -108,10 +153,32 @@ export const providers = {
   'openai-compatible': define({
     settings: { ...secret, baseUrl: z.url({ protocol: /^https?$/ }) },
     marksPrompts: false,
+    wordings: {
+      tooLong: [
+        ...openaiWordings.tooLong,
+        /exceed_context_size_error/,
+        /exceeds? the available context size/,
+        /input length .*exceeds? .*context/,
+        /longer than the model's context length/,
+      ],
+      noTools: [
+        ...openaiWordings.noTools,
+        /requires --jinja/,
+        /requires --enable-auto-tool-choice/,
+        /No endpoints found that support tool use/,
+      ],
+      noCredit: openaiWordings.noCredit,
+    },
     findMissing: () => undefined,
     create: async ({ model, baseUrl: baseURL }, options) => {
       const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible');
-      return createOpenAICompatible({ ...options, name: 'openai-compatible', baseURL, includeUsage: true })(model);
+      return createOpenAICompatible({
+        ...options,
+        name: 'openai-compatible',
+        baseURL,
+        includeUsage: true,
+        supportsStructuredOutputs: true,
+      })(model);
     },
   }),
 };

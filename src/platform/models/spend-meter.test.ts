@@ -108,7 +108,7 @@ test('counts what other conversations of the same run have reserved against the 
 test('lets conversations of one run take turns when only their own calls leave no room, and exceeds the budget by one step', async () => {
   const orgId = await newOrgId(db);
   const spender = { orgId, detectionId: uuidv7(), id: uuidv7(), spent: { ...zero }, elapsedMs: 0 };
-  const meter = createSpendMeter(deps, { spender, budgets: Budgets.parse({ tokensPerRun: 450 }), model });
+  const meter = createSpendMeter(deps, { spender, overrides: { tokensPerRun: 450 }, model });
   let [active, mostActive] = [0, 0];
   const call = async (): Promise<string> => {
     const { checkBudget, recordStep } = meter.startConversation();
@@ -133,7 +133,7 @@ test('lets conversations of one run take turns when only their own calls leave n
   const waiting = new AbortController();
   const blocked = createSpendMeter(deps, {
     spender: { ...spender, spent: zero, id: uuidv7() },
-    budgets: Budgets.parse({ tokensPerRun: 100 }),
+    overrides: { tokensPerRun: 100 },
     model,
   });
   await blocked.startConversation().checkBudget(waiting.signal);

@@ -4,7 +4,7 @@ import type { Clock } from '../lib/time/clock.ts';
 import { budgetExceededError } from './model-error.ts';
 import { type ConfiguredModel, callCostUsd } from './models.ts';
 import type { ModelStep } from './model-tool.ts';
-import { type Budgets, type Spender, findExhaustedBudget, type Spend } from './budgets.ts';
+import { type Budgets, type Spender, findExhaustedBudget, mergeBudgets, type Spend } from './budgets.ts';
 import {
   countUsage,
   releaseReservation,
@@ -19,11 +19,11 @@ import {
 import { lockQuota } from '../orgs/limits/limits.store.ts';
 
 /**
- * `checkBudget` throws `budget_exceeded` when a budget is used up. If only calls in progress of the same run leave no room, it waits
+ * `checkBudget` throws `budget_exceeded` when a budget of `model` is used up, by default that of the run. If only calls in progress of the same run leave no room, it waits
  * for one of them to end, or until `signal` aborts. `recordStep` stores a step together with its cost.
  */
 export type SpendMeter = {
-  checkBudget: (signal: AbortSignal) => Promise<void>;
+  checkBudget: (signal: AbortSignal, model?: ConfiguredModel) => Promise<void>;
   recordStep: (step: ModelStep) => Promise<void>;
 };
 
@@ -36,7 +36,8 @@ export type StepUsage = ModelUsage & { ms: number };
 /** `storeStep` stores the step in the caller's tables, in the transaction that counts its cost. Without it steps are not stored. */
 type SpendMeterOptions = {
   spender: Spender;
-  budgets: Budgets;
+  /** Budgets of the detection or agent, which override those of every alias that answers. */
+  overrides: Partial<Budgets>;
   model: ConfiguredModel;
   storeStep?: (tx: Tx, step: ModelStep, usage: StepUsage) => Promise<void>;
 };
@@ -60,7 +61,7 @@ export function createSpendMeter(deps: { db: Db; clock: Clock }, options: SpendM
     startConversation: () => {
       const conversation: Conversation = { id: randomUUID(), isCalling: false };
       return {
-        checkBudget: (signal) => checkBudget(run, conversation, signal),
+        checkBudget: (signal, model = options.model) => checkBudget(run, conversation, model, signal),
         recordStep: (step) => recordStep(run, conversation, step),
       };
     },
@@ -69,9 +70,15 @@ export function createSpendMeter(deps: { db: Db; clock: Clock }, options: SpendM
 
 const sinceLastStepMs = ({ lastStepAt }: RunState): number => Math.round(performance.now() - lastStepAt);
 
-async function checkBudget(run: RunState, conversation: Conversation, signal: AbortSignal): Promise<void> {
+async function checkBudget(
+  run: RunState,
+  conversation: Conversation,
+  model: ConfiguredModel,
+  signal: AbortSignal,
+): Promise<void> {
   const { deps, calls } = run;
-  const { spender, budgets, model } = run.options;
+  const { spender, overrides } = run.options;
+  const budgets = mergeBudgets(model, overrides);
   for (;;) {
     signal.throwIfAborted();
     const endedBefore = calls.ended();
@@ -96,7 +103,7 @@ async function recordStep(run: RunState, conversation: Conversation, step: Model
   const { db, clock } = run.deps;
   const { spender, model, storeStep } = run.options;
   const tokens = step.tokens.input + step.tokens.output;
-  const usage = { alias: model.alias, tokens, costUsd: step.costUsd, ms: sinceLastStepMs(run) };
+  const usage = { alias: step.alias ?? model.alias, tokens, costUsd: step.costUsd, ms: sinceLastStepMs(run) };
   run.lastStepAt += usage.ms;
   // Added before the reservation is released, so that no other conversation misses the spend.
   spender.elapsedMs += usage.ms;

@@ -9,7 +9,10 @@ export const platformRequests: ChangeRequest[] = [
       ],
     },
     compiler: { 'src/platform/models/providers.ts': "missing the following properties from type 'Provider<" },
-    suites: { 'docs/guide/models.md': 'src/platform/models/models.test.ts' },
+    suites: {
+      'docs/guide/connect-a-model.md': 'src/platform/models/models.test.ts',
+      'test/support/models/provider-servers.ts': 'src/platform/models/conformance.test.ts',
+    },
   },
   {
     addition: 'scope',

@@ -65,6 +65,7 @@ export async function startJudging(
     apiKey: 'secret-key',
     baseUrl: stand.url,
     timeoutSeconds,
+    maxRetries: 0,
     price: { inputPerMillion: 10, outputPerMillion: 50 },
   };
   const entry = {

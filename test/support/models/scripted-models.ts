@@ -12,6 +12,8 @@ export function createScriptedModels(urls: Record<string, string>, entry: Entry 
       model: 'stand-in',
       apiKey: 'the-model-key',
       baseUrl,
+      // Faults of a stand-in are to reach the code under test at once.
+      maxRetries: 0,
       price: { inputPerMillion: 10, outputPerMillion: 50 },
       ...entry,
     },

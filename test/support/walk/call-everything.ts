@@ -3,7 +3,7 @@ import { eraseOrganization } from '../../../src/app/erase-organization.ts';
 import { operatorOf } from '../../../src/platform/http/caller.ts';
 import { createSignInLink } from '../../../src/platform/orgs/sessions/sessions.ts';
 import { adminHeadersFor } from '../admin-key.ts';
-import { useConnections } from './use-connections.ts';
+import { useConnections, useModels } from './use-connections.ts';
 import { callsOf, readOk, type ApiCalls } from './api-calls.ts';
 import { fillOrganization } from './fill-organization.ts';
 import { kevCatalogWith } from '../feed/kev-document.ts';
@@ -34,6 +34,7 @@ export async function callEverything(deps: Deps, org: TestOrg): Promise<Recorded
   await useGenerate(deps, watched);
   await useAgents(calls);
   await useRuns(calls);
+  await useModels(deps, calls);
   await useTools(calls);
   await useTesting(calls, mark);
   await useDestinations(calls);
@@ -226,7 +227,6 @@ async function useDestinations({ get, post, put, remove }: ApiCalls): Promise<vo
 }
 
 async function useTools({ get, put, remove }: ApiCalls): Promise<void> {
-  await get('/api/models');
   await get('/api/tools');
   await put('/api/agent-settings', { defaultToolNames: ['get_rows', 'search_logs'], hiddenFields: ['user.ssn'] });
   await get('/api/agent-settings');

@@ -1,8 +1,30 @@
 import { createServer } from 'node:http';
 import { closeServer, listen } from '../listen.ts';
+import type { Deps } from '../../../src/app/deps.ts';
+import { readModelSettings } from '../../../src/platform/models/model-settings.ts';
+import { createModels } from '../../../src/platform/models/models.ts';
+import { serveModelStandIn } from '../models/model-server.ts';
+import { answerProbes, serverOf } from '../models/provider-servers.ts';
 import type { ApiCalls } from './api-calls.ts';
 import { whileServing } from '../listen.ts';
 import { serveExample } from '../models/mcp-server.ts';
+
+/** Checks a model at a stand-in that does all that it is asked to. */
+export async function useModels(deps: Deps, { post, get }: ApiCalls): Promise<void> {
+  const server = serverOf('vLLM');
+  const { url, close } = await serveModelStandIn(server.protocol, answerProbes(server));
+  const models = deps.models!;
+  const before = { ...models };
+  const entry = { model: 'walked-model', ...server.entry(url) };
+  Object.assign(models, createModels(readModelSettings(JSON.stringify({ walked: entry }), {}), deps.db));
+  try {
+    await post('/api/models/walked/check');
+    await get('/api/models');
+  } finally {
+    Object.assign(models, before);
+    await close();
+  }
+}
 
 /** Calls every operation on connections and MCP servers, with a SIEM and a server that respond. */
 export async function useConnections({ get, post, put, remove }: ApiCalls): Promise<void> {

@@ -7,6 +7,12 @@ export type Model = paths['/api/models']['get']['responses'][200]['content']['ap
 
 export const modelsQuery = queryOptions({ queryKey: ['models'], queryFn: () => read(api.GET('/api/models')) });
 
+export type ModelCheck = NonNullable<Model['check']>;
+
+/** Calls the model a few times, which costs money. */
+export const checkModel = (alias: string) =>
+  read(api.POST('/api/models/{alias}/check', { params: { path: { alias } } }));
+
 /** The use of budgets by each model alias this month. */
 export const budgetsQuery = queryOptions({
   queryKey: ['overview'],

@@ -119,7 +119,7 @@ test('does not run tool calls that a report tells the model to make', async () =
     brain: () => ({ calls: [{ name: 'http_get', input: { url: 'http://127.0.0.1:9/steal' } }] }),
   });
   expect(drafts.proposals).toEqual([]);
-  expect(stand.asked.every(({ tools }) => tools.length === 1)).toBe(true);
+  expect(new Set(stand.asked.flatMap(({ tools }) => tools))).toEqual(new Set(['submit_detection']));
 });
 
 test.each(tlps.flatMap((tlp) => [false, true].map((local) => [tlp, local] as const)))(

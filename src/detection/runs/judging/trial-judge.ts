@@ -9,7 +9,7 @@ import { addVerdict, warnAboutFallback } from './judging-progress.ts';
 import { toFallback } from './judging-session.ts';
 import { toDetectionTexts } from './resolutions/resolve-candidates.ts';
 import { createJudgeWithMeter, type JudgeDeps } from './model/model-judge.ts';
-import { runBudgets } from './model/run-spend.ts';
+import { budgetsOf } from './model/run-spend.ts';
 
 /**
  * Creates the judge of a trial run: the same model and budgets as a real run, but its steps are not stored and tools that send
@@ -18,7 +18,7 @@ import { runBudgets } from './model/run-spend.ts';
 export function createTrialJudge(deps: JudgeDeps, run: ActiveRun): Judge {
   run.definition = { ...run.definition, mode: 'sandbox' };
   const judge = createJudgeWithMeter(deps, run, (model) =>
-    createSpendMeter(deps, { spender: run, budgets: runBudgets(run, model), model }),
+    createSpendMeter(deps, { spender: run, overrides: budgetsOf(run), model }),
   );
   run.model = judge.model;
   return judge;

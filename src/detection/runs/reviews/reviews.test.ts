@@ -100,7 +100,8 @@ test('counts the cost of the judge model even if its grade is invalid', async ()
   await t.runAt(hour(1));
   await reviewNext(t.deps, signal);
   expect((await listRunRows(t))[0]).toMatchObject({ score: null });
-  expect(await t.select`select tokens from model_usage where alias = 'judge'`).toEqual([{ tokens: 120 }]);
+  // The judge is asked in each way of submitting a grade.
+  expect(await t.select`select tokens from model_usage where alias = 'judge'`).toEqual([{ tokens: 360 }]);
 });
 
 test('lets a shadow judge without delivering hits and lists the differences', async () => {

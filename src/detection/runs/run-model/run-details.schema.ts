@@ -8,6 +8,7 @@ const tokens = z.object({
   output: z.number(),
   cached: z.number().optional().describe("Input tokens from the provider's prompt cache."),
   cacheWritten: z.number().optional().describe('Input tokens that were stored in that cache.'),
+  isEstimate: z.boolean().optional().describe('The provider reports no tokens, so that they are estimated.'),
 });
 
 export const RunStep = z.object({
@@ -17,6 +18,7 @@ export const RunStep = z.object({
   entity: z.string().describe('Entity that was judged. In a run of a built-in agent, the feed item.'),
   at: z.string(),
   ms: z.number(),
+  alias: z.string().optional().describe('The alias that answered: that of the detection, or one of its fallbacks.'),
   model: z.string(),
   tokens,
   costUsd: z.number(),

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Spend } from '../../../platform/models/budgets.ts';
+import { findAnswer } from '../../../platform/models/calls/structured-output.ts';
 import { createDelimiter } from '../../../platform/models/ask-model.ts';
 import { invalidVerdictError } from '../../../platform/models/model-error.ts';
 import { callCostUsd, type ConfiguredModel } from '../../../platform/models/models.ts';
@@ -101,7 +102,7 @@ export async function gradeRun({ model, steps, verdicts, countSpend, signal }: G
     tokens: response.tokens.input + response.tokens.output,
     costUsd: callCostUsd(model, response.tokens),
   });
-  const parsed = GradeSubmission.safeParse(response.toolCalls.find(({ name }) => name === gradeTool.name)?.input);
+  const parsed = GradeSubmission.safeParse(findAnswer(response, gradeTool));
   if (!parsed.success) throw invalidVerdictError(model.name, 'the grade does not match its schema');
   const entities = new Set(verdicts.map(({ entity }) => entity));
   return {

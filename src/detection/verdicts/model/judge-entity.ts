@@ -1,14 +1,13 @@
 import type { ModelMessage } from 'ai';
-import { createDelimiter, type Delimiter, extractJson, toolResult } from '../../../platform/models/ask-model.ts';
-import type { ModelResponse } from '../../../platform/models/model-call.ts';
-import { redactDeep } from '../../../platform/lib/text/redact.ts';
+import { createDelimiter, type Delimiter, toolResult } from '../../../platform/models/ask-model.ts';
+import { parseAnswer } from '../../../platform/models/calls/structured-output.ts';
+import { callMetered } from '../../../platform/models/metered-call.ts';
+import type { ModelResponse } from '../../../platform/models/model-request.ts';
 import {
   invalidVerdictError,
   tooManyStepsError,
   unsupportedEvidenceError,
 } from '../../../platform/models/model-error.ts';
-import type { ModelStep } from '../../../platform/models/model-tool.ts';
-import { callCostUsd } from '../../../platform/models/models.ts';
 import { holdsPlantedOrder } from '../planted-text/screen-output.ts';
 import { screenCandidate } from '../planted-text/screen-candidate.ts';
 import type { Verdict, VerdictTrace } from '../verdict.ts';
@@ -90,31 +89,17 @@ async function writePlan(conversation: Conversation): Promise<void> {
 
 async function callModel(
   conversation: Conversation,
-  kind: ModelStep['kind'],
+  kind: 'plan' | 'call',
   forcedTool: string | undefined,
 ): Promise<ModelResponse> {
   const { task, system, messages, toolbox, recordedCount } = conversation;
-  await task.checkBudget(task.signal);
-  task.signal.throwIfAborted();
-  const sent = recordedCount === 0 ? [{ role: 'system', content: system }, ...messages] : messages.slice(recordedCount);
-  const startedAt = performance.now();
-  const step = { kind, entity: task.candidate.entity, at: new Date().toISOString(), model: task.model.name, sent };
-  try {
-    const tools = kind === 'plan' ? [] : toolbox.declarations;
-    const response = await task.model.call({ system, messages, tools, forcedTool, signal: task.signal });
-    messages.push(...response.messages);
-    conversation.recordedCount = messages.length;
-    const { tokens, text, toolCalls, ms } = response;
-    const costUsd = callCostUsd(task.model, tokens);
-    await task.recordStep({ ...step, ms, tokens, costUsd, text, toolCalls: redactDeep(toolCalls) });
-    return response;
-  } catch (error) {
-    if (!task.signal.aborted) {
-      const ms = Math.round(performance.now() - startedAt);
-      await task.recordStep({ ...step, ms, tokens: { input: 0, output: 0 }, costUsd: 0, error: String(error) });
-    }
-    throw error;
-  }
+  const tools = kind === 'plan' ? [] : toolbox.declarations;
+  const request = { system, messages, tools, forcedTool, answerTool: submitTool, signal: task.signal };
+  const subject = task.candidate.entity;
+  const response = await callMetered(task, { kind, subject, request, sentFrom: recordedCount });
+  messages.push(...response.messages);
+  conversation.recordedCount = messages.length;
+  return response;
 }
 
 /** Returns the verdict if the response contains a valid one. Otherwise runs its tool calls, and the conversation continues. */
@@ -125,7 +110,8 @@ async function handleResponse(
   const { output } = conversation.task;
   const submission = toolCalls.find(({ name }) => name === submitTool);
   if (submission) return acceptOrRepair(conversation, output.read(submission.input), toolCalls);
-  if (toolCalls.length === 0) return acceptOrRepair(conversation, output.read(extractJson(text)), []);
+  if (toolCalls.length === 0)
+    return acceptOrRepair(conversation, output.read(parseAnswer(text, output.schema['required'] as string[])), []);
   for (const [index, call] of toolCalls.entries()) {
     const result = await conversation.toolbox.run(call, index);
     if (call.name !== planTool) conversation.trace.toolCalls += 1;

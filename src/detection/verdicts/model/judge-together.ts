@@ -1,7 +1,7 @@
 import { createDelimiter } from '../../../platform/models/ask-model.ts';
 import { invalidVerdictError } from '../../../platform/models/model-error.ts';
-import { callCostUsd } from '../../../platform/models/models.ts';
-import { redactDeep } from '../../../platform/lib/text/redact.ts';
+import { callMetered } from '../../../platform/models/metered-call.ts';
+import { findAnswer } from '../../../platform/models/calls/structured-output.ts';
 import type { Candidate } from '../../analysis/candidate.ts';
 import { isSeverityAtLeast } from '../../analysis/severity.ts';
 import type { Verdict } from '../verdict.ts';
@@ -59,34 +59,14 @@ export async function judgeTogether(task: JudgeTogetherTask): Promise<(Verdict |
     return `Case ${index + 1} of ${cases.length}.\n${renderCasePrompt(candidate, createDelimiter(), { customInstructions, context })}`;
   });
   const messages = [{ role: 'user' as const, content: texts.join('\n\n') }];
-  await task.checkBudget(signal);
-  signal.throwIfAborted();
   const entity = cases
     .map(({ candidate }) => candidate.entity)
     .join(', ')
     .slice(0, entityLabelMax);
-  const sent = [{ role: 'system', content: system }, ...messages];
-  const step = { kind: 'call' as const, entity, at: new Date().toISOString(), model: model.name, sent };
-  const startedAt = performance.now();
-  const tools = [declareSubmitAll(output)];
-  const response = await model
-    .call({ system, messages, tools, forcedTool: submitAllTool, signal })
-    .catch(async (error: unknown) => {
-      const ms = Math.round(performance.now() - startedAt);
-      if (!signal.aborted)
-        await task.recordStep({ ...step, ms, tokens: { input: 0, output: 0 }, costUsd: 0, error: String(error) });
-      throw error;
-    });
-  const { tokens, text, toolCalls, ms } = response;
-  await task.recordStep({
-    ...step,
-    ms,
-    tokens,
-    costUsd: callCostUsd(model, tokens),
-    text,
-    toolCalls: redactDeep(toolCalls),
-  });
-  const submitted = toolCalls.find(({ name }) => name === submitAllTool)?.input?.['verdicts'];
+  const tool = declareSubmitAll(output);
+  const request = { system, messages, tools: [tool], forcedTool: tool.name, signal };
+  const response = await callMetered(task, { kind: 'call', subject: entity, request });
+  const submitted = (findAnswer(response, tool) as { verdicts?: unknown } | undefined)?.verdicts;
   if (!Array.isArray(submitted)) throw invalidVerdictError(model.name, 'there is no list of verdicts');
   return cases.map(({ candidate }, index) => readVerdict(task, candidate, findCase(submitted, index + 1)));
 }

@@ -1,6 +1,6 @@
 import { escapeInvisible, truncateText } from '../../../platform/lib/text/canonical-text.ts';
 import type { Delimiter } from '../../../platform/models/ask-model.ts';
-import type { ModelResponse, ToolDeclaration } from '../../../platform/models/model-call.ts';
+import type { ModelResponse, ToolDeclaration } from '../../../platform/models/model-request.ts';
 import { redactDeep, redactText } from '../../../platform/lib/text/redact.ts';
 import type { ModelTool } from '../../../platform/models/model-tool.ts';
 import { planTool, submitTool, type JudgeTask } from './judge-task.ts';

@@ -4,6 +4,7 @@ import { formatNumber } from '../../lib/text.ts';
 import { texts as all } from '../../texts/settings.ts';
 import { CodeBlock } from '../../ui/code/code-block.tsx';
 import { Agents } from './agents.tsx';
+import { ModelHealth } from './model-health.tsx';
 import { Badge, Loaded, SettingsSection } from './section.tsx';
 import { Table, type TableColumn } from '../../ui/lists/table.tsx';
 
@@ -44,16 +45,22 @@ export function ModelsSection() {
     },
     {
       header: texts.model,
-      cell: ({ model, local, paused }) => (
+      cell: ({ model, local, paused, fallbacks }) => (
         <>
           <span className="inline-flex items-center gap-2 whitespace-nowrap">
             {model === 'analyst' ? texts.analyst : <span className="font-mono">{model}</span>}
             {local && <Badge>{texts.local}</Badge>}
           </span>
+          {fallbacks.length > 0 && (
+            <span className="block text-muted">
+              {texts.fallbacks} {fallbacks.join(', ')}
+            </span>
+          )}
           {paused && <span className="block text-muted">{paused.message}</span>}
         </>
       ),
     },
+    { header: texts.health, cell: (model) => model.model !== 'analyst' && <ModelHealth model={model} /> },
     { header: texts.input, isFigure: true, cell: ({ price }) => price.inputPerMillion },
     { header: texts.output, isFigure: true, cell: ({ price }) => price.outputPerMillion },
     {

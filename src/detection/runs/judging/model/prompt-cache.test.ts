@@ -38,7 +38,8 @@ test('sends the same system prompt and tools for every entity and run of a revis
   const { steps } = await getSteps(t.deps, t.caller, runs[0]!.id, {});
   const cached = steps.map(({ tokens }) => tokens.cached ?? 0);
   expect(cached.filter((n) => n > 0)).toHaveLength(9);
-  expect(steps[0]!.tokens.cacheWritten).toBe(cached[1]);
+  // The case of the first entity was written besides, for a step that did not follow.
+  expect(steps[0]!.tokens.cacheWritten).toBeGreaterThan(cached[1]!);
   // The cached tokens are counted, at their own price.
   const costs = steps.map(
     ({ tokens: { input, output, cached: read = 0, cacheWritten = 0 } }) =>
@@ -50,6 +51,34 @@ test('sends the same system prompt and tools for every entity and run of a revis
   );
   const uncached = steps.reduce((sum, { tokens }) => sum + (tokens.input * 10 + tokens.output * 50) / 1e6, 0);
   expect(Number(runs[1]!.cost)).toBeLessThan(0.6 * uncached);
+});
+
+test('reads at least 70 % of the input of an investigation of five steps from the cache', async () => {
+  const usageOf = createPromptCache({ needsMark: true });
+  const { t, stand } = await startJudgedRuns(
+    testDb,
+    (asked) => {
+      const step = Math.ceil(asked.turns.length / 2);
+      const reply = step < 5 ? { calls: [{ name: 'get_rows', input: {} }] } : verdictOn(asked);
+      return { ...reply, usage: usageOf(asked) };
+    },
+    {
+      entry: { price },
+      detection: { toolNames: ['get_rows'], suppressionMinutes: 0 },
+      answer: ({ window }) =>
+        window.from.toISOString() === hour(0)
+          ? Array.from({ length: 20 }, (_, n) => login('root', window.from.getTime() + n))
+          : [],
+    },
+  );
+  await t.runAt(hour(1));
+  expect(stand.asked).toHaveLength(5);
+  const [run] = await t.select<{ id: string }>`select id from runs order by due_at, id limit 1`;
+  const { steps } = await getSteps(t.deps, t.caller, run!.id, {});
+  const calls = steps.filter(({ kind }) => kind === 'call').map(({ tokens }) => tokens);
+  const sum = (of: (tokens: (typeof calls)[number]) => number): number => calls.reduce((all, one) => all + of(one), 0);
+  expect(calls).toHaveLength(5);
+  expect(sum(({ cached = 0 }) => cached) / sum(({ input }) => input)).toBeGreaterThanOrEqual(0.7);
 });
 
 test('gives the judge what is known of the entity, as data', async () => {

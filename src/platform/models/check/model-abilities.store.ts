@@ -1,0 +1,35 @@
+import { sql } from 'kysely';
+import { acrossOrgs, queryRows, type Db } from '../../db/db.ts';
+import type { OutputWay } from '../model-request.ts';
+import type { ModelCheck } from './model-check.schema.ts';
+
+/** What is known of an alias, as long as its entry has the same fingerprint. `report` is that of the latest check. */
+export type AbilitiesRow = {
+  alias: string;
+  fingerprint: string;
+  ways: OutputWay[];
+  callsTools: boolean;
+  report: ModelCheck | null;
+};
+
+/** Returns what is known of every alias of the installation. It concerns no organization. */
+export function listAbilitiesAcrossOrgs(db: Db): Promise<AbilitiesRow[]> {
+  return acrossOrgs(
+    db,
+    (tx) => queryRows<AbilitiesRow>(tx)`
+    select alias, fingerprint, ways, calls_tools as "callsTools", report::json as report from model_abilities`,
+  );
+}
+
+/** Stores what is known of an alias. Without a report, that of the same entry stays. */
+export async function storeAbilitiesAcrossOrgs(db: Db, row: AbilitiesRow): Promise<void> {
+  const { alias, fingerprint, ways, callsTools, report } = row;
+  const text = report === null ? null : JSON.stringify(report);
+  await acrossOrgs(db, (tx) =>
+    sql`
+    insert into model_abilities as a (alias, fingerprint, ways, calls_tools, report)
+    values (${alias}, ${fingerprint}, ${ways}::text[], ${callsTools}, ${text})
+    on conflict (alias) do update set fingerprint = excluded.fingerprint, ways = excluded.ways, calls_tools = excluded.calls_tools,
+      report = coalesce(excluded.report, case when a.fingerprint = excluded.fingerprint then a.report end)`.execute(tx),
+  );
+}
