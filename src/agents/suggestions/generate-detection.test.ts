@@ -102,6 +102,19 @@ test('lets a model write the detection and returns an invalid query to it once',
   expect(stand.asked[1]!.raw).toContain('No event has had x');
 });
 
+test('shows the model no data that the organization keeps from models', async () => {
+  const org = await newOrg();
+  await org.call('POST', '/api/logs/payroll', [{ amount: 1 }]);
+  await org.call('POST', '/api/logs/auth', [{ user: 'ada', ssn: '1', person: { name: 'Ada', ssn: '1' } }]);
+  await org.call('PUT', '/api/agent-settings', { hiddenDatasets: ['payroll'], hiddenFields: ['ssn', 'person.ssn'] });
+  const stand = await withModel(() => submitDetection(good));
+  await generate(org, 'Unusual sign-ins');
+  deps.models = noModels;
+  const { text } = stand.asked[0]!.turns[0]!;
+  expect(text).toContain('person.name');
+  expect(text).not.toMatch(/payroll|ssn/);
+});
+
 test('falls back to a shipped detection with a warning if the model fails, and returns 503 if none fits', async () => {
   const org = await newOrgWithProcesses();
   await withModel(() => submitDetection('SELECT nothing FROM nowhere'));

@@ -149,6 +149,21 @@ test.each(Object.entries(cases))('%s returns the events that can match, and the 
   expect(found).toMatchObject({ rows: [row], total: 1, truncated: false, noData: false, warnings: [] });
 });
 
+test('a portable query does not read what is hidden, and says what its columns have', async () => {
+  const { fields, rows, settings } = cases.clickhouse;
+  const { connection } = fakeSiem(fields, rows);
+  const hidden = { datasets: [], fields: ['winlog.computer_name'] };
+  const search = (sql: string) =>
+    connect('clickhouse', connection, settings).search(`-- portable\n${sql}`, window, { ...limits, hidden }, signal);
+  const all = await search("SELECT *, 'made up' AS planted FROM windows");
+  expect(JSON.stringify(all.rows)).toContain('vssadmin delete shadows');
+  expect(JSON.stringify(all.rows)).not.toContain('FS-01');
+  expect((await search("SELECT winlog(_event, 'Computer') AS host FROM windows")).rows).toEqual([{ host: null }]);
+  expect(new Set(all.kinds)).toEqual(new Set(['value', 'other']));
+  expect(all.kinds!.at(-1)).toBe('other');
+  await expect(search('SELECT winlog.computer_name FROM windows')).rejects.toThrow('keeps the field');
+});
+
 test('a native query goes to the SIEM as it is', async () => {
   const { connection, asked } = fakeSiem({}, [{ user: 'ada' }]);
   const found = await connect('elasticsearch', connection).search('FROM logs-*', window, limits, signal);

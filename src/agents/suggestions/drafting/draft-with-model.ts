@@ -1,3 +1,4 @@
+import { inOrg } from '../../../platform/db/db.ts';
 import { z } from 'zod';
 import { askModel, createDelimiter, type Delimiter } from '../../../platform/models/ask-model.ts';
 import type { ConfiguredModel } from '../../../platform/models/models.ts';
@@ -6,6 +7,8 @@ import type { Estimate } from '../../../detection/detections/record/detection.sc
 import { createPromptRepeats } from '../../../detection/verdicts/verification/prompt-repeats.ts';
 import { splitSentences } from '../../../detection/verdicts/verification/sentences.ts';
 import { findTechnique } from '../../../feed/reference-data/attack.ts';
+import { readAgentSettings } from '../../../detection/detections/agent-settings/agent-settings.store.ts';
+import { isHiddenDataset, isHiddenField, type HiddenData } from '../../../detection/siem/hidden-data.ts';
 import { listDatasetsRead } from '../../../detection/log-query/search/inspect-query.ts';
 import type { Caller } from '../../../platform/http/caller.ts';
 import type { DetectionDraft } from '../draft.ts';
@@ -64,14 +67,16 @@ export type ModelDraft = { steps: string[]; draft: DetectionDraft; estimate: Est
 
 /**
  * Lets a model write a detection. Accepts it only if its query runs on the target and its tests pass; otherwise the model gets the problem and
- * one more try. The model has no tools and cannot give the detection any. Throws a ModelError.
+ * one more try. It sees no data that the organization keeps from models. The model has no tools and cannot give the detection any. Throws a ModelError.
  */
-export function draftWithModel(
+export async function draftWithModel(
   deps: ValidateDraftDeps,
   caller: Caller,
   request: ModelDraftRequest,
 ): Promise<ModelDraft> {
-  const { model, meter, prompt, target, subject, renderTask, signal } = request;
+  const { model, meter, prompt, subject, renderTask, signal } = request;
+  const { hidden } = await inOrg(deps.db, caller.orgId, (tx) => readAgentSettings(tx, caller.orgId));
+  const target = { ...request.target, datasets: withoutHidden(request.target.datasets, hidden) };
   const delimiter = createDelimiter();
   return askModel<ModelDraft>({
     model,
@@ -113,6 +118,12 @@ export function draftWithModel(
     },
   });
 }
+
+/** Returns the datasets and columns that the organization does not keep from models. */
+const withoutHidden = (datasets: readonly LogDataset[], hidden: HiddenData): LogDataset[] =>
+  datasets
+    .filter(({ name }) => !isHiddenDataset(name, hidden))
+    .map((dataset) => ({ ...dataset, columns: dataset.columns.filter(({ name }) => !isHiddenField(name, hidden)) }));
 
 /** Returns whether a sentence of the texts repeats the instructions of the agent's owner. */
 function repeatsPrompt(prompt: string, texts: string[]): boolean {
