@@ -29,8 +29,8 @@ export type QueryWindow = TimeBounds & {
 export type LateEvents = TimeBounds & { events: number; lagMs: number };
 
 /**
- * `bytesMax`: the embedded engine returns no more bytes than that. `hidden`: data that the search must not read. A connection without `canHide`
- * applies it to portable queries only.
+ * `bytesMax`: the embedded engine returns no more bytes than that. `hidden`: the search is for a model, and must not read this
+ * data. A connection without `canHide` applies it to portable queries only.
  */
 export type SearchLimits = {
   rowsMax: number;

@@ -4,6 +4,7 @@ import { acrossOrgs, type Tx } from '../../platform/db/db.ts';
 import { callOk } from '../../../test/support/detection/detection-factory.ts';
 import { startApp, type TestOrg } from '../../../test/support/harness.ts';
 import { withClient } from '../../../test/support/program-environment.ts';
+import type { OrgId } from '../../platform/lib/org-id.ts';
 import { SiemError } from '../siem/connector.ts';
 import { createLogger } from '../../platform/lib/logging/logger.ts';
 import { claimRunsAcrossOrgs } from '../scheduling/claim-runs.store.ts';
@@ -283,4 +284,22 @@ test('a set whose window has too many events reads the halves of the window', as
   const [expected, found] = [await runSlot(whole, (text) => text), await runSlot(halves, (text) => text)];
   expect(sets).toHaveLength(3);
   expect(withoutBatch(found)).toEqual(withoutBatch(expected));
+});
+
+test('the query of an imported rule reads nothing that is hidden from the model that runs it', async () => {
+  const org = await newOrg();
+  await runSlot(org, (text) => text);
+  const { detections } = await callOk(org, 'GET', '/api/detections');
+  const connection = await deps.connectionFor(org.id as OrgId, { connectionId: null, siemType: null });
+  const window = { from: new Date(midnight), to: now, clock: 'event' as const };
+  const limits = { rowsMax: 10, groupsMax: 10, timeoutMs: 20_000 };
+  const search = (fields: string[]) =>
+    connection.search(
+      detections[0].detectionQuery,
+      window,
+      { ...limits, hidden: { datasets: [], fields } },
+      AbortSignal.timeout(20_000),
+    );
+  expect((await search([])).kinds).toContain('value');
+  await expect(search(['command'])).rejects.toThrow('keeps the field command from models');
 });

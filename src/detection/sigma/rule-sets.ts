@@ -231,6 +231,8 @@ export function withRuleSets(connection: SiemConnection, sets: RuleSets, orgId: 
   return {
     ...connection,
     search: async (query, window, limits, signal) => {
+      // A set returns every field, and nothing about its columns.
+      if (limits.hidden) return connection.search(query, window, limits, signal);
       const [result] = await sets.search(orgId, { queries: [query], window, limits }, signal);
       return result ?? connection.search(query, window, limits, signal);
     },

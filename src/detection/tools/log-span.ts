@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import type { QueryWindow, SearchLimits } from '../siem/connector.ts';
 import { SiemError } from '../siem/connector.ts';
-import { hidesNothing } from '../siem/hidden-data.ts';
 import { UnsupportedError } from '../siem/dialects/dialect.ts';
 import type { LogSource, ToolSources } from './tool-definition.ts';
 import { createResult, resultLimits, type ToolResult } from './tool-result.ts';
@@ -40,7 +39,7 @@ export const searchLimits = (
   groupsMax: rowsMax,
   timeoutMs,
   bytesMax,
-  ...(hidesNothing(hidden) ? {} : { hidden }),
+  hidden,
 });
 
 /** Returns how to write queries for these logs, in sentences. */

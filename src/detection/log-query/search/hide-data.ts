@@ -25,9 +25,7 @@ export function hideData(
   if (dataset !== undefined) throw queryNotAllowed(`The organization keeps the dataset ${dataset} from models.`);
   const paths = inspection.jsonPaths.flatMap((path) => keysOf(parseSteps(path) ?? []).join('.'));
   const columns = inspection.columns.flatMap((names) => [names.join('.'), names.slice(1).join('.')]);
-  const field = [...paths, ...columns].find(
-    (name) => isHiddenField(name, hidden) && !inspection.aliases.includes(name.toLowerCase()),
-  );
+  const field = [...paths, ...columns].find((name) => isHiddenField(name, hidden));
   if (field !== undefined) throw queryNotAllowed(`The organization keeps the field ${field} from models.`);
   const fields = [...contents.fields].map(([name, list]) => [name, hideFields(list, '', hidden)] as const);
   const otherDatasets = contents.otherDatasets.filter((name) => !isHiddenDataset(name, hidden));
