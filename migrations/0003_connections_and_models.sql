@@ -127,13 +127,16 @@ create table model_abilities (
   fingerprint text not null,
   ways text[] not null,
   calls_tools boolean not null,
-  report text
+  report text,
+  misfit_kind text,
+  misfit_at timestamptz
 );
 comment on table model_abilities is 'What calls and checks found out about the model aliases of this installation. A row counts as long as the settings of its alias stay the same.';
 comment on column model_abilities.fingerprint is 'Hash of the settings that decide about the abilities.';
 comment on column model_abilities.ways is 'Ways to submit a structured answer, in the order in which they are tried: schema, tool, text.';
 comment on column model_abilities.calls_tools is 'Whether conversations use tools.';
 comment on column model_abilities.report is 'JSON of the latest check. Null: not checked with these settings.';
+comment on column model_abilities.misfit_kind is 'Failure of the latest call, since the latest check, that showed that the model or its settings do not fit. Null: none.';
 alter table model_abilities enable row level security;
 alter table model_abilities force row level security;
 create policy every on model_abilities to tocsin_system using (true) with check (true);

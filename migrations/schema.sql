@@ -421,6 +421,8 @@ create table model_abilities (
   ways text[] not null, -- Ways to submit a structured answer, in the order in which they are tried: schema, tool, text.
   calls_tools boolean not null, -- Whether conversations use tools.
   report text, -- JSON of the latest check. Null: not checked with these settings.
+  misfit_kind text, -- Failure of the latest call, since the latest check, that showed that the model or its settings do not fit. Null: none.
+  misfit_at timestamp with time zone,
   constraint model_abilities_pkey PRIMARY KEY (alias)
 );
 alter table model_abilities enable row level security;

@@ -24,6 +24,8 @@ export type ModelRequest = {
   outputWay?: OutputWay | undefined;
   /** Default: that of the entry. */
   maxOutputTokens?: number | undefined;
+  /** The call finds out what the alias can do, so that its failure is not news. */
+  isProbe?: boolean;
   signal: AbortSignal;
 };
 

@@ -4,6 +4,7 @@ import type { Caller } from '../http/caller.ts';
 import { findModelPauses } from './model-pauses.store.ts';
 import { type AbilitiesStore, createAbilitiesStore, fingerprintOf } from './check/model-abilities.ts';
 import { ModelCheck } from './check/model-check.schema.ts';
+import { remedies } from './check/probes.ts';
 import { type AbilitiesRow, listAbilitiesAcrossOrgs } from './check/model-abilities.store.ts';
 import type { ModelCall, TokenUsage } from './model-request.ts';
 import type { ModelSettings } from './model-settings.ts';
@@ -101,7 +102,7 @@ export type ListModelsDeps = { db: Db; models?: Models };
 /** Lists the aliases that a detection may use, the model behind each, and whether it is paused for the organization. Contains no secrets. */
 export async function listModels({ db, models }: ListModelsDeps, { orgId }: Caller): Promise<ModelList> {
   const pauses = await inOrg(db, orgId, (tx) => findModelPauses(tx, orgId));
-  const checks = new Map((await listAbilitiesAcrossOrgs(db)).map((row) => [row.alias, row]));
+  const abilities = new Map((await listAbilitiesAcrossOrgs(db)).map((row) => [row.alias, row]));
   const pauseByAlias = new Map(pauses.map((pause) => [pause.alias, pause]));
   return {
     models: (models?.aliases ?? builtInAliases).map((alias) => {
@@ -115,16 +116,20 @@ export async function listModels({ db, models }: ListModelsDeps, { orgId }: Call
         contextTokens: model?.entry.contextTokens ?? null,
         maxOutputTokens: model?.entry.maxOutputTokens ?? null,
         fallbacks: model?.entry.fallbacks ?? [],
-        check: model ? findCheck(model, checks.get(alias)) : null,
+        ...describeHealth(model, abilities.get(alias)),
         paused: pause ? { since: pause.since_at.toISOString(), kind: pause.kind, message: pause.message } : null,
       };
     }),
   };
 }
 
-/** Returns the latest check of an alias, unless its settings have changed since. */
-const findCheck = ({ entry }: ConfiguredModel, row: AbilitiesRow | undefined): ModelCheck | null =>
-  row?.fingerprint === fingerprintOf(entry) ? row.report : null;
+/** Returns the latest check and misfit of an alias, unless its settings have changed since. A misfit names no data of an organization. */
+function describeHealth(model: ConfiguredModel | undefined, row: AbilitiesRow | undefined) {
+  if (!model || row?.fingerprint !== fingerprintOf(model.entry)) return { check: null, misfit: null };
+  const { report, misfitKind: kind, misfitAt } = row;
+  const misfit = kind && misfitAt ? { kind, at: misfitAt.toISOString(), remedy: remedies[kind] ?? '' } : null;
+  return { check: report, misfit };
+}
 
 export const ModelList = z.object({
   models: z.array(
@@ -142,6 +147,12 @@ export const ModelList = z.object({
       maxOutputTokens: z.int().nullable(),
       fallbacks: z.array(z.string()).describe('The aliases that answer in this order when this one fails.'),
       check: ModelCheck.nullable().describe('The latest check with the present settings. Null: not checked.'),
+      misfit: z
+        .object({ kind: z.string(), at: z.string(), remedy: z.string().describe('What to change.') })
+        .nullable()
+        .describe(
+          'The latest call since the check that failed because the model or its settings do not fit: `model_truncated`, `model_context_too_small` or `model_no_tools`. Stored at most every ten minutes.',
+        ),
       paused: z.object({ since: z.string(), kind: z.string(), message: z.string() }).nullable(),
     }),
   ),

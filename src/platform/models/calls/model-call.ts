@@ -16,11 +16,21 @@ import { createModelFetch, NotStreamedError } from './model-fetch.ts';
 import { sendRequest, type SentResponse } from './send-request.ts';
 import { isAnswered, isComplete, shapeRequest, type ShapedRequest } from './structured-output.ts';
 
+/** Failures that no repetition solves, because the model or its settings do not fit what it is asked for. */
+const misfits: readonly string[] = ['model_truncated', 'model_context_too_small', 'model_no_tools'];
+
 /** What a model behind an alias can do. `ways` to submit a structured answer, the one that works first. */
 export type Abilities = { ways: readonly OutputWay[]; callsTools: boolean };
 
-/** `find` returns what is known of an alias. `learn` stores what a call found out, for every process. Neither rejects. */
-export type AliasAbilities = { find: () => Promise<Abilities>; learn: (abilities: Abilities) => void };
+/**
+ * `find` returns what is known of an alias. `learn` stores what a call found out, for every process. `reportMisfit` stores that a call failed
+ * because the alias does not fit. None rejects.
+ */
+export type AliasAbilities = {
+  find: () => Promise<Abilities>;
+  learn: (abilities: Abilities) => void;
+  reportMisfit: (kind: string) => Promise<void>;
+};
 
 type Client = { name: string; entry: ModelEntry; abilities: AliasAbilities };
 /** One call of an alias, which may need several requests. `streams` turns false once a server has not streamed. */
@@ -44,7 +54,10 @@ export function createModelCall(client: Client): ModelCall {
       return { ...response, ms: Math.round(performance.now() - startedAt) };
     } catch (error) {
       request.signal.throwIfAborted();
-      throw toModelError(error, name, entry, timeout.aborted);
+      const failure = toModelError(error, name, entry, timeout.aborted);
+      if (!request.isProbe && failure instanceof ModelError && misfits.includes(failure.failure.kind))
+        await client.abilities.reportMisfit(failure.failure.kind);
+      throw failure;
     }
   };
 }

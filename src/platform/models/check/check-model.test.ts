@@ -56,6 +56,24 @@ test('finds that a server ignores tools while its schema holds, and every proces
   expect(stand.asked.slice(before).map(({ tools, body }) => [tools, 'response_format' in body])).toEqual([[[], true]]);
 });
 
+test('a call that shows that the alias does not fit is listed until the next check', async () => {
+  const { alias, settings, org, check } = await start('vLLM', answerProbes(serverOf('vLLM')));
+  const misfitOf = async () =>
+    (await org.call('GET', '/api/models')).body.models.find((one: { alias: string }) => one.alias === alias).misfit;
+  const request = { system: 's', messages: [], tools: [], signal: new AbortController().signal };
+  const model = createModels(settings, deps.db).find(alias)!;
+  await expect(model.call({ ...request, system: 'a secret of the logs '.repeat(40_000) })).rejects.toThrow(
+    'contextTokens',
+  );
+  await expect.poll(misfitOf).toEqual({
+    kind: 'model_context_too_small',
+    at: expect.any(String),
+    remedy: expect.stringContaining('contextTokens'),
+  });
+  await check();
+  expect(await misfitOf()).toBeNull();
+});
+
 test('forgets what it found when the settings of the alias change', async () => {
   const { alias, settings, org, check } = await start('vLLM', answerProbes(serverOf('vLLM')));
   await check();

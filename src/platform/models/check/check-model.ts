@@ -50,7 +50,11 @@ export async function runModelCheck(
   const call: Probe['call'] = async (request) => {
     if (outage) throw outage;
     try {
-      return await callMetered(meteredAlias, { kind: 'call', subject: 'model check', request });
+      return await callMetered(meteredAlias, {
+        kind: 'call',
+        subject: 'model check',
+        request: { ...request, isProbe: true },
+      });
     } catch (error) {
       // A provider that does not answer the first call at all is not asked again.
       if (steps.length === 1 && error instanceof ModelError && error.pauses) outage = error;
@@ -76,6 +80,14 @@ export async function runModelCheck(
   };
   const others = OutputWay.options.filter((way) => way !== answersBy);
   const ways = answersBy === null ? others : [answersBy, ...others];
-  await abilities.store({ alias, fingerprint: fingerprintOf(entry), ways, callsTools: tools.ok, report });
+  await abilities.store({
+    alias,
+    fingerprint: fingerprintOf(entry),
+    ways,
+    callsTools: tools.ok,
+    report,
+    misfitKind: null,
+    misfitAt: null,
+  });
   return report;
 }

@@ -12,6 +12,8 @@ export type AbilitiesStore = {
   store: (row: AbilitiesRow) => Promise<void>;
 };
 
+/** How often a process stores that an alias does not fit. */
+const misfitIntervalMs = 600_000;
 /** How long a process may not know what another one found out. */
 const maxAgeMs = 60_000;
 
@@ -41,14 +43,24 @@ export function createAbilitiesStore(db?: Db): AbilitiesStore {
     store,
     of: (alias, entry) => {
       const fingerprint = fingerprintOf(entry);
+      let misfitStoredAt = -Infinity;
+      const find = async (): Promise<Abilities> => {
+        await read();
+        const row = rows.get(alias);
+        return row?.fingerprint === fingerprint ? row : unknownAlias;
+      };
+      const change = ({ ways, callsTools }: Abilities, misfitKind: string | null): void => {
+        const misfitAt = misfitKind === null ? null : new Date();
+        const row = { alias, fingerprint, ways: [...ways], callsTools, report: null, misfitKind, misfitAt };
+        void store(row).catch(() => undefined);
+      };
       return {
-        find: async () => {
-          await read();
-          const row = rows.get(alias);
-          return row?.fingerprint === fingerprint ? row : unknownAlias;
-        },
-        learn: ({ ways, callsTools }) => {
-          void store({ alias, fingerprint, ways: [...ways], callsTools, report: null }).catch(() => undefined);
+        find,
+        learn: (abilities) => change(abilities, null),
+        reportMisfit: async (kind) => {
+          if (performance.now() - misfitStoredAt < misfitIntervalMs) return;
+          misfitStoredAt = performance.now();
+          change(await find(), kind);
         },
       };
     },

@@ -62,7 +62,7 @@ async function run(
   }
 }
 
-const remedies: Record<string, string> = {
+export const remedies: Record<string, string> = {
   model_refused_key: 'Correct the key of the alias in TOCSIN_MODELS, and the access that it gives to the model.',
   model_unknown: 'Correct `model` and `baseUrl` of the alias in TOCSIN_MODELS.',
   model_unavailable: 'Start the server of the model, or correct `baseUrl` of the alias in TOCSIN_MODELS.',

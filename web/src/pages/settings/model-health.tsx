@@ -7,7 +7,7 @@ import { RelativeTime } from '../../ui/time.tsx';
 const texts = all.models;
 
 /** What the last check of a model found, each problem with what to change, and a button that checks it again. */
-export function ModelHealth({ model: { alias, check } }: { model: Model }) {
+export function ModelHealth({ model: { alias, check, misfit } }: { model: Model }) {
   const run = useChange({
     change: checkModel,
     refresh: [modelsQuery.queryKey],
@@ -18,6 +18,12 @@ export function ModelHealth({ model: { alias, check } }: { model: Model }) {
     <div className="flex items-start gap-3 text-12">
       <div role="status" className="max-w-[48ch] min-w-0 grow">
         {check ? <Outcome check={check} /> : <span className="text-faint">{texts.notChecked}</span>}
+        {misfit && (
+          <p className="pt-1 break-words">
+            <span className="font-strong text-bad">{misfit.kind}</span> · <RelativeTime time={misfit.at} />{' '}
+            <span className="text-muted">{misfit.remedy}</span>
+          </p>
+        )}
       </div>
       <Button disabled={run.isPending} title={texts.checkHint} onClick={() => run.mutate(alias)}>
         {run.isPending ? texts.checking : texts.check}
