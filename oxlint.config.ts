@@ -32,7 +32,8 @@ const rooms: Record<Half, Record<string, string[]>> = {
     tools: ['analysis', 'siem', 'matching'],
     verdicts: ['analysis', 'siem', 'tools'],
     hits: ['analysis', 'verdicts'],
-    detections: ['siem', 'analysis', 'scheduling', 'tools'],
+    skills: [],
+    detections: ['siem', 'analysis', 'scheduling', 'tools', 'skills'],
     managed: ['detections'],
     'as-code': ['detections', 'managed'],
     library: ['siem', 'analysis', 'log-store', 'log-engine', 'log-query', 'detections', 'managed', 'as-code'],
@@ -49,6 +50,7 @@ const rooms: Record<Half, Record<string, string[]>> = {
       'tools',
       'verdicts',
       'hits',
+      'skills',
       'detections',
     ],
     testing: [

@@ -1,4 +1,4 @@
--- Detections and built-in agents: definitions, prompts, revisions, tests, granted tools and shadow versions, and the detections that come from the
+-- Detections and built-in agents: definitions, prompts, revisions, tests, skills, granted tools and shadow versions, and the detections that come from the
 -- library, from Sigma rules and from packs.
 --
 -- JSON that the service only passes through is stored as text, not jsonb, so that it is returned byte for byte as it was received.
@@ -19,6 +19,7 @@ create table agents (
   planning_mode text not null default 'auto',
   mode text not null default 'standard',
   tool_names text[] not null default '{}',
+  skills text,
   inputs text not null default '[]',
   context_docs text not null default '[]',
   structured_output_schema text,
@@ -68,6 +69,7 @@ create table agents (
 comment on table agents is 'Detections, suggested detections and built-in agents.';
 comment on column agents.agent_type is 'detection or response.';
 comment on column agents.built_in_agent_type is 'threat-relevancy or threat-research. Only meaningful if is_built_in.';
+comment on column agents.skills is 'JSON array of the names of skills. Null if there are none.';
 comment on column agents.inputs is 'JSON array of input parameters.';
 comment on column agents.context_docs is 'JSON array of references to external documents.';
 comment on column agents.structured_output_schema is 'JSON Schema of the structured output. Null if there is none.';
@@ -206,6 +208,31 @@ comment on table shadows is 'Second version of a detection that judges the same 
 comment on column shadows.prompt_version is 'Prompt version of the shadow. Null for the detection''s own.';
 comment on column shadows.model_alias is 'Model alias of the shadow. Null for the detection''s own.';
 select tocsin_protect('shadows');
+
+create table skill_versions (
+  organization_id uuid not null references organizations (id),
+  id uuid not null,
+  name text not null,
+  version int not null,
+  description text not null,
+  details text not null,
+  body text not null,
+  files text not null,
+  key_id text,
+  actor text,
+  created_at timestamptz not null,
+  updated_at timestamptz not null,
+  primary key (organization_id, id),
+  unique (organization_id, name, version)
+);
+comment on table skill_versions is 'Instructions for models in the Agent Skills form. The highest version of a name is the current one. Skills in skills/ of the program have no row until the organization changes them.';
+comment on column skill_versions.details is 'JSON of the other fields of SKILL.md: license, compatibility, metadata and allowedTools.';
+comment on column skill_versions.body is 'Markdown of SKILL.md below its front matter.';
+comment on column skill_versions.files is 'JSON array of the other files, each with its path and either text or base64.';
+comment on column skill_versions.key_id is 'API key that wrote the version, or that erased a value in it.';
+comment on column skill_versions.actor is 'Person or key that signed in, if this was done with a session.';
+comment on column skill_versions.updated_at is 'When the version was written, or a value in it was erased.';
+select tocsin_protect('skill_versions');
 
 create table library_installs (
   organization_id uuid not null,

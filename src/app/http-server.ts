@@ -29,6 +29,8 @@ import { entityRoutes } from '../feed/entities/entities.routes.ts';
 import { indicatorRoutes } from '../feed/indicators/indicators.routes.ts';
 import { hitGroupRoutes, hitRoutes } from '../detection/hits/hits.routes.ts';
 import { entityNoteRoutes } from '../detection/entities/entity-notes.routes.ts';
+import { skillRoutes } from '../detection/skills/skills.routes.ts';
+import { eraseFromSkills } from '../detection/skills/skills.ts';
 import { valueListRoutes } from '../detection/value-lists/value-lists.routes.ts';
 import { eraseFromValueLists } from '../detection/value-lists/value-lists.ts';
 import { eraseFromEntityNotes } from '../detection/entities/entity-notes.store.ts';
@@ -203,6 +205,7 @@ function registerAdministration(app: App, deps: Deps): void {
       eraseFromHits,
       eraseFromEntityNotes,
       eraseFromValueLists,
+      eraseFromSkills,
       eraseFromDetections,
       eraseFromSightings,
       eraseFromIdempotencyKeys,
@@ -250,6 +253,7 @@ function registerDetections(app: App, deps: Deps): void {
   hitGroupRoutes(app, deps);
   entityNoteRoutes(app, deps);
   valueListRoutes(app, deps);
+  skillRoutes(app, deps);
   connectionRoutes(app, deps);
 }
 

@@ -109,6 +109,26 @@ export const detectionCommands: readonly CommandRow[] = [
     examples: ['tocsin test detections --junit junit.xml'],
     load: async () => (await import('./detections/test-command.ts')).testCommand,
   }),
+  command('skills list', 'list the skills of a service', {
+    options: [json],
+    examples: ['tocsin skills list'],
+    load: async () => (await import('./detections/skills-command.ts')).listSkillsCommand,
+  }),
+  command('skills import', 'store skills in a service, each as a new version if it differs', {
+    args: [['<PLACE...>', 'folders with SKILL.md, and zip archives of such folders']],
+    options: [json],
+    examples: ['tocsin skills import skills/phishing', 'tocsin skills import phishing.zip'],
+    load: async () => (await import('./detections/skills-command.ts')).importSkills,
+  }),
+  command('skills export', 'write a skill to a folder of its name, or to a zip archive', {
+    args: [
+      ['<NAME>', 'name of the skill'],
+      ['<TARGET>', 'folder that gets the folder of the skill, or a file that ends with .zip'],
+    ],
+    options: [['--force', 'overwrite files that exist']],
+    examples: ['tocsin skills export triage-of-a-sign-in skills', 'tocsin skills export phishing phishing.zip'],
+    load: async () => (await import('./detections/skills-command.ts')).exportSkillCommand,
+  }),
   command('pack plan', 'show what apply would change in each organization', {
     args: [place],
     options: [

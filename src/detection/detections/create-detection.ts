@@ -4,7 +4,7 @@ import type { Caller } from '../../platform/http/caller.ts';
 import { applyConnections } from '../scheduling/run-queue.store.ts';
 import { openSchedule } from '../scheduling/schedule-lifecycle.ts';
 import { checkCanRun, type CheckDetectionDeps } from './check-detection.ts';
-import { findConnected, requireDetectionQuota } from './detection-views.store.ts';
+import { checkSkills, findConnected, requireDetectionQuota } from './detection-views.store.ts';
 import { emitDetection, insertAgent, storeQueryWarnings } from './detections.store.ts';
 import { withQueryWarnings } from './record/warnings.ts';
 import { checkModelAlias, type ModelAliases, buildAgent } from './record/build-detection.ts';
@@ -61,10 +61,11 @@ export async function storeNewDetection(tx: Tx, caller: Caller, { agent, record 
   await emitDetection(tx, 'detection.created', record);
 }
 
-/** Returns the view of an agent that is not stored yet. Throws 400 if its connection does not belong to the organization. */
+/** Returns the view of an agent that is not stored yet. Throws 400 if its connection does not belong to the organization, or a skill does not exist. */
 export async function toNewAgentView({ db }: { db: Db }, caller: Caller, agent: AgentWithPrompt): Promise<AgentView> {
   const isLocal = agent.connection_id === null && agent.siem_type === null;
   const isConnected = isLocal || (await inOrg(db, caller.orgId, (tx) => findConnected(tx, agent)));
+  if (agent.skills !== null) await inOrg(db, caller.orgId, (tx) => checkSkills(tx, caller.orgId, agent));
   return { ...agent, ...emptyStats, siem_connected: isConnected };
 }
 

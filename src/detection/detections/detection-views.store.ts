@@ -1,5 +1,6 @@
 import { sql, type RawBuilder } from 'kysely';
 import { queryRow, queryRows, type Tx } from '../../platform/db/db.ts';
+import { requireSkills } from '../skills/skills.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import type { PageCursor, PageRequest } from '../../platform/lib/page-request.ts';
 import type { AgentView, AgentRow } from './record/detection-row.ts';
@@ -134,6 +135,10 @@ export async function findConnected(tx: Tx, agent: AgentConnection): Promise<boo
 export const connectedColumn = sql`(coalesce(a.connection_id = a.organization_id, coalesce(lower(a.siem_type), 'local') = 'local')
   or exists (select from connections c where c.organization_id = a.organization_id
     and c.id = tocsin_connection(a.organization_id, a.connection_id, a.siem_type)))`;
+
+/** Throws 400 if the agent has a skill that does not exist. */
+export const checkSkills = (tx: Tx, orgId: OrgId, { skills }: Pick<AgentRow, 'skills'>): Promise<void> =>
+  requireSkills(tx, orgId, skills === null ? [] : (JSON.parse(skills) as string[]));
 
 export const changesConnection = (before: AgentConnection, after: AgentConnection): boolean =>
   before.connection_id !== after.connection_id || before.siem_type !== after.siem_type;

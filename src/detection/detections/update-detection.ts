@@ -3,7 +3,7 @@ import type { Clock } from '../../platform/lib/time/clock.ts';
 import type { Caller, Author } from '../../platform/http/caller.ts';
 import { requireMatch } from '../../platform/orgs/record-version.ts';
 import { checkCanRun, checkTestsPass, type CheckDetectionDeps, type CheckTestsDeps } from './check-detection.ts';
-import { changesConnection, findConnected, isCounted, requireDetectionQuota } from './detection-views.store.ts';
+import { changesConnection, checkSkills, findConnected, isCounted, requireDetectionQuota } from './detection-views.store.ts';
 import { mergeUpdate, checkModelAlias, type ModelAliases } from './record/build-detection.ts';
 import type { UpdateDetection } from './record/detection-input.schema.ts';
 import { toRecord, definitionText } from './record/detection-record.ts';
@@ -91,6 +91,7 @@ export async function storeChange(
   const { caller, action, now } = change;
   if (listChangedColumns(before, after).length === 0) return toRecord(await storeWarnings(tx, before, before, change));
   const hasNewConnection = changesConnection(before, after);
+  if (after.skills !== before.skills) await checkSkills(tx, caller.orgId, after);
   const isSameDefinition = definitionText(before) === definitionText(after);
   const changed: AgentView = {
     ...after,

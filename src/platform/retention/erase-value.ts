@@ -43,6 +43,7 @@ export async function eraseValue(
       tests: 0,
       notes: 0,
       valueLists: 0,
+      skills: 0,
     };
     const erasure: Erasure = { logs, ...none };
     for (const erase of erasers) Object.assign(erasure, await erase(tx, orgId, value, caller));

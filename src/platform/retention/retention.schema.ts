@@ -23,6 +23,7 @@ export const Erasure = z.object({
   tests: z.int(),
   notes: z.int().describe('Notes on entities.'),
   valueLists: z.int(),
+  skills: z.int().describe('Versions of skills.'),
 });
 export type Erasure = z.infer<typeof Erasure>;
 

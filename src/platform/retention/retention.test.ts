@@ -99,6 +99,7 @@ test('erases a value from logs and derived data, and keeps everything else', asy
     tests: 1,
     notes: 0,
     valueLists: 0,
+    skills: 0,
   });
   for (const spelling of ['hara@example.org', 'zoë']) expect(await readAllText(org)).not.toContain(spelling);
   expect(await readAllText(stranger)).toContain('hara@example.org');

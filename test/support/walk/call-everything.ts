@@ -1,5 +1,7 @@
 import type { Deps } from '../../../src/app/deps.ts';
 import { eraseOrganization } from '../../../src/app/erase-organization.ts';
+import { writeSkillZip } from '../../../src/detection/skills/skill-files.ts';
+import { SkillContent } from '../../../src/detection/skills/skills.schema.ts';
 import { operatorOf } from '../../../src/platform/http/caller.ts';
 import { createSignInLink } from '../../../src/platform/orgs/sessions/sessions.ts';
 import { adminHeadersFor } from '../admin-key.ts';
@@ -35,6 +37,7 @@ export async function callEverything(deps: Deps, org: TestOrg): Promise<Recorded
   await useAgents(calls);
   await useRuns(calls);
   await useModels(deps, calls);
+  await useSkills(watched);
   await useTools(calls);
   await useTesting(calls, mark);
   await useDestinations(calls);
@@ -184,6 +187,24 @@ async function useAgents({ get, put }: ApiCalls): Promise<void> {
   const { runs } = await get(`/api/agents/${builtIn.id}/runs`);
   await get(`/api/agents/${builtIn.id}/runs/${runs[0].id}/steps`);
   await put(`/api/agents/${builtIn.id}`, { detectionCadence: 'daily', enabled: false });
+}
+
+async function useSkills(org: TestOrg): Promise<void> {
+  const { get, put, remove } = callsOf(org);
+  const skill = {
+    description: 'Judges a message.',
+    body: 'Read it.',
+    files: [{ path: 'references/a.md', text: 'walked' }],
+  };
+  await put('/api/skills/walked', skill);
+  await get('/api/skills');
+  await get('/api/skills/walked');
+  await get('/api/skills/walked/versions');
+  await get('/api/skills/walked/versions/1');
+  await get('/api/skills/walked/export');
+  const zip = writeSkillZip({ name: 'walked', content: SkillContent.parse(skill) });
+  await readOk(org.call('POST', '/api/skills/import', zip, { 'content-type': 'application/zip' }));
+  await remove('/api/skills/walked');
 }
 
 async function useRuns({ get, post, put, remove }: ApiCalls): Promise<void> {

@@ -289,6 +289,7 @@ async function fillProof(org: TestOrg, mark: string): Promise<string[]> {
   await post(`/api/hits/${hits[0].id}/status`, { status: 'false_positive', reason: mark });
   await put('/api/entity-notes', { notes: [{ entity: mark, note: mark }] });
   await put('/api/value-lists/marked', { description: mark, values: [mark] });
+  await put('/api/skills/marked', { description: mark, body: mark, files: [{ path: 'a.md', text: mark }] });
   const { id } = await post(`${url}/exceptions`, { entity: mark, reason: mark });
   await put(`${url}/tests`, { tests: [{ name: mark, events: [], expect: [] }] });
   return [id];

@@ -15,12 +15,13 @@ const replacements: [RegExp, string][] = [
   [/[Ww]alked/g, 'example'],
 ];
 
-/** Returns the examples of each operation, with lists and texts cut: first the one that says most and asks for least. */
+/** Returns the examples of each operation with a readable response, with lists and texts cut: first the one that says most and asks for least. */
 export function toExamples(
   calls: RecordedCall[],
   operationIdOf: (call: RecordedCall) => string,
 ): Record<string, ApiExample[]> {
-  const byOperation = Map.groupBy(calls, operationIdOf);
+  const readable = calls.filter(({ body }) => typeof body !== 'string' || !body.includes('\0'));
+  const byOperation = Map.groupBy(readable, operationIdOf);
   const entries = [...byOperation].map(([id, same]): [string, ApiExample[]] => [
     id,
     same.map(toExample).toSorted((a, b) => scoreOf(b) - scoreOf(a)),
@@ -34,7 +35,7 @@ function toExample({ url, request, body }: RecordedCall): ApiExample {
   return JSON.parse(replacements.reduce((all, [from, to]) => all.replaceAll(from, to), text)) as ApiExample;
 }
 
-const isJson = (request: unknown): boolean => typeof request === 'object' && request !== null;
+const isJson = (request: unknown): boolean => typeof request === 'object' && request !== null && !Buffer.isBuffer(request);
 
 const scoreOf = ({ request = null, response }: ApiExample): number =>
   JSON.stringify(response).length - JSON.stringify(request).length;

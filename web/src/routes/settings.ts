@@ -51,6 +51,17 @@ const agents = createRoute({
   path: '/agents',
   component: lazyRouteComponent(() => import('../pages/settings/agents-section.tsx'), 'AgentsSection'),
 });
+const skills = createRoute({
+  getParentRoute: () => settings,
+  path: '/skills',
+  component: lazyRouteComponent(() => import('../pages/settings/skills/skills-section.tsx'), 'SkillsSection'),
+});
+const skill = createRoute({
+  getParentRoute: () => settings,
+  path: '/skills/$name',
+  validateSearch: (search: Search): { version?: string | undefined } => compact({ version: textOf(search, 'version') }),
+  component: lazyRouteComponent(() => import('../pages/settings/skills/skill-section.tsx'), 'SkillSection'),
+});
 const destinations = createRoute({
   getParentRoute: () => settings,
   path: '/destinations',
@@ -119,6 +130,8 @@ export const settingsRoutes = [
     connections,
     models,
     agents,
+    skills,
+    skill,
     destinations,
     destination,
     sources,

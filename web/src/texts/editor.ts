@@ -14,6 +14,7 @@ export const texts = {
     tags: 'Tags',
     modelAlias: 'Model',
     tools: 'Tools',
+    skills: 'Skills',
     schedule: 'Schedule',
     customCronSchedule: 'Cron expression',
     cronTimezone: 'Time zone',

@@ -10,6 +10,7 @@ export const texts = {
     connections: 'Connections',
     models: 'Models and budgets',
     agents: 'Agents',
+    skills: 'Skills',
     destinations: 'Destinations',
     sources: 'Log sources',
     relevance: 'Relevance profile',
@@ -286,7 +287,7 @@ export const texts = {
     changed: 'The periods are changed.',
     erase: 'Erase a value',
     eraseBody:
-      'Replaces a value in the logs and in everything derived from them: hits, runs, memory, exceptions, tests and notes. This cannot be undone.',
+      'Replaces a value in the logs and in everything derived from them: hits, runs, memory, exceptions, tests, notes and skills. This cannot be undone.',
     field: 'Field',
     fieldHint: 'Its name in the logs, with dots for nested fields.',
     value: 'Value',

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { detectionCategories } from '../../analysis/registry.ts';
 import { boundedString } from '../../../platform/lib/text/bounded-text.ts';
+import { SkillName } from '../../skills/skills.schema.ts';
 import { Tuning } from '../../analysis/tuning.schema.ts';
 import {
   BudgetOverrides,
@@ -106,6 +107,21 @@ export const detectionFields = {
     input: z.array(z.string()).nullable(),
     output: z.array(z.string()),
     default: [],
+  },
+  skills: {
+    column: 'skills',
+    input: z
+      .array(SkillName)
+      .max(20)
+      .transform((names) => [...new Set(names)])
+      .nullable()
+      .describe('Names of the skills that the model may read: instructions of `GET /api/skills`.'),
+    output: z.array(z.string()).optional(),
+    json: true,
+    nullable: true,
+    default: [],
+    recordWhenUnset: 'omitted',
+    definitionWhenUnset: 'omitted',
   },
   detectionCadence: {
     column: 'detection_cadence',

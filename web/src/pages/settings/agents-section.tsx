@@ -6,7 +6,7 @@ import { texts as common } from '../../texts/common.ts';
 import { texts as all } from '../../texts/settings.ts';
 import { Button } from '../../ui/button.tsx';
 import { FormError, TextArea } from '../../ui/forms/field.tsx';
-import { ToolPicker } from '../../ui/forms/tool-picker.tsx';
+import { ToolPicker } from '../../ui/forms/name-pickers.tsx';
 import { toasts } from '../../ui/overlays/toasts.tsx';
 import { Loaded, SettingsSection } from './section.tsx';
 

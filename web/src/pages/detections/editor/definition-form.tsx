@@ -4,7 +4,7 @@ import { categoriesQuery, connectionsQuery, modelsQuery } from '../../../api/det
 import { texts } from '../../../texts/editor.ts';
 import { Field, SelectInput, TextArea, TextInput } from '../../../ui/forms/form.tsx';
 import { useCategoryLabel } from '../../../ui/labels/category-label.tsx';
-import { ToolPicker } from '../../../ui/forms/tool-picker.tsx';
+import { SkillPicker, ToolPicker } from '../../../ui/forms/name-pickers.tsx';
 import { Section } from '../../../ui/section.tsx';
 import type { Draft, FormProps } from './draft.ts';
 import { LimitFields } from './limit-fields.tsx';
@@ -172,6 +172,13 @@ function JudgeFields({ draft, onChange, problemOf }: FormProps) {
           {fields.tools} {draft.toolNames.length > 0 && `(${draft.toolNames.join(', ')})`}
         </summary>
         <ToolPicker chosen={draft.toolNames} onChange={(toolNames) => onChange({ toolNames })} />
+      </details>
+      <details>
+        <summary className="text-12 text-muted hover:text-ink">
+          {fields.skills} {draft.skills.length > 0 && `(${draft.skills.join(', ')})`}
+          {problemOf('skills') && <span className="block text-bad">{problemOf('skills')}</span>}
+        </summary>
+        <SkillPicker chosen={draft.skills} onChange={(skills) => onChange({ skills })} />
       </details>
     </Section>
   );

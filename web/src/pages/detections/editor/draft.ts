@@ -21,6 +21,7 @@ export type Draft = {
   tags: string;
   modelAlias: string;
   toolNames: string[];
+  skills: string[];
   cadence: Cadence;
   customCronSchedule: string;
   cronTimezone: string;
@@ -51,6 +52,7 @@ export const emptyDraft: Draft = {
   tags: '',
   modelAlias: '',
   toolNames: [],
+  skills: [],
   cadence: 'hourly',
   customCronSchedule: '',
   cronTimezone: '',
@@ -74,6 +76,7 @@ export const draftOf = (detection: Detection): Draft => ({
   tags: detection.tags.join(', '),
   modelAlias: detection.modelAlias,
   toolNames: detection.toolNames,
+  skills: detection.skills ?? [],
   cadence: detection.customCronSchedule ? 'custom' : (detection.detectionCadence ?? ''),
   customCronSchedule: detection.customCronSchedule ?? '',
   cronTimezone: detection.cronTimezone ?? '',
@@ -104,6 +107,7 @@ const toFields: { [Name in keyof Draft]: (draft: Draft) => DetectionChanges } = 
   tags: ({ tags }) => ({ tags: tagsOf(tags) }),
   modelAlias: ({ modelAlias }) => (modelAlias === '' ? {} : { modelAlias }),
   toolNames: ({ toolNames }) => ({ toolNames }),
+  skills: ({ skills }) => ({ skills }),
   cadence: scheduleOf,
   customCronSchedule: scheduleOf,
   cronTimezone: ({ cronTimezone }) => ({ cronTimezone: cronTimezone === '' ? null : cronTimezone }),
