@@ -3,7 +3,13 @@ import type { Clock } from '../../platform/lib/time/clock.ts';
 import type { Caller, Author } from '../../platform/http/caller.ts';
 import { requireMatch } from '../../platform/orgs/record-version.ts';
 import { checkCanRun, checkTestsPass, type CheckDetectionDeps, type CheckTestsDeps } from './check-detection.ts';
-import { changesConnection, checkSkills, findConnected, isCounted, requireDetectionQuota } from './detection-views.store.ts';
+import {
+  changesConnection,
+  checkSkills,
+  findConnected,
+  isCounted,
+  requireDetectionQuota,
+} from './detection-views.store.ts';
 import { mergeUpdate, checkModelAlias, type ModelAliases } from './record/build-detection.ts';
 import type { UpdateDetection } from './record/detection-input.schema.ts';
 import { toRecord, definitionText } from './record/detection-record.ts';

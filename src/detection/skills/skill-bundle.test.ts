@@ -202,7 +202,11 @@ test('what is exported reads the same, whatever it contains', () => {
     ),
     allowedTools: fc.array(word, { maxLength: 3 }),
     body: fc.string({ maxLength: 200 }),
-    files: fc.constantFrom<SkillFile[]>([], [{ path: 'references/a.md', text: 'ü' }], [{ path: 'x.bin', base64: 'AP8=' }]),
+    files: fc.constantFrom<SkillFile[]>(
+      [],
+      [{ path: 'references/a.md', text: 'ü' }],
+      [{ path: 'x.bin', base64: 'AP8=' }],
+    ),
   });
   fc.assert(
     fc.property(content, (one) => {

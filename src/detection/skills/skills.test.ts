@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { callOk } from '../../../test/support/detection/detection-factory.ts';
 import { startApp, type TestOrg } from '../../../test/support/harness.ts';
-import { loadAttachedSkills, readSkillTool, renderSkillList } from './skill-tool.ts';
+import { loadAttachedSkills, renderSkillList } from './attached-skills.ts';
 import { readSkillZip } from './skill-files.ts';
 
 const { app, deps, newOrg } = await startApp();
@@ -241,44 +241,18 @@ test('an erased value disappears from all versions', async () => {
   expect(JSON.stringify(await callOk(org, 'GET', '/api/audit'))).toContain('skill.erased');
 });
 
-test('a model gets the names and descriptions, and reads the rest on demand', async () => {
+test('a model gets the names and descriptions of the skills that exist', async () => {
   const org = await newOrg();
-  const long = 'ä'.repeat(30_000);
   await callOk(org, 'PUT', path, {
     ...skill,
     description: 'Judges\n- a message.',
-    files: [...skill.files, { path: 'long.md', text: long }],
   });
   const skills = await loadAttachedSkills(deps.db, org.id, ['phishing', 'gone', shipped]);
   expect(renderSkillList(skills)).toMatch(
-    /`read_skill`.*\n- phishing: Judges - a message\.\n- triage-of-a-sign-in: Investigates/,
+    /read_skill.*\n- phishing: Judges - a message\.\n- triage-of-a-sign-in: Investigates/,
   );
   expect(renderSkillList([])).toBe('');
-  const read = (input: object) => readSkillTool.run(readSkillTool.input.parse(input), skills);
-  expect(read({ name: 'phishing' })).toEqual({
-    name: 'phishing',
-    version: 1,
-    path: 'SKILL.md',
-    text: skill.body,
-    nextOffset: null,
-    files: ['long.md', 'references/signs.md'],
-  });
-  expect(read({ name: 'phishing', path: './references/signs.md' })).toMatchObject({ text: 'A new sender.' });
-  const part = read({ name: 'phishing', path: 'long.md' });
-  expect(part).toMatchObject({ text: long.slice(0, 20_000), nextOffset: 20_000 });
-  expect(read({ name: 'phishing', path: 'long.md', offset: 20_000 })).toMatchObject({
-    text: long.slice(20_000),
-    nextOffset: null,
-  });
-  expect(read({ name: shipped, path: 'references/afterwards.md' })).toMatchObject({
-    version: 0,
-    text: expect.stringContaining('inbox rules'),
-  });
-  expect(read({ name: 'phishing', path: 'assets/logo.png' })).toEqual({ error: expect.stringContaining('not a text') });
-  expect(read({ name: 'phishing', path: '../x' })).toEqual({ error: expect.stringContaining('has no file ../x') });
-  expect(read({ name: 'writing-a-detection' })).toEqual({
-    error: 'There is no skill writing-a-detection. There are: phishing, triage-of-a-sign-in.',
-  });
+  expect(skills).toMatchObject([{ version: 1, content: { body: skill.body } }, { version: 0 }]);
   expect(await loadAttachedSkills(deps.db, (await newOrg()).id, ['phishing'])).toEqual([]);
 });
 

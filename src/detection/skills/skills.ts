@@ -60,8 +60,12 @@ export async function getSkillVersions({ db }: { db: Db }, { orgId }: Caller, na
   const rows = await inOrg(db, orgId, (tx) => listSkillVersions(tx, orgId, name));
   if (rows.length === 0 && !loadShippedSkills().has(name)) throw toNotFound(name);
   return {
-    versions: rows.map(({ name: _, updatedAt: _updated, createdAt, ...row }) => ({
-      ...row,
+    versions: rows.map(({ version, description, bytes, keyId, actor, createdAt }) => ({
+      version,
+      description,
+      bytes,
+      keyId,
+      actor,
       createdAt: createdAt.toISOString(),
     })),
   };

@@ -54,6 +54,15 @@ export type LogSource = {
   render: (row: QueryRow, window: TimeBounds & { aggregate: boolean }) => RenderedRow;
 };
 
+/** A skill as the tool that reads it sees it. Files without text cannot be read. */
+export type SkillText = {
+  name: string;
+  version: number;
+  description: string;
+  body: string;
+  files: readonly { path: string; text?: string | undefined }[];
+};
+
 /** The functions that tools call. Each is bound to one entity and its organization, so tools themselves have no access to either. */
 export type ToolSources = {
   entity: string;
@@ -66,6 +75,8 @@ export type ToolSources = {
   profile: (entity: string, limit: number) => Promise<RecordRow[]>;
   /** Returns hits of other entities or detections whose rows contain one of the values, latest first. */
   relatedHits: (values: readonly string[], since: Date, limit: number) => Promise<RecordRow[]>;
+  /** Returns the skills that the detection names. */
+  skills: () => Promise<SkillText[]>;
   searchFeed: (text: string, limit: number) => Promise<unknown>;
   lookupIndicator: (value: string) => Promise<unknown>;
   lookupTechnique: (id: string) => unknown;

@@ -37,6 +37,13 @@ beforeAll(async () => {
 
 const row = { rowId: 'r1', time: null, fields: { user: 'root', 'person.nid': national, ip: '192.0.2.7' } };
 const record = { id: 'one', kind: 'note', note: long, password, person: { nid: national } };
+const skill = {
+  name: 'triage',
+  version: 3,
+  description: 'd'.repeat(1024),
+  body: `${'Look first.\n'.repeat(2_000)}${long}`,
+  files: [{ path: 'references/a.md', text: long }, { path: 'a.png' }],
+};
 const sourcesWith = (more: Partial<ToolSources> = {}): Omit<ToolSources, 'known'> => ({
   entity: 'root',
   rows: [row],
@@ -48,6 +55,7 @@ const sourcesWith = (more: Partial<ToolSources> = {}): Omit<ToolSources, 'known'
   searchFeed: () => Promise.resolve({ items: Array.from({ length: 500 }, (_, n) => ({ ...record, id: String(n) })) }),
   lookupIndicator: () => Promise.resolve({ status: 'active', person: { nid: national }, items: [record] }),
   lookupTechnique: () => record,
+  skills: () => Promise.resolve([skill]),
   grant: { url: 'https://intel.example/ip/{entity}', isTrusted: false, allowsFreeArguments: false },
   fetchText: () => Promise.resolve(JSON.stringify(Array.from({ length: 500 }, () => record))),
   ...more,
@@ -68,6 +76,7 @@ const inputs: Record<string, Record<string, unknown>[]> = {
   search_feed: [{ text: 'ransomware' }],
   lookup_indicator: [{ value: '192.0.2.1' }],
   lookup_technique: [{ id: 'T1059' }],
+  read_skill: [{}, { name: 'triage' }, { name: 'triage', path: './references/a.md' }],
   http_get: [{ values: {} }],
 };
 
@@ -164,4 +173,22 @@ test('the guide lists every tool', () => {
   const guide = readFileSync('docs/guide/write-an-agent.md', 'utf8');
   const names = Object.entries(tools).flatMap(([name, { alias = name }]) => [name, alias]);
   expect(names.filter((name) => !guide.includes(`\`${name}\``))).toEqual([]);
+});
+
+test('reads a long skill in parts, which together are the text', async () => {
+  const listed = await run('read_skill', {});
+  expect(listed.rows).toEqual([{ rowId: 'triage', time: null, fields: { text: 'd'.repeat(500) } }]);
+  let text = '';
+  for (let offset: number | undefined = 0; offset !== undefined;) {
+    const part: ToolResult = await run('read_skill', { name: 'triage', offset });
+    checkResult(part);
+    expect(part.columns).toEqual([{ name: 'text', kind: 'other' }]);
+    text += part.rows.map(({ fields }) => fields['text']).join('');
+    const next: string | undefined = /offset (\d+)/.exec(part.note ?? '')?.[1];
+    expect(part.truncated).toBe(next !== undefined);
+    offset = next === undefined ? undefined : Number(next);
+  }
+  expect(text).toBe(skill.body);
+  expect((await run('read_skill', { name: 'other' })).note).toBe('There is no skill other. Skills: triage.');
+  expect((await run('read_skill', { name: 'triage', path: 'a.png' })).note).toContain('Text files: references/a.md.');
 });

@@ -8,6 +8,7 @@ import { lookupIndicator, lookupTechnique, searchFeed } from './feed-tools.ts';
 import { httpGet } from './http-get.ts';
 import { entityProfile, getRows, relatedHits } from './organization-tools.ts';
 import { collectKnownValues, findUnknownArgument } from './outside-arguments.ts';
+import { readSkill } from './read-skill.ts';
 import { searchLogs } from './search-logs.ts';
 import type { BoundTool, ToolDefinition, ToolGrantSettings, ToolSources } from './tool-definition.ts';
 import { createResult, hideFields, toTextRows } from './tool-result.ts';
@@ -24,6 +25,7 @@ export const tools: Readonly<Record<string, ToolDefinition>> = {
   search_feed: searchFeed,
   lookup_indicator: lookupIndicator,
   lookup_technique: lookupTechnique,
+  read_skill: readSkill,
   http_get: httpGet,
 };
 

@@ -35,7 +35,8 @@ function toExample({ url, request, body }: RecordedCall): ApiExample {
   return JSON.parse(replacements.reduce((all, [from, to]) => all.replaceAll(from, to), text)) as ApiExample;
 }
 
-const isJson = (request: unknown): boolean => typeof request === 'object' && request !== null && !Buffer.isBuffer(request);
+const isJson = (request: unknown): boolean =>
+  typeof request === 'object' && request !== null && !Buffer.isBuffer(request);
 
 const scoreOf = ({ request = null, response }: ApiExample): number =>
   JSON.stringify(response).length - JSON.stringify(request).length;

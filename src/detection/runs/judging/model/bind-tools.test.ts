@@ -8,6 +8,7 @@ import { createScriptedModels } from '../../../../../test/support/models/scripte
 import { hour, startRuns } from '../../../../../test/support/detection/scripted-runs.ts';
 import { createFeedTools } from '../../../../app/build-deps.ts';
 import { findTechnique } from '../../../../feed/reference-data/attack.ts';
+import { updateDetection } from '../../../detections/update-detection.ts';
 import { getDetection } from '../../../detections/read-detections.ts';
 import type { ModelTool } from '../../../../platform/models/model-tool.ts';
 import { changeAgentSettings } from '../../../detections/agent-settings/agent-settings.ts';
@@ -76,6 +77,27 @@ test('searches the same connection within its limits, redacts the rows, and repo
     to: new Date(hour(1)),
     from: new Date(Date.parse(hour(1)) - 2 * 3_600_000),
   });
+});
+
+test('a detection with skills reads these and no others, without the tool in toolNames', async () => {
+  const calls = [
+    {},
+    { name: 'triage-of-a-sign-in', path: 'references/afterwards.md' },
+    { name: 'writing-a-detection' },
+  ];
+  const { t, id, run } = await use(
+    calls.map((input) => ({ name: 'read_skill', input })),
+    [],
+  );
+  const input = { skills: ['triage-of-a-sign-in'] };
+  await updateDetection(t.deps, t.caller, { id, input });
+  const tools = await run();
+  expect(tools.map(({ failed }) => failed)).toEqual([false, false, false]);
+  const [listed, read, other] = tools.map(({ output }) => output);
+  expect(listed).toContain('Investigates one suspicious sign-in');
+  expect(listed).not.toContain('writing-a-detection');
+  expect(read).toContain('inbox rules');
+  expect(other).toContain('There is no skill writing-a-detection.');
 });
 
 /** Stores a hit of an earlier window for each entity, whose rows contain the address 203.0.113.9. */

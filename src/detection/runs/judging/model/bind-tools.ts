@@ -6,8 +6,10 @@ import { isMcpToolName } from '../../../../platform/mcp/mcp-settings.ts';
 import type { McpTools } from '../../../../platform/mcp/mcp-tools.ts';
 import type { Candidate } from '../../../analysis/candidate.ts';
 import { renderRow } from '../../../analysis/rows/render-row.ts';
+import type { Definition } from '../../../detections/record/detection-record.ts';
 import { readAgentSettings } from '../../../detections/agent-settings/agent-settings.store.ts';
 import { listGrants } from '../../../detections/tool-grants/tool-grants.store.ts';
+import { loadAttachedSkills } from '../../../skills/attached-skills.ts';
 import type { HiddenData } from '../../../siem/hidden-data.ts';
 import { bindForeignTool, bindTool, findToolName } from '../../../tools/tools.ts';
 import type { BoundTool, FeedTools, ToolGrantSettings, ToolSources } from '../../../tools/tool-definition.ts';
@@ -36,7 +38,7 @@ export async function bindTools(
   deps: BindToolsDeps,
   run: ActiveRun,
   candidate: Candidate,
-  toolNames: readonly string[] = run.definition.toolNames,
+  toolNames: readonly string[] = listToolNames(run.definition),
 ): Promise<BoundTool[]> {
   if (toolNames.length === 0) return [];
   // A tool may be listed by its name and by its alias.
@@ -77,6 +79,10 @@ export async function bindTools(
   return bound;
 }
 
+/** Returns the tools of a detection. One with skills has the tool that reads them. */
+export const listToolNames = ({ toolNames, skills = [] }: Pick<Definition, 'toolNames' | 'skills'>): string[] =>
+  skills.length === 0 ? toolNames : [...toolNames, 'read_skill'];
+
 type ForeignTool = { name: string; grant: ToolGrantSettings; candidate: Candidate; hidden: HiddenData };
 
 async function findForeignTool(
@@ -114,6 +120,12 @@ function createToolSources(
     profile: (of, limit) => inOrg(deps.db, run.orgId, (tx) => readProfile(tx, subject, of, limit)),
     relatedHits: (values, since, limit) =>
       inOrg(deps.db, run.orgId, (tx) => readRelatedHits(tx, subject, { values, since }, limit)),
+    skills: async () =>
+      (await loadAttachedSkills(deps.db, run.orgId, run.definition.skills ?? [])).map(({ name, version, content }) => ({
+        ...content,
+        name,
+        version,
+      })),
     searchFeed: feed?.searchFeed ?? noFeed,
     lookupIndicator: feed?.lookupIndicator ?? noFeed,
     lookupTechnique: feed?.lookupTechnique ?? (() => undefined),

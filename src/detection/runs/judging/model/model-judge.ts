@@ -17,7 +17,7 @@ import { createVerdictOutput } from '../../../verdicts/model/verdict-output.ts';
 import type { Verdict } from '../../../verdicts/verdict.ts';
 import type { ActiveRun } from '../../run-model/active-run.ts';
 import { addWarning } from '../../run-model/run-progress.ts';
-import { bindTools, type BindToolsDeps } from './bind-tools.ts';
+import { bindTools, listToolNames, type BindToolsDeps } from './bind-tools.ts';
 import { readEntityContext } from './entity-context.ts';
 import { createAnalyst, type Judge } from '../judge.ts';
 import { createRunSpendMeter, runBudgets } from './run-spend.ts';
@@ -62,7 +62,7 @@ function createModelJudge(
   const definition = { ...run.definition, customInstructions: run.customInstructions };
   const { toolNames, structuredOutputSchema } = run.definition;
   const createOutput = () => createVerdictOutput(verdictSchema, structuredOutputSchema);
-  const mayShare = allowsTogether(definition, toolNames, structuredOutputSchema);
+  const mayShare = allowsTogether(definition, listToolNames(run.definition), structuredOutputSchema);
   return {
     model: model.name,
     instant: false,

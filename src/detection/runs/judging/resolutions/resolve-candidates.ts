@@ -39,7 +39,7 @@ export type JudgingScope = Pick<ActiveRun, 'detectionId' | 'trigger' | 'model'> 
   definition: DetectionTexts &
     Pick<
       ActiveRun['definition'],
-      'suppressionMinutes' | 'promptVersion' | 'toolNames' | 'structuredOutputSchema' | 'tuning'
+      'suppressionMinutes' | 'promptVersion' | 'toolNames' | 'skills' | 'structuredOutputSchema' | 'tuning'
     >;
   customInstructions?: string | null;
 };
@@ -109,7 +109,7 @@ export function findSuppressionKey(scope: JudgingScope, candidate: StoredCandida
       detectionId,
       promptVersion: definition.promptVersion,
       model,
-      tools: definition.toolNames,
+      tools: [...definition.toolNames, ...(definition.skills ?? []).map((name) => `skill ${name}`)],
       schema: definition.structuredOutputSchema === null ? null : JSON.stringify(definition.structuredOutputSchema),
       generation: candidate.generation,
     },
