@@ -286,8 +286,7 @@ export const texts = {
     saveAndDelete: 'Save and delete older data',
     changed: 'The periods are changed.',
     erase: 'Erase a value',
-    eraseBody:
-      'Replaces a value in the logs and in everything derived from them: hits, runs, memory, exceptions, tests, notes and skills. This cannot be undone.',
+    eraseBody: 'Replaces a value in logs, all that follows from them, notes, lists and skills. This cannot be undone.',
     field: 'Field',
     fieldHint: 'Its name in the logs, with dots for nested fields.',
     value: 'Value',
