@@ -445,6 +445,7 @@ create table agents (
   planning_mode text not null default 'auto'::text,
   mode text not null default 'standard'::text,
   tool_names text[] not null default '{}'::text[],
+  skills text, -- JSON array of the names of skills. Null if there are none.
   inputs text not null default '[]'::text, -- JSON array of input parameters.
   context_docs text not null default '[]'::text, -- JSON array of references to external documents.
   structured_output_schema text, -- JSON Schema of the structured output. Null if there is none.
@@ -615,6 +616,30 @@ alter table shadows force row level security;
 create policy every on shadows to tocsin_system using (true) with check (true);
 create policy own on shadows to tocsin_app using ((organization_id = ( SELECT tocsin_org() AS tocsin_org))) with check ((organization_id = ( SELECT tocsin_org() AS tocsin_org)));
 grant select, insert, update, delete on shadows to tocsin_app, tocsin_system;
+
+-- Instructions for models in the Agent Skills form. The highest version of a name is the current one. Skills in skills/ of the program have no row until the organization changes them.
+create table skill_versions (
+  organization_id uuid not null,
+  id uuid not null,
+  name text not null,
+  version integer not null,
+  description text not null,
+  details text not null, -- JSON of the other fields of SKILL.md: license, compatibility, metadata and allowedTools.
+  body text not null, -- Markdown of SKILL.md below its front matter.
+  files text not null, -- JSON array of the other files, each with its path and either text or base64.
+  key_id text, -- API key that wrote the version, or that erased a value in it.
+  actor text, -- Person or key that signed in, if this was done with a session.
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null, -- When the version was written, or a value in it was erased.
+  constraint skill_versions_pkey PRIMARY KEY (organization_id, id),
+  constraint skill_versions_organization_id_name_version_key UNIQUE (organization_id, name, version),
+  constraint skill_versions_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id)
+);
+alter table skill_versions enable row level security;
+alter table skill_versions force row level security;
+create policy every on skill_versions to tocsin_system using (true) with check (true);
+create policy own on skill_versions to tocsin_app using ((organization_id = ( SELECT tocsin_org() AS tocsin_org))) with check ((organization_id = ( SELECT tocsin_org() AS tocsin_org)));
+grant select, insert, update, delete on skill_versions to tocsin_app, tocsin_system;
 
 -- Shipped detections that the organization has installed, with the version of each.
 create table library_installs (
