@@ -1,16 +1,20 @@
 import { afterEach, expect, test } from 'vitest';
+import type { Judge } from '../../../src/detection/runs/judging/judge.ts';
 import { executeDueRuns } from '../../../src/detection/runs/workers/execute-due-runs.ts';
 import { newPage, openBrowser, type Complaints } from '../../support/browser/browser.ts';
 import { signIn, startConsole } from '../../support/browser/console.ts';
 import { callOk, postDetection } from '../../support/detection/detection-factory.ts';
 import { createScriptedSiem } from '../../support/detection/scripted-runs.ts';
+import { upstreamModelError } from '../../../src/platform/models/model-error.ts';
+import type { QueryRow } from '../../../src/detection/siem/connector.ts';
 
 /** The search with this number waits until it is stopped or `release` is called. */
 let heldSearch = Infinity;
 let release = (): void => undefined;
 let stoppedSearches = 0;
+let found: QueryRow[] = [];
 const siem = createScriptedSiem(async (_request, signal) => {
-  if (siem.requests.length !== heldSearch) return [];
+  if (siem.requests.length !== heldSearch) return found;
   const { promise, resolve } = Promise.withResolvers<void>();
   release = resolve;
   signal.addEventListener('abort', () => {
@@ -26,6 +30,7 @@ const open: { complaints: Complaints; close: () => Promise<void> }[] = [];
 
 async function openDetection(tab: string) {
   siem.requests.length = 0;
+  found = [];
   const org = await started.newOrg();
   const { id } = await postDetection(org, { detectionCategory: 'custom', detectionCadence: 'hourly' });
   const { page, context, complaints } = await newPage(browser);
@@ -66,7 +71,7 @@ test('stops a run', async () => {
   await expect.poll(() => siem.requests.length).toBe(1);
   const [run] = (await callOk(org, 'GET', `/api/detections/${id}/runs`)).runs;
   await page.goto(`${started.origin}/console/runs/${run.id}`);
-  await page.getByText('Running', { exact: true }).first().waitFor();
+  await page.getByText('Examining', { exact: true }).first().waitFor();
   await page.getByRole('button', { name: 'Cancel run' }).click();
   await page.getByText('The run stops after the query in progress.').waitFor();
   release();
@@ -75,4 +80,24 @@ test('stops a run', async () => {
   await page.getByRole('button', { name: 'Cancel run' }).waitFor({ state: 'detached' });
   expect(await callOk(org, 'GET', `/api/runs/${run.id}`)).toMatchObject({ status: 'cancelled' });
   expect(siem.requests).toHaveLength(1);
+});
+
+const unavailable: Judge = {
+  model: 'scripted',
+  instant: false,
+  judge: () => Promise.reject(upstreamModelError('model_unavailable', 'No route.', { retryable: true, pauses: true })),
+};
+
+test('shows that a run waits for its model, and cancels it', async () => {
+  const { org, id, page } = await openDetection('runs');
+  heldSearch = Infinity;
+  found = [{ _id: 'a', user: 'root' }];
+  await callOk(org, 'POST', `/api/detections/${id}/run`, {});
+  await executeDueRuns(started.deps, new Date(), { judge: unavailable, skipWaiting: true });
+  await page.reload();
+  await page.getByText('Judging', { exact: true }).first().click();
+  await page.getByRole('button', { name: 'Cancel run' }).click();
+  await page.getByText('Cancelled', { exact: true }).first().waitFor();
+  const [run] = (await callOk(org, 'GET', `/api/detections/${id}/runs`)).runs;
+  expect(run).toMatchObject({ status: 'cancelled', phase: null });
 });
