@@ -47,7 +47,7 @@ const handOverAll = ({ url }: InProcessProgram): Promise<unknown> =>
     client.query(`
     update run_queue set model_alias = case when right(run_id::text, 1) < '8' then 'quick' else 'other' end, begun = true;
     insert into lanes (organization_id, kind, model_alias, cap) select distinct organization_id, kind, model_alias, 1000 from run_queue;
-    vacuum analyze run_queue`),
+    analyze run_queue`),
   );
 
 /** Claims runs that models judge, whose places all claimers share. */

@@ -326,16 +326,16 @@ create table lanes (
   organization_id uuid not null references organizations (id),
   kind text not null,
   model_alias text not null default '',
-  phase text not null generated always as (case model_alias when '' then 'examine' else 'judge' end) stored,
+  judges boolean not null generated always as (model_alias <> '') stored,
   cap int not null default 8,
   served_at timestamptz not null default 'epoch',
   primary key (organization_id, kind, model_alias)
 );
 comment on table lanes is 'Fair sharing of the two queues: the lane served longest ago is served next. To examine, one lane per organization and kind of run. To judge, one per organization, kind of run and model alias.';
 comment on column lanes.model_alias is 'Model alias that judges the runs. Empty for those to examine.';
-comment on column lanes.phase is 'The queue: examine or judge.';
+comment on column lanes.judges is 'The queue: false to examine, true to judge. The planner estimates that many lanes have either, and so reads them in order.';
 comment on column lanes.cap is 'Maximum number of concurrent runs in the lane. To judge, the limit of the alias applies as well.';
-create index on lanes (phase, served_at);
+create index on lanes (judges, served_at);
 select tocsin_protect('lanes');
 
 -- Memory of the analysis -------------------------------------------------------------------------------------------------------------

@@ -7,6 +7,8 @@ import { claimColumns, leaseEnd, type RunClaim, type RunPhase } from './run-clai
 /** One of the two queues of runs: what its claims look at besides lanes, states and times. */
 type Queue = {
   phase: RunPhase;
+  /** Condition on `lanes l` that a lane is of the queue. */
+  hasLane: RawBuilder<unknown>;
   /** A statement to send before the claim, in its transaction. */
   lock: RawBuilder<unknown> | null;
   /** CTEs that the conditions read. */
@@ -72,19 +74,19 @@ const fewLanes = 128;
  * The first starts that are due: their times, each with the lanes that have queued runs of it. Steps from one to the next through the index, and
  * so passes neither the other runs of a lane, nor the runs of all the organizations that start later.
  */
-const dueStartsCte = ({ now, queue: { phase } }: ClaimScope): RawBuilder<unknown> => sql`
+const dueStartsCte = ({ now, queue: { phase, hasLane } }: ClaimScope): RawBuilder<unknown> => sql`
   next_start as (
-    (select start_at, organization_id, kind, model_alias from run_queue where state = 'queued' and phase = ${phase} and start_at <= ${now}
+    (select start_at, organization_id, kind, model_alias from run_queue where state = 'queued' and phase = ${sql.lit(phase)} and start_at <= ${now}
       order by start_at, organization_id, kind, model_alias limit 1)
     union all
     select n.* from next_start cross join lateral (
       select q.start_at, q.organization_id, q.kind, q.model_alias from run_queue q
-      where q.state = 'queued' and q.phase = ${phase} and q.start_at <= ${now}
+      where q.state = 'queued' and q.phase = ${sql.lit(phase)} and q.start_at <= ${now}
         and (q.start_at, q.organization_id, q.kind, q.model_alias)
           > (next_start.start_at, next_start.organization_id, next_start.kind, next_start.model_alias)
       order by q.start_at, q.organization_id, q.kind, q.model_alias limit 1) n
   ), starts_max as materialized (
-    select case when (select count(*) from (select from lanes where phase = ${phase} limit ${fewLanes + 1}) l) > ${fewLanes} then ${dueStartsMax.ofManyLanes}::int else ${dueStartsMax.ofFewLanes}::int end as n
+    select case when (select count(*) from (select from lanes l where ${hasLane} limit ${fewLanes + 1}) n) > ${fewLanes} then ${dueStartsMax.ofManyLanes}::int else ${dueStartsMax.ofFewLanes}::int end as n
   ), due_starts as materialized (select * from next_start limit (select n from starts_max)),
   due_lanes as materialized (select distinct organization_id, kind, model_alias from due_starts)`;
 
@@ -108,7 +110,7 @@ const selectFreeLanes = (scope: ClaimScope, lanes: RawBuilder<unknown>, conditio
       select from run_queue q where q.organization_id = l.organization_id and q.kind = l.kind and q.model_alias = l.model_alias and ${isClaimable(scope)}
       order by q.start_at, q.run_id limit 1
     ) waiting
-    where ${condition} and l.phase = ${scope.queue.phase} and ${scope.queue.freePlaces} > 0 and ${isNotSuspended(sql`l.organization_id`)}
+    where ${condition} and ${scope.queue.hasLane} and ${scope.queue.freePlaces} > 0 and ${isNotSuspended(sql`l.organization_id`)}
     order by l.served_at limit 4`;
 
 /**
@@ -157,7 +159,7 @@ const isClaimable = ({ now, queue }: ClaimScope): RawBuilder<unknown> =>
 /** Condition on `run_queue q` that no run of its detection and kind meets `condition` on `o` in its phase. */
 const hasNoOther = (phase: RunPhase, condition: RawBuilder<unknown>): RawBuilder<unknown> =>
   sql`coalesce((select false from run_queue o where o.organization_id = q.organization_id and o.detection_id = q.detection_id
-    and o.kind = q.kind and o.phase = ${phase} and ${condition} limit 1), true)`;
+    and o.kind = q.kind and o.phase = ${sql.lit(phase)} and ${condition} limit 1), true)`;
 
 /**
  * Of three or more places, one remains for others, so that nobody's slow runs have them all: of a lane that all runs of one connection use, and of
@@ -194,6 +196,7 @@ const freeConnectionPlaces = sql`(
 
 const examineQueue: Queue = {
   phase: 'examine',
+  hasLane: sql`not l.judges`,
   lock: null,
   ctes: fullConnectionsCte,
   freePlaces: sql`l.cap - busy.n`,
@@ -206,6 +209,7 @@ const lockAliasPlaces = sql`select pg_advisory_xact_lock(8423014)`;
 
 const createJudgeQueue = (limits: ConcurrencyLimits): Queue => ({
   phase: 'judge',
+  hasLane: sql`l.judges`,
   lock: lockAliasPlaces,
   ctes: sql`
     aliases as materialized (
