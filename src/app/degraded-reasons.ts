@@ -13,8 +13,7 @@ export async function listDegradedReasons({
 }
 
 function describeLateQueue({ phase, modelAlias, since }: LateQueue): string {
-  const waited = `since ${since.toISOString()}`;
   return phase === 'examine'
-    ? `Runs have waited to be examined ${waited}. Start workers with the role runs, or raise TOCSIN_RUNS_AT_ONCE.`
-    : `Runs have waited to be judged by the model alias "${modelAlias}" ${waited}. Start a worker with the role judge, or raise runsAtOnce of the alias.`;
+    ? `Runs have waited to be examined since ${since.toISOString()}. Start workers with the role runs, or raise TOCSIN_RUNS_AT_ONCE.`
+    : `Runs have waited to be judged by the model alias "${modelAlias}" since ${since.toISOString()}. Start a worker with the role judge, or raise runsAtOnce of the alias.`;
 }

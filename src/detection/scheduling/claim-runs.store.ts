@@ -7,8 +7,6 @@ import { claimColumns, leaseEnd, type RunClaim, type RunPhase } from './run-clai
 /** One of the two queues of runs: what its claims look at besides lanes, states and times. */
 type Queue = {
   phase: RunPhase;
-  /** Condition on `lanes l` that a lane is of the queue. */
-  hasLane: RawBuilder<unknown>;
   /** A statement to send before the claim, in its transaction. */
   lock: RawBuilder<unknown> | null;
   /** CTEs that the conditions read. */
@@ -74,7 +72,7 @@ const fewLanes = 128;
  * The first starts that are due: their times, each with the lanes that have queued runs of it. Steps from one to the next through the index, and
  * so passes neither the other runs of a lane, nor the runs of all the organizations that start later.
  */
-const dueStartsCte = ({ now, queue: { phase, hasLane } }: ClaimScope): RawBuilder<unknown> => sql`
+const dueStartsCte = ({ now, queue: { phase } }: ClaimScope): RawBuilder<unknown> => sql`
   next_start as (
     (select start_at, organization_id, kind, model_alias from run_queue where state = 'queued' and phase = ${sql.lit(phase)} and start_at <= ${now}
       order by start_at, organization_id, kind, model_alias limit 1)
@@ -86,7 +84,7 @@ const dueStartsCte = ({ now, queue: { phase, hasLane } }: ClaimScope): RawBuilde
           > (next_start.start_at, next_start.organization_id, next_start.kind, next_start.model_alias)
       order by q.start_at, q.organization_id, q.kind, q.model_alias limit 1) n
   ), starts_max as materialized (
-    select case when (select count(*) from (select from lanes l where ${hasLane} limit ${fewLanes + 1}) n) > ${fewLanes} then ${dueStartsMax.ofManyLanes}::int else ${dueStartsMax.ofFewLanes}::int end as n
+    select case when (select count(*) from (select from lanes l where ${hasLane(phase)} limit ${fewLanes + 1}) n) > ${fewLanes} then ${dueStartsMax.ofManyLanes}::int else ${dueStartsMax.ofFewLanes}::int end as n
   ), due_starts as materialized (select * from next_start limit (select n from starts_max)),
   due_lanes as materialized (select distinct organization_id, kind, model_alias from due_starts)`;
 
@@ -110,7 +108,7 @@ const selectFreeLanes = (scope: ClaimScope, lanes: RawBuilder<unknown>, conditio
       select from run_queue q where q.organization_id = l.organization_id and q.kind = l.kind and q.model_alias = l.model_alias and ${isClaimable(scope)}
       order by q.start_at, q.run_id limit 1
     ) waiting
-    where ${condition} and ${scope.queue.hasLane} and ${scope.queue.freePlaces} > 0 and ${isNotSuspended(sql`l.organization_id`)}
+    where ${condition} and ${hasLane(scope.queue.phase)} and ${scope.queue.freePlaces} > 0 and ${isNotSuspended(sql`l.organization_id`)}
     order by l.served_at limit 4`;
 
 /**
@@ -122,6 +120,9 @@ const claimedLaneCte = sql`
     select l.organization_id, l.kind, l.model_alias, free_lanes.places from free_lanes join lanes l using (organization_id, kind, model_alias)
     where l.served_at = free_lanes.served_at order by free_lanes.served_at limit 1 for update of l skip locked
   )`;
+
+/** Condition on `lanes l` that a lane is of the queue. */
+const hasLane = (phase: RunPhase) => (phase === 'judge' ? sql`l.judges` : sql`not l.judges`);
 
 /** Step 3: moves the lane to the end of the order. */
 const servedLaneCte = sql`
@@ -196,7 +197,6 @@ const freeConnectionPlaces = sql`(
 
 const examineQueue: Queue = {
   phase: 'examine',
-  hasLane: sql`not l.judges`,
   lock: null,
   ctes: fullConnectionsCte,
   freePlaces: sql`l.cap - busy.n`,
@@ -209,7 +209,6 @@ const lockAliasPlaces = sql`select pg_advisory_xact_lock(8423014)`;
 
 const createJudgeQueue = (limits: ConcurrencyLimits): Queue => ({
   phase: 'judge',
-  hasLane: sql`l.judges`,
   lock: lockAliasPlaces,
   ctes: sql`
     aliases as materialized (

@@ -78,7 +78,5 @@ async function executeClaimable(
 /** Claims a run to judge, or else one to examine, so that runs end in their order. */
 async function claimNext({ db, clock, models }: ExecuteRunDeps): Promise<RunClaim | undefined> {
   const [toJudge] = await claimJudgingAcrossOrgs(db, clock(), 1, models?.concurrencyLimits ?? {});
-  if (toJudge) return toJudge;
-  const [toExamine] = await claimRunsAcrossOrgs(db, clock(), 1);
-  return toExamine;
+  return toJudge ?? (await claimRunsAcrossOrgs(db, clock(), 1))[0];
 }
