@@ -999,17 +999,13 @@ create table lanes (
   organization_id uuid not null,
   kind text not null,
   model_alias text not null default ''::text, -- Model alias that judges the runs. Empty for those to examine.
-  phase text not null default 
-CASE model_alias
-    WHEN ''::text THEN 'examine'::text
-    ELSE 'judge'::text
-END, -- The queue: examine or judge.
+  judges boolean not null default (model_alias <> ''::text), -- The queue: false to examine, true to judge. The planner estimates that many lanes have either, and so reads them in order.
   cap integer not null default 8, -- Maximum number of concurrent runs in the lane. To judge, the limit of the alias applies as well.
   served_at timestamp with time zone not null default '1970-01-01 00:00:00+00'::timestamp with time zone,
   constraint lanes_pkey PRIMARY KEY (organization_id, kind, model_alias),
   constraint lanes_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id)
 );
-CREATE INDEX lanes_phase_served_at_idx ON lanes USING btree (phase, served_at);
+CREATE INDEX lanes_judges_served_at_idx ON lanes USING btree (judges, served_at);
 alter table lanes enable row level security;
 alter table lanes force row level security;
 create policy every on lanes to tocsin_system using (true) with check (true);
