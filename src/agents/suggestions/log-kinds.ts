@@ -3,10 +3,11 @@ export type LogDataset = { name: string; columns: readonly { name: string }[] };
 
 /**
  * The kinds of logs that a template can read. `parts` lists the columns that can contain each part of an event (ECS, Sysmon, Windows,
- * CloudTrail, and plain names). A dataset is of a kind if it has the `main` part. Its entity is the first existing part of `entities`.
+ * CloudTrail, and plain names). `source` says which events these are. A dataset is of a kind if it has the `main` part. Its entity is the first existing part of `entities`.
  */
 export const logKinds = {
   process: {
+    source: 'process starts with command lines, such as Sysmon event 1, Security event 4688 or those of an EDR',
     main: 'command',
     entities: ['host', 'user', 'command'],
     parts: {
@@ -17,6 +18,7 @@ export const logKinds = {
     },
   },
   cloudtrail: {
+    source: 'AWS CloudTrail, through an AWS log folder or a shipper',
     main: 'action',
     entities: ['principal', 'user', 'source_ip', 'action'],
     parts: {
@@ -30,6 +32,7 @@ export const logKinds = {
     },
   },
   signIn: {
+    source: 'sign-ins of an identity provider, VPN or server',
     main: 'outcome',
     entities: ['user', 'source_ip'],
     parts: {
@@ -40,6 +43,7 @@ export const logKinds = {
     },
   },
   web: {
+    source: 'requests through a web proxy',
     main: 'domain',
     entities: ['user', 'client', 'domain'],
     parts: {
@@ -50,6 +54,7 @@ export const logKinds = {
     },
   },
   webServer: {
+    source: 'access logs of a web server',
     main: 'path',
     entities: ['client', 'path'],
     parts: {
@@ -58,6 +63,7 @@ export const logKinds = {
     },
   },
   dns: {
+    source: 'DNS queries, such as Sysmon event 22 or the log of a resolver',
     main: 'query',
     entities: ['client', 'host', 'query'],
     parts: {
@@ -67,6 +73,7 @@ export const logKinds = {
     },
   },
   network: {
+    source: 'network connections, such as Sysmon event 3, flow logs or a firewall',
     main: 'port',
     entities: ['client', 'host'],
     parts: {
@@ -77,6 +84,7 @@ export const logKinds = {
     },
   },
   registry: {
+    source: 'changes of the Windows registry, such as Sysmon event 13',
     main: 'key',
     entities: ['host', 'user', 'key'],
     parts: {
@@ -87,6 +95,7 @@ export const logKinds = {
     },
   },
   file: {
+    source: 'written files, such as Sysmon event 11 or those of an EDR',
     main: 'path',
     entities: ['host', 'user', 'path'],
     parts: {
@@ -96,6 +105,7 @@ export const logKinds = {
     },
   },
   windows: {
+    source: 'Windows events with their IDs',
     main: 'event_id',
     entities: ['host', 'user'],
     parts: {
@@ -107,7 +117,7 @@ export const logKinds = {
   },
 } as const satisfies Record<
   string,
-  { main: string; entities: readonly string[]; parts: Record<string, readonly string[]> }
+  { source: string; main: string; entities: readonly string[]; parts: Record<string, readonly string[]> }
 >;
 
 export type LogKind = keyof typeof logKinds;
