@@ -5,6 +5,8 @@ import { newPage, openBrowser, type Complaints } from '../../support/browser/bro
 import { signIn, startConsole } from '../../support/browser/console.ts';
 import { raiseHits } from '../../support/browser/raise-hits.ts';
 import { callOk, postDetection } from '../../support/detection/detection-factory.ts';
+import { processStart } from '../../support/detection/windows-events.ts';
+import { sendEvents } from '../../support/org-requests.ts';
 import { startOpenSearch } from '../../support/detection/siem/opensearch-stand-in.ts';
 import type { TestOrg } from '../../support/harness.ts';
 
@@ -221,4 +223,23 @@ test('shows a gap in the time line and backfills it from a selection', async () 
   await page.getByText('Backfill running').waitFor();
   const { runs } = await callOk(org, 'GET', `/api/detections/${id}/runs`);
   expect(runs.map(({ trigger }: { trigger: string }) => trigger)).toContain('backfill');
+});
+
+test('drafts a detection from plain words, and says which data is missing', async () => {
+  const org = await started.newOrg();
+  await sendEvents(org, 'windows', [processStart('FS-01', 'vssadmin.exe delete shadows /all')]);
+  const page = await openPage(org, '/detections/new');
+  const intent = page.getByRole('textbox', { name: 'What should it find?' });
+  await intent.fill('MFA push spam against our Okta users');
+  await page.getByRole('button', { name: 'Draft' }).click();
+  await page.getByText(/Okta push requests until one was approved.+your logs lack the dataset okta/).waitFor();
+  await page.getByRole('button', { name: 'Install Okta push requests until one was approved' }).waitFor();
+  await intent.fill('ransomware deletes the shadow copies');
+  await page.getByRole('button', { name: 'Draft' }).click();
+  await page.getByText('recovery-inhibited').waitFor();
+  await expect.poll(() => page.getByRole('textbox', { name: 'Name' }).inputValue()).toMatch(/^Shadow copies/);
+  await page.getByRole('button', { name: 'Create detection' }).click();
+  await page.waitForURL(/\/detections\/[0-9a-f-]{36}/);
+  const [, id] = /detections\/([0-9a-f-]{36})/.exec(page.url())!;
+  expect((await callOk(org, 'GET', `/api/detections/${id}/tests`)).tests.length).toBeGreaterThan(0);
 });

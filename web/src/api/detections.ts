@@ -70,7 +70,25 @@ export type DetectionChanges = NonNullable<
 >['content']['application/json'];
 export type NewDetection = NonNullable<paths['/api/detections']['post']['requestBody']>['content']['application/json'];
 
-export const createDetection = (body: NewDetection) => read(api.POST('/api/detections', { body }));
+export type GeneratedDetection = Schemas['GeneratedDetection'];
+export type TestCase = GeneratedDetection['tests'][number];
+
+/** Stores a detection, and its tests if there are any. */
+export async function createDetection(body: NewDetection, tests: TestCase[] = []) {
+  const created = await read(api.POST('/api/detections', { body }));
+  if (tests.length > 0) await read(api.PUT('/api/detections/{id}/tests', { ...path(created.id), body: { tests } }));
+  return created;
+}
+export const generateDetection = (body: { intent: string; siemType?: string }) =>
+  read(api.POST('/api/detections/generate', { body }));
+
+/** Installs a shipped detection unless it is installed already, and returns the ID of the detection. */
+export async function installShipped(id: string): Promise<string> {
+  const { results } = await read(api.POST('/api/detections/library/install', { body: { ids: [id] } }));
+  const [result] = results;
+  if (!result?.detectionId) throw new Error(result?.detail ?? id);
+  return result.detectionId;
+}
 export const changeDetection = (detection: Versioned & { id: string }, body: DetectionChanges) =>
   sendIfMatch(detection, (header) =>
     read(api.PUT('/api/detections/{id}', { params: { path: { id: detection.id }, header }, body })),

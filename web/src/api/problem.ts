@@ -5,6 +5,7 @@ type ProblemFields = {
   requestId?: string | undefined;
   errors?: FieldProblem[] | undefined;
   stale?: StaleChanges | undefined;
+  alternatives?: Alternative[] | undefined;
   cause?: unknown;
 };
 
@@ -20,6 +21,9 @@ export type RecordChange = {
 /** What changed since the version that a change is based on. `current` is the version now, null if the record no longer exists. */
 type StaleChanges = { current: string | number | null; changes: RecordChange[] };
 
+/** Something that can be used instead. `missing` is what the logs lack for it. */
+export type Alternative = { kind: string; id: string; name: string; description: string; missing: string | null };
+
 export type FieldProblem = { pointer: string; code: string; detail: string };
 
 /** An answer of the API that is not a success (RFC 9457). `status` is 0 if there was no answer. */
@@ -29,13 +33,15 @@ export class ApiProblem extends Error {
   readonly requestId: string | undefined;
   readonly errors: FieldProblem[];
   readonly stale: StaleChanges | undefined;
-  constructor({ status, code, detail, requestId, errors, stale, cause }: ProblemFields) {
+  readonly alternatives: Alternative[];
+  constructor({ status, code, detail, requestId, errors, stale, alternatives, cause }: ProblemFields) {
     super(detail, { cause });
     this.status = status;
     this.code = code;
     this.requestId = requestId;
     this.errors = errors ?? [];
     this.stale = stale;
+    this.alternatives = alternatives ?? [];
   }
 }
 
@@ -50,6 +56,7 @@ export function toProblem(body: unknown, status: number): ApiProblem {
     requestId: text('requestId'),
     errors: Array.isArray(fields['errors']) ? (fields['errors'] as FieldProblem[]) : undefined,
     stale: fields['stale'] as StaleChanges | undefined,
+    alternatives: Array.isArray(fields['alternatives']) ? (fields['alternatives'] as Alternative[]) : undefined,
   });
 }
 

@@ -36,6 +36,28 @@ export const texts = {
     weekly: 'Every week',
     custom: 'Cron expression',
   },
+  intent: {
+    title: 'Describe it',
+    label: 'What should it find?',
+    hint: 'Fills in the form below. With a language model, it writes the query for your datasets. Without one, it uses what is shipped.',
+    placeholder: 'Somebody turns off CloudTrail',
+    run: 'Draft',
+    running: 'Drafting and running on past events …',
+    basedOn: {
+      shipped: 'Shipped detection',
+      template: 'Query template',
+      indicators: 'Indicators',
+      model: 'Written by',
+    },
+    matched: (words: readonly string[]) => `for ${words.map((word) => `“${word}”`).join(', ')}.`,
+    estimate: ({ hits, from, to }: { hits: number; from: string; to: string }) =>
+      `It would have raised ${hits} ${hits === 1 ? 'hit' : 'hits'} from ${from.slice(0, 10)} to ${to.slice(0, 10)}.`,
+    repaired: (count: number) => `The model repaired it ${count === 1 ? 'once' : `${count} times`}.`,
+    nearest: 'Also near',
+    missing: (missing: string) => `Your logs lack ${missing}.`,
+    install: 'Install',
+    installLabel: (name: string) => `Install ${name}`,
+  },
   sections: { what: 'What to find', judge: 'How to judge', when: 'When to run' },
   tuning: {
     title: 'Tuning',

@@ -1,4 +1,10 @@
-import type { Detection, DetectionCategory, DetectionChanges, NewDetection } from '../../../api/detections.ts';
+import type {
+  Detection,
+  DetectionCategory,
+  DetectionChanges,
+  GeneratedDetection,
+  NewDetection,
+} from '../../../api/detections.ts';
 import type { Tuning } from './tuning.ts';
 
 export type Cadence = '' | 'hourly' | 'daily' | 'weekly' | 'custom';
@@ -84,6 +90,19 @@ export const draftOf = (detection: Detection): Draft => ({
   budgets: detection.budgets ?? {},
   lookbackMinutes: detection.lookbackMinutes,
   suppressionMinutes: detection.suppressionMinutes,
+});
+
+/** Returns what a generated detection fills in. */
+export const draftOfGenerated = (generated: GeneratedDetection): Partial<Draft> => ({
+  name: generated.name,
+  description: generated.description,
+  detectionCategory: generated.detectionCategory,
+  siemType: generated.siemType,
+  detectionQuery: generated.detectionQuery,
+  systemPrompt: generated.systemPrompt,
+  entityField: generated.entityField,
+  tags: generated.tags.join(', '),
+  cadence: generated.detectionCadence,
 });
 
 const tagsOf = (text: string): string[] =>

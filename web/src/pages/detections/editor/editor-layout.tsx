@@ -4,13 +4,18 @@ import { DefinitionForm } from './definition-form.tsx';
 import { PreviewPanel } from './preview-panel.tsx';
 
 /** The form, and beside it what the definition finds. Below 1024 px the preview follows the form. */
-export function EditorLayout({ footer, ...form }: FormProps & { footer: React.ReactNode }) {
+export function EditorLayout({
+  intro,
+  footer,
+  ...form
+}: FormProps & { intro?: React.ReactNode; footer: React.ReactNode }) {
   const [previewed, setPreviewed] = useState<{ draft: Draft; n: number } | null>(null);
   const preview = (): void => setPreviewed((last) => ({ draft: form.draft, n: (last?.n ?? 0) + 1 }));
   return (
     <div className="grid min-h-full lg:grid-cols-2 2xl:grid-cols-[60rem_minmax(0,1fr)]">
       <div className="flex min-w-0 flex-col">
         <div className="flex grow flex-col gap-8 px-4 py-5">
+          {intro}
           <DefinitionForm {...form} onPreview={preview} />
         </div>
         <div className="sticky bottom-0 flex flex-wrap items-center gap-2 border-t bg-surface px-4 py-2.5">

@@ -3,14 +3,15 @@ import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { agentSettingsQuery } from '../../../api/access.ts';
 import { toolsQuery } from '../../../api/detection-parts.ts';
-import { createDetection } from '../../../api/detections.ts';
+import { createDetection, type GeneratedDetection } from '../../../api/detections.ts';
 import { PageHeader } from '../../../shell/page-header.tsx';
 import { texts as list } from '../../../texts/detections.ts';
 import { texts } from '../../../texts/editor.ts';
 import { Button } from '../../../ui/button.tsx';
 import { toasts } from '../../../ui/overlays/toasts.tsx';
-import { definitionOf, emptyDraft, type Draft } from './draft.ts';
+import { definitionOf, draftOfGenerated, emptyDraft, type Draft } from './draft.ts';
 import { EditorLayout } from './editor-layout.tsx';
+import { IntentForm } from './intent-form.tsx';
 import { problemFinder } from './problem-finder.ts';
 
 const route = getRouteApi('/shell/detections/new');
@@ -30,8 +31,14 @@ export function NewDetectionPage() {
   const { query = '' } = route.useSearch();
   const [changes, setChanges] = useState<Partial<Draft>>({});
   const draft = { ...emptyDraft, detectionQuery: query, toolNames: useProposedTools(), ...changes };
+  /** The tests of a generated draft, for its query. */
+  const [generated, setGenerated] = useState<GeneratedDetection | null>(null);
   const { mutate, error, isPending } = useMutation({
-    mutationFn: () => createDetection(definitionOf(draft)),
+    mutationFn: () =>
+      createDetection(
+        definitionOf(draft),
+        generated?.detectionQuery === draft.detectionQuery ? generated.tests : undefined,
+      ),
     onSuccess: ({ id }) => {
       toasts.add({ title: texts.created });
       void client.invalidateQueries({ queryKey: ['detections'] });
@@ -53,6 +60,15 @@ export function NewDetectionPage() {
           draft={draft}
           onChange={(change) => setChanges((old) => ({ ...old, ...change }))}
           problemOf={problemFinder(error)}
+          intro={
+            <IntentForm
+              siemType={draft.siemType}
+              onGenerate={(result) => {
+                setGenerated(result);
+                setChanges((old) => ({ ...old, ...draftOfGenerated(result) }));
+              }}
+            />
+          }
           footer={
             <>
               <Button kind="primary" disabled={isPending} onClick={() => mutate()}>
