@@ -6,6 +6,7 @@ import { measureDuplicates } from './feed/duplicates.ts';
 import { measureFeeds } from './feed/feeds.ts';
 import { measureLateData } from './detections/late-data.ts';
 import { measureInjection } from './detections/injection.ts';
+import { measureIntents } from './detections/intents.ts';
 import { measureIndicators } from './prose/indicators.ts';
 import { measureNames } from './prose/names.ts';
 import { measureNoise } from './detections/noise.ts';
@@ -64,6 +65,7 @@ const measurements = {
   windows: measureWindows,
   'audit-logs': measureAuditLogs,
   injection: measureInjection,
+  intents: measureIntents,
   'late-data': measureLateData,
   sigma: (verbose) => measureSigma(verbose, options.clickhouse),
   portable: () => measurePortable(options),

@@ -26,6 +26,7 @@ export const qualitySubjects = [
   'audit-logs',
   'late-data',
   'injection',
+  'intents',
   'sigma',
   'portable',
 ] as const;

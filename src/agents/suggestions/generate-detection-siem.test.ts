@@ -71,7 +71,7 @@ test('without a model, uses a shipped detection or template as a portable query'
     siemType: 'opensearch',
   });
   // The stand-in lists only the field `user`, so nothing that is shipped fits its logs.
-  expect([status, body.errors?.[0]]).toMatchObject([422, { pointer: '/intent', code: 'nothing_fits' }]);
+  expect([status, body.errors?.[0]]).toMatchObject([422, { pointer: '/intent', code: 'missing_data' }]);
 });
 
 test.each([
@@ -79,7 +79,7 @@ test.each([
   ['tests that fail', submit(good, ['eve']), 'missing eve'],
 ])('rejects a draft with %s', async (_case, answer, reason) => {
   const { status, body } = await generate(() => answer);
-  expect(status).toBe(503);
+  expect(status).toBe(422);
   expect(body.detail).toContain(reason);
 });
 

@@ -4,6 +4,7 @@ import { Estimate, Warning } from '../../detection/detections/record/detection.s
 import { cadences } from '../../detection/detections/record/field-schemas.ts';
 import { TestCase } from '../../detection/detections/test-cases.schema.ts';
 import { boundedString } from '../../platform/lib/text/bounded-text.ts';
+import { Alternative } from '../../platform/http/responses/problem.ts';
 import { draftBases } from './draft.ts';
 
 export const GenerateRequest = z.strictObject({
@@ -38,6 +39,10 @@ export const GeneratedDetection = z
         matched: z.array(z.string()).describe('The techniques and words of the intent that matched.'),
       })
       .describe('The source of the detection.'),
+    nearest: z
+      .array(Alternative)
+      .describe('Other shipped detections and query templates that come close to the intent, best first.'),
+    repairs: z.array(z.string()).describe("The problems of the model's earlier drafts, oldest first."),
     estimate: Estimate,
     warnings: z.array(Warning),
     tokens: z.number(),

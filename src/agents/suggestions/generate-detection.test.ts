@@ -4,7 +4,6 @@ import { createScriptedModels } from '../../../test/support/models/scripted-mode
 import { startApp, type TestOrg } from '../../../test/support/harness.ts';
 import { sendEvents, submitDetection } from '../../../test/support/org-requests.ts';
 import { processStart } from '../../../test/support/detection/windows-events.ts';
-import { findTechniquesInText } from './drafting/match-intent.ts';
 
 let now = new Date('2030-01-07T12:00:00Z');
 const { deps, newOrg } = await startApp({ clock: () => now });
@@ -37,7 +36,10 @@ test.each([
   const org = await newOrgWithProcesses();
   const { status, body } = await generate(org, intent);
   expect(status, JSON.stringify(body)).toBe(200);
-  expect(body).toMatchObject({ basedOn: { kind, id }, technique, warnings: [], tokens: 0 });
+  expect(body).toMatchObject({ basedOn: { kind, id }, technique, repairs: [], tokens: 0 });
+  expect(body.warnings.map(({ code }: { code: string }) => code)).toEqual(
+    id === 'windows-kerberoasting' ? ['missing_fields'] : [],
+  );
   expect(body.basedOn.matched.length).toBeGreaterThan(0);
   expect(body.estimate).toMatchObject({ complete: true, hits: id === 'recovery-inhibited' ? 1 : 0 });
   expect((await org.call('GET', '/api/detections')).body.detections).toEqual([]);
@@ -49,30 +51,86 @@ test.each([
   expect((await org.call('POST', `/api/detections/${created.body.id}/tests/run`)).body.passed).toBe(true);
 });
 
-test('returns 422 with the field and a hint if no detection fits', async () => {
+const refuse = async (org: TestOrg, intent: string, more: object = {}) => {
+  const { status, body } = await generate(org, intent, more);
+  const [error] = body.errors ?? [];
+  return { status, pointer: error?.pointer, code: error?.code, detail: body.detail, alternatives: body.alternatives };
+};
+
+test('says which data is missing and where it comes from', async () => {
   const [org, empty] = [await newOrgWithProcesses(), await newOrg()];
-  const refused = async (on: TestOrg, intent: string, more: object = {}) => {
-    const { status, body } = await generate(on, intent, more);
-    return [status, body.errors[0].pointer, body.errors[0].code, body.detail];
-  };
-  expect((await refused(empty, 'T1490')).slice(0, 3)).toEqual([422, '/intent', 'no_logs']);
-  expect((await refused(org, 'weather in Bergen')).slice(0, 3)).toEqual([422, '/intent', 'nothing_fits']);
-  expect((await refused(org, 'T1098.003'))[3]).toContain('cloudtrail');
-  expect((await refused(org, 'T1490', { siemType: 'splunk' })).slice(0, 3)).toEqual([
-    422,
-    '/siemType',
-    'no_connection',
+  expect(await refuse(org, 'new Okta API token')).toEqual({
+    status: 422,
+    pointer: '/intent',
+    code: 'missing_data',
+    detail: expect.stringMatching(
+      /^“API token created in Okta” fits, but your logs lack the dataset okta \(okta system log: .*\)\.$/,
+    ),
+    alternatives: expect.arrayContaining([
+      expect.objectContaining({
+        kind: 'shipped',
+        id: 'okta-api-token-created',
+        missing: expect.stringContaining('okta'),
+      }),
+    ]),
+  });
+  expect(await refuse(org, 'T1537')).toMatchObject({
+    code: 'missing_data',
+    detail: expect.stringContaining('cloudtrail'),
+  });
+  expect(await refuse(empty, 'T1490')).toMatchObject({
+    code: 'missing_data',
+    detail: expect.stringContaining('windows'),
+  });
+});
+
+test('says in one sentence why nothing fits and offers the nearest', async () => {
+  const org = await newOrgWithProcesses();
+  const { detail, code, alternatives } = await refuse(org, 'a sales rep exports Salesforce reports');
+  expect(code).toBe('nothing_fits');
+  expect(detail).toMatch(/^No shipped detection[^.]+“Salesforce”; the nearest is “.+”\.$/);
+  expect(alternatives[0].name).toBe(/nearest is “(.+)”/.exec(detail)![1]);
+  expect(await refuse(org, 'weather in Bergen')).toMatchObject({
+    status: 422,
+    pointer: '/intent',
+    code: 'nothing_fits',
+  });
+});
+
+test('reads a dataset of another name that has the fields', async () => {
+  const org = await newOrg();
+  await sendEvents(org, 'trail', [
+    {
+      eventTime: now.toISOString(),
+      eventSource: 'cloudtrail.amazonaws.com',
+      eventName: 'StopLogging',
+      userIdentity: { arn: 'arn:a' },
+      sourceIPAddress: '192.0.2.1',
+      requestParameters: { name: 'main' },
+      errorCode: null,
+      recipientAccountId: '1',
+      awsRegion: 'eu-north-1',
+      userAgent: 'aws-cli',
+    },
   ]);
+  now = new Date(now.getTime() + 1000);
+  const { status, body } = await generate(org, 'alert me if someone turns off cloudtrail');
+  expect(status, JSON.stringify(body)).toBe(200);
+  expect(body).toMatchObject({ basedOn: { id: 'aws-cloudtrail-disabled' }, estimate: { hits: 1 } });
+  expect(body.detectionQuery).toMatch(/FROM trail\b/);
+});
+
+test('validates the request', async () => {
+  const org = await newOrgWithProcesses();
+  expect(await refuse(org, 'T1490', { siemType: 'splunk' })).toMatchObject({
+    status: 422,
+    pointer: '/siemType',
+    code: 'no_connection',
+  });
   expect((await generate(org, '')).status).toBe(400);
   expect((await generate(org, 'T1490', { nope: 1 })).status).toBe(400);
   const tools = (await generate(org, 'T1490', { siemType: 'local', toolNames: ['get_rows', 'nope'] })).body;
   expect(tools).toMatchObject({ toolNames: ['get_rows', 'nope'], warnings: [{ code: 'unknown_tool' }] });
-});
-
-test('finds techniques by ID and by name, but not in unrelated words', () => {
-  expect(findTechniquesInText('t1059.001 and T9999')).toEqual(['T1059.001']);
-  expect(findTechniquesInText('an OS credential dumping tool')).toContain('T1003');
-  expect(findTechniquesInText('a tool on a server')).toEqual([]);
 });
 
 const good = `SELECT (_event->>'$.Hostname') AS entity, _id, _time FROM windows WHERE (_event->>'$.CommandLine') LIKE 'notepad%'`;
@@ -83,23 +141,84 @@ async function withModel(brain: ModelBrain) {
   return stand;
 }
 
-test('lets a model write the detection and returns an invalid query to it once', async () => {
+async function generateWith(org: TestOrg, brain: ModelBrain, intent = 'Someone opens notes') {
+  const stand = await withModel(brain);
+  try {
+    return { ...(await generate(org, intent)), asked: stand.asked };
+  } finally {
+    deps.models = noModels;
+  }
+}
+
+test('lets a model write against the real columns, and repair a column that does not exist', async () => {
   const org = await newOrgWithProcesses();
-  const stand = await withModel((_asked, nth) => submitDetection(nth === 1 ? 'SELECT x FROM windows' : good));
-  const { status, body } = await generate(org, 'Someone opens notes');
-  deps.models = noModels;
+  const { status, body, asked } = await generateWith(org, (_asked, nth) =>
+    submitDetection(nth === 1 ? 'SELECT x FROM windows' : good),
+  );
   expect(status, JSON.stringify(body)).toBe(200);
   expect(body).toMatchObject({
     basedOn: { kind: 'model', id: 'anthropic/stand-in' },
     detectionQuery: good,
     steps: ['Look for it.'],
     estimate: { hits: 1 },
+    repairs: [expect.stringContaining('No event has had x')],
+    warnings: [],
     tokens: 240,
   });
-  expect(stand.asked).toHaveLength(2);
-  expect(stand.asked[0]).toMatchObject({ tools: ['submit_detection'], forced: 'submit_detection' });
-  expect(stand.asked[0]!.raw).toContain('Someone opens notes');
-  expect(stand.asked[1]!.raw).toContain('No event has had x');
+  expect(asked).toHaveLength(2);
+  expect(asked[0]).toMatchObject({ tools: ['submit_detection'], forced: 'submit_detection' });
+  expect(asked[0]!.raw).toContain('Someone opens notes');
+  expect(asked[0]!.raw).toContain('CommandLine');
+  expect(asked[1]!.raw).toContain('SELECT x FROM windows');
+  expect(asked[1]!.raw).toContain('No event has had x');
+});
+
+const broad = good.replace('notepad%', '%');
+
+async function newNoisyOrg(): Promise<TestOrg> {
+  const org = await newOrg();
+  const hosts = Array.from({ length: 30 }, (_, n) => `WS-${n}`);
+  await sendEvents(org, 'windows', [
+    ...hosts.map((host) => processStart(host, 'backup.exe /all')),
+    processStart('FS-01', 'notepad.exe a.txt'),
+  ]);
+  now = new Date(now.getTime() + 3_600_000);
+  return org;
+}
+
+test('lets a model repair a draft that is too noisy on the past', async () => {
+  const org = await newNoisyOrg();
+  const { body, asked } = await generateWith(org, (_asked, nth) => submitDetection(nth === 1 ? broad : good));
+  expect(body).toMatchObject({
+    detectionQuery: good,
+    estimate: { hits: 1 },
+    repairs: [expect.stringMatching(/31 hits, .*more than 10 a day/)],
+    warnings: [],
+  });
+  expect(asked[1]!.raw).toContain('31 hits');
+});
+
+test('returns the last draft with a warning if it stays noisy after three repairs', async () => {
+  const org = await newNoisyOrg();
+  const { body, asked } = await generateWith(org, () => submitDetection(broad));
+  expect(body).toMatchObject({
+    detectionQuery: broad,
+    warnings: [{ code: 'noisy', detail: expect.stringContaining('31') }],
+  });
+  expect([asked.length, body.repairs.length]).toEqual([4, 4]);
+});
+
+test('gives up after three repairs, with the reason of the last one', async () => {
+  const org = await newOrgWithProcesses();
+  const { status, body, asked } = await generateWith(org, (_asked, nth) =>
+    submitDetection(`SELECT x${nth} FROM windows`),
+  );
+  expect(asked).toHaveLength(4);
+  expect(status).toBe(422);
+  expect(body.errors).toMatchObject([
+    { pointer: '/intent', code: 'draft_failed', detail: expect.stringMatching(/in 4 attempts.*No event has had x4/) },
+  ]);
+  expect(body.alternatives).toBeInstanceOf(Array);
 });
 
 test('shows the model no data that the organization keeps from models', async () => {
@@ -117,14 +236,25 @@ test('shows the model no data that the organization keeps from models', async ()
 
 test('falls back to a shipped detection with a warning if the model fails, and returns 503 if none fits', async () => {
   const org = await newOrgWithProcesses();
-  await withModel(() => submitDetection('SELECT nothing FROM nowhere'));
-  const fallback = await generate(org, 'T1490');
+  const fallback = await generateWith(org, () => submitDetection('SELECT nothing FROM nowhere'), 'T1490');
   expect(fallback.body).toMatchObject({
     basedOn: { kind: 'shipped' },
     warnings: [{ code: 'model_failed' }],
-    tokens: 240,
+    tokens: 480,
   });
-  await withModel(() => ({ status: 500 }));
-  expect((await generate(org, 'weather in Bergen')).status).toBe(503);
-  deps.models = noModels;
+  expect((await generateWith(org, () => ({ status: 500 }), 'weather in Bergen')).status).toBe(503);
+});
+
+test('gives the model tested detections for similar intents, and no data that is kept from models', async () => {
+  const org = await newOrgWithProcesses();
+  await sendEvents(org, 'payroll', [{ salary: 1 }]);
+  now = new Date(now.getTime() + 1000);
+  const kept = { hiddenDatasets: ['payroll'], hiddenFields: ['ParentImage'] };
+  const settings = await org.call('PUT', '/api/agent-settings', kept);
+  expect(settings.status, JSON.stringify(settings.body)).toBe(200);
+  const { body, asked } = await generateWith(org, () => submitDetection(good), 'shadow copies deleted by ransomware');
+  expect(asked[0]!.raw).toContain('vssadmin');
+  expect(asked[0]!.raw).not.toContain('payroll');
+  expect(asked[0]!.raw).not.toMatch(/, ParentImage/);
+  expect(body.nearest[0]).toMatchObject({ kind: 'shipped', id: 'recovery-inhibited', missing: null });
 });

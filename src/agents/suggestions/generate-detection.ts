@@ -7,7 +7,7 @@ import { inOrg } from '../../platform/db/db.ts';
 import type { Estimate, Warning } from '../../detection/detections/record/detection.schema.ts';
 import { withDefaultTools } from '../../detection/detections/agent-settings/agent-settings.ts';
 import { findToolWarnings } from '../../detection/detections/record/warnings.ts';
-import { appError, unavailableError } from '../../platform/lib/errors.ts';
+import { appError, unavailableError, type Alternative } from '../../platform/lib/errors.ts';
 import { uuidv7 } from '../../platform/lib/ids.ts';
 import { listDatasets, type ListDatasetsDeps } from '../../detection/log-query/datasets/list-datasets.ts';
 import type { Caller } from '../../platform/http/caller.ts';
@@ -16,7 +16,7 @@ import { SiemError, type SiemConnection } from '../../detection/siem/connector.t
 import { toPortableQuery } from '../../detection/siem/query-text.ts';
 import type { RemoteSiemType } from '../../detection/siem/connectors/registry.ts';
 import type { DetectionDraft } from './draft.ts';
-import { matchIntent, listMissingDatasets, findTechniquesInText } from './drafting/match-intent.ts';
+import { matchIntent, type IntentMatch, type IntentMatches } from './matching/match-intent.ts';
 import type { LogDataset } from './log-kinds.ts';
 import { draftWithModel } from './drafting/draft-with-model.ts';
 import { validateDraft, type ValidateDraftDeps } from './validate-draft.ts';
@@ -28,6 +28,8 @@ import { siemTarget, logStoreTarget, type DraftTarget } from './drafting/draft-t
 export type GenerateDetectionDeps = ValidateDraftDeps & ListDatasetsDeps & { models?: Models };
 
 const draftsMax = 5;
+const examplesMax = 2;
+const unknownMax = 3;
 const modelTimeoutMs = 100_000;
 
 type Generation = {
@@ -35,6 +37,8 @@ type Generation = {
   estimate: Estimate;
   steps: string[];
   matched: string[];
+  nearest: IntentMatch[];
+  repairs: string[];
   spent: Spend;
   warnings: Warning[];
 };
@@ -42,7 +46,7 @@ type Generation = {
 /**
  * Writes a detection for an intent and runs it on the organization's logs, without storing it. The model with the alias `default` writes it.
  * Without a model, or if the model fails, the best matching shipped detection or query template is used: for a connected SIEM as a portable
- * query. Throws check_failed if nothing fits.
+ * query. Throws check_failed with the reason and the nearest ones if nothing fits or the logs lack a dataset.
  */
 export async function generateDetection(
   deps: GenerateDetectionDeps,
@@ -54,7 +58,7 @@ export async function generateDetection(
   const generation = isLogStore
     ? await generateForLogStore(deps, caller, intent)
     : await generateForSiem(deps, caller, { intent, siemType });
-  const { draft, estimate, steps, matched, spent, warnings } = generation;
+  const { draft, estimate, steps, matched, nearest, repairs, spent, warnings } = generation;
   const { body, tests, technique, basis } = draft;
   const tools = toolNames ?? [];
   return {
@@ -72,6 +76,8 @@ export async function generateDetection(
     tests,
     technique,
     basedOn: { ...basis, matched },
+    nearest: nearest.map(toAlternative),
+    repairs,
     estimate,
     warnings: [...warnings, ...findToolWarnings(tools)],
     ...spent,
@@ -80,24 +86,13 @@ export async function generateDetection(
 
 async function generateForLogStore(deps: GenerateDetectionDeps, caller: Caller, intent: string): Promise<Generation> {
   const { datasets } = await listDatasets(deps, caller.orgId);
-  if (datasets.length === 0)
-    throw refusal('/intent', 'no_logs', 'The log store has no events. Send events to POST /api/logs/{dataset} first.');
-  const model = deps.models?.find('default');
-  const fromShipped = () => generateFromShipped(deps, caller, { intent, datasets });
+  const matches = matchIntent(intent, datasets);
+  const fromShipped = () => generateFromShipped(deps, caller, { matches });
+  const model = datasets.length === 0 ? undefined : deps.models?.find('default');
   if (!model) return fromShipped();
-  const result = await generateWithModel(deps, caller, { intent, model, target: logStoreTarget(datasets) });
-  return 'draft' in result ? result : replaceFailed(result, fromShipped);
-}
-
-/** Uses a shipped detection or template instead of a model that failed. If none fits, the model's failure stands. */
-async function replaceFailed(
-  { error, spent, detail }: ModelFailureResult,
-  fromShipped: () => Promise<Generation>,
-): Promise<Generation> {
-  const generation = await fromShipped().catch(() => {
-    throw error;
-  });
-  return { ...generation, spent, warnings: [{ code: 'model_failed', field: 'modelAlias', detail }] };
+  const examples = matches.answers.flatMap(({ drafts }) => drafts.map(({ body }) => body)).slice(0, examplesMax);
+  const request = { intent, model, target: logStoreTarget(datasets), examples, matches };
+  return generateWithModel(deps, caller, request, fromShipped);
 }
 
 async function generateForSiem(
@@ -117,7 +112,8 @@ async function generateForSiem(
     siemType,
     detectionQuery: toPortableQuery(body.detectionQuery),
   });
-  const fromShipped = () => generateFromShipped(deps, caller, { intent, datasets: portable, toBody });
+  const matches = matchIntent(intent, portable);
+  const fromShipped = () => generateFromShipped(deps, caller, { matches, toBody });
   if (!model && portable.length === 0)
     throw refusal(
       '/siemType',
@@ -129,8 +125,7 @@ async function generateForSiem(
   if (datasets.every(({ fields }) => fields.length === 0))
     throw refusal('/siemType', 'no_logs', `The connection to ${siemType} lists no fields to query.`);
   const target = siemTarget(siemType.toLowerCase() as RemoteSiemType, datasets);
-  const result = await generateWithModel(deps, caller, { intent, model, target });
-  return 'draft' in result ? result : replaceFailed(result, fromShipped);
+  return generateWithModel(deps, caller, { intent, model, target, examples: [], matches }, fromShipped);
 }
 
 /** Returns the datasets of a connection's portable queries. Throws a 503 if the SIEM does not respond. */
@@ -144,13 +139,21 @@ async function listPortableDatasets(connection: SiemConnection): Promise<LogData
   }
 }
 
-type ModelFailureResult = { error: unknown; detail: string; spent: Spend };
+type ModelRequest = {
+  intent: string;
+  model: ConfiguredModel;
+  target: DraftTarget;
+  examples: DetectionDraft['body'][];
+  matches: IntentMatches;
+};
 
+/** Lets a model write the detection. Uses a shipped detection or template if it fails; if none fits, the model's failure stands. */
 async function generateWithModel(
   deps: GenerateDetectionDeps,
   caller: Caller,
-  { intent, model, target }: { intent: string; model: ConfiguredModel; target: DraftTarget },
-): Promise<Generation | ModelFailureResult> {
+  { intent, model, target, examples, matches }: ModelRequest,
+  fromShipped: () => Promise<Generation>,
+): Promise<Generation> {
   const { agentId, prompt, budgets } = await inOrg(deps.db, caller.orgId, (tx) => findDraftingAgent(tx, caller.orgId));
   const spent = { tokens: 0, costUsd: 0 };
   const spender = { orgId: caller.orgId, agentId, runId: uuidv7(), budgets, spent, storesSteps: false };
@@ -158,62 +161,101 @@ async function generateWithModel(
   const renderTask = (): string => `Write one detection for this: ${intent}`;
   const signal = AbortSignal.timeout(modelTimeoutMs);
   try {
-    const request = { model, meter, prompt, target, signal, subject: 'intent', renderTask };
-    const modelDraft = await draftWithModel(deps, caller, request);
-    return { ...modelDraft, matched: [], spent, warnings: [] };
+    const request = { model, meter, prompt, target, examples, signal, subject: 'intent', renderTask };
+    const { noise, ...modelDraft } = await draftWithModel(deps, caller, request);
+    const warnings = noise === null ? [] : [{ code: 'noisy', field: 'detectionQuery', detail: noise }];
+    return {
+      ...modelDraft,
+      matched: [],
+      nearest: [...matches.answers.slice(0, 1), ...matches.nearest],
+      spent,
+      warnings,
+    };
   } catch (error) {
-    if (error instanceof ModelError) return { error: toQueryError(error), detail: error.failure.message, spent };
-    if (!signal.aborted) throw error;
-    const detail = `The model did not answer within ${modelTimeoutMs / 1000} seconds.`;
-    return { error: appError('unavailable', detail), detail, spent };
+    if (!(error instanceof ModelError) && !signal.aborted) throw error;
+    const detail =
+      error instanceof ModelError
+        ? error.failure.message
+        : `The model did not answer within ${modelTimeoutMs / 1000} seconds.`;
+    const failed = [{ code: 'model_failed', field: 'modelAlias', detail }];
+    const generation = await fromShipped().catch(() => undefined);
+    if (generation) return { ...generation, spent, warnings: [...failed, ...generation.warnings] };
+    if (error instanceof ModelError && error.failure.kind === 'invalid_draft')
+      throw refusal('/intent', 'draft_failed', detail, matches.nearest);
+    throw error instanceof ModelError ? toQueryError(error) : appError('unavailable', detail);
   }
 }
 
 type ShippedRequest = {
-  intent: string;
-  datasets: LogDataset[];
+  matches: IntentMatches;
   toBody?: (body: DetectionDraft['body']) => DetectionDraft['body'];
 };
 
-/** Returns the best matching shipped detection or query template that passes validation. Throws check_failed with the reasons otherwise. */
+/**
+ * Returns the best shipped detection or query template that fits and passes validation. Throws check_failed with the reason in one sentence and
+ * the nearest ones otherwise.
+ */
 async function generateFromShipped(
   deps: GenerateDetectionDeps,
   caller: Caller,
-  { intent, datasets, toBody = (body) => body }: ShippedRequest,
+  { matches: { answers, nearest, unknown }, toBody = (body) => body }: ShippedRequest,
 ): Promise<Generation> {
-  const reasons: string[] = [];
-  for (const { draft: shipped, matched } of matchIntent(intent, datasets).slice(0, draftsMax)) {
+  const alternatives = [...answers.slice(0, 1), ...nearest];
+  let failure: string | undefined;
+  const drafts = answers.flatMap((match) => match.drafts.map((draft) => ({ match, draft })));
+  for (const { match, draft: shipped } of drafts.slice(0, draftsMax)) {
     const draft = { ...shipped, body: toBody(shipped.body) };
     const validation = await validateDraft(deps, caller, draft);
     if ('reason' in validation) {
-      reasons.push(`${draft.body.name}: ${validation.reason}`);
+      failure ??= `“${draft.body.name}” fits, but it does not run on your logs: ${validation.reason}`;
       continue;
     }
-    const spent = { tokens: 0, costUsd: 0 };
-    return { draft, estimate: validation.estimate, steps: describeSteps(draft), matched, spent, warnings: [] };
+    return {
+      draft,
+      estimate: validation.estimate,
+      steps: describeSteps(draft),
+      matched: match.matched,
+      nearest: alternatives.filter((one) => one !== match),
+      repairs: [],
+      spent: { tokens: 0, costUsd: 0 },
+      warnings: findDataWarnings(match, draft),
+    };
   }
-  const techniques = findTechniquesInText(intent);
-  const missing = listMissingDatasets(intent, datasets);
-  const details = [
-    techniques.length > 0
-      ? `Recognized techniques: ${techniques.slice(0, 5).join(', ')}.`
-      : 'The intent contains no known technique.',
-    missing.length > 0 ? `Missing datasets: ${missing.join(', ')}.` : '',
-    ...reasons.slice(0, 3),
-  ];
-  const names = datasets
-    .slice(0, 10)
-    .map(({ name }) => name)
-    .join(', ');
-  throw refusal(
-    '/intent',
-    'nothing_fits',
-    `No shipped detection or template fits this intent and the datasets ${names}. ${details.filter((part) => part !== '').join(' ')}`,
-  );
+  const [best] = answers;
+  if (best && failure === undefined)
+    throw refusal('/intent', 'missing_data', `“${best.name}” fits, but your logs lack ${best.missing}.`, alternatives);
+  throw refusal('/intent', 'nothing_fits', failure ?? describeMisfit(nearest, unknown), alternatives);
 }
 
-const refusal = (pointer: string, code: string, detail: string): Error =>
-  appError('check_failed', detail, { errors: [{ pointer, code, detail }] });
+function findDataWarnings({ missing }: IntentMatch, { reads }: DetectionDraft): Warning[] {
+  return missing === null
+    ? []
+    : [
+        {
+          code: 'missing_fields',
+          field: 'detectionQuery',
+          detail: `It finds nothing in ${reads} yet: your logs lack ${missing}.`,
+        },
+      ];
+}
+
+function describeMisfit([nearest]: readonly IntentMatch[], unknown: readonly string[]): string {
+  const words = unknown.slice(0, unknownMax).map((word) => `“${word}”`);
+  const reason = words.length > 0 ? `nothing that is shipped is about ${words.join(' and ')}` : 'none is close enough';
+  const offer = nearest ? `; the nearest is “${nearest.name}”` : '';
+  return `No shipped detection or template fits this intent, because ${reason}${offer}.`;
+}
+
+const refusal = (pointer: string, code: string, detail: string, nearest: readonly IntentMatch[] = []): Error =>
+  appError('check_failed', detail, { errors: [{ pointer, code, detail }], alternatives: nearest.map(toAlternative) });
+
+const toAlternative = ({ kind, id, name, description, missing }: IntentMatch): Alternative => ({
+  kind,
+  id,
+  name,
+  description,
+  missing,
+});
 
 const cadencePeriods: Record<NonNullable<DetectionDraft['body']['detectionCadence']>, string> = {
   hourly: 'hour',

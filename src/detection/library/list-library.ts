@@ -7,7 +7,6 @@ import { listDatasets, type ListDatasetsDeps } from '../log-query/datasets/list-
 import { listTechniqueIds, type LibraryEntry, loadLibrary, versionOf, type DatasetNames } from './load-library.ts';
 import { listInstalls, type LibraryInstall } from './library-installs.store.ts';
 import type { LibraryDetection, LibraryList } from './library.schema.ts';
-import type { DatasetList } from '../log-store/catalog/datasets.schema.ts';
 import { listWindowsPaths } from '../log-engine/sql/windows-fields.ts';
 
 type ListLibraryDeps = ListDatasetsDeps & { clock: Clock };
@@ -86,14 +85,16 @@ function readInstalls({ db, clock }: ListLibraryDeps, { orgId }: Caller): Promis
 }
 
 /** The columns of each dataset, in lower case. */
-type KnownColumns = ReadonlyMap<string, ReadonlySet<string>>;
+export type KnownColumns = ReadonlyMap<string, ReadonlySet<string>>;
 
-export const readKnownColumns = ({ datasets }: DatasetList): KnownColumns =>
+type KnownDatasets = { datasets: readonly { name: string; columns: readonly { name: string }[] }[] };
+
+export const readKnownColumns = ({ datasets }: KnownDatasets): KnownColumns =>
   new Map(datasets.map(({ name, columns }) => [name, new Set(columns.map((column) => column.name.toLowerCase()))]));
 
 /** Returns the datasets and fields that a shipped detection needs, and which of them an organization's logs have had. */
 export function checkLogs(
-  { datasets }: LibraryEntry,
+  { datasets }: Pick<LibraryEntry, 'datasets'>,
   names: DatasetNames,
   known: KnownColumns,
 ): Pick<LibraryDetection, 'datasets' | 'isReady'> {

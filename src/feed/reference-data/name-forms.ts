@@ -60,6 +60,14 @@ const proper = new Set(
 /** Returns whether a name is that of people, places or things of which ordinary prose speaks. */
 export const isProperNoun = (name: string): boolean => proper.has(name.toLowerCase());
 
+/** Returns the 4,000 most frequent English words. */
+export const readFrequentWords = (): string[] => readWords('frequent-words');
+
+const readWords = (name: string): string[] =>
+  brotliDecompressSync(readFileSync(resolve(import.meta.dirname, `shipped/${name}.txt.br`)))
+    .toString('utf8')
+    .split('\n');
+
 let everyday: ReadonlySet<string> | undefined;
 
 /**
@@ -67,11 +75,7 @@ let everyday: ReadonlySet<string> | undefined;
  * word list is read once per process.
  */
 export function needsCue(name: string): boolean {
-  everyday ??= new Set(
-    brotliDecompressSync(readFileSync(resolve(import.meta.dirname, 'shipped/words.txt.br')))
-      .toString('utf8')
-      .split('\n'),
-  );
+  everyday ??= new Set(readWords('words'));
   const isCommon = (word: string): boolean => word.length === 1 || /^\d+$/.test(word) || everyday!.has(word);
   return (
     nameKey(name).length <= 3 ||

@@ -55,6 +55,9 @@ export type RecordChange = {
  */
 export type StaleProblem = { current: string | number | null; changes: RecordChange[] };
 
+/** Something that the caller could use instead. `missing` says what it needs first, and is null if it can be used now. */
+export type Alternative = { kind: string; id: string; name: string; description: string; missing: string | null };
+
 const staleChangesMax = 20;
 
 type AppErrorOptions = {
@@ -62,6 +65,7 @@ type AppErrorOptions = {
   headers?: Record<string, string>;
   quota?: QuotaProblem;
   stale?: StaleProblem;
+  alternatives?: Alternative[];
 };
 
 export class AppError extends Error {
@@ -71,6 +75,7 @@ export class AppError extends Error {
   readonly headers: Record<string, string>;
   readonly quota: QuotaProblem | undefined;
   readonly stale: StaleProblem | undefined;
+  readonly alternatives: Alternative[] | undefined;
   constructor(code: ErrorCode, detail: string, options: AppErrorOptions = {}) {
     super(detail);
     this.code = code;
@@ -78,6 +83,7 @@ export class AppError extends Error {
     this.errors = options.errors;
     this.headers = options.headers ?? {};
     this.quota = options.quota;
+    this.alternatives = options.alternatives;
     this.stale = options.stale && { ...options.stale, changes: options.stale.changes.slice(0, staleChangesMax) };
   }
 }

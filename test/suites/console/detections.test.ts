@@ -227,7 +227,8 @@ test('shows a gap in the time line and backfills it from a selection', async () 
 
 test('drafts a detection from plain words, and says which data is missing', async () => {
   const org = await started.newOrg();
-  await sendEvents(org, 'windows', [processStart('FS-01', 'vssadmin.exe delete shadows /all')]);
+  const event = processStart('FS-01', 'vssadmin.exe delete shadows /all');
+  await sendEvents(org, 'windows', [{ ...event, '@timestamp': new Date(Date.now() - hourMs).toISOString() }]);
   const page = await openPage(org, '/detections/new');
   const intent = page.getByRole('textbox', { name: 'What should it find?' });
   await intent.fill('MFA push spam against our Okta users');

@@ -103,13 +103,13 @@ test.each([
   ['a query on a missing dataset', query('notepad%').replace('FROM windows', 'FROM secrets')],
   ['a query that fails its own tests', query('calc%')],
   ['a statement other than a query', 'DELETE FROM windows'],
-])('drops %s after one retry and does not send its item again', async (_case, bad) => {
+])('drops %s after three repairs and does not send its item again', async (_case, bad) => {
   const org = await withLogs();
   const { drafts, task, stand } = await ask(org, [item('one')], { brain: () => submit(bad) });
   expect(drafts.proposals).toEqual([]);
   expect(drafts).toMatchObject({ dropped: [{ name: 'Report one' }] });
   expect(task.promptedItemIds).toEqual(['one']);
-  expect(stand.asked).toHaveLength(2);
+  expect(stand.asked).toHaveLength(4);
 });
 
 test('does not run tool calls that a report tells the model to make', async () => {
@@ -137,8 +137,8 @@ const submitPpl = () => submit(pplQuery, { events: { rows: [{ entity: 'A' }] } }
 
 test.each([
   ['there are no logs', newOrg, 1],
-  // Two answers that do not run on the logs, then one for the SIEM.
-  ['no logs fit', withLogs, 3],
+  // Four answers that do not run on the logs, then one for the SIEM.
+  ['no logs fit', withLogs, 5],
 ])('writes and runs a draft for the connected SIEM if %s', async (_case, start, answers) => {
   const org = await start();
   const { siem } = await connectOpenSearch(org);

@@ -5,6 +5,8 @@ import type { Db } from '../../../platform/db/db.ts';
 import type { Clock } from '../../../platform/lib/time/clock.ts';
 import { AppError } from '../../../platform/lib/errors.ts';
 import type { Caller } from '../../../platform/http/caller.ts';
+import type { AgentSettings } from '../../../detection/detections/agent-settings/agent-settings.schema.ts';
+import { isHiddenDataset, isHiddenField } from '../../../detection/siem/hidden-data.ts';
 import type { DatasetFields } from '../../../detection/siem/connector.ts';
 import { remoteConnectors, type RemoteSiemType } from '../../../detection/siem/connectors/registry.ts';
 import type { LogDataset } from '../log-kinds.ts';
@@ -36,6 +38,18 @@ export function siemTarget(kind: RemoteSiemType, datasets: readonly DatasetField
     rules: `- The query is written in ${language} for ${label}, over the listed datasets only, and only reads. ${writing} It returns a column entity (the subject of the row). Rows that are single events keep their ID as _id and their time.
 - The events of a test are rows as the query returns them, including the entity, under the name rows.`,
   };
+}
+
+/** Returns a target without the datasets and fields that the organization keeps from models. */
+export function withoutHiddenData(
+  target: DraftTarget,
+  { hiddenDatasets, hiddenFields }: Pick<AgentSettings, 'hiddenDatasets' | 'hiddenFields'>,
+): DraftTarget {
+  const hidden = { datasets: hiddenDatasets, fields: hiddenFields };
+  const datasets = target.datasets
+    .filter(({ name }) => !isHiddenDataset(name, hidden))
+    .map(({ name, columns }) => ({ name, columns: columns.filter((column) => !isHiddenField(column.name, hidden)) }));
+  return { ...target, datasets };
 }
 
 /** Per run of an agent. Each SIEM can cost two more model calls per item. */

@@ -1,21 +1,21 @@
-import { inOrg } from '../../../platform/db/db.ts';
 import { z } from 'zod';
 import { askModel, createDelimiter, type Delimiter } from '../../../platform/models/ask-model.ts';
+import { upstreamModelError, type ModelError } from '../../../platform/models/model-error.ts';
 import type { ConfiguredModel } from '../../../platform/models/models.ts';
 import { categories, detectionCategories } from '../../../detection/analysis/registry.ts';
 import type { Estimate } from '../../../detection/detections/record/detection.schema.ts';
 import { createPromptRepeats } from '../../../detection/verdicts/verification/prompt-repeats.ts';
 import { splitSentences } from '../../../detection/verdicts/verification/sentences.ts';
 import { findTechnique } from '../../../feed/reference-data/attack.ts';
-import { readAgentSettings } from '../../../detection/detections/agent-settings/agent-settings.store.ts';
-import { isHiddenDataset, isHiddenField, type HiddenData } from '../../../detection/siem/hidden-data.ts';
 import { listDatasetsRead } from '../../../detection/log-query/search/inspect-query.ts';
 import type { Caller } from '../../../platform/http/caller.ts';
+import { escapeInvisible, truncateText } from '../../../platform/lib/text/canonical-text.ts';
+import { getAgentSettings } from '../../../detection/detections/agent-settings/agent-settings.ts';
 import type { DetectionDraft } from '../draft.ts';
 import type { LogDataset } from '../log-kinds.ts';
 import { validateDraft, type ValidateDraftDeps } from '../validate-draft.ts';
 import type { SpendMeter } from '../../../platform/models/spend-meter.ts';
-import type { DraftTarget } from './draft-targets.ts';
+import { withoutHiddenData, type DraftTarget } from './draft-targets.ts';
 
 const Event = z.record(z.string(), z.unknown());
 
@@ -47,6 +47,8 @@ const SubmittedDetection = z.object({
     .refine((tests) => new Set(tests.map(({ name }) => name)).size === tests.length, 'test names must be unique'),
 });
 
+type SubmittedDetection = z.infer<typeof SubmittedDetection>;
+
 const { $schema: _, ...inputSchema } = z.toJSONSchema(SubmittedDetection, { io: 'input' }) as Record<string, unknown>;
 const tool = { name: 'submit_detection', description: 'Submits the complete detection.', inputSchema };
 
@@ -56,6 +58,8 @@ export type ModelDraftRequest = {
   /** The instructions of the agent's owner. */
   prompt: string;
   target: DraftTarget;
+  /** Tested detections for similar intents in the language of the target, to follow. */
+  examples?: readonly DetectionDraft['body'][];
   /** Recorded with each step: an item ID, or `intent`. */
   subject: string;
   /** Returns the description of what to detect, with untrusted text wrapped by the delimiter. */
@@ -63,67 +67,141 @@ export type ModelDraftRequest = {
   signal: AbortSignal;
 };
 
-export type ModelDraft = { steps: string[]; draft: DetectionDraft; estimate: Estimate };
+/** `repairs` are the problems of the earlier drafts. `noise` is set if even the last draft would raise too many hits. */
+export type ModelDraft = {
+  steps: string[];
+  draft: DetectionDraft;
+  estimate: Estimate;
+  repairs: string[];
+  noise: string | null;
+};
+
+const repairsMax = 3;
+/** More hits per day than people can look at for one detection. */
+const hitsPerDayMax = 10;
+
+type CheckedDraft = Omit<ModelDraft, 'repairs'> | { problem: string };
 
 /**
- * Lets a model write a detection. Accepts it only if its query runs on the target and its tests pass; otherwise the model gets the problem and
- * one more try. It sees no data that the organization keeps from models. The model has no tools and cannot give the detection any. Throws a ModelError.
+ * Lets a model write a detection. Runs each draft on the past of the target and its tests on their events. A draft that does not run, fails
+ * its tests or would raise more than 10 hits a day goes back to the model with the problem, up to three times. Returns the last draft that
+ * runs, even if it is noisy. The model has no tools and cannot give the detection any. Throws a ModelError, `invalid_draft` if no draft runs.
  */
 export async function draftWithModel(
   deps: ValidateDraftDeps,
   caller: Caller,
   request: ModelDraftRequest,
 ): Promise<ModelDraft> {
-  const { model, meter, prompt, subject, renderTask, signal } = request;
-  const { hidden } = await inOrg(deps.db, caller.orgId, (tx) => readAgentSettings(tx, caller.orgId));
-  const target = { ...request.target, datasets: withoutHidden(request.target.datasets, hidden) };
+  const { model, prompt } = request;
+  const target = withoutHiddenData(request.target, await getAgentSettings(deps, caller));
+  const repairs: string[] = [];
+  let failed: FailedDraft | undefined;
+  let noisy: Omit<ModelDraft, 'repairs'> | undefined;
+  for (let attempt = 0; attempt <= repairsMax; attempt++) {
+    const submitted = await submitDraft({ ...request, target }, failed);
+    const checked: CheckedDraft = repeatsPrompt(prompt, listTexts(submitted))
+      ? { problem: 'A text of the detection repeats your instructions. Write it in your own words.' }
+      : await checkDraft(deps, caller, { draft: toDraft(submitted, model.name, target), submitted, target });
+    if (!('problem' in checked) && checked.noise === null) return { ...checked, repairs };
+    const problem = 'problem' in checked ? checked.problem : checked.noise!;
+    if (!('problem' in checked)) noisy = checked;
+    failed = { submitted, problem };
+    repairs.push(problem);
+  }
+  if (noisy) return { ...noisy, repairs };
+  throw draftFailedError(model.name, repairs.at(-1)!);
+}
+
+const draftFailedError = (name: string, problem: string): ModelError =>
+  upstreamModelError(
+    'invalid_draft',
+    `${name} wrote no usable draft in ${repairsMax + 1} attempts. The last one: ${truncateText(escapeInvisible(problem), 500)}`,
+    { retryable: false, pauses: false },
+  );
+
+type FailedDraft = { submitted: SubmittedDetection; problem: string };
+
+/** Asks the model for a draft, or for a repaired one. Each question is complete, so that repairs do not make a conversation longer. */
+function submitDraft(request: ModelDraftRequest, failed: FailedDraft | undefined): Promise<SubmittedDetection> {
+  const { model, meter, prompt, target, subject, examples = [], renderTask, signal } = request;
   const delimiter = createDelimiter();
-  return askModel<ModelDraft>({
+  const parts = [
+    renderTask(delimiter),
+    `Datasets with their columns, as found in the logs:\n${delimiter.wrap(renderColumns(target.datasets))}`,
+    ...examples.map(
+      ({ name, detectionQuery }) => `A tested detection for something similar, “${name}”:\n${detectionQuery}`,
+    ),
+    ...(failed
+      ? [
+          `This draft of yours cannot be used:\n${delimiter.wrap(failed.submitted)}`,
+          `The problem:\n${delimiter.wrap(failed.problem)}`,
+          'Submit the complete detection again, without the problem.',
+        ]
+      : []),
+  ];
+  return askModel<SubmittedDetection>({
     model,
     subject,
     tool,
     system: renderSystemPrompt(prompt, target, delimiter),
-    content: `${renderTask(delimiter)}\n\nDatasets with their columns, as found in the logs:\n${delimiter.wrap(renderColumns(target.datasets))}`,
+    content: parts.join('\n\n'),
     ...meter,
     signal,
     parse: async (input) => {
       const parsed = SubmittedDetection.safeParse(input);
-      if (!parsed.success) return { problem: z.prettifyError(parsed.error).slice(0, 1000) };
-      const { steps, technique: techniqueId, tests, ...fields } = parsed.data;
-      if (repeatsPrompt(prompt, [fields.name, fields.description, fields.systemPrompt, ...steps]))
-        return { problem: 'A text of the detection repeats your instructions. Write it in your own words.' };
-      const technique = techniqueId === null ? null : (findTechnique(techniqueId)?.id ?? null);
-      const draft: DetectionDraft = {
-        key: '',
-        basis: { kind: 'model', id: model.name },
-        technique,
-        reads: '',
-        tests,
-        body: {
-          ...fields,
-          detectionCadence: 'hourly',
-          entityField: 'entity',
-          ...(target.siemType === null ? {} : { siemType: target.siemType }),
-          tags: ['drafted', ...(technique === null ? [] : [`attack.${technique.toLowerCase()}`])],
-        },
-      };
-      const validation = await validateDraft(deps, caller, draft);
-      if ('reason' in validation) return { problem: validation.reason };
-      const { estimate } = validation;
-      if (target.siemType !== null) return { value: { steps, draft: { ...draft, reads: target.siemType }, estimate } };
-      const names = await listDatasetsRead(deps, caller.orgId, fields.detectionQuery, signal);
-      const unknown = names.find((name) => target.datasets.every((dataset) => dataset.name !== name));
-      if (unknown !== undefined) return { problem: `Dataset ${unknown} does not exist.` };
-      return { value: { steps, draft: { ...draft, reads: names.join(', ') }, estimate } };
+      return parsed.success ? { value: parsed.data } : { problem: z.prettifyError(parsed.error).slice(0, 1000) };
     },
   });
 }
 
-/** Returns the datasets and columns that the organization does not keep from models. */
-const withoutHidden = (datasets: readonly LogDataset[], hidden: HiddenData): LogDataset[] =>
-  datasets
-    .filter(({ name }) => !isHiddenDataset(name, hidden))
-    .map((dataset) => ({ ...dataset, columns: dataset.columns.filter(({ name }) => !isHiddenField(name, hidden)) }));
+const listTexts = ({ name, description, systemPrompt, steps }: SubmittedDetection): string[] => [
+  name,
+  description,
+  systemPrompt,
+  ...steps,
+];
+
+function toDraft(submitted: SubmittedDetection, modelName: string, { siemType }: DraftTarget): DetectionDraft {
+  const { steps: _steps, technique: techniqueId, tests, ...fields } = submitted;
+  const technique = techniqueId === null ? null : (findTechnique(techniqueId)?.id ?? null);
+  return {
+    key: '',
+    basis: { kind: 'model', id: modelName },
+    technique,
+    reads: siemType ?? '',
+    tests,
+    body: {
+      ...fields,
+      detectionCadence: 'hourly',
+      entityField: 'entity',
+      ...(siemType === null ? {} : { siemType }),
+      tags: ['drafted', ...(technique === null ? [] : [`attack.${technique.toLowerCase()}`])],
+    },
+  };
+}
+
+type DraftToCheck = { draft: DetectionDraft; submitted: SubmittedDetection; target: DraftTarget };
+
+async function checkDraft(
+  deps: ValidateDraftDeps,
+  caller: Caller,
+  { draft, submitted: { steps }, target }: DraftToCheck,
+): Promise<CheckedDraft> {
+  const validation = await validateDraft(deps, caller, draft);
+  if ('reason' in validation) return { problem: validation.reason };
+  const { estimate } = validation;
+  const noise = describeNoise(estimate);
+  if (target.siemType !== null) return { steps, draft, estimate, noise };
+  const names = await listDatasetsRead(deps, caller.orgId, draft.body.detectionQuery, AbortSignal.timeout(10_000));
+  const unknown = names.find((name) => target.datasets.every((dataset) => dataset.name !== name));
+  if (unknown !== undefined) return { problem: `Dataset ${unknown} does not exist.` };
+  return { steps, draft: { ...draft, reads: names.join(', ') }, estimate, noise };
+}
+
+function describeNoise({ from, to, hits, hitsPerDay, rowsTotal }: Estimate): string | null {
+  if (hitsPerDay <= hitsPerDayMax) return null;
+  return `From ${from} to ${to} it would have raised ${hits} hits, ${hitsPerDay} a day, from ${rowsTotal} rows. That is more than ${hitsPerDayMax} a day: exclude what is routine, or count before reporting.`;
+}
 
 /** Returns whether a sentence of the texts repeats the instructions of the agent's owner. */
 function repeatsPrompt(prompt: string, texts: string[]): boolean {

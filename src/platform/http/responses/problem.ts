@@ -29,6 +29,16 @@ export const Stale = z
   .describe('What changed since the version that the request is based on.')
   .meta({ id: 'Stale' });
 
+export const Alternative = z
+  .object({
+    kind: z.string(),
+    id: z.string(),
+    name: z.string(),
+    description: z.string(),
+    missing: z.string().nullable().describe('What the logs lack for it. Null: nothing.'),
+  })
+  .meta({ id: 'Alternative' });
+
 /** The body of every error response (RFC 9457). */
 export const Problem = z
   .object({
@@ -48,6 +58,10 @@ export const Problem = z
       .optional()
       .describe('The quota of the organization that is used up. `resetsAt` is null for what is counted as of now.'),
     stale: Stale.optional(),
+    alternatives: z
+      .array(Alternative)
+      .optional()
+      .describe('What comes closest to the request, best first. `missing` says what it needs first.'),
   })
   .meta({ id: 'Problem' });
 
@@ -96,6 +110,7 @@ export function problemText(error: AppError, instance: string, requestId: string
     ...(error.errors ? { errors: error.errors } : {}),
     ...(error.quota ? { quota: error.quota } : {}),
     ...(error.stale ? { stale: error.stale } : {}),
+    ...(error.alternatives ? { alternatives: error.alternatives } : {}),
   });
 }
 
