@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { adminEnv, adminHeadersFor } from '../../support/admin-key.ts';
-import { findViolations } from '../../support/browser/axe.ts';
+import { disableTransitions, findViolations, untilDrawn } from '../../support/browser/axe.ts';
 import { newPage, openBrowser } from '../../support/browser/browser.ts';
 import { signIn, startConsole } from '../../support/browser/console.ts';
 import { callOk, detectionBody, postSuggestion } from '../../support/detection/detection-factory.ts';
@@ -199,13 +199,7 @@ const { page, complaints } = await newPage(browser, {
   storageState: await signedIn.context.storageState(),
 });
 
-// Colors change without a transition: axe would measure a color on its way to another.
-await page.addInitScript(`const style = new CSSStyleSheet();
-  style.replaceSync('*, ::before, ::after, ::backdrop { transition: none !important }');
-  document.adoptedStyleSheets = [style];`);
-
-/** Waits in the page until it was drawn with its new colors or size. */
-const untilDrawn = 'new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))';
+await disableTransitions(page);
 
 const colorRules = ['color-contrast', 'link-in-text-block'];
 /** What can change where a page has little room. */

@@ -114,7 +114,7 @@ test('writes a detection with completion and preview, runs it and reaches its hi
   await page.getByText('Where the time went').waitFor();
   await page.getByRole('link', { name: 'See hits' }).click();
   await page.getByRole('option').first().click();
-  await page.getByRole('region', { name: 'Evidence' }).waitFor();
+  await page.getByRole('group', { name: 'Evidence' }).waitFor();
 });
 
 test('completes the datasets of a connection and their columns in a portable query', async () => {

@@ -13,26 +13,40 @@ const hostile = (mark: string): string =>
 /** The same with an override of the direction of writing, which would show `gpj.exe` as `exe.jpg`. */
 const reversed = (mark: string): string => `${hostile(mark)}\u202Egpj.exe`;
 
-/** Texts of the model's verdict. They repeat nothing from the prompt and name nothing outside the rows, so the service does not strike them. */
+/** Texts of the model. What must stand, its headline and a claim, is a value of the rows. */
 const written = (mark: string): string => `<details open ontoggle=confirm()>${mark} <object data=x>`;
 
 const model = await startModelStandIn('anthropic', ({ turns }) => {
-  const [facts, rows] = delimitedBlocks(turns[0]!.text);
-  const { entity, entityType } = JSON.parse(facts!);
+  const [, rows] = delimitedBlocks(turns[0]!.text);
   const [{ rowId, fields }] = JSON.parse(rows!);
-  const verdict = {
-    entity,
-    entityType,
-    triggered: true,
+  const plan = { questions: [{ question: written('model-question'), data: written('model-data') }] };
+  if (turns.length === 1)
+    return {
+      text: written('model-words'),
+      calls: [
+        { name: 'write_plan', input: plan },
+        { name: 'get_rows', input: { contains: hostile('row-agent').slice(0, 200) } },
+      ],
+    };
+  const cites = [{ observation: 'o1', rowId, field: 'agent', value: fields.agent }];
+  const submission = {
+    verdict: 'undecided',
     confidence: 90,
     severity: 'high',
-    headline: written('model-headline'),
-    summary: `${written('model-summary')}. It used the tool curl/8.4.`,
-    evidence: [{ rowId, field: 'agent', value: fields.agent, why: written('model-why') }],
-    nextStep: written('model-next'),
+    headline: fields.agent,
+    claims: [
+      { text: fields.agent, kind: 'fact', cites },
+      { text: written('model-claim'), kind: 'fact', cites },
+      { text: written('model-unproven'), kind: 'fact', cites: [{ document: written('model-document'), quote: 'x' }] },
+      { text: written('model-assessment'), kind: 'assessment', cites: [] },
+    ],
+    techniques: [written('T1059')],
+    nextSteps: [written('model-next')],
+    answers: [],
   };
-  return { calls: [{ name: 'submit_verdict', input: verdict }] };
+  return { calls: [{ name: 'submit_verdict', input: submission }] };
 });
+model.check(() => ({ calls: [{ name: 'answer', input: { answer: 'supported', reason: written('model-check') } }] }));
 const started = await startConsole({ deps: { models: createScriptedModels({ m: model.url }) } });
 const browser = await openBrowser();
 const org = await started.newOrg();
@@ -52,7 +66,7 @@ const detection = await postDetection(org, {
   detectionQuery: "SELECT account, agent, 'high' AS severity, _id, _time FROM auth",
   entityField: 'account',
   modelAlias: 'm',
-  planningMode: 'never',
+  toolNames: ['get_rows'],
   tags: ['hostile', 'attack.t1059'],
 });
 const from = new Date(Date.now() - 2 * 3_600_000).toISOString();
@@ -109,10 +123,10 @@ page.on('dialog', (dialog) => {
 await signIn(page, started.origin, org, '/settings/organization');
 
 const path = `/detections/${detection.id}`;
-const modelMarks = ['model-headline', 'model-summary', 'model-next'];
+const modelMarks = ['model-claim', 'model-unproven', 'model-assessment', 'model-next'];
 /** Every place, and marks of what it must show. */
 const places: [path: string, marks: string[]][] = [
-  ['/hits', ['model-headline']],
+  ['/hits', ['row-agent']],
   [`/hits?hit=${hit.id}`, ['row-agent', 'reason', ...modelMarks]],
   [`/hits/${hit.id}`, ['row-agent', 'reason', ...modelMarks]],
   ['/detections', ['detection']],
@@ -121,8 +135,20 @@ const places: [path: string, marks: string[]][] = [
   [`${path}?tab=prompts`, ['prompt']],
   [`${path}?tab=exceptions`, ['exception', 'exception-reason']],
   [`/runs/${run.id}`, ['detection']],
-  [`/runs/${run.id}?tab=verdicts`, ['row-account', 'model-headline']],
-  [`/runs/${run.id}?tab=steps`, ['detection']],
+  [`/runs/${run.id}?tab=verdicts`, ['row-account', 'model-claim']],
+  [
+    `/runs/${run.id}?tab=steps`,
+    [
+      'detection',
+      'row-account',
+      'row-agent',
+      'model-question',
+      'model-data',
+      'model-words',
+      'model-check',
+      ...modelMarks,
+    ],
+  ],
   ['/logs?dataset=auth&range=7d', ['row-agent']],
   ['/coverage?technique=T1059', ['detection']],
   ['/suggestions', ['suggestion']],
@@ -141,7 +167,7 @@ const places: [path: string, marks: string[]][] = [
   ['/settings/audit', ['detection']],
 ];
 
-const shownAs = (mark: string): string => (modelMarks.includes(mark) ? `ontoggle=confirm()>${mark}` : `">${mark}</a>`);
+const shownAs = (mark: string): string => (mark.startsWith('model-') ? `ontoggle=confirm()>${mark}` : `">${mark}</a>`);
 
 test.each(places)('shows stored markup as text, and overrides of direction escaped, at %s', async (place, marks) => {
   await page.goto(`${started.origin}/console${place}`);
@@ -152,7 +178,7 @@ test.each(places)('shows stored markup as text, and overrides of direction escap
   expect(await page.title()).not.toContain('49');
   const shown = [await page.title(), await page.locator('body').innerText()].join('\n');
   expect(shown).not.toMatch(/[\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/);
-  const named = marks.some((mark) => !mark.startsWith('row-') && !modelMarks.includes(mark));
+  const named = marks.some((mark) => !/^(row|model)-/.test(mark));
   if (named && !place.includes('tab=')) expect(shown).toContain(String.raw`\u202egpj.exe`);
   expect([dialogs, complaints]).toEqual([[], []]);
 });

@@ -32,7 +32,7 @@ test('creates a key, shows it once, and ends its session when it is revoked', as
   await dialog.getByLabel('Permissions').first().selectOption('shipper');
   await dialog.getByLabel('Judge hits and write notes').check();
   await dialog.getByRole('button', { name: 'Create key' }).click();
-  const key = await page.getByRole('region', { name: 'Key', exact: true }).innerText();
+  const key = await page.getByRole('group', { name: 'Key', exact: true }).innerText();
   await page.getByRole('button', { name: 'Done' }).click();
   expect(await page.getByText(key).count()).toBe(0);
   const { keys } = await callOk(org, 'GET', '/api/keys');
@@ -139,7 +139,7 @@ test('adds a destination, shows the result of a test, and logs the changes', asy
   await dialog.getByLabel('Name').fill('<b>Tickets</b>');
   await dialog.getByLabel('Address').fill('https://tickets.invalid/hook');
   await dialog.getByRole('button', { name: 'Add destination' }).click();
-  expect(await page.getByRole('region', { name: 'Secret' }).innerText()).toMatch(/^whsec_/);
+  expect(await page.getByRole('group', { name: 'Secret' }).innerText()).toMatch(/^whsec_/);
   await page.getByRole('button', { name: 'Done' }).click();
   await page.getByRole('link', { name: '<b>Tickets</b>' }).first().click();
   await page.getByRole('button', { name: 'Send a test' }).click();

@@ -30,7 +30,7 @@ test('follows a hit from the list to the cells that prove it, by keyboard', asyn
   const { page } = await openHits(['ada', 'grace']);
   await page.keyboard.press('j');
   const panel = page.getByRole('complementary');
-  const evidence = panel.getByRole('region', { name: 'Evidence' });
+  const evidence = panel.getByRole('group', { name: 'Evidence' });
   await evidence.getByText('203.0.113.7').waitFor();
   expect(await evidence.locator('.bg-mark').count()).toBeGreaterThan(0);
   const address = page.url();
@@ -203,7 +203,7 @@ test('shows hostile text of log rows as text', async () => {
   });
   for (const _ of hostile) {
     await page.keyboard.press('j');
-    await page.getByRole('region', { name: 'Evidence' }).waitFor();
+    await page.getByRole('group', { name: 'Evidence' }).waitFor();
     await page.getByRole('heading', { name: 'Facts' }).waitFor();
   }
   expect(await page.locator('img, main script').count()).toBe(0);

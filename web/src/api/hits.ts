@@ -6,6 +6,10 @@ import { sendVersion } from './versions.ts';
 export type Hit = Schemas['Hit'];
 export type HitStatus = Hit['status'];
 export type HitDetail = Awaited<ReturnType<typeof getHit>>;
+/** A sentence of a verdict, and what a verdict cites. */
+export type Claim = Hit['claims'][number];
+export type CitedValue = Hit['evidence'][number];
+export type Observation = Schemas['Observation'];
 type HitParameters = NonNullable<paths['/api/hits']['get']['parameters']['query']>;
 export type HitFilter = Partial<Pick<HitParameters, 'status' | 'severity' | 'detection' | 'entity' | 'q' | 'group'>>;
 
@@ -27,6 +31,13 @@ export const hitsQuery = (filter: HitFilter) =>
   });
 
 export const hitQuery = (id: string) => queryOptions({ queryKey: ['hits', 'one', id], queryFn: () => getHit(id) });
+
+/** What the verdict on a hit cites: the rows of the detection's query and the observations of the investigation. */
+export const hitEvidenceQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['hits', 'one', id, 'evidence'],
+    queryFn: () => read(api.GET('/api/hits/{id}/evidence', { params: { path: { id } } })),
+  });
 
 type Decision = { status: HitStatus; reason: string };
 const toVerdict = ({ status, reason }: Decision, expectedRevision: number) => ({

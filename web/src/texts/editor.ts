@@ -81,9 +81,11 @@ export const texts = {
     title: 'Limits',
     lookbackMinutes: 'Lookback, minutes',
     suppressionMinutes: 'Suppression, minutes',
+    dismissConfidence: 'Confidence to dismiss, percent',
     hints: {
       lookbackMinutes: 'Older windows that were missed become a gap.',
       suppressionMinutes: 'A verdict applies to later candidates of the entity.',
+      dismissConfidence: 'A model that is less sure leaves the case undecided, and a person decides. Empty: 70.',
     },
     budgetsTitle: 'Budgets of this detection',
     budgets: {

@@ -16,7 +16,7 @@ export const texts = {
     failing: 'Its latest run failed',
     paused: 'Its connection or model is paused',
     gap: 'Time was not examined',
-    review: (count: number) => `${countOf(count, 'open hit')} that only a person may dismiss`,
+    undecided: (count: number) => `${countOf(count, 'open hit')} that the data did not decide`,
     gaps: (count: number, detections: number) => `${countOf(count, 'gap')} in ${countOf(detections, 'detection')}`,
     gapHours: (count: number) => `${hours(count)} not examined`,
     connection: (name: string) => `Connection ${name} is paused`,

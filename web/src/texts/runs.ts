@@ -1,4 +1,5 @@
 import type { Run } from '../api/runs.ts';
+import { countOf } from '../lib/text.ts';
 
 export const texts = {
   title: 'Runs',
@@ -25,7 +26,7 @@ export const texts = {
   } satisfies Record<Run['status'], string>,
   phase: { examining: 'Examining', judging: 'Judging' } satisfies Record<NonNullable<Run['phase']>, string>,
   trigger: { schedule: 'Schedule', manual: 'By hand', backfill: 'Backfill' } satisfies Record<Run['trigger'], string>,
-  tabs: { verdicts: 'Verdicts', steps: 'Steps', replay: 'Replay' },
+  tabs: { verdicts: 'Verdicts', steps: 'Investigations', replay: 'Replay' },
   cancel: 'Cancel run',
   cancelled: 'The run is cancelled.',
   stopping: 'The run stops after the query in progress.',
@@ -76,10 +77,34 @@ export const texts = {
   noVerdictsHint: 'No row of the examined windows was unusual enough to be judged.',
   verdictHits: 'See hits',
   steps: {
-    none: 'No steps',
+    none: 'No investigations',
     noneHint:
-      'Steps are what a language model did: its plan, its calls and the tools that it used. This run used the built-in analyst.',
-    kind: { plan: 'Plan', call: 'Model call', tool: 'Tool' },
+      'An investigation is what a language model asked, found and concluded. The built-in analyst judges by the facts alone and asks nothing.',
+    attempt: (attempt: number) => `attempt ${attempt}`,
+    count: (count: number) => countOf(count, 'step'),
+    questions: 'Questions',
+    answeredBy: (observation: string) => `Answered by ${observation}`,
+    goTo: (observation: string) => `Go to ${observation}`,
+    open: 'Not answered',
+    found: 'What was asked and found',
+    follows: 'What follows',
+    noVerdict: 'This attempt ended without a verdict.',
+    kind: { plan: 'Plan', call: 'Model', tool: 'Tool', submission: 'Verdict', check: 'Check' },
+    planned: (count: number) => `Planned ${countOf(count, 'question')}.`,
+    asked: (tools: string) => `Asked for ${tools}.`,
+    submitted: (verdict: string, confidence: number | null) =>
+      `Submitted: ${verdict}${confidence === null ? '' : `, ${confidence} % confident`}.`,
+    sentBack: 'It was sent back to the model.',
+    checks: { claim: 'Does what it cites say this?', dismissal: 'Is it dismissed without what outsiders wrote?' },
+    results: {
+      supported: 'Supported',
+      contradicted: 'Contradicted',
+      not_stated: 'Not stated',
+      dismiss: 'Dismissed again',
+      raise: 'Not confirmed: raised',
+      undecided: 'Not confirmed: undecided',
+    },
+    raw: 'Raw messages',
     sent: 'Sent',
     text: 'Answered',
     toolCalls: 'Asked for tools',

@@ -1,5 +1,6 @@
 import { Link } from '@tanstack/react-router';
 import type { HitDetail } from '../../api/hits.ts';
+import { texts as feed } from '../../texts/feed.ts';
 import { texts } from '../../texts/hits.ts';
 import { BaselineChart, readBaseline } from '../../ui/charts/baseline-chart.tsx';
 import { FactList } from '../../ui/evidence/fact-list.tsx';
@@ -7,11 +8,13 @@ import { ExactTime } from '../../ui/time.tsx';
 
 /** The facts that code computed from the rows and the history, with a chart where there is a baseline. */
 export function Facts({ hit }: { hit: HitDetail }) {
-  const baseline = readBaseline(hit.facts);
+  const { techniques: _, ...facts } = hit.facts;
+  const baseline = readBaseline(facts);
+  const techniques = [...new Set([...hit.techniques, ...hit.detection.techniques])];
   return (
     <div className="flex flex-col gap-3">
       {baseline && <BaselineChart baseline={baseline} />}
-      <FactList facts={hit.facts}>
+      <FactList facts={facts}>
         <Fact name={texts.detection}>
           <Link to="/detections/$id" params={{ id: hit.detectionId }} className="underline-offset-2 hover:underline">
             {hit.detection.name}
@@ -23,6 +26,23 @@ export function Facts({ hit }: { hit: HitDetail }) {
         <Fact name={texts.window}>
           <ExactTime time={hit.windowFrom} /> – <ExactTime time={hit.windowTo} />
         </Fact>
+        {techniques.length > 0 && (
+          <Fact name={texts.techniques}>
+            <span className="flex flex-wrap gap-x-3">
+              {techniques.map((id) => (
+                <Link
+                  key={id}
+                  to="/feed"
+                  search={{ technique: id }}
+                  aria-label={feed.itemsWith(id)}
+                  className="font-mono text-12 leading-5 text-accent hover:underline"
+                >
+                  {id}
+                </Link>
+              ))}
+            </span>
+          </Fact>
+        )}
         <Fact name={texts.confidence}>
           <span className="tabular">{hit.confidence} %</span>
         </Fact>

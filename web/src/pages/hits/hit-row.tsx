@@ -2,6 +2,7 @@ import type { Hit } from '../../api/hits.ts';
 import { classes, countOf } from '../../lib/text.ts';
 import { Check } from 'lucide-react';
 import { SeverityMark } from '../../ui/labels/severity.tsx';
+import { texts as evidence } from '../../texts/evidence.ts';
 import { RelativeTime } from '../../ui/time.tsx';
 import { StatusLabel } from './statuses.tsx';
 
@@ -64,7 +65,11 @@ export function HitRow({ hit, isOpen, isChosen, isTabStop, onOpen, onToggle, onH
       </span>
       <span className="flex flex-col items-end gap-px pl-3 text-12 text-muted">
         <RelativeTime time={hit.lastSeenAt} />
-        {hit.status !== 'open' && <StatusLabel status={hit.status} />}
+        {hit.status !== 'open' ? (
+          <StatusLabel status={hit.status} />
+        ) : (
+          hit.verdict === 'undecided' && <span>{evidence.undecided}</span>
+        )}
       </span>
     </button>
   );

@@ -10,9 +10,9 @@ import { EvidenceTable } from '../../ui/evidence/evidence-table.tsx';
 import { Section } from '../../ui/section.tsx';
 import { EntityHits, SharedItems, SimilarHits } from './context.tsx';
 import { Facts } from './facts.tsx';
-import { Proof } from './proof.tsx';
 import { StatusLabel } from './statuses.tsx';
 import { Timeline } from './timeline.tsx';
+import { Verdict } from './verdict.tsx';
 
 const ExceptionDialog = lazy(() => import('./exception-dialog.tsx'));
 
@@ -31,23 +31,22 @@ export function HitView({ id, listed }: { id: string; listed: Hit | undefined })
           <StatusLabel status={hit.status} />
           <RelativeTime time={hit.lastSeenAt} />
         </div>
-        <p className="max-w-[72ch] pt-1 break-words">{hit.summary}</p>
-        {hit.modelDisagrees && (
-          <p className="text-muted">
-            {texts.disagrees} {hit.modelDisagrees}
-          </p>
-        )}
       </header>
+      <Verdict hit={hit} details={data} />
       <Section title={texts.evidence} actions={data && <CreateException hit={data} />}>
-        {data ? <EvidenceTable rows={data.rows} evidence={data.evidence} /> : <Skeleton className="h-28" />}
+        {data ? <EvidenceTable rows={data.rows} evidence={citedOfRows(data)} /> : <Skeleton className="h-28" />}
       </Section>
-      <Section title={texts.next}>
-        <p className="max-w-[72ch] break-words">{hit.nextStep}</p>
-      </Section>
+      {hit.nextStep !== hit.openQuestion?.trim() && (
+        <Section title={texts.next}>
+          <p className="max-w-[72ch] break-words">{hit.nextStep}</p>
+        </Section>
+      )}
       {data && <Details hit={data} />}
     </article>
   );
 }
+
+const citedOfRows = ({ evidence }: Hit) => evidence.filter(({ observation }) => observation === 'rows');
 
 function CreateException({ hit }: { hit: HitDetail }) {
   const [isOpen, setIsOpen] = useState(false);
@@ -63,7 +62,6 @@ function Details({ hit }: { hit: HitDetail }) {
   const { data: context, error, refetch } = useQuery(hitContextQuery(hit.id));
   return (
     <>
-      <Proof hit={hit} />
       <Section title={texts.facts}>
         <Facts hit={hit} />
       </Section>

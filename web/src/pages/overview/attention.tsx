@@ -15,7 +15,7 @@ const looks = {
   failing: <CircleAlert className="size-4 text-bad" aria-hidden />,
   paused: <CirclePause className="size-4 text-medium" aria-hidden />,
   gap: <CircleDashed className="size-4 text-high" aria-hidden />,
-  review: <UserRound className="size-4 text-high" aria-hidden />,
+  undecided: <UserRound className="size-4 text-high" aria-hidden />,
   silent: <CircleDashed className="size-4 text-medium" aria-hidden />,
   idea: <Lightbulb className="size-4 text-muted" aria-hidden />,
 };
@@ -70,12 +70,12 @@ function listEntries(overview: Overview): Entry[] {
 }
 
 function listHitEntries({ hits }: Overview): Entry[] {
-  if (!hits || hits.needsReview === 0) return [];
+  if (!hits || hits.undecided === 0) return [];
   return [
     {
-      key: 'review',
-      look: 'review',
-      title: texts.review(hits.needsReview),
+      key: 'undecided',
+      look: 'undecided',
+      title: texts.undecided(hits.undecided),
       link: { to: '/hits', search: { status: 'open' } },
     },
   ];

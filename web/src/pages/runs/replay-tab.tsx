@@ -1,13 +1,14 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { modelsQuery, promptsQuery } from '../../api/detection-parts.ts';
-import { replayRun, type Replay, type Run } from '../../api/runs.ts';
+import { replayRun, type Replay, type Run, type Verdict } from '../../api/runs.ts';
 import { toWords } from '../../lib/text.ts';
 import { texts as all } from '../../texts/runs.ts';
 import { Button } from '../../ui/button.tsx';
 import { Field, SelectInput } from '../../ui/forms/form.tsx';
 import { Notice } from '../../ui/notice.tsx';
-import { VerdictView } from '../../ui/labels/verdict.tsx';
+import { ClaimSource } from '../../ui/evidence/claim-source.tsx';
+import { VerdictView } from '../../ui/evidence/verdict-view.tsx';
 
 const texts = all.replay;
 
@@ -77,6 +78,11 @@ export function ReplayTab({ run }: { run: Run }) {
   );
 }
 
+/** A replay keeps no observations, so that a sentence leads to the values that it cites. */
+const sourcesOf =
+  ({ evidence }: Verdict): React.ComponentProps<typeof VerdictView>['renderSource'] =>
+  (claim) => <ClaimSource claim={claim} evidence={evidence} observations={[]} />;
+
 function Comparison({ replay }: { replay: Replay }) {
   const differing = replay.compared.filter(({ differs }) => differs.length > 0).length;
   return (
@@ -93,11 +99,15 @@ function Comparison({ replay }: { replay: Replay }) {
           <div className="grid gap-4 p-3 md:grid-cols-2">
             <div className="flex min-w-0 flex-col gap-1.5">
               <p className="text-12 text-faint">{texts.before}</p>
-              <VerdictView verdict={before} />
+              {before && <VerdictView verdict={before} renderSource={sourcesOf(before)} />}
             </div>
             <div className="flex min-w-0 flex-col gap-1.5">
               <p className="text-12 text-faint">{texts.after}</p>
-              {failure ? <p className="text-bad">{failure.message}</p> : <VerdictView verdict={after} />}
+              {failure ? (
+                <p className="text-bad">{failure.message}</p>
+              ) : (
+                after && <VerdictView verdict={after} renderSource={sourcesOf(after)} />
+              )}
             </div>
           </div>
         </section>

@@ -12,9 +12,9 @@ import { ErrorState } from '../../ui/states.tsx';
 import { TableSkeleton } from '../../ui/lists/table-skeleton.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
 import { toasts } from '../../ui/overlays/toasts.tsx';
+import { InvestigationsTab } from './investigations-tab.tsx';
 import { ReplayTab } from './replay-tab.tsx';
 import { RunSummary } from './run-summary.tsx';
-import { StepsTab } from './steps-tab.tsx';
 import { VerdictsTab } from './verdicts-tab.tsx';
 
 const route = getRouteApi('/shell/runs/$id');
@@ -23,7 +23,7 @@ const tabs = (Object.keys(texts.tabs) as (keyof typeof texts.tabs)[]).map((key) 
 /** One run: when and how long, what it examined, what it decided and how. */
 export function RunPage() {
   const { id } = route.useParams();
-  const { tab = 'verdicts' } = route.useSearch();
+  const { tab = 'verdicts', entity } = route.useSearch();
   const { data: run, error, refetch } = useQuery(runQuery(id));
   const { data: detection } = useQuery({ ...detectionQuery(run?.detectionId ?? ''), enabled: run !== undefined });
   return (
@@ -56,7 +56,7 @@ export function RunPage() {
             {/* As high as its content: an empty state stands below the tabs, not in the middle of a whole page. */}
             <div>
               {tab === 'steps' ? (
-                <StepsTab id={id} />
+                <InvestigationsTab run={run} entity={entity} />
               ) : tab === 'replay' ? (
                 <ReplayTab run={run} />
               ) : (

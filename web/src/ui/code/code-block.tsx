@@ -24,11 +24,11 @@ export function CodeBlock({ text, label, isWrapped }: Props) {
       <pre
         ref={code}
         tabIndex={0}
-        role="region"
+        role="group"
         aria-label={label}
         className={classes(
           'overflow-x-auto py-2 pr-10 pl-3 font-mono text-12',
-          isWrapped && 'break-all whitespace-pre-wrap',
+          isWrapped && 'max-h-60 overflow-y-auto wrap-anywhere whitespace-pre-wrap',
         )}
       >
         {text}

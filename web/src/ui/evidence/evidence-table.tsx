@@ -1,10 +1,10 @@
 import { Fragment, useState } from 'react';
-import type { HitDetail } from '../../api/hits.ts';
+import type { CitedValue, HitDetail } from '../../api/hits.ts';
 import { classes } from '../../lib/text.ts';
 import { formatClock, formatLocal, formatUtc } from '../../lib/time.ts';
 import { texts } from '../../texts/evidence.ts';
 
-type Props = { rows: HitDetail['rows']; evidence: HitDetail['evidence'] };
+type Props = { rows: HitDetail['rows']; evidence: readonly Pick<CitedValue, 'rowId' | 'field' | 'why'>[] };
 type Row = Props['rows'][number];
 type RowsProps = {
   rows: Props['rows'];
@@ -13,8 +13,8 @@ type RowsProps = {
 };
 
 /**
- * The rows behind a hit: a single row as a list of its fields, several as a table. Rows of an aggregation have no time. Values that the verdict
- * cites are marked; fields that it cites nowhere are hidden until asked for.
+ * Rows of a query: a single row as a list of its fields, several as a table. Rows of an aggregation have no time. Values that the verdict cites are
+ * marked, and so are their rows among others. Fields that it cites nowhere are hidden until asked for.
  */
 export function EvidenceTable({ rows, evidence }: Props) {
   const [showsAll, setShowsAll] = useState(false);
@@ -29,7 +29,7 @@ export function EvidenceTable({ rows, evidence }: Props) {
   const shown = { rows, columns, findReason };
   return (
     <div>
-      <div className="overflow-x-auto rounded-control border" tabIndex={0} role="region" aria-label={texts.evidence}>
+      <div className="overflow-x-auto rounded-control border" tabIndex={0} role="group" aria-label={texts.evidence}>
         {rows.length === 1 ? <FieldList {...shown} /> : <RowTable {...shown} />}
       </div>
       {!showsAll && citedFields.length > 0 && otherFields.length > 0 && (
@@ -57,7 +57,7 @@ function FieldList({ rows, columns, findReason }: RowsProps) {
         <Fragment key={field}>
           <dt className="wrap-anywhere text-faint">{field}</dt>
           <dd className="font-mono wrap-anywhere">
-            <Value value={row.fields[field]} why={findReason(row, field)} />
+            <Value value={valueOf(row, field)} why={findReason(row, field)} />
           </dd>
         </Fragment>
       ))}
@@ -67,6 +67,7 @@ function FieldList({ rows, columns, findReason }: RowsProps) {
 
 function RowTable({ rows, columns, findReason }: RowsProps) {
   const hasTimes = rows.some(({ time }) => time);
+  const cited = new Set(rows.filter((row) => columns.some((field) => findReason(row, field) !== undefined)));
   return (
     <table className="w-max min-w-full border-collapse text-12">
       <thead>
@@ -81,7 +82,13 @@ function RowTable({ rows, columns, findReason }: RowsProps) {
       </thead>
       <tbody>
         {rows.map((row) => (
-          <tr key={row.rowId} className="border-b align-top last:border-b-0 hover:bg-hover">
+          <tr
+            key={row.rowId}
+            className={classes(
+              'border-b align-top last:border-b-0',
+              cited.size < rows.length && cited.has(row) ? 'bg-selected' : 'hover:bg-hover',
+            )}
+          >
             {hasTimes && (
               <td className="tabular px-2.5 py-1.5 whitespace-nowrap text-muted">
                 {row.time && <RowTime time={row.time} />}
@@ -89,7 +96,7 @@ function RowTable({ rows, columns, findReason }: RowsProps) {
             )}
             {columns.map((field) => (
               <td key={field} className="max-w-[min(26rem,70vw)] min-w-24 px-2.5 py-1.5 font-mono wrap-anywhere">
-                <Value value={row.fields[field]} why={findReason(row, field)} />
+                <Value value={valueOf(row, field)} why={findReason(row, field)} />
               </td>
             ))}
           </tr>
@@ -99,6 +106,10 @@ function RowTable({ rows, columns, findReason }: RowsProps) {
   );
 }
 
+/** The time of a row can be cited like a field. */
+const valueOf = ({ fields, time }: Row, field: string): string | undefined =>
+  fields[field] ?? (field === 'time' ? (time ?? undefined) : undefined);
+
 const RowTime = ({ time }: { time: string }) => (
   <time dateTime={time} title={`${formatLocal(time)}\n${formatUtc(time)}`}>
     {formatClock(time)}
@@ -106,7 +117,7 @@ const RowTime = ({ time }: { time: string }) => (
 );
 
 /** A value of a row, marked if `why` says that the verdict cites it. */
-const Value = ({ value, why }: { value: Row['fields'][string] | undefined; why: string | undefined }) => (
+const Value = ({ value, why }: { value: string | undefined; why: string | undefined }) => (
   <span
     {...(why === undefined ? {} : { title: why || texts.cited })}
     className={classes(why !== undefined && 'rounded-small bg-mark box-decoration-clone px-1 -mx-1')}

@@ -35,6 +35,7 @@ export type Draft = {
   budgets: Budgets;
   lookbackMinutes: number | undefined;
   suppressionMinutes: number | undefined;
+  dismissConfidence: number | undefined;
 };
 
 export type FormProps = {
@@ -66,6 +67,7 @@ export const emptyDraft: Draft = {
   budgets: {},
   lookbackMinutes: undefined,
   suppressionMinutes: undefined,
+  dismissConfidence: undefined,
 };
 
 export const draftOf = (detection: Detection): Draft => ({
@@ -90,6 +92,7 @@ export const draftOf = (detection: Detection): Draft => ({
   budgets: detection.budgets ?? {},
   lookbackMinutes: detection.lookbackMinutes,
   suppressionMinutes: detection.suppressionMinutes,
+  dismissConfidence: detection.dismissConfidence,
 });
 
 /** Returns what a generated detection fills in. */
@@ -134,6 +137,7 @@ const toFields: { [Name in keyof Draft]: (draft: Draft) => DetectionChanges } = 
   budgets: ({ budgets }) => ({ budgets }),
   lookbackMinutes: ({ lookbackMinutes }) => (lookbackMinutes === undefined ? {} : { lookbackMinutes }),
   suppressionMinutes: ({ suppressionMinutes }) => (suppressionMinutes === undefined ? {} : { suppressionMinutes }),
+  dismissConfidence: ({ dismissConfidence }) => (dismissConfidence === undefined ? {} : { dismissConfidence }),
 };
 
 function scheduleOf({ cadence, customCronSchedule }: Draft): DetectionChanges {

@@ -6,17 +6,18 @@ import { NumberField } from './number-field.tsx';
 const texts = editor.limits;
 const budgets = Object.keys(texts.budgets) as (keyof Budgets)[];
 
-/** How far back windows are examined, for how long a verdict applies, and what a run may cost. */
+/** How far back windows are examined, for how long a verdict applies, how sure a dismissal must be, and what a run may cost. */
 export function LimitFields({ draft, onChange, problemOf }: FormProps) {
   return (
     <Section isForm level={2} title={texts.title}>
       <div className="grid gap-4 md:grid-cols-3">
-        {(['lookbackMinutes', 'suppressionMinutes'] as const).map((name) => (
+        {(['lookbackMinutes', 'suppressionMinutes', 'dismissConfidence'] as const).map((name) => (
           <NumberField
             key={name}
             label={texts[name]}
             hint={texts.hints[name]}
             value={draft[name]}
+            max={name === 'dismissConfidence' ? 100 : undefined}
             isWhole
             error={problemOf(name)}
             onChange={(value) => onChange({ [name]: value })}

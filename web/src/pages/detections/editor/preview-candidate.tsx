@@ -4,7 +4,7 @@ import { BaselineChart, readBaseline } from '../../../ui/charts/baseline-chart.t
 import { EvidenceTable } from '../../../ui/evidence/evidence-table.tsx';
 import { FactList } from '../../../ui/evidence/fact-list.tsx';
 import { SeverityMark } from '../../../ui/labels/severity.tsx';
-import { VerdictView } from '../../../ui/labels/verdict.tsx';
+import { VerdictView } from '../../../ui/evidence/verdict-view.tsx';
 
 const texts = editor.preview;
 const rowsShown = 5;
@@ -21,9 +21,12 @@ export function PreviewCandidate({ candidate }: { candidate: Preview['candidates
         <span className="ml-auto shrink-0 text-12 text-muted">{texts.outcome[outcome]}</span>
       </summary>
       <div className="flex flex-col gap-4 border-t p-3">
-        <VerdictView verdict={verdict} showsEvidence={false} />
+        {verdict && <VerdictView verdict={verdict} />}
         <div className="flex flex-col gap-1">
-          <EvidenceTable rows={rows.slice(0, rowsShown)} evidence={verdict?.evidence ?? []} />
+          <EvidenceTable
+            rows={rows.slice(0, rowsShown)}
+            evidence={verdict?.evidence.filter(({ observation }) => observation === 'rows') ?? []}
+          />
           {rows.length > rowsShown && <p className="text-12 text-muted">{texts.moreRows(rows.length - rowsShown)}</p>}
         </div>
         {baseline && <BaselineChart baseline={baseline} />}
