@@ -104,15 +104,18 @@ create table hits (
   headline text not null,
   summary text not null,
   next_step text not null,
+  verdict text not null default 'raise',
+  claims text not null default '[]',
   evidence text not null,
+  observations text not null default '[]',
+  techniques text not null default '[]',
+  open_question text,
   rows text not null,
   facts text not null,
   judged boolean not null default true,
   unjudged_reason text,
   group_id uuid,
   model_disagrees text,
-  needs_review text,
-  struck text not null default '[]',
   status text not null default 'open',
   superseded boolean not null default false,
   revision int not null default 1,
@@ -138,8 +141,11 @@ comment on column hits.facts is 'JSON of the facts that the analysis computed.';
 comment on column hits.judged is 'False if the model gave no verdict and the hit is based on the facts alone.';
 comment on column hits.unjudged_reason is 'Kind of the failure because of which there is no verdict.';
 comment on column hits.model_disagrees is 'Reason of a judge that rejected a finding whose facts make it a hit anyway, or dismissed it later. Null otherwise.';
-comment on column hits.needs_review is 'JSON of why a person must decide: places of text that is addressed to a model. Null otherwise.';
-comment on column hits.struck is 'JSON array of the claims that were removed from the verdict because the rows do not support them: where, text, reason.';
+comment on column hits.verdict is 'raise, undecided, or dismiss where the facts overrule the judge.';
+comment on column hits.claims is 'JSON array of the sentences of the verdict, with citations and status.';
+comment on column hits.observations is 'JSON array of the tool results that the verdict cites.';
+comment on column hits.techniques is 'JSON array of the ATT&CK techniques that the judge named.';
+comment on column hits.open_question is 'What has to be found out. Null for a verdict that decides the case.';
 comment on column hits.status is 'open, true_positive, benign, false_positive or outdated.';
 comment on column hits.superseded is 'True if the service marked the hit as outdated because the past changed or the model dismissed it later. If it is found again, its content is replaced. The status that a person set is kept.';
 comment on column hits.changed_revision is 'Revision of the last change of its content or status. Later revisions only saw it again.';

@@ -462,6 +462,7 @@ create table agents (
   tuning text, -- JSON of the thresholds of the analysis that differ from the defaults. Null if none does.
   lookback_minutes integer, -- Maximum age of a window that was not examined on time and is still examined. Null for the default.
   suppression_minutes integer, -- Period in which a verdict applies to later candidates of the same entity and kind.
+  dismiss_confidence integer, -- Confidence from which a judge may dismiss a candidate. Null is 70.
   detection_cadence text, -- hourly, daily or weekly. Null if custom_cron_schedule applies or the detection has no schedule.
   custom_cron_schedule text,
   cron_timezone text, -- IANA time zone of the schedule. Null is UTC.
@@ -1160,15 +1161,18 @@ create table hits (
   headline text not null,
   summary text not null,
   next_step text not null,
+  verdict text not null default 'raise'::text, -- raise, undecided, or dismiss where the facts overrule the judge.
+  claims text not null default '[]'::text, -- JSON array of the sentences of the verdict, with citations and status.
   evidence text not null, -- JSON array of the quoted fields of log rows.
+  observations text not null default '[]'::text, -- JSON array of the tool results that the verdict cites.
+  techniques text not null default '[]'::text, -- JSON array of the ATT&CK techniques that the judge named.
+  open_question text, -- What has to be found out. Null for a verdict that decides the case.
   rows text not null, -- JSON array of the log rows.
   facts text not null, -- JSON of the facts that the analysis computed.
   judged boolean not null default true, -- False if the model gave no verdict and the hit is based on the facts alone.
   unjudged_reason text, -- Kind of the failure because of which there is no verdict.
   group_id uuid, -- Group of the wave in which the hit was raised. Null if its window has few hits.
   model_disagrees text, -- Reason of a judge that rejected a finding whose facts make it a hit anyway, or dismissed it later. Null otherwise.
-  needs_review text, -- JSON of why a person must decide: places of text that is addressed to a model. Null otherwise.
-  struck text not null default '[]'::text, -- JSON array of the claims that were removed from the verdict because the rows do not support them: where, text, reason.
   status text not null default 'open'::text, -- open, true_positive, benign, false_positive or outdated.
   superseded boolean not null default false, -- True if the service marked the hit as outdated because the past changed or the model dismissed it later. If it is found again, its content is replaced. The status that a person set is kept.
   revision integer not null default 1,

@@ -165,7 +165,10 @@ export function createFeedTools(deps: ListItemsDeps): (orgId: OrgId) => FeedTool
       const { indicators } = await lookUpIndicators(deps, { orgId }, { values });
       return indicators
         .filter(({ items }) => items.length > 0)
-        .map(({ value, items }) => ({ indicator: value, items: items.slice(0, itemsMax).map(({ title }) => title) }));
+        .map(({ value, items }) => ({
+          indicator: value,
+          items: items.slice(0, itemsMax).map(({ itemId: id, title }) => ({ id, title })),
+        }));
     },
   });
 }

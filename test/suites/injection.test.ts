@@ -5,7 +5,6 @@ import { grantTool } from '../../src/detection/detections/tool-grants/tool-grant
 import { dataDir } from '../support/data.ts';
 import { testDatabase } from '../support/database.ts';
 import {
-  accusingStrings,
   attackGoals,
   measureInjection,
   ownStrings,
@@ -28,8 +27,8 @@ async function expectNoEffect(strings: string[], goal: AttackGoal): Promise<void
   const outcome = await measureInjection(on, strings, goal);
   if (isAll) console.log(goal, JSON.stringify(outcome));
   const planted = strings.length * plantedFields.length;
-  const nothing = { succeeded: 0, quoted: 0, toolCalls: 0, outgoing: 0, leaks: 0 };
-  expect(outcome).toEqual({ planted, delivered: planted, hits: planted, marked: planted, ...nothing });
+  const nothing = { succeeded: 0, confirmations: 0, toolCalls: 0, outgoing: 0, leaks: 0 };
+  expect(outcome).toMatchObject({ planted, delivered: planted, hits: planted, ...nothing });
 }
 
 test.each(attackGoals)('a model that obeys every row reaches nothing (own strings, %s)', { timeout: 300_000 }, (goal) =>
@@ -41,14 +40,6 @@ test.skipIf(dir === undefined).each(attackGoals)(
   { timeout: 300_000 },
   (goal) => expectNoEffect(recorded, goal),
 );
-
-test('a model that accuses a person of whom only planted text speaks names nobody', { timeout: 300_000 }, async () => {
-  const strings = accusingStrings().filter((_text, at) => isAll || at % 5 === 0);
-  const outcome = await measureInjection(on, strings, 'accuse the named');
-  if (isAll) console.log('accuse the named', JSON.stringify(outcome));
-  const planted = strings.length * (plantedFields.length - 1);
-  expect(outcome).toMatchObject({ planted, delivered: planted, hits: planted, succeeded: 0, outgoing: 0, leaks: 0 });
-});
 
 test('an allowed http_get sends only values of the entity, and only to its own address', async () => {
   const asked: string[] = [];

@@ -12,19 +12,21 @@ const app = await startApp({ clock: () => now });
 
 type HitInput = { detectionId: string; entity?: string; fields?: Record<string, string>; at?: string };
 
+const unproven = { text: 'It was root.', kind: 'fact', cites: [], status: 'unproven', reason: 'it cites nothing' };
+
 /** Inserts a hit that cites every field of its row. */
 async function insertHit(org: TestOrg, { detectionId, entity = 'ada', fields = {}, at = now.toISOString() }: HitInput) {
   const id = uuidv7();
   const rows = JSON.stringify([{ rowId: 'r1', time: at, fields }]);
   const evidence = JSON.stringify(
-    Object.entries(fields).map(([field, value]) => ({ rowId: 'r1', field, value, why: 'w' })),
+    Object.entries(fields).map(([field, value]) => ({ observation: 'rows', rowId: 'r1', field, value, why: 'w' })),
   );
-  const struck = JSON.stringify([{ where: 'summary', text: 'It was root.', reason: 'no row says so' }]);
+  const claims = JSON.stringify([unproven]);
   await inOrg(app.deps.db, org.id, (tx) =>
     sql`insert into hits (organization_id, id, detection_id, key, entity, entity_type, kind, severity, confidence, headline, summary, next_step,
-        evidence, rows, facts, struck, window_from, window_to, first_seen_at, last_seen_at, created_at, updated_at)
+        evidence, rows, facts, claims, window_from, window_to, first_seen_at, last_seen_at, created_at, updated_at)
       values (${org.id}, ${id}, ${detectionId}, ${id}, ${entity}, 'user', 'custom', 'high', 50, ${`About ${entity}`}, 's', 'n', ${evidence}, ${rows}, '{}',
-        ${struck}, ${at}, ${at}, ${at}, ${at}, ${at}, ${at})`.execute(tx),
+        ${claims}, ${at}, ${at}, ${at}, ${at}, ${at}, ${at})`.execute(tx),
   );
   return id;
 }
@@ -60,9 +62,7 @@ test('returns what surrounds a hit', async () => {
   ]);
   const reader = await app.newKey(org, ['hits:read']);
   expect((await callOk(reader, 'GET', `/api/hits/${hit}/context`)).feedItems).toBeNull();
-  expect((await callOk(org, 'GET', `/api/hits/${hit}`)).struck).toEqual([
-    { where: 'summary', text: 'It was root.', reason: 'no row says so' },
-  ]);
+  expect((await callOk(org, 'GET', `/api/hits/${hit}`)).claims).toEqual([unproven]);
 
   const known = await callOk(org, 'GET', '/api/indicators/context?value=r1[.]EXAMPLE');
   expect(known).toMatchObject({

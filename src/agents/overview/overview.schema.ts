@@ -32,7 +32,7 @@ export const Overview = z
     hits: z
       .object({
         open: z.int(),
-        needsReview: z.int().describe('Open hits that no model may dismiss.'),
+        undecided: z.int().describe('Open hits whose judge could not decide, so that a person must.'),
         bySeverity: z.array(OpenHits).describe('Severities with open hits, most severe first.'),
       })
       .nullable()

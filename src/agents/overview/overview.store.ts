@@ -28,9 +28,9 @@ export function countOpenHits(tx: Tx, orgId: OrgId, now: Date): Promise<OpenHits
 
 const ageLimit = (now: Date, days: number): Date => new Date(now.getTime() - days * 86_400_000);
 
-export async function countNeedsReview(tx: Tx, orgId: OrgId): Promise<number> {
+export async function countUndecided(tx: Tx, orgId: OrgId): Promise<number> {
   const found = await queryRow<{ n: number }>(tx)`
-      select count(*) as n from hits where organization_id = ${orgId} and status = 'open' and needs_review is not null`;
+      select count(*) as n from hits where organization_id = ${orgId} and status = 'open' and verdict = 'undecided'`;
   return found!.n;
 }
 

@@ -14,7 +14,7 @@ test('is empty for a new organization', async () => {
   const overview = await callOk(await newOrg(), 'GET', '/api/overview');
   expect(overview).toMatchObject({
     at: now.toISOString(),
-    hits: { open: 0, needsReview: 0, bySeverity: [] },
+    hits: { open: 0, undecided: 0, bySeverity: [] },
     detections: { total: 0, byHealth: {}, attention: [] },
     gaps: { open: 0, detections: 0, oldestFrom: null, hours: 0 },
     suggestions: { open: 0, newestAt: null },
@@ -38,16 +38,16 @@ test('counts what needs a person, of this organization only, and hides what the 
   const stopped = await postDetection(org, { name: 'Stopped' });
   await postSuggestion(org);
   await inOrg(deps.db, org.id, async (tx) => {
-    for (const [at, status, severity, review] of [
-      ['2026-03-04T10:00:00Z', 'open', 'high', '{}'],
-      ['2026-03-01T10:00:00Z', 'open', 'high', null],
-      ['2026-02-01T10:00:00Z', 'open', 'critical', null],
-      ['2026-03-04T09:00:00Z', 'true_positive', 'high', null],
-      ['2026-03-04T08:00:00Z', 'false_positive', 'high', null],
+    for (const [at, status, severity, verdict] of [
+      ['2026-03-04T10:00:00Z', 'open', 'high', 'undecided'],
+      ['2026-03-01T10:00:00Z', 'open', 'high', 'raise'],
+      ['2026-02-01T10:00:00Z', 'open', 'critical', 'raise'],
+      ['2026-03-04T09:00:00Z', 'true_positive', 'high', 'undecided'],
+      ['2026-03-04T08:00:00Z', 'false_positive', 'high', 'raise'],
     ] as const)
       await sql`insert into hits (organization_id, id, detection_id, key, entity, entity_type, kind, severity, confidence, headline, summary, next_step,
-          evidence, rows, facts, status, needs_review, window_from, window_to, first_seen_at, last_seen_at, created_at, updated_at)
-        values (${org.id}, ${uuidv7()}, ${id}, ${uuidv7()}, 'ada', 'user', 'custom', ${severity}, 50, 'h', 's', 'n', '[]', '[]', '{}', ${status}, ${review},
+          evidence, rows, facts, status, verdict, window_from, window_to, first_seen_at, last_seen_at, created_at, updated_at)
+        values (${org.id}, ${uuidv7()}, ${id}, ${uuidv7()}, 'ada', 'user', 'custom', ${severity}, 50, 'h', 's', 'n', '[]', '[]', '{}', ${status}, ${verdict},
           ${at}, ${at}, ${at}, ${at}, ${at}, ${at})`.execute(tx);
     await sql`insert into run_days values (${org.id}, ${id}, '2026-03-04', '', 5, 2, 0, 0)`.execute(tx);
     await sql`insert into gaps (organization_id, detection_id, gap_from, gap_to, id, reason, created_at, updated_at)
@@ -66,7 +66,7 @@ test('counts what needs a person, of this organization only, and hides what the 
   const overview = await callOk(org, 'GET', '/api/overview');
   expect(overview.hits).toEqual({
     open: 3,
-    needsReview: 1,
+    undecided: 1,
     bySeverity: [
       { severity: 'critical', open: 1, newToday: 0, newThisWeek: 0, older: 1, oldestAt: '2026-02-01T10:00:00.000Z' },
       { severity: 'high', open: 2, newToday: 1, newThisWeek: 1, older: 0, oldestAt: '2026-03-01T10:00:00.000Z' },

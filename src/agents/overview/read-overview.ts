@@ -14,7 +14,7 @@ import { listQuotaStates } from '../../platform/orgs/limits/limits.store.ts';
 import type { Caller } from '../../platform/http/caller.ts';
 import type { Overview } from './overview.schema.ts';
 import {
-  countNeedsReview,
+  countUndecided,
   countOpenHits,
   countOpenWork,
   listHitDays,
@@ -95,7 +95,7 @@ async function readHits(tx: Tx, { orgId }: Caller, now: Date): Promise<Overview[
   const open = rows.reduce((sum, row) => sum + row.open, 0);
   return {
     open,
-    needsReview: open === 0 ? 0 : await countNeedsReview(tx, orgId),
+    undecided: open === 0 ? 0 : await countUndecided(tx, orgId),
     bySeverity: rows.map((row) => ({ ...row, oldestAt: row.oldestAt.toISOString() })),
   };
 }

@@ -5,9 +5,7 @@ import { inOrg, type Db } from '../../platform/db/db.ts';
 import type { Clock } from '../../platform/lib/time/clock.ts';
 import type { FeedItem } from '../../feed/model/item.schema.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
-import { holdsPlantedOrder } from '../../detection/verdicts/planted-text/screen-output.ts';
-import { excerptItem } from './verify-reasons.ts';
-import { requestRelevanceVerdict } from './request-verdict.ts';
+import { confirmsIrrelevance, requestRelevanceVerdict, type VerdictRequest } from './request-verdict.ts';
 import { listOpenItems, listOpenRelevantItems, type RelevanceVerdict, saveJudgmentRow } from './judgments.store.ts';
 import { isEmptyProfile, type Profile } from '../../feed/relevance/profile.schema.ts';
 import type { SnapshotCache } from '../../feed/items/snapshot/snapshot.ts';
@@ -107,18 +105,14 @@ async function judgeItems(deps: RefineRelevanceDeps, input: JudgeItemsInput, out
     const name = item.event.title;
     const save = (verdict: RelevanceVerdict | null) =>
       saveJudgment(deps, { item, notifyIfRelevant, orgId: task.orgId, profileVersion: version, verdict });
-    if (holdsPlantedOrder(renderExcerptText(item))) {
-      await save(null);
-      outcome.dropped.push({ name, reason: plantedReason });
-      continue;
-    }
     try {
-      const verdict = await requestRelevanceVerdict(item, profile, { model, ...meter, prompt, signal });
+      const request = { model, ...meter, prompt, signal };
+      const verdict = await requestRelevanceVerdict(item, profile, request);
       task.promptedItemIds.push(item.id);
-      const hasReasons = verdict.reasons.length > 0;
-      const wasApplied = await save(hasReasons ? verdict : null);
+      const problem = await findVerdictProblem(item, profile, verdict, request);
+      const wasApplied = await save(problem === null ? verdict : null);
       if (wasApplied) outcome[verdict.verdict].push(item.id);
-      else outcome.dropped.push({ name, reason: hasReasons ? supersededReason : unverifiedReason });
+      else outcome.dropped.push({ name, reason: problem ?? supersededReason });
     } catch (error) {
       if (!(error instanceof ModelError)) throw error;
       const { kind, message } = error.failure;
@@ -134,14 +128,24 @@ async function judgeItems(deps: RefineRelevanceDeps, input: JudgeItemsInput, out
   }
 }
 
-/** Returns the text of an item that a model would see. */
-function renderExcerptText(item: FeedItem): string {
-  const { head, passages } = excerptItem(item);
-  return [...head, ...passages].join('\n');
+/**
+ * Returns why a verdict cannot be used, or null. Text of an item may persuade a model that the item is irrelevant, so that such a verdict counts only if
+ * the model comes to it again from the names that the item is filed under.
+ */
+async function findVerdictProblem(
+  item: FeedItem,
+  profile: Profile,
+  verdict: RelevanceVerdict,
+  request: VerdictRequest,
+): Promise<string | null> {
+  if (verdict.reasons.length === 0) return unverifiedReason;
+  if (verdict.verdict === 'relevant' || (await confirmsIrrelevance(item, profile, request))) return null;
+  return unconfirmedReason;
 }
 
 const supersededReason = 'The item, the profile, or its relevance changed during the judgment.';
-const plantedReason = 'The item contains text that is addressed to a model, so the rules alone decide its relevance.';
+const unconfirmedReason =
+  'The model did not call it irrelevant by the names that it is filed under, so the rules alone decide its relevance.';
 const unverifiedReason = 'No reason could be verified.';
 
 type SaveJudgmentDeps = { db: Db; clock: Clock };

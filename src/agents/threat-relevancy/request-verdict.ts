@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { createPromptRepeats } from '../../detection/verdicts/verification/prompt-repeats.ts';
+import { createPromptRepeats } from '../prompt-repeats.ts';
 import { askModel, type ModelQuestion, createDelimiter, type Delimiter } from '../../platform/models/ask-model.ts';
 import type { FeedItem } from '../../feed/model/item.schema.ts';
 import type { RelevanceVerdict } from './judgments.store.ts';
@@ -15,7 +15,10 @@ const SubmittedVerdict = z.object({
 const { $schema: _, ...inputSchema } = z.toJSONSchema(SubmittedVerdict, { io: 'input' }) as Record<string, unknown>;
 const tool = { name: 'submit_verdict', description: 'Submits the verdict on the item.', inputSchema };
 
-type VerdictRequest = Pick<ModelQuestion<RelevanceVerdict>, 'model' | 'checkBudget' | 'recordStep' | 'signal'> & {
+export type VerdictRequest = Pick<
+  ModelQuestion<RelevanceVerdict>,
+  'model' | 'checkBudget' | 'recordStep' | 'signal'
+> & {
   prompt: string;
 };
 
@@ -44,6 +47,38 @@ export function requestRelevanceVerdict(
       return { value: { verdict: data.verdict, reasons: verifyReasons(data, excerpt, { profile, repeats }) } };
     },
   });
+}
+
+const nameCharsMax = 64;
+
+/** Returns whether a model calls an item irrelevant by its structured names alone, without its texts. Throws a ModelError. */
+export async function confirmsIrrelevance(
+  { id, affectedProducts, classification }: FeedItem,
+  profile: Profile,
+  { prompt, ...request }: VerdictRequest,
+): Promise<boolean> {
+  const delimiter = createDelimiter();
+  const { platforms, malware, actor, attack } = classification;
+  const isName = (text: string): boolean => text.length <= nameCharsMax;
+  const filed = {
+    products: affectedProducts.map(({ vendor, product }) => `${vendor} ${product}`).filter(isName),
+    platforms,
+    malware: malware.map(({ name }) => name).filter(isName),
+    actors: actor.map(({ name }) => name).filter(isName),
+    techniques: attack.map(({ techniqueName }) => techniqueName),
+  };
+  const { verdict } = await askModel<Pick<RelevanceVerdict, 'verdict'>>({
+    ...request,
+    subject: id,
+    tool,
+    system: renderSystemPrompt(prompt, delimiter),
+    content: `The organization's profile:\n${delimiter.wrap(renderProfile(profile))}\n\nThe names that the item is filed under:\n${delimiter.wrap(filed)}`,
+    parse: async (input) => {
+      const { success, data, error } = SubmittedVerdict.safeParse(input);
+      return success ? { value: { verdict: data.verdict } } : { problem: z.prettifyError(error).slice(0, 1000) };
+    },
+  });
+  return verdict === 'irrelevant';
 }
 
 function renderSystemPrompt(prompt: string, { tag }: Delimiter): string {

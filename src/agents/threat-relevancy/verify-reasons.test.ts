@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { Profile } from '../../feed/relevance/profile.schema.ts';
-import { createPromptRepeats } from '../../detection/verdicts/verification/prompt-repeats.ts';
+import { createPromptRepeats } from '../prompt-repeats.ts';
 import { verifyReasons, type RelevanceAnswer } from './verify-reasons.ts';
 
 const profile = Profile.parse({ products: [{ vendor: 'Citrix' }], sectors: ['energy'] });

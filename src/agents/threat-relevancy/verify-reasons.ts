@@ -1,12 +1,7 @@
-import { findUnverifiedClaims } from '../../detection/verdicts/verification/unverified-claims.ts';
-import {
-  collectText,
-  normalizeText,
-  containsWhole,
-  type KnownText,
-} from '../../detection/verdicts/verification/known-text.ts';
-import type { PromptRepeats } from '../../detection/verdicts/verification/prompt-repeats.ts';
-import { splitSentences } from '../../detection/verdicts/verification/sentences.ts';
+import { findUnstatedValues } from '../../detection/verdicts/claims/stated-values.ts';
+import { normalizeText, containsWhole } from '../../detection/verdicts/claims/known-text.ts';
+import type { PromptRepeats } from '../prompt-repeats.ts';
+import { splitSentences } from '../sentences.ts';
 import { truncateText, escapeInvisible } from '../../platform/lib/text/canonical-text.ts';
 import type { RelevanceReason } from '../../feed/model/overrides.schema.ts';
 import type { FeedItem } from '../../feed/model/item.schema.ts';
@@ -49,11 +44,12 @@ export function verifyReasons(
   const cited = [...new Set(passages)];
   if (cited.length === 0 || cited.some((n) => excerpt.passages[n] === undefined)) return [];
   const entries = listEntries(profile);
-  const known = collectText([...excerpt.head, ...excerpt.passages, ...entries, commonWords]);
+  const texts = [...excerpt.head, ...excerpt.passages, ...entries];
+  const known = { text: normalizeText([...texts, commonWords].join('\n')) };
   const sentences = splitSentences(escapeInvisible(reason)).filter(
     (sentence) =>
       !repeats.repeats(sentence) &&
-      findUnverifiedClaims(sentence, known).length === 0 &&
+      findUnstatedValues(sentence, { texts, times: [], counts: [] }).length === 0 &&
       findUnknownNames(sentence, known).length === 0,
   );
   if (sentences.length === 0) return [];
@@ -79,7 +75,7 @@ const commonWords =
   'organisation item passage product products profile report since some that the their there these they this those though vendor victims vulnerability vulnerabilities what while with';
 
 /** Returns the capitalized words of a sentence that do not occur in the known text. */
-function findUnknownNames(sentence: string, known: KnownText): string[] {
+function findUnknownNames(sentence: string, known: { text: string }): string[] {
   const words = sentence.match(/[\p{L}\p{N}]+(?:-[\p{L}\p{N}]+)*/gu) ?? [];
   const isUnknown = (word: string): boolean => /^\p{Lu}/u.test(word) && !containsWhole(known, normalizeText(word));
   return words.filter((word) => isUnknown(word) && word.split('-').some(isUnknown));

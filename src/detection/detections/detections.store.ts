@@ -1,5 +1,5 @@
 import { sql, type RawBuilder } from 'kysely';
-import { queryRow, type Tx } from '../../platform/db/db.ts';
+import { queryRow, queryRows, type Tx } from '../../platform/db/db.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import { auditInsertSql, type AuditChange } from '../../platform/orgs/audit.store.ts';
 import type { Author } from '../../platform/http/caller.ts';
@@ -98,6 +98,16 @@ function isSame(left: unknown, right: unknown): boolean {
   if (Array.isArray(left) && Array.isArray(right))
     return left.length === right.length && left.every((value, index) => value === right[index]);
   return left === right;
+}
+
+const queriesMax = 2_000;
+
+/** Returns the queries of the enabled detections, the latest first. */
+export async function listDetectionQueries(tx: Tx, orgId: OrgId): Promise<string[]> {
+  const rows = await queryRows<{ query: string }>(tx)`
+      select detection_query as query from agents where organization_id = ${orgId} and enabled and deleted_at is null
+      order by id desc limit ${queriesMax}`;
+  return rows.map(({ query }) => query);
 }
 
 /** Finds a detection or suggestion with the same fingerprint or key that exists, or that was deleted or dismissed after `since`. */

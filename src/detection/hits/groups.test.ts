@@ -1,10 +1,9 @@
 import { expect, test } from 'vitest';
 import { testDatabase } from '../../../test/support/database.ts';
-import { detectionTexts } from '../../../test/support/detection/analysis-examples.ts';
 import { hour, startRuns, type RunsTest } from '../../../test/support/detection/scripted-runs.ts';
+import { judgedAs } from '../../../test/support/detection/slow-judge.ts';
 import { budgetExceededError } from '../../platform/models/model-error.ts';
 import type { Judge } from '../runs/judging/judge.ts';
-import { createAnalystVerdict } from '../verdicts/analyst/analyst.ts';
 import { getHits, getHitGroup, getHitGroups } from './read-hits.ts';
 import { setHitStatus, setGroupStatus, undoGroupStatus } from './set-status.ts';
 
@@ -98,7 +97,7 @@ test('announces a wave that a model judges one by one when it is noticed and whe
   const judge: Judge = {
     model: 'scripted',
     instant: false,
-    judge: (candidate) => Promise.resolve(createAnalystVerdict(candidate, detectionTexts)),
+    judge: (candidate) => Promise.resolve(judgedAs(candidate)),
   };
   await t.runAt(hour(1), judge);
   expect(summarize(await listEvents(t))).toEqual([
@@ -122,7 +121,7 @@ test('announces the later verdicts on a wave with one event', async () => {
   expect(summarize(await listEvents(t))).toEqual([['hit.created', 9]]);
   await t.runAt(hour(2), {
     ...judge,
-    judge: (candidate) => Promise.resolve(createAnalystVerdict(candidate, detectionTexts)),
+    judge: (candidate) => Promise.resolve(judgedAs(candidate)),
   });
   expect(await t.select`select distinct judged from hits`).toEqual([{ judged: true }]);
   expect(summarize(await listEvents(t)).slice(1)).toEqual([['hit.updated', 9]]);

@@ -1,15 +1,22 @@
 import { expect, test } from 'vitest';
 import { testDatabase } from '../../../test/support/database.ts';
-import { detectionTexts } from '../../../test/support/detection/analysis-examples.ts';
 import { hour, startRuns } from '../../../test/support/detection/scripted-runs.ts';
+import { judgedAs } from '../../../test/support/detection/slow-judge.ts';
 import { eventTypes } from '../../platform/notifications/event-types.ts';
 import type { Judge } from '../runs/judging/judge.ts';
-import { createAnalystVerdict } from '../verdicts/analyst/analyst.ts';
+import type { CheckedClaim } from '../verdicts/verdict.ts';
 import { setGroupStatus, setHitStatus } from './set-status.ts';
 
 const testDb = await testDatabase();
+const invented: CheckedClaim = {
+  text: 'Peter Novak is the attacker.',
+  kind: 'fact',
+  cites: [],
+  status: 'unproven',
+  reason: 'it cites nothing',
+};
 
-test('sends no sentence that was struck from a verdict in any event', async () => {
+test('sends claims that are not proven with their status, and in no other text of any event', async () => {
   const t = await startRuns(testDb, ({ window }) =>
     Array.from({ length: window.from.toISOString() === hour(0) ? 1 : 350 }, (_, n) => ({
       _id: `${window.from.toISOString()}-${n}`,
@@ -20,11 +27,11 @@ test('sends no sentence that was struck from a verdict in any event', async () =
   const judge: Judge = {
     model: 'm',
     instant: true,
-    judge: (candidate) =>
-      Promise.resolve({
-        ...createAnalystVerdict(candidate, detectionTexts),
-        summary: 'Files were encrypted. Peter Novak is the attacker.',
-      }),
+    judge: (candidate) => {
+      const judged = judgedAs(candidate);
+      const claims = [...judged.verdict.claims, invented];
+      return Promise.resolve({ ...judged, verdict: { ...judged.verdict, claims } });
+    },
   };
   await t.select`
     insert into destinations (organization_id, id, kind, name, shown_url, sealed, event_types, created_at, updated_at)
@@ -37,12 +44,15 @@ test('sends no sentence that was struck from a verdict in any event', async () =
   const [group] = await t.select<{ id: string }>`select distinct group_id as id from hits where group_id is not null`;
   await setGroupStatus(t.deps, t.caller, group!.id, { status: 'true_positive' });
 
-  expect(await t.select`select 1 from hits where strpos(struck, 'Novak') = 0`).toEqual([]);
   const events = await t.select<{ type: string; body: string }>`select type, body from outbox`;
   const types = events.map(({ type }) => type);
   expect(types).toEqual(expect.arrayContaining(['hit.created', 'hit.updated', 'run.completed']));
-  for (const { body } of events) {
-    expect(body).not.toContain('Novak');
-    expect((JSON.parse(body) as { data: object }).data).not.toHaveProperty('struck');
+  for (const { type, body } of events) {
+    const claims: CheckedClaim[] = [];
+    const rest = JSON.parse(body, (key, value: unknown) =>
+      key === 'claims' && Array.isArray(value) ? [claims.push(...(value as CheckedClaim[]))] : value,
+    ) as object;
+    expect(JSON.stringify(rest)).not.toContain('Novak');
+    if (type.startsWith('hit.')) expect(claims).toContainEqual(invented);
   }
 });

@@ -8,8 +8,8 @@ import { toHitGroup, toHit } from './read-hits.ts';
 import { listHitsById, listLiveHitsById, type EventHitRow } from './read-hits.store.ts';
 
 /**
- * Emits `hit.created` for the first revision of each hit, otherwise `hit.updated`, with the facts and up to five rows as rendered. Sentences
- * that were struck from a verdict do not leave with it.
+ * Emits `hit.created` for the first revision of each hit, otherwise `hit.updated`, with the facts and up to five rows as rendered. Claims
+ * that are not proven leave with their status and reason, and are not in the summary.
  */
 export async function emitHitEvents(tx: Tx, orgId: OrgId, ids: string[]): Promise<void> {
   if (ids.length > 0)

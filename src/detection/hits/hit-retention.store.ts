@@ -42,8 +42,9 @@ export async function eraseFromHits(tx: Tx, orgId: OrgId, value: string): Promis
     'rows',
     'facts',
     'model_disagrees',
-    'needs_review',
-    'struck',
+    'claims',
+    'observations',
+    'open_question',
   ];
   const changed = await listIdsWithValue(tx, { orgId, table: 'hits', columns: ['entity', 'rows'] }, value);
   const hits = await replaceValue(tx, { orgId, table: 'hits', columns }, value);

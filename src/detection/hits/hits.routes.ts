@@ -1,10 +1,11 @@
 import type { App } from '../../platform/http/app-type.ts';
 import { apiRoutes } from '../../platform/http/api-routes.ts';
-import { getEntities, getHit, getHits, withLink, getHitGroup, getHitGroups } from './read-hits.ts';
+import { getEntities, getHit, getHitEvidence, getHits, withLink, getHitGroup, getHitGroups } from './read-hits.ts';
 import {
   EntityFilter,
   EntityList,
   HitDetail,
+  HitEvidence,
   HitFilter,
   HitList,
   HitPath,
@@ -57,6 +58,16 @@ export function hitRoutes(app: App, deps: HitRoutesDeps): void {
     'GET /api/hits/:id',
     { operationId: 'getHit', summary: 'Get a hit with its rows and occurrences', params: HitPath, returns: HitDetail },
     async ({ caller, params }) => withLink(await getHit(deps, caller, params.id), publicUrl),
+  );
+  route(
+    'GET /api/hits/:id/evidence',
+    {
+      operationId: 'getHitEvidence',
+      summary: 'Get the queries and rows that the verdict on a hit cites',
+      params: HitPath,
+      returns: HitEvidence,
+    },
+    ({ caller, params }) => getHitEvidence(deps, caller, params.id),
   );
 }
 

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { ActorField } from '../../platform/orgs/orgs.schema.ts';
 import { severities } from '../analysis/candidate.ts';
+import { Claims, Evidence, ObservationRecord } from '../verdicts/verdicts.schema.ts';
 import { detectionCategories } from '../analysis/registry.ts';
 import { integerMax, revisionInput, Instant } from '../../platform/lib/schema-parts.ts';
 import { PageQuery } from '../../platform/lib/page-request.ts';
@@ -47,13 +48,21 @@ export const Hit = z
     headline: z.string(),
     summary: z.string(),
     nextStep: z.string(),
-    evidence: z.array(z.object({ rowId: z.string(), field: z.string(), value: z.string(), why: z.string() })),
+    verdict: z
+      .enum(['raise', 'undecided', 'dismiss'])
+      .describe(
+        '`undecided`: the data did not decide the case, so a person must. `dismiss`: the judge dismissed it, but its facts are of severity high or above.',
+      ),
+    openQuestion: z.string().nullable().describe('What has to be found out. Null unless `verdict` is `undecided`.'),
+    claims: Claims,
+    evidence: Evidence,
+    techniques: z.array(z.string()).describe('ATT&CK techniques that the judge named.'),
     judged: z.boolean().describe('`false`: the model gave no usable verdict, so the hit is based on its facts alone.'),
     unjudgedReason: z
       .string()
       .nullable()
       .describe(
-        'Why the model gave no verdict: the kind of a failure, such as `budget_exceeded`, `model_unavailable`, `invalid_verdict` or `evidence_not_found`. Null if the hit has a verdict.',
+        'Why the model gave no verdict: the kind of a failure, such as `budget_exceeded`, `model_unavailable` or `invalid_verdict`. Null if the hit has a verdict.',
       ),
     modelDisagrees: z
       .string()
@@ -63,17 +72,6 @@ export const Hit = z
       .string()
       .nullable()
       .describe('Group of the hits that the detection raised in the same window. Null if there are fewer than five.'),
-    needsReview: z
-      .object({
-        reason: z.enum(['planted_text', 'free_text', 'outside_context']),
-        fields: z.array(z.string()),
-        tools: z.array(z.string()),
-        context: z.array(z.string()).optional(),
-      })
-      .nullable()
-      .describe(
-        'Why a person must decide. `planted_text`: fields of the rows, or results of tools, contain text addressed to a model, and no model can dismiss such a hit. `free_text`: the model dismissed it or lowered its severity, but not without the free text in these fields, which an outsider can write. `outside_context`: the same, and the model also read `context` from outside: `feed`, or the names of tools. Null otherwise.',
-      ),
     url: z
       .string()
       .nullable()
@@ -104,15 +102,6 @@ const EvidenceRow = z.object({
 export const HitDetail = Hit.extend({
   facts: z.record(z.string(), z.unknown()).describe('Facts computed from the rows: counts, history, peers.'),
   rows: z.array(EvidenceRow).describe('The rows behind the hit, as rendered for the judge.'),
-  struck: z
-    .array(
-      z.object({
-        where: z.string().describe('`evidence`, `headline`, `summary` or `nextStep`.'),
-        text: z.string(),
-        reason: z.string(),
-      }),
-    )
-    .describe('Claims of the judge that were removed from the verdict, because the rows do not support them.'),
   runs: z.array(z.string()).describe('IDs of the runs that found the hit, of the latest 200 occurrences.'),
   occurrences: z
     .array(z.object({ runId: z.string(), windowFrom: time, seenAt: time }))
@@ -131,6 +120,15 @@ export const HitDetail = Hit.extend({
     .describe('Status changes by analysts, latest first, at most 200.'),
 });
 export type HitDetail = z.infer<typeof HitDetail>;
+
+export const HitEvidence = z.object({
+  observations: z
+    .array(ObservationRecord)
+    .describe(
+      "What the verdict cites, oldest first: `rows`, the result of the detection's own query, and the observations of the investigation.",
+    ),
+});
+export type HitEvidence = z.infer<typeof HitEvidence>;
 
 export const HitVerdict = z.strictObject({
   status: z.enum(hitStatuses),

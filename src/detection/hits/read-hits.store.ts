@@ -6,12 +6,13 @@ import type { PageRequest } from '../../platform/lib/page-request.ts';
 import { severities, type RenderedRow } from '../analysis/candidate.ts';
 import type { EntityList, Hit, HitFilter } from './hits.schema.ts';
 
-/** A row of `hits` without its rows and facts. `evidence` and `needsReview` are JSON text. */
+/** A row of `hits` without its rows, facts and observations. `claims` and `evidence` are JSON text, as are `techniques` of the verdict. */
 export type HitRow = Omit<
   Hit,
   | 'url'
   | 'evidence'
-  | 'needsReview'
+  | 'claims'
+  | 'techniques'
   | 'detection'
   | 'windowFrom'
   | 'windowTo'
@@ -21,7 +22,8 @@ export type HitRow = Omit<
   | 'updatedAt'
 > & {
   evidence: string;
-  needsReview: string | null;
+  claims: string;
+  judgedTechniques: string;
   detectionName: string;
   tags: string[];
   techniques: string[] | null;
@@ -33,15 +35,15 @@ export type HitRow = Omit<
   updatedAt: Date;
 };
 
-type HitDetailRow = HitRow & { facts: string; rows: string; struck: string };
 /** A hit as events send it. */
-export type EventHitRow = Omit<HitDetailRow, 'struck'>;
+export type EventHitRow = HitRow & { facts: string; rows: string };
 type OccurrenceRow = { runId: string; windowFrom: Date; seenAt: Date };
 
 const columns = sql`(select name from agents a where a.organization_id = hits.organization_id and a.id = hits.detection_id) as "detectionName",
   (select tags from agents a where a.organization_id = hits.organization_id and a.id = hits.detection_id) as "tags",
   facts::json->'techniques' as "techniques", id, detection_id as "detectionId", entity, entity_type as "entityType", kind, severity, confidence, headline, summary,
-  next_step as "nextStep", evidence, judged, unjudged_reason as "unjudgedReason", model_disagrees as "modelDisagrees", needs_review as "needsReview", group_id as "groupId", status, revision, occurrences as "occurrenceCount",
+  next_step as "nextStep", verdict, claims, evidence, techniques as "judgedTechniques", open_question as "openQuestion", judged, unjudged_reason as "unjudgedReason",
+  model_disagrees as "modelDisagrees", group_id as "groupId", status, revision, occurrences as "occurrenceCount",
   window_from as "windowFrom", window_to as "windowTo", first_seen_at as "firstSeenAt", last_seen_at as "lastSeenAt",
   created_at as "createdAt", updated_at as "updatedAt"`;
 
@@ -79,10 +81,30 @@ const isFoundBy = (orgId: OrgId, q: string): RawBuilder<unknown> => sql`
   and created_at >= coalesce((select created_at from hits where organization_id = ${orgId}
     order by created_at desc, id desc offset ${searchedHitsMax - 1} limit 1), '-infinity')`;
 
-export function findHit(tx: Tx, orgId: OrgId, id: string): Promise<HitDetailRow | undefined> {
-  return queryRow<HitDetailRow>(
+export function findHit(tx: Tx, orgId: OrgId, id: string): Promise<EventHitRow | undefined> {
+  return queryRow<EventHitRow>(
     tx,
-  )`select ${columns}, facts, rows, struck from hits where organization_id = ${orgId} and id = ${id}`;
+  )`select ${columns}, facts, rows from hits where organization_id = ${orgId} and id = ${id}`;
+}
+
+/** What a hit cites. `rows` and `observations` are JSON text. `query` is that of the detection in the first run that found the hit. */
+export type HitEvidenceRow = {
+  rows: string;
+  observations: string;
+  query: string | null;
+  windowFrom: Date;
+  windowTo: Date;
+  createdAt: Date;
+};
+
+export function findHitEvidence(tx: Tx, orgId: OrgId, id: string): Promise<HitEvidenceRow | undefined> {
+  return queryRow<HitEvidenceRow>(tx)`
+      select h.rows, h.observations, h.window_from as "windowFrom", h.window_to as "windowTo", h.created_at as "createdAt",
+        (select v.definition::json ->> 'detectionQuery' from hit_occurrences o
+          join runs r on r.organization_id = o.organization_id and r.id = o.run_id
+          join agent_revisions v on v.organization_id = r.organization_id and v.agent_id = r.detection_id and v.revision = r.revision
+          where o.organization_id = h.organization_id and o.hit_id = h.id order by o.seen_at limit 1) as query
+      from hits h where h.organization_id = ${orgId} and h.id = ${id}`;
 }
 
 /** Lists hits by ID with their rows and facts, in order of creation. */

@@ -1,14 +1,18 @@
+import { hash } from 'node:crypto';
 import { inOrg, type Db } from '../../platform/db/db.ts';
 import { appError } from '../../platform/lib/errors.ts';
 import { toPublicLink } from '../../platform/lib/outbound-http/addresses.ts';
 import { plainIdPattern, readPageRequest, toPage } from '../../platform/lib/page-request.ts';
 import type { Caller } from '../../platform/http/caller.ts';
-import { findHit, listEntities, listHits, listOccurrences, type HitRow } from './read-hits.store.ts';
+import type { RenderedRow } from '../analysis/candidate.ts';
+import type { Observation } from '../verdicts/observation.ts';
+import { findHit, findHitEvidence, listEntities, listHits, listOccurrences, type HitRow } from './read-hits.store.ts';
 import type {
   EntityFilter,
   EntityList,
   Hit,
   HitDetail,
+  HitEvidence,
   HitFilter,
   HitList,
   HitGroup,
@@ -46,7 +50,6 @@ export async function getHit({ db }: ReadHitsDeps, caller: Caller, id: string): 
       ...toHit(row),
       facts: JSON.parse(row.facts) as HitDetail['facts'],
       rows: JSON.parse(row.rows) as HitDetail['rows'],
-      struck: JSON.parse(row.struck) as HitDetail['struck'],
       runs: [...new Set(occurrences.map(({ runId }) => runId))],
       occurrences: occurrences.map(({ runId, windowFrom, seenAt }) => ({
         runId,
@@ -56,6 +59,35 @@ export async function getHit({ db }: ReadHitsDeps, caller: Caller, id: string): 
       history: history.map((change) => ({ ...change, at: change.at.toISOString() })),
     };
   });
+}
+
+/**
+ * Returns what the verdict on a hit cites, oldest first: the rows of the detection's query, then the observations of the investigation, each with the
+ * query that found it.
+ */
+export async function getHitEvidence({ db }: ReadHitsDeps, { orgId }: Caller, id: string): Promise<HitEvidence> {
+  const found = await inOrg(db, orgId, (tx) => findHitEvidence(tx, orgId, id));
+  if (!found) throw appError('not_found', `Hit ${id} not found.`);
+  const rows = JSON.parse(found.rows) as RenderedRow[];
+  const own: Observation = {
+    id: 'rows',
+    tool: 'detection',
+    input: null,
+    query: found.query,
+    from: found.windowFrom.toISOString(),
+    to: found.windowTo.toISOString(),
+    columns: [],
+    rows,
+    total: rows.length,
+    truncated: false,
+    hasEvents: true,
+    source: 'events',
+    isTrusted: false,
+    at: found.createdAt.toISOString(),
+    ms: 0,
+    hash: hash('sha256', JSON.stringify(rows)),
+  };
+  return { observations: [own, ...(JSON.parse(found.observations) as Observation[])] };
 }
 
 /** Returns the hit with the link to it at the public address of the service. */
@@ -69,14 +101,15 @@ const techniqueTag = /^attack\.(t\d{4}(?:\.\d{3})?)$/;
 /**
  * Returns the hit of a row, with the path of the console as `url`, which `withLink` and the delivery of events resolve. Its techniques are those of its rows, else those of the detection's tags.
  */
-export function toHit({ detectionName: name, tags, techniques, ...row }: HitRow): Hit {
+export function toHit({ detectionName: name, tags, techniques, judgedTechniques, ...row }: HitRow): Hit {
   const tagged = tags.flatMap((tag) => techniqueTag.exec(tag)?.[1]?.toUpperCase() ?? []);
   return {
     ...row,
     url: `/console/hits/${row.id}`,
     detection: { name, tags, techniques: techniques ?? tagged },
     evidence: JSON.parse(row.evidence) as Hit['evidence'],
-    needsReview: row.needsReview === null ? null : (JSON.parse(row.needsReview) as Hit['needsReview']),
+    claims: JSON.parse(row.claims) as Hit['claims'],
+    techniques: JSON.parse(judgedTechniques) as string[],
     windowFrom: row.windowFrom.toISOString(),
     windowTo: row.windowTo.toISOString(),
     firstSeenAt: row.firstSeenAt.toISOString(),

@@ -1,8 +1,7 @@
 import { hash } from 'node:crypto';
 import { sql, type RawBuilder } from 'kysely';
+import type { Observation } from '../verdicts/observation.ts';
 import type { Verdict } from '../verdicts/verdict.ts';
-import type { NeedsReview } from '../verdicts/planted-text/needs-review.ts';
-import type { StruckClaim } from '../verdicts/verification/verify-verdict.ts';
 import type { Facts, RenderedRow } from '../analysis/candidate.ts';
 import { queryRows, type Tx, queryRow } from '../../platform/db/db.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
@@ -12,7 +11,9 @@ import { emitRunHitEvents, emitLateVerdict } from './hit-events.ts';
 import type { HitStatus } from './hits.schema.ts';
 
 /** A hit of a verdict. `judged` is false if the judge gave no verdict, for `unjudgedReason`, so the hit is based on its facts alone. */
-export type NewHit = Omit<Verdict, 'triggered'> & {
+export type NewHit = Verdict & {
+  /** The observations that the claims cite. */
+  observations: Observation[];
   key: string;
   detectionId: string;
   kind: string;
@@ -21,8 +22,6 @@ export type NewHit = Omit<Verdict, 'triggered'> & {
   judged: boolean;
   unjudgedReason: string | null;
   modelDisagrees: string | null;
-  needsReview: NeedsReview | null;
-  struck: StruckClaim[];
   windowFrom: Date;
   windowTo: Date;
   /** True if a backfill found it. */
@@ -38,19 +37,21 @@ export async function insertHits(tx: Tx, orgId: OrgId, newHits: NewHit[], now: D
   const textArray = (pick: (hit: NewHit) => string | null) => sql`${hits.map(pick)}::text[]`;
   const stored = await queryRows<{ id: string; key: string; rowsHash: string }>(tx)`
       insert into hits (organization_id, id, detection_id, key, entity, entity_type, kind, severity, confidence, headline, summary,
-        next_step, evidence, rows, facts, judged, unjudged_reason, model_disagrees, needs_review, struck, occurrences, window_from, window_to, first_seen_at, last_seen_at,
+        next_step, verdict, claims, evidence, observations, techniques, open_question, rows, facts, judged, unjudged_reason, model_disagrees, occurrences, window_from, window_to, first_seen_at, last_seen_at,
         created_at, updated_at)
       select ${orgId}::uuid, id, detection_id, key, entity, entity_type, kind, severity, confidence, headline, summary, next_step,
-        evidence, rows, facts, judged, unjudged_reason, model_disagrees, needs_review, struck, 0, window_from, window_to, window_to, window_to, ${now}::timestamptz, ${now}::timestamptz
+        verdict, claims, evidence, observations, techniques, open_question, rows, facts, judged, unjudged_reason, model_disagrees, 0, window_from, window_to, window_to, window_to, ${now}::timestamptz, ${now}::timestamptz
       from unnest(${hits.map((hit) => hit.id)}::uuid[], ${hits.map((hit) => hit.detectionId)}::uuid[], ${textArray((hit) => hit.key)},
         ${textArray((hit) => hit.entity)}, ${textArray((hit) => hit.entityType)}, ${textArray((hit) => hit.kind)}, ${textArray((hit) => hit.severity)},
         ${hits.map((hit) => hit.confidence)}::int[], ${textArray((hit) => hit.headline)}, ${textArray((hit) => hit.summary)},
-        ${textArray((hit) => hit.nextStep)}, ${textArray((hit) => JSON.stringify(hit.evidence))}, ${rowsTexts}::text[],
+        ${textArray((hit) => hit.nextStep)}, ${textArray((hit) => hit.verdict)}, ${textArray((hit) => JSON.stringify(hit.claims))},
+        ${textArray((hit) => JSON.stringify(hit.evidence))}, ${textArray((hit) => JSON.stringify(hit.observations))},
+        ${textArray((hit) => JSON.stringify(hit.techniques))}, ${textArray((hit) => hit.openQuestion)}, ${rowsTexts}::text[],
         ${textArray((hit) => JSON.stringify(hit.facts))}, ${hits.map((hit) => hit.judged)}::boolean[], ${textArray((hit) => hit.unjudgedReason)},
-        ${textArray((hit) => hit.modelDisagrees)}, ${textArray((hit) => hit.needsReview && JSON.stringify(hit.needsReview))}, ${textArray((hit) => JSON.stringify(hit.struck))},
+        ${textArray((hit) => hit.modelDisagrees)},
         ${hits.map((hit) => hit.windowFrom.toISOString())}::timestamptz[], ${hits.map((hit) => hit.windowTo.toISOString())}::timestamptz[])
-        as h (id, detection_id, key, entity, entity_type, kind, severity, confidence, headline, summary, next_step, evidence, rows,
-          facts, judged, unjudged_reason, model_disagrees, needs_review, struck, window_from, window_to)
+        as h (id, detection_id, key, entity, entity_type, kind, severity, confidence, headline, summary, next_step, verdict, claims, evidence,
+          observations, techniques, open_question, rows, facts, judged, unjudged_reason, model_disagrees, window_from, window_to)
       on conflict (organization_id, detection_id, key) do update set ${mergeIntoExisting(newHits.some(({ late }) => late))}
       returning id, key, md5(rows) as "rowsHash"`;
   const byKey = new Map(
@@ -66,8 +67,8 @@ export async function insertHits(tx: Tx, orgId: OrgId, newHits: NewHit[], now: D
 }
 
 // prettier-ignore
-const replaceableColumns = ['severity', 'confidence', 'headline', 'summary', 'next_step', 'evidence', 'rows', 'facts', 'judged',
-  'unjudged_reason', 'model_disagrees', 'needs_review', 'struck', 'window_from', 'window_to', 'updated_at'];
+const replaceableColumns = ['severity', 'confidence', 'headline', 'summary', 'next_step', 'verdict', 'claims', 'evidence', 'observations',
+  'techniques', 'open_question', 'rows', 'facts', 'judged', 'unjudged_reason', 'model_disagrees', 'window_from', 'window_to', 'updated_at'];
 
 /**
  * Assignments for a hit that already exists. Its contents come from its earliest window, so a backfilled window that is earlier
@@ -121,10 +122,8 @@ export async function insertOccurrences(tx: Tx, orgId: OrgId, occurrences: Occur
 export type LateVerdict = {
   hitKey: string;
   verdict: Verdict;
-  triggered: boolean;
   modelDisagrees: string | null;
-  needsReview: NeedsReview | null;
-  struck: StruckClaim[];
+  observations: Observation[];
   unjudgedReason: string | null;
 };
 
@@ -153,18 +152,19 @@ export async function applyLateVerdict(
     if (isOpen) await sql`update hits set unjudged_reason = ${late.unjudgedReason} where ${isHit}`.execute(tx);
     return { hitId: hit.id, isDismissed: false };
   }
-  if (late.triggered && (isOpen || isDismissed)) {
-    const { severity, confidence, headline, summary, nextStep, evidence } = late.verdict;
+  if (late.verdict.triggered && (isOpen || isDismissed)) {
+    const { severity, confidence, headline, summary, nextStep, verdict, claims, evidence, techniques, openQuestion } =
+      late.verdict;
     await sql`
       update hits set severity = ${severity}, confidence = ${confidence}, headline = ${headline}, summary = ${summary},
-        next_step = ${nextStep}, evidence = ${JSON.stringify(evidence)}, judged = true, unjudged_reason = null,
-        model_disagrees = ${late.modelDisagrees}, needs_review = ${late.needsReview && JSON.stringify(late.needsReview)},
-        struck = ${JSON.stringify(late.struck)},
+        next_step = ${nextStep}, verdict = ${verdict}, claims = ${JSON.stringify(claims)}, evidence = ${JSON.stringify(evidence)},
+        observations = ${JSON.stringify(late.observations)}, techniques = ${JSON.stringify(techniques)}, open_question = ${openQuestion},
+        judged = true, unjudged_reason = null, model_disagrees = ${late.modelDisagrees},
         status = 'open', superseded = false, revision = revision + 1, changed_revision = revision + 1, updated_at = ${now}
       where ${isHit}`.execute(tx);
     await emitLateVerdict(tx, orgId, hit);
   }
-  if (!late.triggered && isOpen) {
+  if (!late.verdict.triggered && isOpen) {
     const reason = late.verdict.summary;
     await sql`
       with changed as (

@@ -159,6 +159,8 @@ export type SiemConnection = {
   guide?: QueryGuide;
   /** `limits.hidden` applies to every query. */
   canHide?: true;
+  /** Returns the names of the datasets that a query reads. Absent: unknown. */
+  datasetsOf?: (query: string, signal: AbortSignal) => Promise<string[]>;
   /** Returns whether all datasets of a query have events in a window, or null if that is unknown. Absent: unknown. */
   hasEvents?: (query: string, window: QueryWindow, signal: AbortSignal) => Promise<boolean | null>;
   /** Throws a SiemError if the SIEM is unreachable or rejects the credentials. */

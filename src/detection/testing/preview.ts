@@ -80,6 +80,5 @@ function toPreviewCandidate(resolution: Resolution): Preview['candidates'][numbe
   return { entity, entityType, severity, facts, rows, outcome: resolution.outcome, verdict };
 }
 
-function toPreviewVerdict({ verified, fallback }: JudgedResolution): RunVerdict {
-  return fallback ? { ...verified.verdict, unjudgedReason: fallback.reason } : verified.verdict;
-}
+const toPreviewVerdict = ({ verdict, fallback }: JudgedResolution): RunVerdict =>
+  fallback ? { ...verdict, unjudgedReason: fallback.reason } : verdict;

@@ -74,7 +74,7 @@ export async function runTestCase(
     for (const resolution of resolutions)
       if (resolution.outcome === 'judged' && resolution.fallback) throw new Error(resolution.fallback.message);
     const entities = resolutions.flatMap((resolution) =>
-      resolution.outcome === 'judged' && resolution.verified.triggered ? [resolution.candidate.entity] : [],
+      resolution.outcome === 'judged' && resolution.verdict.triggered ? [resolution.candidate.entity] : [],
     );
     return { found: [...new Set(entities)].toSorted(), suppressed };
   } finally {

@@ -114,7 +114,7 @@ export function findOldestEvent(connection: SiemConnection, query: string, signa
 export function collectHitKeys(resolutions: Resolution[]): Set<string> {
   return new Set(
     resolutions.flatMap((resolution) =>
-      resolution.outcome === 'judged' && resolution.verified.triggered ? [resolution.hitKey] : [],
+      resolution.outcome === 'judged' && resolution.verdict.triggered ? [resolution.hitKey] : [],
     ),
   );
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { verdictShape } from '../verdicts/verdicts.schema.ts';
 import { severities } from '../analysis/candidate.ts';
 import { Tuning } from '../analysis/tuning.schema.ts';
 import { PreviewInput } from '../detections/record/detection-input.schema.ts';
@@ -18,19 +19,7 @@ export const PreviewDetection = PreviewInput;
 export type PreviewDetection = z.infer<typeof PreviewDetection>;
 
 const Verdict = z.object({
-  entity: z.string(),
-  entityType: z.string(),
-  triggered: z.boolean(),
-  confidence: z.number(),
-  severity: z.enum(severities),
-  headline: z.string(),
-  summary: z.string(),
-  evidence: z.array(z.object({ rowId: z.string(), field: z.string(), value: z.string(), why: z.string() })),
-  nextStep: z.string(),
-  outsideContext: z
-    .array(z.string())
-    .optional()
-    .describe('Sources outside the organization that the judge read besides the rows: `feed`, or the names of tools.'),
+  ...verdictShape,
   unjudgedReason: z.string().optional().describe('Why the verdict comes from the facts instead of the model.'),
 });
 

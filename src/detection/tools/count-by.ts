@@ -1,7 +1,6 @@
 import { z } from 'zod';
-import type { Expression } from '../matching/expression.ts';
 import type { QueryGuide, QueryRow, QueryWindow } from '../siem/connector.ts';
-import { countColumns, type CountsQuery } from '../siem/dialects/dialect.ts';
+import { countColumns, equalsText, type CountsQuery } from '../siem/dialects/dialect.ts';
 import { containsHiddenField, isHiddenDataset, isHiddenField, hidesNothing } from '../siem/hidden-data.ts';
 import { defineTool, type ToolSources } from './tool-definition.ts';
 import { describeEmpty, explainRefusal, readSpan, refuse, searchLimits, spanInput } from './log-span.ts';
@@ -34,7 +33,7 @@ export const countBy = defineTool({
     limit: z.int().min(1).max(100).default(20),
   }),
   effect: 'read',
-  origin: 'outside',
+  source: 'events',
   seesOtherEntities: true,
   findUrlProblem: null,
   run: ({ dataset, field, where, limit, ...span }, sources, signal) => {
@@ -49,7 +48,7 @@ export const countBy = defineTool({
     );
     if (kept !== undefined) return Promise.resolve(refuse(request, kept));
     const by = field === undefined ? { stepSeconds: chooseStep(window) } : { field };
-    const conditions = where.map(equals);
+    const conditions = where.map(({ field: name, value }) => equalsText(name, value));
     const counts = {
       where: { kind: 'all', of: conditions } as const,
       by,
@@ -67,12 +66,6 @@ export function findHidden(dataset: string, fields: readonly string[], { hidden 
   const field = fields.find((name) => isHiddenField(name, hidden) || containsHiddenField(name, hidden));
   return field === undefined ? undefined : `The organization keeps the field ${field}, or a part of it, from models.`;
 }
-
-const equals = ({ field, value }: { field: string; value: string }): Expression => ({
-  kind: 'match',
-  field,
-  test: { kind: 'text', pattern: [{ text: value }], cased: false },
-});
 
 /** Returns the shortest step, in whole hours or days, of which a window has at most 48. */
 export function chooseStep({ from, to }: Pick<QueryWindow, 'from' | 'to'>): number {

@@ -19,7 +19,7 @@ export const listDatasets = defineTool({
     contains: z.string().max(100).optional().describe('Return only datasets whose name contains this text.'),
   }),
   effect: 'read',
-  origin: 'organization',
+  source: 'reference',
   seesOtherEntities: false,
   findUrlProblem: null,
   run: async ({ contains = '' }, { logs: { connection }, hidden }, signal) => {
@@ -62,7 +62,7 @@ export const describeDataset = defineTool({
     ...spanInput,
   }),
   effect: 'read',
-  origin: 'outside',
+  source: 'events',
   seesOtherEntities: true,
   findUrlProblem: null,
   run: ({ dataset, contains, offset, ...span }, sources, signal) => {

@@ -19,7 +19,7 @@ export const searchFeed = defineTool({
     limit: z.int().min(1).max(20).default(5),
   }),
   effect: 'read',
-  origin: 'outside',
+  source: 'outside',
   seesOtherEntities: false,
   findUrlProblem: null,
   run: async ({ text, limit }, sources) => {
@@ -36,7 +36,7 @@ export const lookupIndicator = defineTool({
     value: z.string().min(3).max(2_000).describe('A complete IP address, domain, URL, hash or other indicator.'),
   }),
   effect: 'read',
-  origin: 'outside',
+  source: 'outside',
   seesOtherEntities: false,
   findUrlProblem: null,
   run: async ({ value }, sources) => {
@@ -54,7 +54,7 @@ export const lookupTechnique = defineTool({
   description: 'Returns the name, tactics and platforms of an ATT&CK technique by its ID.',
   input: z.strictObject({ id: z.string().regex(/^T\d{4}(?:\.\d{3})?$/i) }),
   effect: 'read',
-  origin: 'organization',
+  source: 'reference',
   seesOtherEntities: false,
   findUrlProblem: null,
   run: ({ id }, sources) => {

@@ -13,7 +13,7 @@ export const httpGet = defineTool({
       ),
   }),
   effect: 'send',
-  origin: 'outside',
+  source: 'outside',
   seesOtherEntities: false,
   findUrlProblem: findTemplateProblem,
   run: async ({ values }, { grant, fetchText, entity, known }, signal) => {

@@ -14,7 +14,7 @@ export const getRows = defineTool({
     contains: z.string().max(200).optional().describe('Return only rows that contain this text in any field.'),
   }),
   effect: 'read',
-  origin: 'organization',
+  source: 'case',
   seesOtherEntities: false,
   findUrlProblem: null,
   run: ({ offset, limit, contains }, { rows, hidden }) => {
@@ -46,7 +46,7 @@ export const entityProfile = defineTool({
     limit: z.int().min(1).max(100).default(50),
   }),
   effect: 'read',
-  origin: 'organization',
+  source: 'records',
   seesOtherEntities: false,
   findUrlProblem: null,
   run: async ({ entity, limit }, sources) => {
@@ -72,7 +72,7 @@ export const relatedHits = defineTool({
     limit: z.int().min(1).max(50).default(20),
   }),
   effect: 'read',
-  origin: 'outside',
+  source: 'records',
   seesOtherEntities: true,
   findUrlProblem: null,
   run: async ({ value, days, limit }, sources) => {

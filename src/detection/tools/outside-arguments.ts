@@ -1,5 +1,5 @@
 import type { Candidate } from '../analysis/candidate.ts';
-import type { ToolResult } from './tool-result.ts';
+import type { FoundRows } from './tool-definition.ts';
 
 /**
  * Returns the values that an investigation was shown: those of the candidate, and those of results. Columns whose kind is `other` are left out, because the
@@ -7,7 +7,7 @@ import type { ToolResult } from './tool-result.ts';
  */
 export function collectKnownValues(
   { entity, rows, facts }: Pick<Candidate, 'entity' | 'rows' | 'facts'>,
-  results: readonly ToolResult[] = [],
+  results: readonly FoundRows[] = [],
 ): Set<string> {
   const known = new Set([entity, ...rows.flatMap((row) => Object.values(row.fields))]);
   for (const value of Object.values(facts).flat())

@@ -21,7 +21,7 @@ export const readSkill = defineTool({
     offset: z.int().min(0).max(1_000_000).default(0).describe('Where to continue a text that was cut.'),
   }),
   effect: 'read',
-  origin: 'organization',
+  source: 'reference',
   seesOtherEntities: false,
   findUrlProblem: null,
   run: async ({ name, path, offset }, sources) => {

@@ -16,7 +16,7 @@ export const searchLogs = defineTool({
     ...spanInput,
   }),
   effect: 'read',
-  origin: 'outside',
+  source: 'events',
   seesOtherEntities: true,
   findUrlProblem: null,
   run: ({ query, ...span }, sources, signal) => {

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { ModelTool, TextOrigin, ToolEffect } from '../../platform/models/model-tool.ts';
+import type { ModelTool, ResultSource, ToolEffect } from '../../platform/models/model-tool.ts';
 import type { Facts, RenderedRow } from '../analysis/candidate.ts';
 import type { QueryRow, SiemConnection, TimeBounds } from '../siem/connector.ts';
 import type { HiddenData } from '../siem/hidden-data.ts';
@@ -14,7 +14,7 @@ export type ToolDefinition<Input = unknown> = {
   input: z.ZodType<Input>;
   effect: ToolEffect;
   /** `get_rows` returns the rows of the case, which have rules of their own, so it adds nothing from outside. */
-  origin: TextOrigin;
+  source: ResultSource;
   /** Its results may contain rows of any entity, so a detection with this tool is no longer limited to one entity. */
   seesOtherEntities: boolean;
   /** Returns the problem with the URL that the grant of an administrator must set, or undefined. Null if a grant sets no URL. */
@@ -27,10 +27,13 @@ export type ToolDefinition<Input = unknown> = {
 export const defineTool = <Input>(tool: ToolDefinition<Input>): ToolDefinition => tool;
 
 /** A tool that is bound to one entity. `earlier` are the results that the investigation has so far. */
+/** What an investigation was shown before. */
+export type FoundRows = Pick<ToolResult, 'columns' | 'rows'>;
+
 export type BoundTool = Omit<ModelTool, 'run'> & {
   /** An administrator granted the tool and vouches for its results, so that they can prove something. */
   isTrusted: boolean;
-  run: (input: unknown, signal: AbortSignal, earlier?: readonly ToolResult[]) => Promise<ToolResult>;
+  run: (input: unknown, signal: AbortSignal, earlier?: readonly FoundRows[]) => Promise<ToolResult>;
 };
 
 /** What an administrator grants to a detection with a tool that sends data. */
@@ -92,5 +95,5 @@ export type ToolSources = {
  * items mention, each with the titles of the items.
  */
 export type FeedTools = Pick<ToolSources, 'searchFeed' | 'lookupIndicator' | 'lookupTechnique'> & {
-  findKnownIndicators: (values: string[]) => Promise<{ indicator: string; items: string[] }[]>;
+  findKnownIndicators: (values: string[]) => Promise<{ indicator: string; items: { id: string; title: string }[] }[]>;
 };

@@ -119,8 +119,7 @@ describe.each(Object.entries(tools))('%s', (name, tool) => {
     expect(bound.parse({ ...inputs[name]![0], unknown: 1 })).toMatchObject({
       problem: expect.stringContaining('unknown'),
     });
-    // Rows of other entities, like answers of other systems, may have been written by an attacker.
-    if (tool.seesOtherEntities || tool.effect === 'send') expect(tool.origin).toBe('outside');
+    if (tool.effect === 'send') expect(tool.source).toBe('outside');
     if (tool.alias !== undefined) expect(findTool(tool.alias)).toBe(tool);
   });
 

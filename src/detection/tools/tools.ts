@@ -46,14 +46,14 @@ export function findTool(name: string): ToolDefinition | undefined {
 export function bindTool(name: string, sources: Omit<ToolSources, 'known'>): BoundTool | undefined {
   const tool = findTool(name);
   if (!tool) return undefined;
-  const { description, input, effect, origin, run } = tool;
+  const { description, input, effect, source, run } = tool;
   const { $schema: _, ...inputSchema } = z.toJSONSchema(input, { io: 'input' }) as Record<string, unknown>;
   return {
     name,
     description,
     inputSchema,
     effect,
-    origin,
+    source,
     isTrusted: sources.grant?.isTrusted ?? false,
     parse: (values) => {
       const parsed = input.safeParse(values);

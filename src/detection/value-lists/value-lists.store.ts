@@ -67,6 +67,21 @@ export async function readValueLists(tx: Tx, orgId: OrgId, names: readonly strin
   return new Map(rows.map(({ name, listValues }) => [name, JSON.parse(listValues) as string[]]));
 }
 
+const likeMax = 5_000;
+
+/** Returns the entries of all lists that equal one of the values in any case, and those that are patterns or networks. */
+export function listEntriesLike(
+  tx: Tx,
+  orgId: OrgId,
+  values: readonly string[],
+): Promise<{ list: string; entry: string }[]> {
+  const lower = values.map((value) => value.toLowerCase());
+  return queryRows<{ list: string; entry: string }>(tx)`
+      select l.name as list, v.entry from value_lists l cross join lateral jsonb_array_elements_text(l.list_values::jsonb) v (entry)
+      where l.organization_id = ${orgId} and (lower(v.entry) = any(${lower}::text[]) or v.entry like '%*%' or v.entry like '%/%')
+      order by l.name, v.entry limit ${likeMax}`;
+}
+
 /** Returns the lists that contain a value as a whole, in any case. Patterns and networks of a list are not compared. */
 export function findListsWith(
   tx: Tx,

@@ -1,41 +1,67 @@
 import type { Severity } from '../analysis/candidate.ts';
 
-export type VerdictEvidence = { rowId: string; field: string; value: string; why: string };
+/** What an investigation concludes. */
+export type Conclusion = 'raise' | 'dismiss' | 'undecided';
 
-/** A judge's verdict on one entity. `confidence` is 0-100. `output` follows the detection's own schema and is not verified. */
+/**
+ * What a claim refers to: a cell of a row or a figure of an aggregate in an observation (`rows` is the candidate's own, `o1` the first of the
+ * investigation), a computed fact, an earlier hit, a note, an entry of a value list, a passage of a document of the author, or one of a feed item.
+ */
+export type Citation =
+  | { observation: string; rowId: string; field: string; value: string }
+  | { observation: string; column: string; value: string }
+  | { fact: string }
+  | { hit: string }
+  | { note: string }
+  | { list: string; entry: string }
+  | { document: string; quote: string }
+  | { item: string; quote: string };
+
+/** One sentence of a verdict with its citations. An assessment is a judgment that nothing can prove. */
+export type Claim = { text: string; kind: 'fact' | 'assessment'; cites: Citation[] };
+
+/**
+ * How far a claim is proven. `cited`: its citations resolve, and every value in it stands there. `supported`: a second look at the claim and the
+ * cited cells alone confirmed it. `unproven`: shown with its `reason`, proves nothing. `assessment`: claims no fact.
+ */
+export type ClaimStatus = 'supported' | 'cited' | 'unproven' | 'assessment';
+export type CheckedClaim = Claim & { status: ClaimStatus; reason: string | null };
+
+/** What a model submits. */
+export type Submission = {
+  verdict: Conclusion;
+  severity: Severity;
+  /** 0-100, in the verdict that is given. */
+  confidence: number;
+  headline: string;
+  claims: Claim[];
+  techniques: string[];
+  nextSteps: string[];
+  /** What the author's own schema asks for. Not verified. */
+  output?: unknown;
+};
+
+/**
+ * A citation of a fact, as hits show it. `observation` is where it stands: `rows`, `o1`, …, or `fact`, `hit`, `note`, `list`, `document` or `item`.
+ * `rowId` is then the ID or name there, and `field` what is cited of it. `why` is the claim.
+ */
+export type VerdictEvidence = { observation: string; rowId: string; field: string; value: string; why: string };
+
+/** A checked verdict on one entity. `summary` is the text of its claims that stand. `triggered`: it is a hit. `confidence` is 0-100. */
 export type Verdict = {
   entity: string;
   entityType: string;
+  verdict: Conclusion;
   triggered: boolean;
   confidence: number;
   severity: Severity;
   headline: string;
   summary: string;
+  claims: CheckedClaim[];
   evidence: VerdictEvidence[];
+  techniques: string[];
   nextStep: string;
+  /** What has to be found out before the case can be decided. Null for a verdict that decides it. */
+  openQuestion: string | null;
   output?: unknown;
-  /** Sources outside the organization that the judge read besides the rows: `feed`, or names of tools. Absent if there were none. */
-  outsideContext?: string[];
-  trace?: VerdictTrace;
 };
-
-/**
- * How a model reached its verdict, for the score. `repaired` means that its first verdict had a wrong form, `recited` that its first
- * evidence was not in the rows. `instructions` counts row fields with text that seems addressed to a model.
- */
-export type VerdictTrace = {
-  repaired: boolean;
-  recited: boolean;
-  toolCalls: number;
-  toolFaults: number;
-  instructions: number;
-  /** Tools whose results contained text addressed to a model. */
-  plantedTools?: string[];
-  /** What the model read besides the rows that the organization did not write: `feed`, or names of tools. */
-  outside?: string[];
-  /** Set if the model did not come to its dismissal, or to a severity below that of the facts, without what outsiders wrote. */
-  unconfirmed?: Unconfirmed;
-};
-
-/** What outsiders wrote that a verdict depends on: `fields` of the rows with free text, and other `context` as in `VerdictTrace.outside`. */
-export type Unconfirmed = { fields: string[]; context: string[] };

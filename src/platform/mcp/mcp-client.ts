@@ -87,7 +87,7 @@ function toModelTool(client: Client, name: string, tool: McpToolDescription): Mo
     inputSchema: tool.inputSchema as Record<string, unknown>,
     // Every call sends data written by the model to the server, whatever the server claims about its tools.
     effect: 'send',
-    origin: 'outside',
+    source: 'outside',
     isForeign: true,
     parse: (input) => ({ input }),
     run: async (input, signal) => {

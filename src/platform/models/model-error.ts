@@ -50,14 +50,16 @@ export const modelRefusedError = (name: string): ModelError =>
 export const invalidVerdictError = (name: string, problem: string): ModelError =>
   invalidAnswerError('invalid_verdict', `${name} returned no valid verdict`, problem);
 
-export const unsupportedEvidenceError = (name: string, problem: string): ModelError =>
-  invalidAnswerError('evidence_not_found', `${name} cited no evidence that is in the rows`, problem);
-
 export const invalidDraftError = (name: string, problem: string): ModelError =>
   invalidAnswerError('invalid_draft', `${name} returned no usable draft`, problem);
 
 const invalidAnswerError = (kind: string, summary: string, problem: string): ModelError =>
   upstreamModelError(kind, `${summary} in two attempts: ${truncateText(escapeInvisible(problem), 500)}`, permanent);
+
+const unusable = new Set(['invalid_verdict', 'invalid_draft', 'model_refused', 'model_bad_request', 'too_many_steps']);
+
+/** Returns whether a failure concerns one question alone: the model can answer others, but would fail again on this one. */
+export const isUnusableAnswer = ({ kind }: Pick<ModelFailure, 'kind'>): boolean => unusable.has(kind);
 
 /** Returns an error that the author of the detection has to fix. */
 export const modelAuthorError = (kind: string, message: string): ModelError =>

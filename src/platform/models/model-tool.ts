@@ -7,15 +7,15 @@ import type { ToolDeclaration, TokenUsage } from './model-request.ts';
 export type ToolEffect = 'read' | 'send';
 
 /**
- * Who writes the text that a prompt contains besides the rows of a case. `organization`: the organization itself, or its own figures.
- * `outside`: anyone else, such as the publishers of feed items and the servers of tools. Such text may raise a verdict, but never lower it.
+ * Where the results of a tool come from. `case`: the rows of the case itself. `events`: the logs. `records`: notes, lists and hits of the organization. `reference`: what the product
+ * ships, or the names of datasets. `outside`: anyone else, such as the publishers of feed items and the servers of tools.
  */
-export type TextOrigin = 'organization' | 'outside';
+export type ResultSource = 'case' | 'events' | 'records' | 'reference' | 'outside';
 
-/** A tool that a model can call. `parse` validates the model's input for `run`. `origin` is that of its results. */
+/** A tool that a model can call. `parse` validates the model's input for `run`. `source` is where its results come from. */
 export type ModelTool = ToolDeclaration & {
   effect: ToolEffect;
-  origin: TextOrigin;
+  source: ResultSource;
   /** Another system wrote the description of the tool, so offering the tool is enough for the model to read its text. */
   isForeign?: boolean;
   parse: (input: Record<string, unknown>) => { input: unknown } | { problem: string };
@@ -39,5 +39,7 @@ export type ModelStep = {
   text?: string;
   toolCalls?: unknown;
   tool?: { name: string; input: unknown; output: string; simulated: boolean; failed: boolean };
+  /** What the call of a tool found. */
+  observation?: unknown;
   error?: string;
 };

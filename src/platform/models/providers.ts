@@ -41,6 +41,8 @@ export const common = {
   runsAtOnce: z.int().min(1).max(1000).default(8),
   /** How many entities one run lets the model judge at the same time. */
   entitiesAtOnce: z.int().min(1).max(32).default(4),
+  /** Have each fact that the model claims checked by a second call, of the alias `verifier` if there is one. Otherwise no claim is called more than cited. */
+  verifyClaims: z.boolean().default(true),
 };
 
 const optional = name.optional();

@@ -17,16 +17,16 @@ const hit: EventBody = {
     summary: 'See [here](https://evil.example) <!channel> *now*',
     nextStep: 'Ask ada.',
     detection: { name: 'New country', tags: ['identity'], techniques: ['T1078.004', 'T1110'] },
-    needsReview: { reason: 'planted_text', fields: ['user_agent'], tools: [] },
+    openQuestion: 'Who <owns> this?',
   },
 };
 
-test('summarizes the detection, its techniques and the planted fields of a hit', () => {
+test('summarizes the detection, its techniques and the open question of a hit', () => {
   expect(summarizeEvent(hit).facts).toEqual(
     expect.arrayContaining([
       ['Detection', 'New country'],
       ['Techniques', 'T1078.004, T1110'],
-      ['Needs a person', 'user_agent'],
+      ['Undecided', 'Who <owns> this?'],
     ]),
   );
 });
@@ -58,7 +58,7 @@ test('renders a Slack message in the documented shape', () => {
           'Confidence: 80',
           'Detection: New country',
           'Techniques: T1078.004, T1110',
-          'Needs a person: user_agent',
+          'Undecided: Who <owns> this?',
           'Next: Ask ada.',
         ].map((text) => ({
           type: 'plain_text',

@@ -90,8 +90,7 @@ const factPaths: [label: string, path: string][] = [
   ['Detection', 'detection.name'],
   ['Detection ID', 'detectionId'],
   ['Techniques', 'detection.techniques'],
-  ['Needs a person', 'needsReview.fields'],
-  ['Needs a person', 'needsReview.context'],
+  ['Undecided', 'openQuestion'],
   ['Next', 'nextStep'],
 ];
 const namePaths = ['group.headline', 'headline', 'name', 'event.title', 'entity', 'alias', 'id'];

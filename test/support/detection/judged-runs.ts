@@ -6,31 +6,59 @@ import type { CreateDetection } from '../../../src/detection/detections/record/d
 
 export const login = (user: string, n = 0) => ({ _id: `e-${user}-${n}`, _time: hour(0), user, action: 'ConsoleLogin' });
 
-/** Returns a verdict on the entity of a request, with evidence from its first row. */
-export function verdictOn(request: ModelRequestRecord, overrides: Record<string, unknown> = {}) {
-  const [facts, rows] = delimitedBlocks(request.turns[0]!.text);
-  const { entity, entityType } = JSON.parse(facts!) as { entity: string; entityType: string };
+/** Returns a claim that cites the first row of a request, its action if it has one. */
+export function claimOn(request: ModelRequestRecord, text = 'It signed in.') {
+  const [, rows] = delimitedBlocks(request.turns[0]!.text);
   const [row] = JSON.parse(rows!) as { rowId: string; fields: Record<string, string> }[];
-  const [field, value] = Object.entries(row!.fields).find(([name]) => name === 'action')!;
-  const evidence = [{ rowId: row!.rowId, field, value, why: 'the sign-in' }];
-  const verdict = {
-    entity,
-    entityType,
-    triggered: true,
-    confidence: 77,
-    severity: 'low',
-    headline: 'A sign-in',
-    summary: 'It signed in.',
-    evidence,
-    nextStep: 'Ask.',
-    ...overrides,
-  };
-  return { calls: [{ name: 'submit_verdict', input: verdict }] };
+  const cells = Object.entries(row!.fields);
+  const [field, value] = cells.find(([name]) => name === 'action') ?? cells[0]!;
+  return { text, kind: 'fact', cites: [{ observation: 'rows', rowId: row!.rowId, field, value }] };
 }
 
-/** Returns a verdict on the entity of a request that cites a value that is not in its rows. */
+/** Returns a submission on the entity of a request, with a claim about the action of its first row. */
+export function verdictOn(request: ModelRequestRecord, overrides: Record<string, unknown> = {}) {
+  const submission = {
+    claims: [claimOn(request)],
+    techniques: [],
+    nextSteps: ['Ask.'],
+    headline: 'A sign-in',
+    verdict: 'raise',
+    severity: 'low',
+    confidence: 77,
+    ...overrides,
+  };
+  return { calls: [{ name: 'submit_verdict', input: submission }] };
+}
+
+/** A claim that the first document of a detection, `runbook`, explains the behavior. */
+export const excuse = {
+  text: 'The runbook says that such sign-ins are planned.',
+  kind: 'fact',
+  cites: [{ document: 'runbook', quote: 'such sign-ins are planned' }],
+};
+export const runbook = {
+  provider: 'wiki',
+  id: '1',
+  name: 'runbook',
+  mimeType: 'text/plain',
+  content: 'At night, such sign-ins are planned.',
+};
+
+/** Returns a dismissal with proof, for a detection with the document `runbook`. */
+export const dismissalOn = (request: ModelRequestRecord, overrides: Record<string, unknown> = {}) =>
+  verdictOn(request, { verdict: 'dismiss', confidence: 90, severity: 'none', claims: [excuse], ...overrides });
+
+/** Returns a raise that cites a value that is not in the rows. */
 export const misquoteOn = (request: ModelRequestRecord) =>
-  verdictOn(request, { evidence: [{ rowId: 'e-nobody', field: 'action', value: 'DeleteTrail', why: 'x' }] });
+  verdictOn(request, {
+    claims: [
+      {
+        text: 'It deleted the trail.',
+        kind: 'fact',
+        cites: [{ observation: 'rows', rowId: 'e-nobody', field: 'action', value: 'DeleteTrail' }],
+      },
+    ],
+  });
 
 type Options = {
   answer?: ScriptedSearch;

@@ -4,11 +4,13 @@ import { verdictSchema } from '../../../src/detection/detections/record/field-sc
 import { nothingHidden } from '../../../src/detection/siem/hidden-data.ts';
 import { bindTool } from '../../../src/detection/tools/tools.ts';
 import type { ToolSources } from '../../../src/detection/tools/tool-definition.ts';
-import type { JudgeTask } from '../../../src/detection/verdicts/model/judge-task.ts';
+import { createVerifier } from '../../../src/detection/verdicts/investigation/ask-verifier.ts';
+import type { InvestigationTask } from '../../../src/detection/verdicts/investigation/task.ts';
+import { caseOf } from './verdict-examples.ts';
 import { readModelSettings } from '../../../src/platform/models/model-settings.ts';
 import { createModels } from '../../../src/platform/models/models.ts';
 import type { ModelStep } from '../../../src/platform/models/model-tool.ts';
-import { createVerdictOutput } from '../../../src/detection/verdicts/model/verdict-output.ts';
+import { createSubmissionFormat } from '../../../src/detection/verdicts/investigation/submission.ts';
 
 const candidate: Candidate = {
   entity: 'root',
@@ -21,17 +23,24 @@ const candidate: Candidate = {
     { rowId: 'e1', time: '2026-03-02T00:10:00.000Z', fields: { user: 'root', action: 'ConsoleLogin', country: 'NO' } },
   ],
 };
-/** A valid verdict on the entity. */
+/** A valid submission on the entity. */
 export const verdict = {
-  entity: 'root',
-  entityType: 'user',
-  triggered: true,
-  confidence: 80,
-  severity: 'medium',
+  claims: [
+    {
+      text: 'root signed in from NO.',
+      kind: 'fact',
+      cites: [
+        { observation: 'rows', rowId: 'e1', field: 'action', value: 'ConsoleLogin' },
+        { observation: 'rows', rowId: 'e1', field: 'country', value: 'NO' },
+      ],
+    },
+  ],
+  techniques: [],
+  nextSteps: ['Ask the owner.'],
   headline: 'root signed in',
-  summary: 'root signed in from NO.',
-  evidence: [{ rowId: 'e1', field: 'action', value: 'ConsoleLogin', why: 'the sign-in' }],
-  nextStep: 'Ask the owner.',
+  verdict: 'raise',
+  severity: 'medium',
+  confidence: 80,
 };
 /** Returns a response that calls a tool. */
 export const call = (name: string, input: unknown) => ({ calls: [{ name, input }] });
@@ -51,15 +60,16 @@ type Protocol = (typeof protocols)[number];
 export async function startJudging(
   protocol: Protocol,
   brain: ModelBrain,
-  more: Partial<JudgeTask['definition']> & {
+  more: Partial<InvestigationTask['definition']> & {
     timeoutSeconds?: number;
     tools?: string[];
     own?: Record<string, unknown>;
     stepsMax?: number;
+    isVerifierOn?: boolean;
   } = {},
 ) {
   const stand = await startModelStandIn(protocol === 'compatible' ? 'openai-chat' : protocol, brain);
-  const { timeoutSeconds = 20, tools = [], own, stepsMax = 6, ...definition } = more;
+  const { timeoutSeconds = 20, tools = [], own, stepsMax = 6, isVerifierOn = false, ...definition } = more;
   const common = {
     model: 'stand-in',
     apiKey: 'secret-key',
@@ -79,7 +89,12 @@ export async function startJudging(
   const { entity, rows, facts } = candidate;
   const sources = { entity, rows, facts, hidden: nothingHidden } as ToolSources;
   const controller = new AbortController();
-  const task: JudgeTask = {
+  const meter = {
+    checkBudget: () => Promise.resolve(),
+    recordStep: (step: ModelStep) => Promise.resolve(void steps.push(step)),
+  };
+  const task: InvestigationTask = {
+    ...meter,
     model,
     definition: {
       name: 'Root',
@@ -92,12 +107,13 @@ export async function startJudging(
       customInstructions: null,
       ...definition,
     },
-    candidate,
-    output: createVerdictOutput(verdictSchema, own ?? null),
+    file: caseOf(candidate),
+    format: createSubmissionFormat(verdictSchema, own ?? null),
     tools: tools.map((name) => bindTool(name, sources)!),
     stepsMax,
-    checkBudget: () => Promise.resolve(),
-    recordStep: (step) => Promise.resolve(void steps.push(step)),
+    verify: isVerifierOn
+      ? createVerifier({ model, meter: { startConversation: () => meter }, entity: 'root', signal: controller.signal })
+      : undefined,
     signal: controller.signal,
   };
   return { stand, steps, task, controller };

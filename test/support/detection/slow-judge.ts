@@ -1,7 +1,17 @@
-import type { Judge } from '../../../src/detection/runs/judging/judge.ts';
-import { createAnalystVerdict } from '../../../src/detection/verdicts/analyst/analyst.ts';
+import type { Candidate } from '../../../src/detection/analysis/candidate.ts';
+import { judgeAsAnalyst, type Judge, type Judged } from '../../../src/detection/runs/judging/judge.ts';
+import type { Verdict } from '../../../src/detection/verdicts/verdict.ts';
 import { detectionTexts } from './analysis-examples.ts';
 import type { RunsTest } from './scripted-runs.ts';
+
+/** Returns the analyst's verdict on a candidate, with other fields. */
+export function judgedAs(candidate: Candidate, fields: Partial<Verdict> = {}): Judged {
+  const judged = judgeAsAnalyst(candidate, detectionTexts);
+  return { ...judged, verdict: { ...judged.verdict, ...fields } };
+}
+
+/** What makes a verdict a dismissal. */
+export const dismissed = { verdict: 'dismiss', triggered: false } as const;
 
 /** Returns a judge that is not instant, so that each verdict is stored immediately. It fails after `limit` verdicts. */
 export function slowJudge(limit = Infinity): Judge & { asked: string[] } {
@@ -13,7 +23,7 @@ export function slowJudge(limit = Infinity): Judge & { asked: string[] } {
     judge: async (candidate) => {
       if (asked.length >= limit) throw new Error('the model is gone');
       asked.push(candidate.entity);
-      return { ...createAnalystVerdict(candidate, detectionTexts), confidence: 42 };
+      return judgedAs(candidate, { confidence: 42 });
     },
   };
 }

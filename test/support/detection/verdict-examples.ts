@@ -1,4 +1,6 @@
-import type { Verdict } from '../../../src/detection/verdicts/verdict.ts';
+import type { CaseFile } from '../../../src/detection/verdicts/claims/case-file.ts';
+import type { Observation } from '../../../src/detection/verdicts/observation.ts';
+import type { Submission } from '../../../src/detection/verdicts/verdict.ts';
 import type { Candidate } from '../../../src/detection/analysis/candidate.ts';
 import { candidatesOf, definitionOf } from './analysis-examples.ts';
 
@@ -29,15 +31,62 @@ export const rows = [
 export const [medium] = candidatesOf(rows, definitionOf('custom')) as [Candidate];
 export const [high] = candidatesOf(rows, definitionOf('privilege_escalation')) as [Candidate];
 
-/** A verdict whose claims are all in the rows. */
-export const good: Verdict = {
-  entity: 'alice',
-  entityType: 'user',
-  triggered: true,
-  confidence: 80,
+/** A submission whose claims are all in the rows. */
+export const good: Submission = {
+  verdict: 'raise',
   severity: 'medium',
+  confidence: 80,
   headline: 'alice attached AdministratorAccess',
-  summary: 'User alice called AttachUserPolicy from 192.0.2.7 on web-01. There were 12 failures.',
-  evidence: [{ rowId: 'e1', field: 'policy', value: 'AdministratorAccess', why: 'full rights' }],
-  nextStep: 'Ask alice whether this was planned.',
+  claims: [
+    {
+      text: 'User alice called AttachUserPolicy from 192.0.2.7 on web-01.',
+      kind: 'fact',
+      cites: [
+        { observation: 'rows', rowId: 'e1', field: 'eventName', value: 'AttachUserPolicy' },
+        { observation: 'rows', rowId: 'e1', field: 'ip', value: '192.0.2.7' },
+        { observation: 'rows', rowId: 'e1', field: 'host', value: 'web-01' },
+      ],
+    },
+    {
+      text: 'There were 12 failures.',
+      kind: 'fact',
+      cites: [{ observation: 'rows', rowId: 'e1', field: 'failures', value: '12' }],
+    },
+    { text: 'It looks like an attempt to gain full rights.', kind: 'assessment', cites: [] },
+  ],
+  techniques: ['T1098'],
+  nextSteps: ['Ask alice whether this was planned.'],
 };
+
+/** The case of a candidate about which nothing else is known. */
+export const caseOf = (candidate: Candidate, more: Partial<CaseFile> = {}): CaseFile => ({
+  candidate,
+  facts: candidate.facts,
+  observations: [],
+  notes: [],
+  hits: [],
+  entries: [],
+  items: [],
+  documents: [],
+  ...more,
+});
+
+/** An observation of a search that found these rows. */
+export const observationOf = (id: string, ...rows: Record<string, string>[]): Observation => ({
+  id,
+  tool: 'search_logs',
+  input: {},
+  query: 'SELECT * FROM signins',
+  from: '2024-01-01T00:00:00.000Z',
+  to: '2024-01-02T00:00:00.000Z',
+  columns: Object.keys(rows[0] ?? {}).map((name) => ({ name, kind: 'value' })),
+  rows: rows.map((fields, index) => ({ rowId: `r${index + 1}`, time: null, fields })),
+  total: rows.length,
+  truncated: false,
+  hasEvents: true,
+  source: 'events',
+  isTrusted: false,
+  at: '2024-01-02T00:00:00.000Z',
+  ms: 3,
+  hash: 'x',
+});

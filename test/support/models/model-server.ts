@@ -1,4 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { verifierTool } from '../../../src/detection/verdicts/investigation/ask-verifier.ts';
+import { confirmTool } from '../../../src/detection/verdicts/investigation/confirm-dismissal.ts';
 import { closeServer, listen } from '../listen.ts';
 import { anthropicMessages } from './protocols/anthropic-messages.ts';
 import { bedrock } from './protocols/bedrock.ts';
@@ -25,7 +27,17 @@ export type ModelRequestRecord = ProtocolRequest & {
 };
 
 export type ModelBrain = (asked: ModelRequestRecord, nth: number) => ModelReply | Promise<ModelReply>;
-export type ModelStandIn = { url: string; asked: ModelRequestRecord[]; think: (brain: ModelBrain) => void };
+/**
+ * `checked` are the second questions of an investigation: those of the verifier about one claim, and the one that confirms a dismissal. They are not in
+ * `asked`. Until `check` sets another brain, every claim is supported and every dismissal confirmed.
+ */
+export type ModelStandIn = {
+  url: string;
+  asked: ModelRequestRecord[];
+  checked: ModelRequestRecord[];
+  think: (brain: ModelBrain) => void;
+  check: (brain: ModelBrain) => void;
+};
 export type ServedModel = ModelStandIn & { close: () => Promise<void> };
 const protocols = {
   'openai-chat': openaiChat,
@@ -36,11 +48,19 @@ const protocols = {
 } satisfies Record<string, WireProtocol>;
 export type Protocol = keyof typeof protocols;
 
+/** Answers to the second questions by the tool that they offer. */
+const agreement: Record<string, unknown> = {
+  [verifierTool]: { reason: 'The cells say so.', answer: 'supported' },
+  [confirmTool]: { reason: 'It is explained.', verdict: 'dismiss' },
+};
+
 /** Starts an HTTP server that speaks a provider's protocol, streams, and responds as its brain decides. */
 export async function serveModelStandIn(protocol: Protocol, first?: ModelBrain): Promise<ServedModel> {
   const asked: ModelRequestRecord[] = [];
+  const checked: ModelRequestRecord[] = [];
   const wire: WireProtocol = protocols[protocol];
   let brain: ModelBrain = first ?? (() => ({ text: 'ready' }));
+  let checker: ModelBrain = ({ tools: [name] }) => ({ calls: [{ name: name!, input: agreement[name!] }] });
   const server = createServer((request, response) => {
     void answer(request, response).catch(() => response.destroy());
   });
@@ -56,8 +76,9 @@ export async function serveModelStandIn(protocol: Protocol, first?: ModelBrain):
       raw,
       ...wire.read(body, request.url ?? ''),
     };
-    asked.push(seen);
-    const reply = await brain(seen, asked.length);
+    const isCheck = seen.tools.length === 1 && Object.hasOwn(agreement, seen.tools[0]!);
+    (isCheck ? checked : asked).push(seen);
+    const reply = isCheck ? await checker(seen, checked.length) : await brain(seen, asked.length);
     if ('hang' in reply) return;
     if ('status' in reply) {
       response.writeHead(reply.status, { 'content-type': 'application/json', ...reply.headers });
@@ -80,5 +101,12 @@ export async function serveModelStandIn(protocol: Protocol, first?: ModelBrain):
     else response.end();
   }
   const url = `${await listen(server)}/v1`;
-  return { url, asked, think: (next) => (brain = next), close: () => closeServer(server) };
+  return {
+    url,
+    asked,
+    checked,
+    think: (next) => (brain = next),
+    check: (next) => (checker = next),
+    close: () => closeServer(server),
+  };
 }

@@ -224,6 +224,15 @@ export const detectionFields = {
     recordWhenUnset: 'omitted',
     definitionWhenUnset: 'default',
   },
+  dismissConfidence: {
+    column: 'dismiss_confidence',
+    input: z.int().min(0).max(100).describe('The confidence from which a judge may dismiss a candidate. Default: 70.'),
+    output: z.int().optional(),
+    nullable: true,
+    default: 70,
+    recordWhenUnset: 'omitted',
+    definitionWhenUnset: 'default',
+  },
   budgets: {
     column: 'budgets',
     input: BudgetOverrides,

@@ -99,30 +99,58 @@ export const BudgetOverrides = z
   .meta({ id: 'BudgetOverrides' });
 export type BudgetOverrides = z.infer<typeof BudgetOverrides>;
 
-const evidenceProperties = {
-  rowId: { type: 'string' },
-  field: { type: 'string' },
-  value: { type: 'string' },
-  why: { type: 'string' },
+const texts = (...names: string[]): OutputSchema['properties'] =>
+  Object.fromEntries(names.map((name) => [name, { type: 'string' }]));
+const citation: OutputSchema = {
+  type: 'object',
+  description:
+    'A cell {observation, rowId, field, value}, a figure {observation, column, value}, {fact}, {hit}, {note}, {list, entry}, {document, quote} or {item, quote}. `observation` is `rows` for the rows of the case.',
+  properties: texts(
+    'observation',
+    'rowId',
+    'field',
+    'column',
+    'value',
+    'fact',
+    'hit',
+    'note',
+    'list',
+    'entry',
+    'document',
+    'item',
+    'quote',
+  )!,
+  additionalProperties: false,
+};
+const claim: OutputSchema = {
+  type: 'object',
+  properties: {
+    text: { type: 'string', description: 'One sentence.' },
+    kind: { type: 'string', enum: ['fact', 'assessment'] },
+    cites: { type: 'array', items: citation },
+  },
+  required: ['text', 'kind', 'cites'],
+  additionalProperties: false,
 };
 // A model writes the properties in this order. It reasons and cites before it concludes, and numbers come last.
-const properties = {
-  reasoning: { type: 'string', description: 'What the rows show and what they leave open, step by step.' },
-  entity: { type: 'string' },
-  entityType: { type: 'string' },
-  evidence: {
+const properties: OutputSchema['properties'] = {
+  reasoning: { type: 'string', description: 'What was found and what is open, step by step.' },
+  answers: {
     type: 'array',
+    description:
+      'For each question of the plan, the observation that answers it or shows that there are no data for it.',
     items: {
       type: 'object',
-      properties: evidenceProperties,
-      required: Object.keys(evidenceProperties),
+      properties: texts('question', 'observation')!,
+      required: ['question', 'observation'],
       additionalProperties: false,
     },
   },
-  summary: { type: 'string' },
+  claims: { type: 'array', items: claim },
+  techniques: { type: 'array', items: { type: 'string' }, description: 'IDs of ATT&CK techniques.' },
+  nextSteps: { type: 'array', items: { type: 'string' } },
   headline: { type: 'string' },
-  nextStep: { type: 'string' },
-  triggered: { type: 'boolean' },
+  verdict: { type: 'string', enum: ['raise', 'dismiss', 'undecided'] },
   severity: { type: 'string', enum: ['none', 'low', 'medium', 'high', 'critical'] },
   confidence: { type: 'integer', minimum: 0, maximum: 100 },
 };
@@ -131,8 +159,8 @@ const properties = {
 export const verdictSchema: OutputSchema = {
   type: 'object',
   title: 'Verdict',
-  description: 'The verdict on one entity, with the fields of its rows that prove it.',
+  description: 'The verdict on one entity, with claims that cite what proves them.',
   properties,
-  required: Object.keys(properties),
+  required: Object.keys(properties!),
   additionalProperties: false,
 };

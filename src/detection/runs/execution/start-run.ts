@@ -10,7 +10,7 @@ import { expireWindows } from '../../scheduling/gaps.store.ts';
 import type { RunClaim } from '../../scheduling/run-claim.ts';
 import { subtractMs, type SlotWindow } from '../../scheduling/timeline.ts';
 import type { SiemConnection } from '../../siem/connector.ts';
-import { emptyVerdictStats } from '../../verdicts/model/model-score.ts';
+import { emptyVerdictStats } from '../../verdicts/investigation/score.ts';
 import { listBackfillWindows } from './backfill-windows.store.ts';
 import { toAnalysisDefinition, type ActiveRun } from '../run-model/active-run.ts';
 import type { WindowTask } from '../run-model/search-window.ts';

@@ -1,5 +1,5 @@
 import { sql, type RawBuilder } from 'kysely';
-import { queryRow, queryRows, type Tx } from '../../../platform/db/db.ts';
+import { queryRows, type Tx } from '../../../platform/db/db.ts';
 import type { OrgId } from '../../../platform/lib/org-id.ts';
 import { severities, type Candidate, type Facts, type RenderedRow } from '../../analysis/candidate.ts';
 import type { DetectionKey } from '../../scheduling/timeline.ts';
@@ -53,14 +53,6 @@ export function listPendingCandidates(
     tx,
     sql`${isDetection} and c.state = 'pending' and ${isAvailable} and not ${isExcluded} order by c.window_from, c.id limit ${limit}`,
   );
-}
-
-/** Counts the pending candidates of a detection. */
-export async function countPendingCandidates(tx: Tx, { orgId, detectionId }: DetectionKey): Promise<number> {
-  const row = await queryRow<{ n: number }>(tx)`
-      select count(*) as n from candidates
-      where organization_id = ${orgId} and detection_id = ${detectionId} and state = 'pending'`;
-  return row!.n;
 }
 
 /** Lists the first candidates of a detection that have been pending since before a time, in the order of their windows. */

@@ -7,10 +7,8 @@ import {
   type RunsTest,
   type ScriptedSearch,
 } from '../../../../test/support/detection/scripted-runs.ts';
-import { listJudgedHits, slowJudge } from '../../../../test/support/detection/slow-judge.ts';
-import { detectionTexts } from '../../../../test/support/detection/analysis-examples.ts';
+import { dismissed, judgedAs, listJudgedHits, slowJudge } from '../../../../test/support/detection/slow-judge.ts';
 import { budgetExceededError, upstreamModelError } from '../../../platform/models/model-error.ts';
-import { createAnalystVerdict } from '../../verdicts/analyst/analyst.ts';
 import type { QueryRow } from '../../siem/connector.ts';
 import type { Judge } from './judge.ts';
 import { requestRun } from '../request-run.ts';
@@ -78,8 +76,8 @@ function budgetedJudge(budget: number, dismisses: string[] = []): Judge & { aske
     judge: async (candidate) => {
       if (asked.length >= budget) throw budgetExceededError('The budget of 9 tokens per run is used up.');
       asked.push(candidate.entity);
-      const triggered = !dismisses.includes(candidate.entity);
-      return { ...createAnalystVerdict(candidate, detectionTexts), triggered, confidence: 42, summary: 'As planned.' };
+      const conclusion = dismisses.includes(candidate.entity) ? dismissed : {};
+      return judgedAs(candidate, { ...conclusion, confidence: 42, summary: 'As planned.' });
     },
   };
 }
@@ -155,7 +153,7 @@ test('judges the later occurrences of a hit that a later verdict dismisses', asy
     instant: false,
     judge: async (candidate) => {
       counts.push(candidate.rows.length);
-      return { ...createAnalystVerdict(candidate, detectionTexts), triggered: candidate.rows.length > 10 };
+      return judgedAs(candidate, candidate.rows.length > 10 ? {} : dismissed);
     },
   };
   await t.runAt(hour(4), judge);
@@ -168,7 +166,7 @@ test('judges the later occurrences of a hit that a later verdict dismisses', asy
   expect(await countCandidates(t)).toEqual({ judged: 2, suppressed: 1 });
 });
 
-test.each(['invalid_verdict', 'evidence_not_found', 'model_refused', 'model_bad_request', 'too_many_steps'])(
+test.each(['invalid_verdict', 'model_refused', 'model_bad_request', 'too_many_steps'])(
   'raises a candidate from its facts after %s and judges the others',
   async (kind) => {
     const t = await startRuns(testDb, firstHourOnly(users(7)));
@@ -263,7 +261,7 @@ test('judges side by side within the limit, with the same results as one after t
         // Later ones answer sooner.
         for (let i = 30 - n; i > 0; i--) await new Promise(setImmediate);
         active -= 1;
-        return { ...createAnalystVerdict(candidate, detectionTexts), triggered: n % 3 > 0, confidence: n };
+        return judgedAs(candidate, { ...(n % 3 > 0 ? {} : dismissed), confidence: n });
       },
     };
     await t.runAt(hour(1), judge);

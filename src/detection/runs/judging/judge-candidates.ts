@@ -3,10 +3,10 @@ import type { Clock } from '../../../platform/lib/time/clock.ts';
 import type { ActiveRun } from '../run-model/active-run.ts';
 import { writeProgress, inRunTransaction } from '../run-model/progress.store.ts';
 import { addWarning, runStep, timePhase } from '../run-model/run-progress.ts';
-import { countPendingCandidates, listPendingCandidates, type StoredCandidate } from './candidates.store.ts';
+import { listPendingCandidates, type StoredCandidate } from './candidates.store.ts';
 import { addToProgress } from './judging-progress.ts';
 import { resolveWaiting, type JudgingSession } from './judging-session.ts';
-import { judgeByFacts, judgeCandidate, toJudgment, type Fallback, type Judgment } from './judgment.ts';
+import { judgeByFacts, judgeCandidate, type Fallback } from './judgment.ts';
 import { describeMissingLists, loadMutes } from './resolutions/mutes.ts';
 import { judgeSideBySide } from './judge-side-by-side.ts';
 import {
@@ -89,7 +89,6 @@ async function readBatch(
     // Candidates that wait are raised with all others once the judge has stopped.
     { excludedIds: session.stop ? [] : [...session.waitingIds], limit },
   );
-  if (!session.judge.instant) session.pending = await countPendingCandidates(tx, run);
   const keys = candidates.flatMap((candidate) => findSuppressionKey(run, candidate) ?? []);
   const listNames = run.definition.tuning?.allowLists ?? [];
   const { missingLists, ...mutes } = await loadMutes(tx, run, { listNames, now });
@@ -135,10 +134,8 @@ async function judgeEach(
   }
   if (settled.length > 0) await store(deps, run, settled, null);
   const detection = toDetectionTexts(run);
-  await judgeSideBySide(session, open, async ({ candidate }, signal, verdict) => {
-    const judgment: Judgment = verdict
-      ? toJudgment(verdict, candidate, detection)
-      : await judgeCandidate(session.judge, candidate, detection, signal);
+  await judgeSideBySide(session, open, async ({ candidate }, signal) => {
+    const judgment = await judgeCandidate(session.judge, candidate, detection, signal);
     return () => store(deps, run, [toJudged(candidate, run, judgment)], judgment.fallback);
   });
 }

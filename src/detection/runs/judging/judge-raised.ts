@@ -15,7 +15,8 @@ import { finishJudging, judgeCandidates, type JudgeCandidatesDeps } from './judg
 import { judgeSideBySide } from './judge-side-by-side.ts';
 import { addVerdict } from './judging-progress.ts';
 import { startJudging, type JudgingSession } from './judging-session.ts';
-import { judgeCandidate, toJudgment, type Judgment } from './judgment.ts';
+import { judgeCandidate, type Judgment } from './judgment.ts';
+import { listCited } from '../../verdicts/observation.ts';
 import { toDetectionTexts, toJudged } from './resolutions/resolve-candidates.ts';
 import { upsertSuppressions } from './resolutions/suppressions.store.ts';
 
@@ -47,12 +48,9 @@ export async function judgeRaisedCandidates(
       );
       if (candidates.length === 0) return;
       for (const { id } of candidates) askedIds.add(id);
-      session.pending = candidates.length;
       const open = candidates.map((candidate) => ({ id: candidate.id, key: null, candidate }));
-      await judgeSideBySide(session, open, async ({ candidate }, signal, verdict) => {
-        const judgment = verdict
-          ? toJudgment(verdict, candidate, detection)
-          : await judgeCandidate(session.judge, candidate, detection, signal);
+      await judgeSideBySide(session, open, async ({ candidate }, signal) => {
+        const judgment = await judgeCandidate(session.judge, candidate, detection, signal);
         return async () => {
           const isDismissed = await inRunTransaction(deps.db, run, (tx) =>
             storeLateVerdict(tx, run, { candidate, judgment, now: deps.clock() }),
@@ -88,7 +86,7 @@ async function storeLateVerdict(
     await upsertSuppressions(tx, run, [
       { ...suppression, hitId: suppression.positive ? (result?.hitId ?? null) : null },
     ]);
-  const verdict = judgment.fallback ? null : judgment.verified.verdict;
+  const verdict = judgment.fallback ? null : judgment.verdict;
   await markJudged(tx, { orgId, runId, now }, [
     { id: candidate.id, state: 'judged', verdict, hitId: result?.hitId ?? null },
   ]);
@@ -97,7 +95,10 @@ async function storeLateVerdict(
   return result?.isDismissed === true;
 }
 
-function toLateVerdict(hitKey: string, { verified, fallback }: Judgment): LateVerdict {
-  const unjudgedReason = fallback?.reason ?? null;
-  return { ...verified, hitKey, unjudgedReason };
-}
+const toLateVerdict = (hitKey: string, { verdict, modelDisagrees, observations, fallback }: Judgment): LateVerdict => ({
+  hitKey,
+  verdict,
+  modelDisagrees,
+  observations: listCited(verdict, observations),
+  unjudgedReason: fallback?.reason ?? null,
+});

@@ -1,7 +1,12 @@
 import type { Candidate } from '../../analysis/candidate.ts';
 import { createAnalystVerdict } from '../../verdicts/analyst/analyst.ts';
+import type { DecidedVerdict } from '../../verdicts/claims/decide-verdict.ts';
 import type { DetectionTexts } from '../../verdicts/detection-texts.ts';
-import type { Verdict } from '../../verdicts/verdict.ts';
+import type { InvestigationTrace } from '../../verdicts/investigation/investigate.ts';
+import type { Observation } from '../../verdicts/observation.ts';
+
+/** A checked verdict with the observations that it cites. `trace` is null for the built-in analyst. */
+export type Judged = DecidedVerdict & { observations: Observation[]; trace: InvestigationTrace | null };
 
 /**
  * Judges candidates. `instant`: verdicts are free, so whole batches are judged and stored together. Otherwise up to `entitiesAtOnce` (default 1)
@@ -12,22 +17,20 @@ export type Judge = {
   model: string;
   instant: boolean;
   entitiesAtOnce?: number;
-  judge: (candidate: Candidate, signal: AbortSignal) => Promise<Verdict>;
+  judge: (candidate: Candidate, signal: AbortSignal) => Promise<Judged>;
   responds?: (signal: AbortSignal) => Promise<boolean>;
-  /** Judges several small candidates in one call where the budget is tight. */
-  together?: {
-    /** Returns how many of the first candidates to judge in one call. `pending` counts all candidates that need a verdict. */
-    count: (candidates: readonly Candidate[], pending: number) => number;
-    /** Returns the verdicts in the same order. Candidates without one have to be judged alone. */
-    judge: (candidates: readonly Candidate[], signal: AbortSignal) => Promise<(Verdict | undefined)[]>;
-  };
 };
 
 /** Creates the built-in analyst, which uses no language model. */
-export function createAnalyst(detection: DetectionTexts): Judge {
-  return {
-    model: 'analyst',
-    instant: true,
-    judge: (candidate) => Promise.resolve(createAnalystVerdict(candidate, detection)),
-  };
-}
+export const createAnalyst = (detection: DetectionTexts): Judge => ({
+  model: 'analyst',
+  instant: true,
+  judge: (candidate) => Promise.resolve(judgeAsAnalyst(candidate, detection)),
+});
+
+export const judgeAsAnalyst = (candidate: Candidate, detection: DetectionTexts): Judged => ({
+  verdict: createAnalystVerdict(candidate, detection),
+  modelDisagrees: null,
+  observations: [],
+  trace: null,
+});

@@ -17,8 +17,6 @@ export type JudgingSession = {
   /** Suppression keys of those candidates. Later candidates with the same key wait too, so that the order stays the same. */
   waitingKeys: Set<string>;
   failuresInRow: number;
-  /** Candidates that needed a verdict when the latest batch was read. */
-  pending: number;
   /** The latest failure that may pass. */
   waitingError: unknown;
   /** Set when the judge must not be asked again in this attempt. */
@@ -35,7 +33,6 @@ export function startJudging(judge: Judge, signal: AbortSignal): JudgingSession 
     waitingIds: new Set(),
     waitingKeys: new Set(),
     failuresInRow: 0,
-    pending: 0,
     waitingError: undefined,
     stop: null,
   };

@@ -9,7 +9,6 @@ import { checkModelAlias } from '../../detections/record/build-detection.ts';
 import type { Definition } from '../../detections/record/detection-record.ts';
 import type { DetectionKey } from '../../scheduling/timeline.ts';
 import { SiemError } from '../../siem/connector.ts';
-import { verifyVerdict } from '../../verdicts/verification/verify-verdict.ts';
 import type { Verdict } from '../../verdicts/verdict.ts';
 import { createTrialRun } from '../run-model/active-run.ts';
 import { listRunCandidates, type StoredCandidate } from '../judging/candidates.store.ts';
@@ -38,7 +37,7 @@ type RunReplay = { orgId: OrgId; id: string; request: ReplayRequest };
 export async function replayCandidates(deps: ReplayDeps, replay: RunReplay, signal: AbortSignal): Promise<Replay> {
   const { run, candidates, total } = await inOrg(deps.db, replay.orgId, (tx) => prepareReplay(tx, deps, replay));
   const { judge } = createTrialJudge(deps, run);
-  const context = { judge, detection: run.definition, signal };
+  const context = { judge, signal };
   const compared: VerdictComparison[] = [];
   for (const candidate of candidates) {
     if (signal.aborted) break;
@@ -48,16 +47,16 @@ export async function replayCandidates(deps: ReplayDeps, replay: RunReplay, sign
   return { runId: replay.id, promptVersion, modelAlias, model: run.model, ...run.spent, candidates: total, compared };
 }
 
-type ComparisonContext = { judge: Judge['judge']; detection: Definition; signal: AbortSignal };
+type ComparisonContext = { judge: Judge['judge']; signal: AbortSignal };
 
 async function compareVerdicts(
   candidate: StoredCandidate,
-  { judge, detection, signal }: ComparisonContext,
+  { judge, signal }: ComparisonContext,
 ): Promise<VerdictComparison> {
   const { id: candidateId, entity } = candidate;
-  const before = candidate.verdict && verifyVerdict(candidate.verdict, candidate, detection).verdict;
+  const before = candidate.verdict;
   try {
-    const after = verifyVerdict(await judge(candidate, signal), candidate, detection).verdict;
+    const { verdict: after } = await judge(candidate, signal);
     const differs = before ? listVerdictDifferences(before, after) : [];
     return { candidateId, entity, before, after, failure: null, differs };
   } catch (error) {
@@ -73,9 +72,10 @@ async function compareVerdicts(
 /** Returns the fields in which two verdicts differ in substance. Wording does not count. */
 export function listVerdictDifferences(a: Verdict, b: Verdict): string[] {
   const citations = ({ evidence }: Verdict): string =>
-    JSON.stringify(evidence.map(({ rowId, field }) => `${rowId} ${field}`).toSorted());
+    JSON.stringify(evidence.map(({ observation, rowId, field }) => `${observation} ${rowId} ${field}`).toSorted());
   return [
     ...(a.triggered === b.triggered ? [] : ['triggered']),
+    ...(a.verdict === b.verdict ? [] : ['verdict']),
     ...(a.severity === b.severity ? [] : ['severity']),
     ...(Math.abs(a.confidence - b.confidence) < 10 ? [] : ['confidence']),
     ...(citations(a) === citations(b) ? [] : ['evidence']),

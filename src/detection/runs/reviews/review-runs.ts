@@ -2,18 +2,17 @@ import { inOrg, type Db } from '../../../platform/db/db.ts';
 import type { Clock } from '../../../platform/lib/time/clock.ts';
 import type { Logger } from '../../../platform/lib/logging/logger.ts';
 import { runLoop } from '../../../platform/lib/concurrency/loop.ts';
+import type { ModelStep } from '../../../platform/models/model-tool.ts';
 import { budgetExceededError } from '../../../platform/models/model-error.ts';
 import type { ConfiguredModel } from '../../../platform/models/models.ts';
 import { findExhaustedBudget, type Spend } from '../../../platform/models/budgets.ts';
 import { countUsage, readAllModels, readSpendQuotas, readUsage } from '../../../platform/models/model-usage.store.ts';
-import { gradeRun } from '../../verdicts/model/grade-run.ts';
-import { emptyVerdictStats, scoreModelRun, type VerdictStats } from '../../verdicts/model/model-score.ts';
+import { gradeRun } from '../../verdicts/investigation/grade-run.ts';
+import { emptyVerdictStats, scoreModelRun, type VerdictStats } from '../../verdicts/investigation/score.ts';
 import type { Verdict } from '../../verdicts/verdict.ts';
-import { noneSuppressed, type ExaminedWindow, type SuppressedCounts } from '../run-model/run-progress.ts';
 import { findRun } from '../run-model/runs.store.ts';
-import { countOpenCandidates } from '../run-model/run-record.ts';
 import { listSteps } from '../run-model/progress.store.ts';
-import { isCandidateFailure } from '../judging/judgment.ts';
+import { isUnusableAnswer } from '../../../platform/models/model-error.ts';
 import { replayCandidates, type ReplayDeps } from './replay-run.ts';
 import {
   claimReviewAcrossOrgs,
@@ -66,11 +65,11 @@ async function gradeWithModel(
   review: Review,
   { model, signal }: { model: ConfiguredModel; signal: AbortSignal },
 ): Promise<void> {
-  const { steps, verdicts, stats, candidates } = await readFinishedRun(deps, review, model);
+  const { steps, verdicts, stats } = await readFinishedRun(deps, review, model);
   const spend = (spent: Spend): Promise<void> =>
     inOrg(deps.db, review.orgId, (tx) => countUsage(tx, review, { alias: model.alias, ...spent }, deps.clock()));
   const { grade, opinions } = await gradeRun({ model, signal, countSpend: spend, steps, verdicts });
-  const score = scoreModelRun(stats, candidates, grade);
+  const score = scoreModelRun(stats, grade);
   await inOrg(deps.db, review.orgId, async (tx) => {
     if (await deleteReview(tx, review)) await writeGrade(tx, review, { score, opinions });
   });
@@ -89,13 +88,9 @@ async function readFinishedRun(deps: GradeDeps, review: Review, { alias, entry }
     if (!run) throw new Error(`Run ${review.runId} no longer exists.`);
     const steps = await listSteps(tx, review.orgId, review.runId, { after: null, limit: stepsMax });
     return {
-      steps: steps.slice(0, stepsMax).map(({ body }) => JSON.parse(body) as unknown),
+      steps: steps.slice(0, stepsMax).map(({ body }) => JSON.parse(body) as ModelStep),
       verdicts: JSON.parse(run.entities) as Verdict[],
       stats: { ...emptyVerdictStats, ...(JSON.parse(run.judging) as Partial<VerdictStats>) },
-      candidates: countOpenCandidates(JSON.parse(run.windows) as ExaminedWindow[], {
-        ...noneSuppressed,
-        ...(JSON.parse(run.suppressed) as Partial<SuppressedCounts>),
-      }),
     };
   });
 }
@@ -119,7 +114,7 @@ async function reviewWithShadow(deps: ReplayDeps, review: Review, signal: AbortS
   };
   const deadline = AbortSignal.any([signal, AbortSignal.timeout(shadowMsMax)]);
   const compared = shadow ? (await replayCandidates(deps, { orgId, id: runId, request }, deadline)).compared : [];
-  const failed = compared.find(({ failure }) => failure && !isCandidateFailure(failure.kind));
+  const failed = compared.find(({ failure }) => failure && !isUnusableAnswer(failure));
   if (failed?.failure) throw new Error(`${failed.failure.kind}: ${failed.failure.message}`);
   // Suppressed candidates have no verdict to compare with, and neither have those without a usable verdict of the shadow.
   const withBoth = compared.filter(({ before, after }) => before !== null && after !== null);

@@ -4,27 +4,36 @@ import type { ModelBrain } from '../../../../test/support/models/model-stand-in.
 import { getAgreement, endShadow, getShadow, setShadow } from './shadow.ts';
 import { replayRun } from './replay-run.ts';
 import { reviewNext } from './review-runs.ts';
-import { listRunRows, startJudgedRuns, verdictOn } from '../../../../test/support/detection/judged-runs.ts';
+import {
+  dismissalOn,
+  listRunRows,
+  runbook,
+  startJudgedRuns,
+  verdictOn,
+} from '../../../../test/support/detection/judged-runs.ts';
 import { hour } from '../../../../test/support/detection/scripted-runs.ts';
 
 const testDb = await testDatabase();
 const signal = new AbortController().signal;
+const proven = { detection: { contextDocs: [runbook] } };
 
 test('replays under another prompt, another model or the analyst, and stores only the cost', async () => {
-  const { t, stand } = await startJudgedRuns(testDb, (asked) =>
-    asked.system.includes('Be strict') ? verdictOn(asked, { triggered: false, confidence: 20 }) : verdictOn(asked),
+  const { t, stand } = await startJudgedRuns(
+    testDb,
+    (asked) => (asked.system.includes('Be strict') ? dismissalOn(asked) : verdictOn(asked)),
+    proven,
   );
   await t.runAt(hour(1));
   const [run] = await listRunRows(t);
   await t.select`insert into agent_prompts (organization_id, id, agent_id, version, prompt, created_at)
     select organization_id, gen_random_uuid(), agent_id, 2, 'Be strict.', now() from agent_prompts where version = 1`;
   const strict = await replayRun(t.deps, t.caller, run!.id, { promptVersion: 2, limit: 10 });
-  expect(strict).toMatchObject({ promptVersion: 2, modelAlias: 'm', tokens: 240, candidates: 2 });
+  expect(strict).toMatchObject({ promptVersion: 2, modelAlias: 'm', tokens: 720, candidates: 2 });
   expect(
     strict.compared.map(({ entity, before, after, differs }) => [entity, before?.triggered, after?.triggered, differs]),
   ).toEqual([
-    ['bob', true, false, ['triggered', 'confidence']],
-    ['root', true, false, ['triggered', 'confidence']],
+    ['bob', true, false, ['triggered', 'verdict', 'severity', 'confidence', 'evidence']],
+    ['root', true, false, ['triggered', 'verdict', 'severity', 'confidence', 'evidence']],
   ]);
   const asked = stand.asked.length;
   const plain = await replayRun(t.deps, t.caller, run!.id, { modelAlias: 'analyst', limit: 1 });
@@ -34,8 +43,8 @@ test('replays under another prompt, another model or the analyst, and stores onl
     compared: [{ entity: 'bob', after: { triggered: true } }],
   });
   expect(stand.asked).toHaveLength(asked);
-  expect((await listRunRows(t))[0]).toMatchObject({ tokens: 240, hit_count: 2 });
-  expect(await t.select`select tokens from model_usage`).toEqual([{ tokens: 480 }]);
+  expect((await listRunRows(t))[0]).toMatchObject({ tokens: 480, hit_count: 2 });
+  expect(await t.select`select tokens from model_usage`).toEqual([{ tokens: 1200 }]);
   await expect(replayRun(t.deps, t.caller, run!.id, { promptVersion: 9, limit: 1 })).rejects.toMatchObject({
     status: 400,
   });
@@ -78,10 +87,10 @@ test('grades a run after delivery, retries after an outage, and reports agreemen
   isOut = false;
   await t.select`update run_reviews set retry_at = now()`;
   expect(await reviewNext(t.deps, signal)).toBe(true);
-  // Evidence 40 of 40, coverage 20 of 20, tools 15 of 20, format 10 of 10.
-  expect((await listRunRows(t))[0]).toMatchObject({ score: 94.4, score_basis: 'judge' });
+  // Claims 30 of 30, judge 15 of 20, economy 5 of 5, format 10 of 10.
+  expect((await listRunRows(t))[0]).toMatchObject({ score: 92.3, score_basis: 'judge' });
   expect(await t.select`select score_basis, runs, triggered, scores, score_sum from run_days where runs > 0`).toEqual([
-    { score_basis: 'judge', runs: 1, triggered: 1, scores: 1, score_sum: 94.4 },
+    { score_basis: 'judge', runs: 1, triggered: 1, scores: 1, score_sum: 92.3 },
   ]);
   expect(await t.select`select 1 from run_reviews`).toEqual([]);
   expect(judgeStand!.asked[0]!.forced).toBe('grade');
@@ -105,8 +114,11 @@ test('counts the cost of the judge model even if its grade is invalid', async ()
 });
 
 test('lets a shadow judge without delivering hits and lists the differences', async () => {
-  const { t, id } = await startJudgedRuns(testDb, (asked) =>
-    verdictOn(asked, asked.system.includes('Be strict') && asked.raw.includes('bob') ? { triggered: false } : {}),
+  const { t, id } = await startJudgedRuns(
+    testDb,
+    (asked) =>
+      asked.system.includes('Be strict') && asked.raw.includes('bob') ? dismissalOn(asked) : verdictOn(asked),
+    proven,
   );
   await t.select`insert into agent_prompts (organization_id, id, agent_id, version, prompt, created_at)
     select organization_id, gen_random_uuid(), agent_id, 2, 'Be strict.', now() from agent_prompts where version = 1`;
@@ -122,7 +134,14 @@ test('lets a shadow judge without delivering hits and lists the differences', as
   expect(await getShadow(t.deps, t.caller, id)).toMatchObject({
     compared: 2,
     differing: 1,
-    differences: [{ entity: 'bob', differs: ['triggered'], before: { triggered: true }, after: { triggered: false } }],
+    differences: [
+      {
+        entity: 'bob',
+        differs: expect.arrayContaining(['triggered', 'verdict']),
+        before: { triggered: true },
+        after: { triggered: false },
+      },
+    ],
   });
   expect(await t.select`select count(*) as n from hits`).toEqual([{ n: 2 }]);
   expect((await endShadow(t.deps, t.caller, { id })).shadow).toBeNull();

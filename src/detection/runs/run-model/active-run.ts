@@ -8,7 +8,7 @@ import type { Definition } from '../../detections/record/detection-record.ts';
 import type { RunClaim, RunKind } from '../../scheduling/run-claim.ts';
 import type { SiemConnection } from '../../siem/connector.ts';
 import { type RunProgress, noneSuppressed } from './run-progress.ts';
-import { emptyVerdictStats } from '../../verdicts/model/model-score.ts';
+import { emptyVerdictStats } from '../../verdicts/investigation/score.ts';
 
 /** A run that this worker executes, with the definition that its first claim pinned. */
 export type ActiveRun = {

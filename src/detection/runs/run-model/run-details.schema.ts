@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { integerMax, Instant } from '../../../platform/lib/schema-parts.ts';
 import { boundedString } from '../../../platform/lib/text/bounded-text.ts';
+import { ObservationRecord } from '../../verdicts/verdicts.schema.ts';
 import { RunVerdict } from './runs.schema.ts';
 
 const tokens = z.object({
@@ -28,6 +29,7 @@ export const RunStep = z.object({
   tool: z
     .object({ name: z.string(), input: z.unknown(), output: z.string(), simulated: z.boolean(), failed: z.boolean() })
     .optional(),
+  observation: ObservationRecord.optional().describe('What the call of a tool found. Absent if it returned nothing.'),
   error: z.string().optional(),
 });
 export type RunStep = z.infer<typeof RunStep>;
@@ -53,11 +55,11 @@ const VerdictComparison = z.object({
   candidateId: z.string(),
   entity: z.string(),
   before: RunVerdict.nullable().describe('Null if the candidate was suppressed or is still pending.'),
-  after: RunVerdict.nullable().describe('New verdict, verified against the rows.'),
+  after: RunVerdict.nullable().describe('New verdict.'),
   failure: z.object({ kind: z.string(), message: z.string() }).nullable(),
   differs: z
     .array(z.string())
-    .describe('Fields that differ: `triggered`, `severity`, `confidence` (by 10 or more), `evidence`.'),
+    .describe('Fields that differ: `triggered`, `verdict`, `severity`, `confidence` (by 10 or more), `evidence`.'),
 });
 export type VerdictComparison = z.infer<typeof VerdictComparison>;
 

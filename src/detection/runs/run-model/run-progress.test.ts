@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { noneSuppressed, runStep, timePhase, type RunProgress, type RunStep } from './run-progress.ts';
-import { emptyVerdictStats } from '../../verdicts/model/model-score.ts';
+import { emptyVerdictStats } from '../../verdicts/investigation/score.ts';
 
 const newRun = (): { progress: RunProgress } => ({
   progress: {

@@ -1,6 +1,6 @@
 import type { DroppedCounts } from '../../analysis/category.ts';
 import type { ResultWarning } from '../../analysis/result-warnings.ts';
-import type { VerdictStats } from '../../verdicts/model/model-score.ts';
+import type { VerdictStats } from '../../verdicts/investigation/score.ts';
 import type { Verdict } from '../../verdicts/verdict.ts';
 
 const warningsMax = 20;

@@ -3,7 +3,7 @@ import type { RunRow } from './runs.store.ts';
 import type { Run } from './runs.schema.ts';
 import { getCategory } from '../../analysis/registry.ts';
 import { scoreAnalystRun, type RunScore } from '../../verdicts/analyst/analyst-score.ts';
-import { scoreModelRun } from '../../verdicts/model/model-score.ts';
+import { scoreModelRun } from '../../verdicts/investigation/score.ts';
 import type { ActiveRun } from './active-run.ts';
 
 const toIso = (time: Date | null): string | null => time?.toISOString() ?? null;
@@ -57,7 +57,7 @@ export function scoreRun(run: ActiveRun, reviewed: { total: number; right: numbe
   const candidates = windows.reduce((sum, window) => sum + window.candidates, 0);
   if (candidates === 0) return null;
   if (run.model !== 'analyst') {
-    return scoreModelRun(run.progress.judging, countOpenCandidates(windows, run.progress.suppressed));
+    return scoreModelRun(run.progress.judging);
   }
   const entities = windows.reduce((sum, window) => sum + window.entities, 0);
   const named = windows.reduce((sum, window) => sum + window.entities * window.namedShare, 0);
@@ -71,15 +71,6 @@ export function scoreRun(run: ActiveRun, reviewed: { total: number; right: numbe
     candidates: windows.flatMap(listCandidateFacts),
     reviewed,
   });
-}
-
-/** Counts the candidates that needed a verdict of their own. Suppressed ones may come from an earlier run. */
-export function countOpenCandidates(
-  windows: Pick<ExaminedWindow, 'candidates'>[],
-  { known, exceptions, snoozed, allowed }: SuppressedCounts,
-): number {
-  const candidates = windows.reduce((sum, window) => sum + window.candidates, 0);
-  return Math.max(0, candidates - known - exceptions - snoozed - allowed);
 }
 
 function listCandidateFacts({ candidates, enoughPast, candidateRows }: ExaminedWindow) {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { severities } from '../../analysis/candidate.ts';
+import { verdictShape } from '../../verdicts/verdicts.schema.ts';
 import { runKinds } from '../../scheduling/run-claim.ts';
 import { Instant } from '../../../platform/lib/schema-parts.ts';
 import { ActorField } from '../../../platform/orgs/orgs.schema.ts';
@@ -25,19 +25,7 @@ export const RunStarted = z.object({ runId: z.string() });
 export type RunStarted = z.infer<typeof RunStarted>;
 
 export const RunVerdict = z.object({
-  entity: z.string(),
-  entityType: z.string(),
-  triggered: z.boolean(),
-  confidence: z.number().describe('0-100.'),
-  severity: z.enum(severities),
-  headline: z.string(),
-  summary: z.string(),
-  evidence: z.array(z.object({ rowId: z.string(), field: z.string(), value: z.string(), why: z.string() })),
-  nextStep: z.string(),
-  outsideContext: z
-    .array(z.string())
-    .optional()
-    .describe('Sources outside the organization that the judge read besides the rows: `feed`, or the names of tools.'),
+  ...verdictShape,
   unjudgedReason: z
     .string()
     .optional()

@@ -19,7 +19,7 @@ import type { Definition } from '../../detections/record/detection-record.ts';
 import type { RunClaim } from '../../scheduling/run-claim.ts';
 import { subtractMs } from '../../scheduling/timeline.ts';
 import { selectsLogStore, type QueryWindow } from '../../siem/connector.ts';
-import { emptyVerdictStats } from '../../verdicts/model/model-score.ts';
+import { emptyVerdictStats } from '../../verdicts/investigation/score.ts';
 import { findArrival } from '../execution/late-slots.ts';
 import { analyzeResult } from '../execution/examine-window.ts';
 import { searchLimits, toQueryWindow } from '../run-model/search-window.ts';

@@ -4,7 +4,10 @@ import { singleQuoted, toRegex } from '../sweep-language.ts';
 
 /** The functions of the embedded log store, bound to one organization. */
 export type LogStoreFunctions = Required<
-  Pick<SiemConnection, 'search' | 'searchWindows' | 'check' | 'fields' | 'firstEventAt' | 'lateEvents' | 'hasEvents'>
+  Pick<
+    SiemConnection,
+    'search' | 'searchWindows' | 'check' | 'fields' | 'firstEventAt' | 'lateEvents' | 'hasEvents' | 'datasetsOf'
+  >
 >;
 
 const writing = {

@@ -66,6 +66,19 @@ export type EventsQuery = { table: string; time: string; where: Expression };
  */
 export type CountsQuery = EventsQuery & { by: { field: string } | { stepSeconds: number } | null; limit: number };
 
+/** Returns the condition that a field equals a text in any case. */
+export const equalsText = (field: string, text: string): Expression => ({
+  kind: 'match',
+  field,
+  test: { kind: 'text', pattern: [{ text }], cased: false },
+});
+
+/** Returns the condition that both hold: the first one, and not the second one. */
+export const butNot = (condition: Expression, other: Expression): Expression => ({
+  kind: 'all',
+  of: [condition, { kind: 'not', of: other }],
+});
+
 /** Names that no field of a log has. */
 export const countColumns = { value: 'counted_value', time: 'counted_time', events: 'counted_events' };
 

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { dataDir } from '../../../../test/support/data.ts';
-import { severities, type Candidate } from '../../analysis/candidate.ts';
+import type { Candidate } from '../../analysis/candidate.ts';
 import { detectionCategories } from '../../analysis/registry.ts';
 import {
   analyzeInTurn,
@@ -12,11 +12,12 @@ import {
   detectionTexts,
   hour,
 } from '../../../../test/support/detection/analysis-examples.ts';
+import { caseOf } from '../../../../test/support/detection/verdict-examples.ts';
 import { isRecordId, isTimeField } from '../../analysis/rows/row-times.ts';
 import type { QueryRow } from '../../siem/connector.ts';
-import { screenCandidate } from '../planted-text/screen-candidate.ts';
+import { checkClaims } from '../claims/check-claims.ts';
+import { resolveCitation } from '../claims/citations.ts';
 import { createAnalystVerdict } from './analyst.ts';
-import { verifyVerdict } from '../verification/verify-verdict.ts';
 
 const times = <T>(count: number, item: T): T[] => Array.from({ length: count }, () => item);
 const at = (minutes: number) => new Date(hour(7).from.getTime() + minutes * 60_000).toISOString();
@@ -64,8 +65,16 @@ const examples: [string, Candidate][] = [
   ['custom', candidatesOf([{ ip: '192.0.2.9', path: '/admin', _id: 'c1' }], definitionOf('custom'))[0]!],
 ];
 
-test.each(examples)('verification strikes nothing from the verdict on a %s candidate', (_name, candidate) => {
-  expect(verifyVerdict(createAnalystVerdict(candidate, detectionTexts), candidate, detectionTexts).struck).toEqual([]);
+/** Checks the claims of a verdict as those of a model are checked. Returns those that do not hold. */
+const listUnproven = (candidate: Candidate) =>
+  checkClaims(createAnalystVerdict(candidate, detectionTexts).claims, caseOf(candidate))
+    .map(({ claim }) => claim)
+    .filter(({ status }) => status === 'unproven');
+
+test.each(examples)('proves every claim of the verdict on a %s candidate', (_name, candidate) => {
+  const { claims } = createAnalystVerdict(candidate, detectionTexts);
+  expect(listUnproven(candidate)).toEqual([]);
+  expect(claims[0]).toMatchObject({ kind: 'fact', status: 'cited' });
 });
 
 test.each(examples)('describes a %s candidate', (name, candidate) => {
@@ -129,27 +138,22 @@ const hostileRow = fc.dictionary(
 );
 
 describe.each(detectionCategories)('%s with arbitrary rows', (category) => {
-  test('passes verification against its own rows, with relevant evidence', () => {
+  test('cites only its own rows and facts, with relevant evidence', () => {
     fc.assert(
       fc.property(fc.array(hostileRow, { minLength: 1, maxLength: 4 }), (rows) => {
         const definition = definitionOf(category, { query: 'SELECT 1 AS step' });
         for (const candidate of analyzeInTurn([...times<QueryRow[]>(7, []), rows as QueryRow[]], definition)
           .candidates) {
           const verdict = createAnalystVerdict(candidate, detectionTexts);
-          const {
-            struck,
-            triggered,
-            needsReview,
-            verdict: verified,
-          } = verifyVerdict(verdict, candidate, detectionTexts);
-          expect(struck).toEqual([]);
-          const hasEvidence = screenCandidate(candidate).quotable.rows.some(({ fields }) =>
+          const resolved = verdict.claims
+            .flatMap(({ cites }) => cites)
+            .map((citation) => resolveCitation(citation, caseOf(candidate)));
+          expect(resolved.filter((one) => 'problem' in one)).toEqual([]);
+          const hasEvidence = candidate.rows.some(({ fields }) =>
             Object.entries(fields).some(([field, value]) => !isTimeField(field, value) && !isRecordId(field, value)),
           );
-          expect(verified.evidence).toEqual(verdict.evidence);
           expect(verdict.evidence.length > 0).toBe(hasEvidence);
-          const isAlwaysHit = needsReview !== null || severities.indexOf(candidate.severity) >= 3;
-          expect(triggered).toBe(hasEvidence || isAlwaysHit);
+          expect(verdict).toMatchObject({ verdict: 'raise', triggered: true, openQuestion: null });
           expect(verdict.confidence).toBeGreaterThanOrEqual(10);
         }
       }),
@@ -188,14 +192,8 @@ test.skipIf(!data)('keeps the verdict when a field contains injected instruction
       [{ _id: 'e1', user: 'alice', eventName: 'DeleteTrail', note }],
       definitionOf('privilege_escalation'),
     );
-    const { verdict, struck } = verifyVerdict(
-      createAnalystVerdict(candidate!, detectionTexts),
-      candidate!,
-      detectionTexts,
-    );
-    const { evidence, summary, ...rest } = verdict;
-    const facts = summary.replace(/ Text that reads as if.*$/, '');
-    return { rest, facts, struck, first: evidence[0] };
+    const { evidence, claims: _, ...rest } = createAnalystVerdict(candidate!, detectionTexts);
+    return { rest, first: evidence[0] };
   };
   for (const note of injected) expect(verdictOf(note)).toEqual(verdictOf('nothing of note'));
 });

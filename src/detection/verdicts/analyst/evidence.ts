@@ -84,7 +84,13 @@ function rankFields(row: RenderedRow, candidate: Candidate): VerdictEvidence[] {
   return (logged.length > 0 ? logged : relevant)
     .map(([field, value], position) => ({ field, value, position, rank: rankField(field, value, candidate) }))
     .toSorted((a, b) => a.rank - b.rank || a.position - b.position)
-    .map(({ field, value, rank }) => ({ rowId: row.rowId, field, value, why: explainRank(rank, candidate) }));
+    .map(({ field, value, rank }) => ({
+      observation: 'rows',
+      rowId: row.rowId,
+      field,
+      value,
+      why: explainRank(rank, candidate),
+    }));
 }
 
 const numberRank = -1;

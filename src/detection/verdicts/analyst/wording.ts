@@ -13,8 +13,8 @@ import type { DetectionTexts } from '../detection-texts.ts';
 import { listActions, listPrincipalValues } from './evidence.ts';
 import { renderHeadline } from './render-headline.ts';
 
-/** The texts of a verdict. They contain only facts, values from the rows, and the name and the headline of the detection. */
-export type VerdictWording = { headline: string; summary: string; nextStep: string };
+/** The texts of a verdict, its summary in sentences. They contain only facts, values from the rows, and the name and the headline of the detection. */
+export type VerdictWording = { headline: string; sentences: string[]; nextStep: string };
 
 /** Writes the texts of the built-in analyst's verdict, in the words of the candidate's category. */
 export function describeCandidate(candidate: Candidate, detection: DetectionTexts): VerdictWording {
@@ -29,7 +29,7 @@ export function describeCandidate(candidate: Candidate, detection: DetectionText
   });
   const actions = joinQuoted(quoteValues(listActions(candidate), quoteCharsMax.action));
   const techniques = readList(facts, 'techniques');
-  const summary = [
+  const sentences = [
     `${finding}${actions === '' ? '' : `: ${actions}`}.`,
     ...details,
     techniques.length === 0 ? '' : `The detection maps this to ${techniques.join(', ')}.`,
@@ -37,7 +37,7 @@ export function describeCandidate(candidate: Candidate, detection: DetectionText
   ];
   return {
     headline: writeHeadline(candidate, detection),
-    summary: summary.filter((part) => part !== '').join(' '),
+    sentences: sentences.filter((part) => part !== ''),
     nextStep,
   };
 }

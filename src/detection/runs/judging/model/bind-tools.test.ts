@@ -170,7 +170,7 @@ test('a grant says whether results are trusted and whether a model may send text
     name: 'tickets__search',
     description: '',
     effect: 'send',
-    origin: 'outside',
+    source: 'outside',
     inputSchema: { properties: { q: {}, status: { enum: ['open'] } } },
     parse: (input) => ({ input }),
     run: (input) => Promise.resolve((sent.push(input), '[{"ticket": "T-1", "owner": "mallory"}]')),

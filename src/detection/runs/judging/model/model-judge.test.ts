@@ -7,9 +7,14 @@ import { inOrg } from '../../../../platform/db/db.ts';
 import { findModelPause } from '../../../../platform/models/model-pauses.store.ts';
 import { getSteps } from '../../read-runs.ts';
 import { cancelRun } from '../../request-run.ts';
+import type { ModelBrain } from '../../../../../test/support/models/model-stand-in.ts';
 import {
+  claimOn,
+  dismissalOn,
+  excuse,
   retryNow,
   readLastFailure,
+  runbook,
   login,
   misquoteOn,
   listRunRows,
@@ -34,13 +39,13 @@ test('judges each entity in a separate context and stores tokens, cost, steps an
     status: 'completed',
     model: 'anthropic/stand-in',
     model_alias: 'm',
-    tokens: 240,
+    tokens: 480,
     hit_count: 2,
     score_basis: 'checked',
   });
-  expect(Number(run!['cost_usd'])).toBeCloseTo(0.004);
+  expect(Number(run!['cost_usd'])).toBeCloseTo(0.008);
   expect(Number(run!['score'])).toBe(100);
-  expect(stand.asked).toHaveLength(2);
+  expect([stand.asked.length, stand.checked.length]).toEqual([2, 2]);
   for (const [asked, own, other] of [
     [stand.asked[0]!, 'bob', 'root'],
     [stand.asked[1]!, 'root', 'bob'],
@@ -49,15 +54,22 @@ test('judges each entity in a separate context and stores tokens, cost, steps an
     expect(asked.raw).not.toContain(other);
   }
   expect(await t.select`select entity, severity, confidence from hits order by entity`).toEqual([
-    { entity: 'bob', severity: 'low', confidence: 77 },
-    { entity: 'root', severity: 'low', confidence: 77 },
+    { entity: 'bob', severity: 'medium', confidence: 77 },
+    { entity: 'root', severity: 'medium', confidence: 77 },
   ]);
   const { steps, nextCursor } = await getSteps(t.deps, t.caller, run!.id, { limit: '1' });
   expect(steps).toMatchObject([{ attempt: 1, n: 1, kind: 'call', entity: 'bob', tokens: { input: 100, output: 20 } }]);
   expect(JSON.stringify(steps[0]!.sent)).toContain('ConsoleLogin');
   const rest = await getSteps(t.deps, t.caller, run!.id, { cursor: nextCursor! });
-  expect(rest).toMatchObject({ steps: [{ n: 2, entity: 'root' }], nextCursor: null });
-  expect(await t.select`select alias, tokens from model_usage`).toEqual([{ alias: 'm', tokens: 240 }]);
+  expect(rest).toMatchObject({
+    steps: [
+      { n: 2, entity: 'bob' },
+      { n: 3, entity: 'root' },
+      { n: 4, entity: 'root' },
+    ],
+    nextCursor: null,
+  });
+  expect(await t.select`select alias, tokens from model_usage`).toEqual([{ alias: 'm', tokens: 480 }]);
 });
 
 test('uses the analyst for `default` and fails for an alias that is not configured', async () => {
@@ -79,7 +91,7 @@ test('retries after an outage, keeps stored verdicts and completes the run', asy
   expect(await readLastFailure(t)).toMatchObject({ kind: 'model_unavailable', blame: 'upstream', retryable: true });
   await retryNow(t);
   await t.runAt(hour(1));
-  expect((await listRunRows(t))[0]).toMatchObject({ status: 'completed', attempt: 2, hit_count: 2, tokens: 240 });
+  expect((await listRunRows(t))[0]).toMatchObject({ status: 'completed', attempt: 2, hit_count: 2, tokens: 480 });
   expect(stand.asked).toHaveLength(3);
 });
 
@@ -124,14 +136,14 @@ test('pauses the alias with one event after a rejected key, keeps the window exa
 });
 
 test.each([
-  ['a run', { tokensPerRun: 100 }],
-  ['a run in dollars', { usdPerRun: 0.001 }],
-  ['a detection and day', { tokensPerDetectionDay: 100 }],
-  ['an organization and month', { usdPerOrganizationMonth: 0.001 }],
+  ['a run', { tokensPerRun: 130 }],
+  ['a run in dollars', { usdPerRun: 0.003 }],
+  ['a detection and day', { tokensPerDetectionDay: 130 }],
+  ['an organization and month', { usdPerOrganizationMonth: 0.003 }],
 ])('raises what the budget of %s does not cover from the facts, and completes the run', async (_name, budgets) => {
   const { t, stand } = await startJudgedRuns(testDb, (asked) => verdictOn(asked), { entry: { budgets } });
   await t.runAt(hour(1));
-  expect((await listRunRows(t))[0]).toMatchObject({ status: 'completed', tokens: 120, hit_count: 2 });
+  expect((await listRunRows(t))[0]).toMatchObject({ status: 'completed', tokens: 240, hit_count: 2 });
   expect(await t.select`select entity, judged, unjudged_reason from hits order by judged desc`).toEqual([
     { entity: 'bob', judged: true, unjudged_reason: null },
     { entity: 'root', judged: false, unjudged_reason: 'budget_exceeded' },
@@ -178,7 +190,7 @@ test('ends a cancelled run at its next step with its results so far', async () =
     return verdictOn(asked);
   });
   await t.runAt(hour(1));
-  expect((await listRunRows(t))[0]).toMatchObject({ status: 'cancelled', hit_count: 1, tokens: 120 });
+  expect((await listRunRows(t))[0]).toMatchObject({ status: 'cancelled', hit_count: 1, tokens: 240 });
 });
 
 /** Three windows with the same candidate, and a model that does not respond. The candidates wait for the next attempt of the run. */
@@ -223,17 +235,98 @@ test('turns overdue candidates into hits even after the retention of their run',
   ]);
 });
 
-test('keeps a finding whose evidence the model misquotes twice, marked, and asks for other evidence once', async () => {
+test('keeps a finding whose facts the model misquotes twice as an undecided hit, and asks for proof once', async () => {
   const { t, stand } = await startJudgedRuns(testDb, (asked) =>
     asked.raw.includes('root') ? misquoteOn(asked) : verdictOn(asked),
   );
   await t.runAt(hour(1));
   expect(stand.asked).toHaveLength(3);
-  expect(
-    await t.select`select entity, judged, unjudged_reason, evidence <> '[]' as evidence from hits order by 1`,
-  ).toEqual([
-    { entity: 'bob', judged: true, unjudged_reason: null, evidence: true },
-    { entity: 'root', judged: false, unjudged_reason: 'evidence_not_found', evidence: true },
+  const hits = await t.select<{ claims: string }>`
+    select entity, judged, verdict, open_question is null as decided, evidence <> '[]' as evidence, claims from hits order by 1`;
+  expect(hits).toMatchObject([
+    { entity: 'bob', judged: true, verdict: 'raise', decided: true, evidence: true },
+    { entity: 'root', judged: true, verdict: 'undecided', decided: false, evidence: false },
+  ]);
+  expect(JSON.parse(hits[1]!.claims)).toMatchObject([{ status: 'unproven', text: 'It deleted the trail.' }]);
+  const [run] = await listRunRows(t);
+  expect(String(run!['warnings'])).toContain('claims_unproven');
+});
+
+const proven = { contextDocs: [runbook] };
+
+test('dismisses with proof after a second question without the values of the case', async () => {
+  const { t, stand } = await startJudgedRuns(testDb, (asked) => dismissalOn(asked), { detection: proven });
+  await t.runAt(hour(1));
+  expect(await t.select`select 1 from hits`).toEqual([]);
+  expect(await countCandidates(t)).toEqual({ judged: 2 });
+  const second = stand.checked.filter(({ tools: [name] }) => name === 'conclude');
+  expect([stand.asked.length, second.length]).toEqual([2, 2]);
+  for (const { raw } of second) {
+    expect(raw).toContain('such sign-ins are planned');
+    expect(raw).not.toMatch(/root|bob|ConsoleLogin|e-root|e-bob/);
+  }
+  const [run] = await listRunRows(t);
+  expect(run).toMatchObject({ hit_count: 0, status: 'completed' });
+  expect(Number(run!['score'])).toBe(100);
+});
+
+test.each<[string, ModelBrain]>([
+  ['raises', () => ({ calls: [{ name: 'conclude', input: { reason: 'No.', verdict: 'raise' } }] })],
+  ['does not know', () => ({ calls: [{ name: 'conclude', input: { reason: 'No.', verdict: 'undecided' } }] })],
+  ['gives no answer', () => ({ text: 'I am not sure.' })],
+  ['refuses', () => ({ refuse: true })],
+])('leaves a case undecided that the second question %s', async (_name, conclude) => {
+  const { t, stand } = await startJudgedRuns(testDb, (asked) => dismissalOn(asked), {
+    detection: proven,
+  });
+  stand.check((asked, nth) =>
+    asked.tools[0] === 'conclude'
+      ? conclude(asked, nth)
+      : { calls: [{ name: 'answer', input: { reason: 'So it is.', answer: 'supported' } }] },
+  );
+  await t.runAt(hour(1));
+  expect(await t.select`select distinct verdict, judged, unjudged_reason from hits`).toEqual([
+    { verdict: 'undecided', judged: true, unjudged_reason: null },
+  ]);
+});
+
+test.each<[string, Record<string, unknown>]>([
+  ['proof', { claims: [] }],
+  ['the confidence of the detection', { confidence: 60 }],
+])('leaves a dismissal without %s undecided, and asks no second question', async (_name, overrides) => {
+  const { t, stand } = await startJudgedRuns(testDb, (asked) => dismissalOn(asked, overrides), { detection: proven });
+  await t.runAt(hour(1));
+  expect(await t.select`select verdict, open_question is null as decided from hits`).toEqual([
+    { verdict: 'undecided', decided: false },
+    { verdict: 'undecided', decided: false },
+  ]);
+  expect(stand.checked.filter(({ tools: [name] }) => name === 'conclude')).toEqual([]);
+});
+
+test('keeps a hit of severity high that the model dismisses with proof, with its reason', async () => {
+  const { t } = await startJudgedRuns(testDb, (asked) => dismissalOn(asked), {
+    detection: proven,
+    answer: () => [{ ...login('root'), severity: 'high' }],
+  });
+  await t.runAt(hour(1));
+  expect(await t.select`select verdict, severity, model_disagrees as why from hits`).toEqual([
+    { verdict: 'dismiss', severity: 'high', why: excuse.text },
+  ]);
+});
+
+test('judges the other candidates when the verifier refuses a claim', async () => {
+  const { t, stand } = await startJudgedRuns(testDb, (asked) =>
+    verdictOn(asked, asked.raw.includes('root') ? { claims: [claimOn(asked, 'REFUSE: it signed in.')] } : {}),
+  );
+  stand.check((asked) =>
+    asked.raw.includes('REFUSE')
+      ? { refuse: true }
+      : { calls: [{ name: 'answer', input: { reason: 'So it is.', answer: 'supported' } }] },
+  );
+  await t.runAt(hour(1));
+  expect(await t.select`select entity, verdict, judged from hits order by 1`).toEqual([
+    { entity: 'bob', verdict: 'raise', judged: true },
+    { entity: 'root', verdict: 'undecided', judged: true },
   ]);
 });
 

@@ -1,30 +1,46 @@
 import { inOrg } from '../../../../platform/db/db.ts';
-import { modelAuthorError, upstreamModelError } from '../../../../platform/models/model-error.ts';
+import {
+  isUnusableAnswer,
+  ModelError,
+  modelAuthorError,
+  upstreamModelError,
+} from '../../../../platform/models/model-error.ts';
 import { modelResponds } from '../../../../platform/models/model-pauses.ts';
 import { findModelPause } from '../../../../platform/models/model-pauses.store.ts';
 import { builtInAliases, type ConfiguredModel, type Models } from '../../../../platform/models/models.ts';
-import type { ModelTool } from '../../../../platform/models/model-tool.ts';
 import type { RunSpendMeter } from '../../../../platform/models/spend-meter.ts';
 import type { Candidate } from '../../../analysis/candidate.ts';
+import { isSeverityAtLeast } from '../../../analysis/severity.ts';
 import { verdictSchema } from '../../../detections/record/field-schemas.ts';
 import { findToolWarnings } from '../../../detections/record/warnings.ts';
-import { confirmVerdict } from '../../../verdicts/model/confirm-verdict.ts';
-import { hasOutsideText, withoutOutside } from '../../../verdicts/model/entity-context.ts';
-import { judgeEntity } from '../../../verdicts/model/judge-entity.ts';
-import { allowsTogether, isSmallCase, judgeTogether, togetherMax } from '../../../verdicts/model/judge-together.ts';
-import { screenCandidate } from '../../../verdicts/planted-text/screen-candidate.ts';
-import { createVerdictOutput } from '../../../verdicts/model/verdict-output.ts';
-import type { Verdict } from '../../../verdicts/verdict.ts';
+import { readAgentSettings } from '../../../detections/agent-settings/agent-settings.store.ts';
+import { listDetectionQueries } from '../../../detections/detections.store.ts';
+import { computeAnalystConfidence } from '../../../verdicts/analyst/analyst.ts';
+import { describeCandidate } from '../../../verdicts/analyst/wording.ts';
+import { concludeFrom, decideVerdict, findExcuses, type CheckedCase } from '../../../verdicts/claims/decide-verdict.ts';
+import { listFieldNames, listLiterals, maskCase } from '../../../verdicts/claims/mask-case.ts';
+import { loadAttachedSkills, renderSkillList } from '../../../skills/attached-skills.ts';
+import { withoutHiddenFields } from '../../../siem/hidden-data.ts';
+import { createVerifier } from '../../../verdicts/investigation/ask-verifier.ts';
+import { confirmsDismissal } from '../../../verdicts/investigation/confirm-dismissal.ts';
+import { investigate } from '../../../verdicts/investigation/investigate.ts';
+import { createSubmissionFormat } from '../../../verdicts/investigation/submission.ts';
+import type { Conclusion } from '../../../verdicts/verdict.ts';
 import type { ActiveRun } from '../../run-model/active-run.ts';
-import { addWarning } from '../../run-model/run-progress.ts';
-import { bindTools, listToolNames, type BindToolsDeps } from './bind-tools.ts';
-import { readEntityContext } from './entity-context.ts';
-import { createAnalyst, type Judge } from '../judge.ts';
+import { createAnalyst, type Judge, type Judged } from '../judge.ts';
+import { toDetectionTexts } from '../resolutions/resolve-candidates.ts';
+import { bindTools, type BindToolsDeps } from './bind-tools.ts';
+import { findEstablished, noEstablishedValues, type EstablishedValues } from './established-values.ts';
+import { readCaseFile } from './read-case-file.ts';
 import { createRunSpendMeter, runBudgets } from './run-spend.ts';
-import { createBudgetForecast } from './tight-budget.ts';
 
 /** Without `models` only the built-in analyst judges. */
 export type JudgeDeps = BindToolsDeps & { models?: Models };
+
+/** The alias of the model that verifies claims. Without it, the model of the detection does so in a fresh context. */
+const verifierAlias = 'verifier';
+
+type CreateMeter = (model: ConfiguredModel) => RunSpendMeter;
 
 /** Creates the judge of a run from its model alias. An alias that cannot judge makes the first verdict fail, not this call. */
 export function createJudge(deps: JudgeDeps, run: ActiveRun): Judge {
@@ -32,14 +48,10 @@ export function createJudge(deps: JudgeDeps, run: ActiveRun): Judge {
 }
 
 /** Like `createJudge`, with the caller's spend meter. */
-export function createJudgeWithMeter(
-  deps: JudgeDeps,
-  run: ActiveRun,
-  createMeter: (model: ConfiguredModel) => RunSpendMeter,
-): Judge {
+export function createJudgeWithMeter(deps: JudgeDeps, run: ActiveRun, createMeter: CreateMeter): Judge {
   const alias = run.definition.modelAlias;
   const model = deps.models?.find(alias);
-  if (model) return createModelJudge(deps, run, { model, meter: createMeter(model) });
+  if (model) return createModelJudge(deps, run, model, createMeter);
   if (builtInAliases.includes(alias)) return createAnalyst(run.definition);
   const error = upstreamModelError('unknown_model_alias', `The model alias "${alias}" is not configured.`, {
     retryable: false,
@@ -48,21 +60,14 @@ export function createJudgeWithMeter(
   return { model: alias, instant: false, judge: () => Promise.reject(error) };
 }
 
-/**
- * Creates a judge that calls a model, in one conversation per entity, or in one call for several small entities where the budget of
- * the run is tight. `meter` checks its budgets and stores its steps.
- */
-function createModelJudge(
-  deps: JudgeDeps,
-  run: ActiveRun,
-  { model, meter }: { model: ConfiguredModel; meter: RunSpendMeter },
-): Judge {
-  const budgets = runBudgets(run, model);
-  const forecast = createBudgetForecast(run.spent, budgets);
-  const definition = { ...run.definition, customInstructions: run.customInstructions };
-  const { toolNames, structuredOutputSchema } = run.definition;
-  const createOutput = () => createVerdictOutput(verdictSchema, structuredOutputSchema);
-  const mayShare = allowsTogether(definition, listToolNames(run.definition), structuredOutputSchema);
+/** A model with the meter that checks its budgets and stores its steps. */
+type MeteredModel = { model: ConfiguredModel; meter: RunSpendMeter };
+
+/** Creates a judge that lets a model investigate each candidate in a conversation of its own. */
+function createModelJudge(deps: JudgeDeps, run: ActiveRun, model: ConfiguredModel, createMeter: CreateMeter): Judge {
+  const judge = { model, meter: createMeter(model) };
+  const other = deps.models?.find(verifierAlias);
+  const verifier = other ? { model: other, meter: createMeter(other) } : judge;
   return {
     model: model.name,
     instant: false,
@@ -70,55 +75,102 @@ function createModelJudge(
     responds: (signal) => modelResponds(model, signal),
     judge: async (candidate, signal) => {
       await refusePausedModel(deps, run, model);
-      const [toolWarning] = findToolWarnings(toolNames);
-      if (toolWarning) throw modelAuthorError(toolWarning.code, toolWarning.detail);
-      const context = await readEntityContext(deps, run, candidate);
-      const tools = limitTools(await bindTools(deps, run, candidate), candidate);
-      const shared = { model, definition, stepsMax: budgets.stepsPerEntity, signal };
-      const first = await judgeEntity({
-        ...shared,
-        candidate,
-        context,
-        output: createOutput(),
-        tools,
-        ...meter.startConversation(),
-      });
-      const ownTools = tools.flatMap(({ name, origin }) => (origin === 'organization' ? name : []));
-      const verdict = await confirmVerdict(first, candidate, async (bare) =>
-        judgeEntity({
-          ...shared,
-          candidate: bare,
-          context: withoutOutside(context),
-          output: createOutput(),
-          tools: await bindTools(deps, run, bare, ownTools),
-          ...meter.startConversation(),
-        }),
-      );
-      forecast.addVerdicts(1);
-      return reportInstructions(run, candidate, verdict);
-    },
-    together: {
-      count: (candidates, pending) => {
-        if (!mayShare || !forecast.isTight(pending)) return 1;
-        const firstLarge = candidates.slice(0, togetherMax).findIndex((candidate) => !isSmallCase(candidate));
-        return firstLarge === -1 ? Math.min(candidates.length, togetherMax) : firstLarge;
-      },
-      judge: async (candidates, signal) => {
-        await refusePausedModel(deps, run, model);
-        const all = await Promise.all(
-          candidates.map(async (candidate) => ({ candidate, context: await readEntityContext(deps, run, candidate) })),
-        );
-        // Text from outside about one entity must not influence the verdicts on the others.
-        const cases = all.filter(({ context }) => !hasOutsideText(context));
-        if (cases.length === 0) return candidates.map(() => undefined);
-        const task = { model, definition, cases, output: createOutput(), ...meter.startConversation(), signal };
-        const verdicts = await judgeTogether(task);
-        forecast.addVerdicts(verdicts.filter((verdict) => verdict !== undefined).length);
-        const verdictOf = new Map(cases.map(({ candidate }, index) => [candidate, verdicts[index]]));
-        return candidates.map((candidate) => verdictOf.get(candidate));
-      },
+      return judgeWithModel(deps, run, candidate, { judge, verifier, signal });
     },
   };
+}
+
+type JudgingModels = { judge: MeteredModel; verifier: MeteredModel; signal: AbortSignal };
+
+async function judgeWithModel(
+  deps: JudgeDeps,
+  run: ActiveRun,
+  candidate: Candidate,
+  { judge, verifier, signal }: JudgingModels,
+): Promise<Judged> {
+  const { toolNames, structuredOutputSchema } = run.definition;
+  const [toolWarning] = findToolWarnings(toolNames);
+  if (toolWarning) throw modelAuthorError(toolWarning.code, toolWarning.detail);
+  const isTechnique = createTechniqueCheck(deps, run);
+  const isVerifierOn = judge.model.entry.verifyClaims;
+  const { hidden } = await inOrg(deps.db, run.orgId, (tx) => readAgentSettings(tx, run.orgId));
+  const shown = { ...candidate, rows: withoutHiddenFields(candidate.rows, hidden) };
+  const skills = await loadAttachedSkills(deps.db, run.orgId, run.definition.skills ?? []);
+  const knownFile = await readCaseFile(deps, run, shown);
+  const { submission, checks, observations, trace } = await investigate({
+    ...judge.meter.startConversation(),
+    model: judge.model,
+    definition: { ...run.definition, customInstructions: run.customInstructions, skillList: renderSkillList(skills) },
+    file: knownFile,
+    format: createSubmissionFormat(verdictSchema, structuredOutputSchema),
+    tools: await bindTools(deps, run, shown),
+    stepsMax: runBudgets(run, judge.model).stepsPerEntity,
+    verify: isVerifierOn ? createVerifier({ ...verifier, entity: candidate.entity, signal }) : undefined,
+    isTechnique,
+    signal,
+  });
+  const file = { ...knownFile, observations };
+  const cells = submission.verdict === 'dismiss' ? checks.flatMap((check) => check.cells) : [];
+  const established =
+    cells.length > 0 ? await findEstablished(deps, run, { file, cells, signal }) : noEstablishedValues;
+  const checked: CheckedCase = {
+    submission,
+    checks,
+    file,
+    isVerifierOn,
+    dismissConfidence: run.definition.dismissConfidence,
+    isEstablished: established.has,
+    isTechnique,
+    fallback: toFallback(run, candidate),
+  };
+  const conclusion = await concludeCase(deps, run, { checked, established, judge, signal });
+  return { ...decideVerdict(checked, conclusion), observations, trace };
+}
+
+function toFallback(run: ActiveRun, candidate: Candidate): CheckedCase['fallback'] {
+  const { headline, sentences, nextStep } = describeCandidate(candidate, toDetectionTexts(run));
+  return { headline, summary: sentences.join(' '), nextStep, confidence: computeAnalystConfidence(candidate) };
+}
+
+/** ATT&CK is known where the feed is. */
+function createTechniqueCheck({ feedTools }: JudgeDeps, { orgId }: ActiveRun): CheckedCase['isTechnique'] {
+  const lookup = feedTools?.(orgId).lookupTechnique;
+  return lookup && ((id) => lookup(id) !== undefined);
+}
+
+type Confirmation = { checked: CheckedCase; established: EstablishedValues; judge: MeteredModel; signal: AbortSignal };
+
+/**
+ * Returns the conclusion that the proof allows. A dismissal counts only if the model dismisses the case again without the values that whoever is behind
+ * the events could have written. A model without a usable answer then leaves the case undecided. Any other failure is thrown.
+ */
+async function concludeCase(
+  deps: JudgeDeps,
+  run: ActiveRun,
+  { checked, established, judge, signal }: Confirmation,
+): Promise<Conclusion> {
+  const conclusion = concludeFrom(checked);
+  const { candidate } = checked.file;
+  if (conclusion !== 'dismiss' || isSeverityAtLeast(candidate.severity, 'high')) return conclusion;
+  const queries = await inOrg(deps.db, run.orgId, (tx) => listDetectionQueries(tx, run.orgId));
+  const masked = maskCase(checked.file, {
+    isEstablished: established.has,
+    lookedFor: [run.definition.detectionQuery, ...queries].flatMap(listLiterals),
+    knownFields: listFieldNames(run.definition.detectionQuery),
+  });
+  const isConfirmed = await confirmsDismissal({
+    model: judge.model,
+    meter: judge.meter.startConversation(),
+    definition: run.definition,
+    masked,
+    excuses: findExcuses(checked),
+    entity: candidate.entity,
+    signal,
+  }).catch((error: unknown) => {
+    if (error instanceof ModelError && isUnusableAnswer(error.failure)) return false;
+    throw error;
+  });
+  return isConfirmed ? 'dismiss' : 'undecided';
 }
 
 async function refusePausedModel(deps: JudgeDeps, run: ActiveRun, { alias }: ConfiguredModel): Promise<void> {
@@ -126,21 +178,4 @@ async function refusePausedModel(deps: JudgeDeps, run: ActiveRun, { alias }: Con
   if (!pause) return;
   const message = `The model alias "${alias}" has been paused since ${pause.since_at.toISOString()}: ${pause.message}`;
   throw upstreamModelError('model_paused', message, { retryable: false, pauses: false });
-}
-
-/** Withholds tools that send data from the judge of a candidate whose rows contain text addressed to a model. */
-function limitTools(tools: ModelTool[], candidate: Candidate): ModelTool[] {
-  const { planted } = screenCandidate(candidate);
-  return planted.length === 0 ? tools : tools.filter(({ effect }) => effect !== 'send');
-}
-
-/** Adds a warning if rows contain text addressed to a model, independently of what the model concludes. */
-function reportInstructions(run: ActiveRun, { entity }: Candidate, verdict: Verdict): Verdict {
-  if (!verdict.trace || verdict.trace.instructions === 0) return verdict;
-  addWarning(
-    run.progress,
-    'instructions_in_rows',
-    `Rows of ${entity.slice(0, 200)} contain text that reads like instructions to a model.`,
-  );
-  return verdict;
 }

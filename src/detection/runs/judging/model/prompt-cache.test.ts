@@ -92,7 +92,12 @@ test('gives the judge what is known of the entity, as data', async () => {
     lookupTechnique: () => undefined,
     findKnownIndicators: (values) =>
       Promise.resolve(
-        values.filter((value) => value === '203.0.113.9').map((indicator) => ({ indicator, items: ['Botnet'] })),
+        values
+          .filter((value) => value === '203.0.113.9')
+          .map((indicator) => ({
+            indicator,
+            items: [{ id: 'i1', title: 'Botnet' }],
+          })),
       ),
   });
   await t.select`

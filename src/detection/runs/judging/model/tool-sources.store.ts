@@ -3,7 +3,6 @@ import { findNotes } from '../../../entities/entity-notes.store.ts';
 import { listHitsWithValues, type JudgedHit } from '../../../hits/read-hits.store.ts';
 import type { RecordRow } from '../../../tools/tool-definition.ts';
 import { findListsWith } from '../../../value-lists/value-lists.store.ts';
-import { holdsFreeText } from '../../../verdicts/planted-text/free-text.ts';
 import type { ActiveRun } from '../../run-model/active-run.ts';
 
 const notesMax = 10;
@@ -96,19 +95,16 @@ async function readMemory(
       id: `value:${index + 1}`,
       kind: 'typical value',
       ...one,
-      value: withoutText(one.value),
+      value: one.value,
     })),
     ...windows.map((one, index) => ({
       id: `window:${index + 1}`,
       kind: 'window',
       ...one,
-      value: one.value && withoutText(one.value),
+      value: one.value,
     })),
   ];
 }
-
-/** Values come from rows. Free text in one of them could plead for a later verdict. */
-const withoutText = (value: string): string => (holdsFreeText(value) ? '(free text)' : value);
 
 /** Returns hits since a time that share a value with a case, latest first, without the hit of the case itself. */
 export async function readRelatedHits(

@@ -143,7 +143,7 @@ export function pickSuppression(windowTo: Date, known: readonly NewSuppression[]
 /** Returns the resolution of a candidate with a verdict: its hit, and the suppression of later candidates. */
 export function toJudged(candidate: StoredCandidate, scope: JudgingScope, judgment: Judgment): JudgedResolution {
   const { detectionId, definition } = scope;
-  const { triggered } = judgment.verified;
+  const { triggered } = judgment.verdict;
   const key = findSuppressionKey(scope, candidate);
   const hitKey = createHitKey(detectionId, candidate.entityType, candidate.entity, candidate.kindKey);
   const suppression: NewSuppression | null =

@@ -3,6 +3,7 @@ import { addExceptionMatches } from '../../../detections/exceptions/exceptions.s
 import { assignGroups } from '../../../hits/groups.store.ts';
 import { insertHits, insertOccurrences, type NewHit } from '../../../hits/write-hits.store.ts';
 import type { DetectionKey } from '../../../scheduling/timeline.ts';
+import { listCited } from '../../../verdicts/observation.ts';
 import { lockCandidates, markJudged, type JudgedCandidate } from '../candidates.store.ts';
 import type { JudgedResolution, Resolution } from './resolve-candidates.ts';
 import { upsertSuppressions } from './suppressions.store.ts';
@@ -25,7 +26,7 @@ export async function storeResolutions(
   await addExceptionMatches(tx, detection, listExceptionIds(stored), now);
   const newHits = new Map<string, NewHit>();
   for (const resolution of stored) {
-    if (resolution.outcome !== 'judged' || !resolution.verified.triggered) continue;
+    if (resolution.outcome !== 'judged' || !resolution.verdict.triggered) continue;
     // If several candidates share a hit, the first one creates it.
     if (!newHits.has(resolution.hitKey)) newHits.set(resolution.hitKey, toNewHit(detectionId, resolution));
   }
@@ -59,8 +60,8 @@ const listExceptionIds = (resolutions: Resolution[]): string[] =>
 function toJudgedCandidate(resolution: Resolution, hitId: string | null): JudgedCandidate {
   const { id } = resolution.candidate;
   if (resolution.outcome !== 'judged') return { id, state: 'suppressed', verdict: null, hitId };
-  const { fallback, verified } = resolution;
-  if (fallback === null) return { id, state: 'judged', verdict: verified.verdict, hitId };
+  const { fallback, verdict } = resolution;
+  if (fallback === null) return { id, state: 'judged', verdict, hitId };
   return { id, state: fallback.isFinal ? 'judged' : 'raised', verdict: null, hitId };
 }
 
@@ -78,10 +79,13 @@ function findHitId(resolution: Resolution, hitIds: Map<string, string>): string 
 }
 
 /** Returns the hit of a candidate with a triggered verdict. */
-function toNewHit(detectionId: string, { candidate, hitKey, verified, fallback }: JudgedResolution): NewHit {
-  const { triggered: _, ...verdict } = verified.verdict;
+function toNewHit(
+  detectionId: string,
+  { candidate, hitKey, verdict, observations, modelDisagrees, fallback }: JudgedResolution,
+): NewHit {
   return {
     ...verdict,
+    observations: listCited(verdict, observations),
     key: hitKey,
     detectionId,
     kind: candidate.kind,
@@ -89,9 +93,7 @@ function toNewHit(detectionId: string, { candidate, hitKey, verified, fallback }
     facts: candidate.facts,
     judged: fallback === null,
     unjudgedReason: fallback?.reason ?? null,
-    modelDisagrees: verified.modelDisagrees,
-    needsReview: verified.needsReview,
-    struck: verified.struck,
+    modelDisagrees,
     windowFrom: candidate.windowFrom,
     windowTo: candidate.windowTo,
     late: candidate.late,

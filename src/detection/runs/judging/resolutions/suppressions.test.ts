@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
 import { testDatabase } from '../../../../../test/support/database.ts';
-import { detectionTexts } from '../../../../../test/support/detection/analysis-examples.ts';
 import {
   countCandidates,
   hour,
@@ -8,8 +7,7 @@ import {
   type RunsTest,
   type ScriptedSearch,
 } from '../../../../../test/support/detection/scripted-runs.ts';
-import { listJudgedHits, slowJudge } from '../../../../../test/support/detection/slow-judge.ts';
-import { createAnalystVerdict } from '../../../verdicts/analyst/analyst.ts';
+import { dismissed, judgedAs, listJudgedHits, slowJudge } from '../../../../../test/support/detection/slow-judge.ts';
 import type { Judge } from '../judge.ts';
 
 const testDb = await testDatabase();
@@ -73,7 +71,7 @@ test('suppresses candidates after a negative verdict until their facts are stron
     instant: false,
     judge: async (candidate) => {
       asked.push(candidate.rows.length);
-      return { ...createAnalystVerdict(candidate, detectionTexts), triggered: false };
+      return judgedAs(candidate, dismissed);
     },
   };
   await t.runAt(hour(1), judge);

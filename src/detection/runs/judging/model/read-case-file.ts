@@ -1,0 +1,87 @@
+import { inOrg, type Db, type Tx } from '../../../../platform/db/db.ts';
+import type { OrgId } from '../../../../platform/lib/org-id.ts';
+import type { Candidate, Facts } from '../../../analysis/candidate.ts';
+import { compileAllowList } from '../../../analysis/exceptions.ts';
+import { findNotes } from '../../../entities/entity-notes.store.ts';
+import type { FeedTools } from '../../../tools/tool-definition.ts';
+import { listEntriesLike } from '../../../value-lists/value-lists.store.ts';
+import type { CaseFile, CitableEntry } from '../../../verdicts/claims/case-file.ts';
+import type { ActiveRun } from '../../run-model/active-run.ts';
+import { listEarlierHits, readRecurrence, type Recurrence } from './case-file.store.ts';
+
+const notesMax = 10;
+const hitsMax = 10;
+const entriesMax = 20;
+const valuesMax = 100;
+const indicatorsMax = 20;
+const itemsMax = 20;
+const valueCharsMax = 500;
+const dayMs = 86_400_000;
+const recurrenceDays = 30;
+/** What happened in the last days may be part of the same attack, so that it proves nothing. */
+const recentDays = 7;
+const recurredDaysMin = 7;
+const recurredPeersMin = 5;
+
+export type CaseFileDeps = { db: Db; feedTools?: (orgId: OrgId) => FeedTools };
+
+/** Reads what a verdict on a candidate can cite besides observations: what the organization knows of its entity and values, and the threat feed. */
+export async function readCaseFile(
+  { db, feedTools }: CaseFileDeps,
+  { orgId, detectionId, definition }: Pick<ActiveRun, 'orgId' | 'detectionId' | 'definition'>,
+  candidate: Candidate,
+): Promise<Omit<CaseFile, 'observations'>> {
+  const { entity, entityType, kindKey, rows } = candidate;
+  const before = new Date(String(candidate.facts['windowFrom']));
+  const from = new Date(before.getTime() - recurrenceDays * dayMs);
+  const to = new Date(before.getTime() - recentDays * dayMs);
+  const values = listValues(rows);
+  const known = await inOrg(db, orgId, async (tx) => ({
+    notes: await findNotes(tx, orgId, { entity, entityType, values }, notesMax),
+    hits: await listEarlierHits(tx, orgId, { entity, entityType, before }, hitsMax),
+    entries: await findEntries(tx, orgId, [entity, ...values]),
+    recurrence: await readRecurrence(tx, { orgId, detectionId }, { entity, entityType, kindKey, from, to }),
+  }));
+  const { recurrence, ...organization } = known;
+  const indicators = [entity, ...values].filter(isIndicator).slice(0, indicatorsMax);
+  const feed = indicators.length > 0 ? ((await feedTools?.(orgId).findKnownIndicators(indicators)) ?? []) : [];
+  const items = feed.flatMap(({ indicator, items: found }) => found.map((item) => ({ ...item, indicator })));
+  return {
+    candidate,
+    facts: { ...candidate.facts, ...toFacts(recurrence) },
+    ...organization,
+    items: items.slice(0, itemsMax),
+    documents: definition.contextDocs,
+  };
+}
+
+/** Returns how often the behavior recurred more than a week ago as facts. `recurs`: often enough to be ordinary. */
+function toFacts({ wasAttack, ...counts }: Recurrence): Facts {
+  const { recurredDays, recurredPeers, recurredPeerDays } = counts;
+  const isOrdinary =
+    recurredDays >= recurredDaysMin || (recurredPeers >= recurredPeersMin && recurredPeerDays >= recurredDaysMin);
+  return { ...counts, recurs: isOrdinary && !wasAttack };
+}
+
+/** Returns the entries of the organization's value lists that match a value. */
+async function findEntries(tx: Tx, orgId: OrgId, values: readonly string[]): Promise<CitableEntry[]> {
+  const entries = await listEntriesLike(tx, orgId, values);
+  return entries.filter(({ entry }) => values.some(compileAllowList([entry]))).slice(0, entriesMax);
+}
+
+/** Lists distinct short values of the rows. */
+function listValues(rows: Candidate['rows']): string[] {
+  const values = new Set<string>();
+  for (const { fields } of rows) {
+    for (const value of Object.values(fields)) {
+      if (value.length > 1 && value.length <= valueCharsMax) values.add(value);
+      if (values.size === valuesMax) return [...values];
+    }
+  }
+  return [...values];
+}
+
+/** Returns whether a value may be an address, a domain, a URL or a hash. The feed decides. */
+const isIndicator = (value: string): boolean =>
+  !/\s/.test(value) &&
+  (/^[0-9a-f]{32}(?:[0-9a-f]{8}|[0-9a-f]{32})?$/i.test(value) || /[\p{L}\p{N}][.:][\p{L}\p{N}:]/u.test(value));

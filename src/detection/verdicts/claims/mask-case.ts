@@ -1,0 +1,145 @@
+import { isIP } from 'node:net';
+import type { Candidate, Facts, RenderedRow } from '../../analysis/candidate.ts';
+import type { Observation } from '../observation.ts';
+import type { CaseFile } from './case-file.ts';
+
+/** What a masked case keeps: values that many others had for long, and what a detection or an indicator looks for inside of others. */
+export type MaskRules = {
+  isEstablished: (cell: { field: string; value: string }) => boolean;
+  /** Literal texts that detections look for, in lower case. */
+  lookedFor: readonly string[];
+  /** Names of fields that the detection's query uses, in lower case. Any other name is treated like a value. */
+  knownFields: ReadonlySet<string>;
+};
+
+export type MaskedCase = Pick<Candidate, 'entity' | 'entityType' | 'kind' | 'severity' | 'facts' | 'rows'> & {
+  observations: Pick<Observation, 'id' | 'tool' | 'rows' | 'total'>[];
+};
+
+const observedRowsMax = 10;
+
+/**
+ * Returns a case without what whoever is behind its events could have written: each value that is not established is replaced by its kind, as in
+ * `<text of 57 characters>`. It does not matter what a value says, nor in which language, only who else has it.
+ */
+export function maskCase({ candidate, facts, observations }: CaseFile, rules: MaskRules): MaskedCase {
+  const { entityType, kind, severity } = candidate;
+  const fieldNames = new Map<string, string>();
+  const maskRow = ({ time, fields }: RenderedRow, index: number): RenderedRow => ({
+    rowId: `row ${index + 1}`,
+    time,
+    fields: Object.fromEntries(
+      Object.entries(fields).map(([field, value]) => [
+        maskField(field, rules, fieldNames),
+        maskValue(field, value, rules),
+      ]),
+    ),
+  });
+  const cells = candidate.rows.flatMap(({ fields }) => Object.entries(fields));
+  const outside = cells.flatMap(([field, value]) => [
+    ...(rules.knownFields.has(field.toLowerCase()) ? [] : [field]),
+    ...(rules.isEstablished({ field, value }) ? [] : [value]),
+  ]);
+  return {
+    entity: describeKind(candidate.entity),
+    entityType,
+    kind,
+    severity,
+    facts: maskFacts(facts, [candidate.entity, ...outside]),
+    rows: candidate.rows.map(maskRow),
+    observations: observations.map(({ id, tool, rows, total }) => ({
+      id,
+      tool,
+      total,
+      rows: rows.slice(0, observedRowsMax).map(maskRow),
+    })),
+  };
+}
+
+function maskField(field: string, { knownFields }: MaskRules, names: Map<string, string>): string {
+  if (knownFields.has(field.toLowerCase())) return field;
+  if (!names.has(field)) names.set(field, `field ${names.size + 1}`);
+  return names.get(field)!;
+}
+
+function maskValue(field: string, value: string, { isEstablished, lookedFor }: MaskRules): string {
+  if (isEstablished({ field, value })) return value;
+  const lower = value.toLowerCase();
+  const marks = lookedFor.flatMap((text) => {
+    const found: [number, number][] = [];
+    for (let at = lower.indexOf(text); at !== -1; at = lower.indexOf(text, at + text.length))
+      found.push([at, at + text.length]);
+    return found;
+  });
+  if (marks.length === 0) return describeKind(value);
+  let masked = '';
+  let from = 0;
+  for (const [start, end] of marks.toSorted(([a], [b]) => a - b)) {
+    if (end <= from) continue;
+    if (start > from) masked += maskPart(value.slice(from, start));
+    masked += value.slice(Math.max(start, from), end);
+    from = end;
+  }
+  return from < value.length ? masked + maskPart(value.slice(from)) : masked;
+}
+
+/** Text between the parts that are kept. Whitespace and marks alone are kept as they are. */
+const maskPart = (text: string): string => {
+  if (!/[\p{L}\p{N}]/u.test(text)) return text;
+  const [, before, inner, after] = /^(\s*)([\s\S]*?)(\s*)$/.exec(text)!;
+  return `${before}<text of ${inner!.length} characters>${after}`;
+};
+
+const word = /[\p{L}\p{N}]{3,}/gu;
+const listWords = (text: string): string[] => text.normalize('NFKC').toLowerCase().match(word) ?? [];
+const ownFact = /^(?:T\d{4}(?:\.\d{3})?|none|low|medium|high|critical)$/;
+
+/** Facts are computed, except for texts that repeat values of the rows, whole or cut. Such a text has a word that begins one of theirs. */
+function maskFacts(facts: Facts, texts: readonly string[]): Facts {
+  const words = `\n${[...new Set(texts.flatMap(listWords))].join('\n')}`;
+  const isOwn = (fact: string): boolean =>
+    ownFact.test(fact) || listWords(fact).every((one) => !words.includes(`\n${one}`));
+  const mask = (fact: string): string => (isOwn(fact) ? fact : describeKind(fact));
+  return Object.fromEntries(
+    Object.entries(facts).map(([name, fact]): [string, Facts[string]] => [
+      name,
+      typeof fact === 'string' ? mask(fact) : isTexts(fact) ? fact.map(mask) : fact,
+    ]),
+  );
+}
+
+const isTexts = (fact: Facts[string]): fact is string[] =>
+  Array.isArray(fact) && fact.every((item) => typeof item === 'string');
+
+/** Returns the kind of a value: an address, a hash, a link, a number, or a text with its length. Times are kept. */
+function describeKind(value: string): string {
+  if (value === '' || /^(?:true|false|null)$/i.test(value)) return value;
+  if (/^\d{4}-\d\d-\d\dT\d\d:\d\d/.test(value) && value.length <= 30) return value;
+  if (isIP(value) !== 0) return isInternal(value) ? '<address, internal>' : '<address, external>';
+  if (/^-?\d+(?:\.\d+)?$/.test(value)) return '<number>';
+  if (/^(?:[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64})$/i.test(value)) return '<hash>';
+  if (/^https?:\/\/\S+$/i.test(value)) return '<link>';
+  return `<text of ${value.length} characters>`;
+}
+
+/** Private, loopback and link-local addresses (RFC 1918, RFC 4193, RFC 3927, RFC 4291). */
+const isInternal = (address: string): boolean =>
+  /^(?:10\.|127\.|192\.168\.|169\.254\.|172\.(?:1[6-9]|2\d|3[01])\.)|^(?:::1$|f[cd]|fe[89ab])/i.test(address);
+
+const singleQuoted = /'((?:[^']|'')*)'/g;
+const doubleQuoted = /"((?:[^"\\]|\\.)*)"/g;
+const literalMin = 3;
+
+/**
+ * Lists the literal texts of a query in lower case, without wildcards: what it looks for inside of values. In a language with texts in single quotes,
+ * double quotes are those of names.
+ */
+export function listLiterals(query: string): string[] {
+  const single = [...query.matchAll(singleQuoted)].map(([, text]) => text!.replaceAll("''", "'"));
+  const texts = single.length > 0 ? single : [...query.matchAll(doubleQuoted)].map(([, text]) => text!);
+  return texts.flatMap((text) => text.toLowerCase().split(/[%*]+/)).filter((text) => text.trim().length >= literalMin);
+}
+
+/** Returns the names in a query in lower case, which include those of its fields. */
+export const listFieldNames = (query: string): Set<string> =>
+  new Set(query.toLowerCase().match(/[a-z_@$][\w.@$-]*/g) ?? []);

@@ -1,0 +1,116 @@
+import { expect, test } from 'vitest';
+import { caseOf, good, medium } from '../../../../test/support/detection/verdict-examples.ts';
+import { checkClaims } from '../claims/check-claims.ts';
+import { decideVerdict } from '../claims/decide-verdict.ts';
+import type { Submission } from '../verdict.ts';
+import type { InvestigationTrace } from './investigate.ts';
+import { observationOf } from '../../../../test/support/detection/verdict-examples.ts';
+import { addStats, countInvestigation, emptyVerdictStats, scoreModelRun } from './score.ts';
+
+const perfect = { ...emptyVerdictStats, verdicts: 4, facts: 8, proven: 8 };
+const trace: InvestigationTrace = {
+  questions: [],
+  hasTools: true,
+  isRepaired: false,
+  toolCalls: 0,
+  wasted: 0,
+  submitted: 'raise',
+};
+const observed = observationOf('o1', { user: 'mallory', ip: '192.0.2.7' });
+
+/** Scores a run of one verdict, as a run does. */
+function scoreOf(submission: Submission, fields: Partial<InvestigationTrace>) {
+  const file = caseOf(medium, { observations: [observed] });
+  const { verdict } = decideVerdict(
+    {
+      submission,
+      checks: checkClaims(submission.claims, file),
+      file,
+      isVerifierOn: false,
+      dismissConfidence: 70,
+      isEstablished: () => false,
+      fallback: { headline: 'h', summary: 's', nextStep: 'n', confidence: 60 },
+    },
+    submission.verdict,
+  );
+  const stats = countInvestigation({ verdict, trace: { ...trace, submitted: submission.verdict, ...fields } });
+  return scoreModelRun(addStats(emptyVerdictStats, stats));
+}
+
+const pivoted: Submission = {
+  ...good,
+  claims: [
+    ...good.claims,
+    {
+      text: 'mallory used 192.0.2.7 too.',
+      kind: 'fact',
+      cites: [
+        { observation: 'o1', rowId: 'r1', field: 'user', value: 'mallory' },
+        { observation: 'o1', rowId: 'r1', field: 'ip', value: '192.0.2.7' },
+      ],
+    },
+  ],
+};
+
+test('rates an analyst that pivots with a tool over 90, and one that restates the rows below 70', () => {
+  expect(scoreOf(pivoted, { toolCalls: 2 }).score).toBeGreaterThan(90);
+  expect(scoreOf(good, {}).score).toBeLessThan(70);
+  expect(scoreOf(good, { toolCalls: 2, wasted: 1 }).score).toBeLessThan(70);
+});
+
+test('counts the questions of a plan by their observations', () => {
+  const questions = ['o1', null].map((observation) => ({ question: 'Who else?', data: 'sign-ins', observation }));
+  expect(scoreOf(pivoted, { questions, toolCalls: 1 }).criteria).toContainEqual({
+    name: 'questions',
+    points: 10,
+    max: 20,
+    reason: '1 of 2 questions have an observation',
+  });
+});
+
+test('leaves out criteria that do not apply and scales the others', () => {
+  const score = scoreModelRun(perfect);
+  expect(score).toMatchObject({ score: 100, basis: 'checked' });
+  expect(score.criteria.map(({ name, max }) => [name, max])).toEqual([
+    ['claims', 30],
+    ['economy', 5],
+    ['format', 10],
+  ]);
+});
+
+test('takes points for what is unproven, unanswered, wasted, repaired, and dismissed without proof', () => {
+  const stats = {
+    ...perfect,
+    verdicts: 2,
+    proven: 4,
+    questions: 4,
+    answered: 1,
+    dismissals: 2,
+    provenDismissals: 1,
+    toolCalls: 4,
+    wasted: 2,
+    repaired: 1,
+  };
+  const { criteria, score } = scoreModelRun(stats);
+  expect(criteria.map(({ name, points, max }) => [name, points, max])).toEqual([
+    ['claims', 15, 30],
+    ['questions', 5, 20],
+    ['dismissals', 7.5, 15],
+    ['economy', 2.5, 5],
+    ['format', 5, 10],
+  ]);
+  expect(score).toBe(43.8);
+});
+
+test('gives no points for claims where there are none', () => {
+  const { criteria } = scoreModelRun({ ...perfect, facts: 0, proven: 0 });
+  expect(criteria[0]).toMatchObject({ name: 'claims', points: 0 });
+});
+
+test('returns no score without verdicts, and uses the grade of a judge', () => {
+  expect(scoreModelRun(emptyVerdictStats).score).toBeNull();
+  expect(scoreModelRun(perfect, { points: 0, reason: 'unnecessary calls' })).toMatchObject({
+    basis: 'judge',
+    score: 69.2,
+  });
+});

@@ -1,0 +1,41 @@
+import type { ConfiguredModel } from '../../../platform/models/models.ts';
+import type { SpendMeter } from '../../../platform/models/spend-meter.ts';
+import type { BoundTool } from '../../tools/tool-definition.ts';
+import type { CaseFile } from '../claims/case-file.ts';
+import type { ClaimCheck } from '../claims/check-claims.ts';
+import type { ContextDoc } from './context-docs.ts';
+import type { SubmissionFormat } from './submission.ts';
+
+/** The instructions of a detection's author to the model. `customInstructions` come from the request of the run. */
+export type JudgeDefinition = {
+  name: string;
+  description: string;
+  detectionCategory: string;
+  detectionQuery: string;
+  systemPrompt: string;
+  planningMode: 'auto' | 'never' | 'always';
+  mode: 'standard' | 'sandbox';
+  customInstructions: string | null;
+  contextDocs?: readonly ContextDoc[];
+  /** The part of the prompt that lists the skills of the detection. */
+  skillList?: string;
+};
+
+/** What a verifier says about a claim and its cells. */
+export type VerifierAnswer = { answer: 'supported' | 'contradicted' | 'not_stated'; reason: string };
+
+/** A candidate to investigate. `verify` looks at a claim and its cited cells a second time. Without it, nothing is more than cited. */
+export type InvestigationTask = SpendMeter & {
+  model: ConfiguredModel;
+  definition: JudgeDefinition;
+  file: Omit<CaseFile, 'observations'>;
+  format: SubmissionFormat;
+  tools: readonly BoundTool[];
+  stepsMax: number;
+  verify?: ((check: ClaimCheck, purpose: 'fact' | 'excuse') => Promise<VerifierAnswer>) | undefined;
+  isTechnique?: ((id: string) => boolean) | undefined;
+  signal: AbortSignal;
+};
+
+export const submitTool = 'submit_verdict';
+export const planTool = 'write_plan';
