@@ -79,7 +79,7 @@ export function listEntriesLike(
   return queryRows<{ list: string; entry: string }>(tx)`
       select l.name as list, v.entry from value_lists l cross join lateral jsonb_array_elements_text(l.list_values::jsonb) v (entry)
       where l.organization_id = ${orgId} and (lower(v.entry) = any(${lower}::text[]) or v.entry like '%*%' or v.entry like '%/%')
-      order by l.name, v.entry limit ${likeMax}`;
+      order by lower(v.entry) = any(${lower}::text[]) desc, l.name, v.entry limit ${likeMax}`;
 }
 
 /** Returns the lists that contain a value as a whole, in any case. Patterns and networks of a list are not compared. */

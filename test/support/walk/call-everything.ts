@@ -217,6 +217,7 @@ async function useRuns({ get, post, put, remove }: ApiCalls): Promise<void> {
   const { hits } = await get('/api/hits?status=open');
   const hit = await get(`/api/hits/${hits[0].id}`);
   await get(`/api/hits/${hit.id}/context`);
+  await get(`/api/hits/${hit.id}/evidence`);
   await post(`/api/detections/${hit.detectionId}/exceptions/preview`, { entity: 'walked' });
   const { groups } = await get('/api/hit-groups');
   await get(`/api/hit-groups/${groups[0].id}`);

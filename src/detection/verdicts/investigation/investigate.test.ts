@@ -23,10 +23,8 @@ test.each(protocols)('%s: runs streamed tool calls and returns a verdict', async
   expect(await investigate(task)).toMatchObject({
     submission: { ...verdict, claims: [{ text: 'root signed in from NO.' }] },
     checks: [{ claim: { status: 'cited' } }],
-    observations: [
-      { id: 'o1', tool: 'get_rows', input: { limit: 5 }, total: 1, rows: [{ rowId: 'e1' }] },
-      { id: 'o2', input: { contains: 'NO' } },
-    ],
+    // Rows of the case are cited as `rows`.
+    observations: [],
     trace: { questions: [], hasTools: true, isRepaired: false, toolCalls: 2, wasted: 0, submitted: 'raise' },
   });
   expect(stand.asked).toHaveLength(2);
@@ -36,6 +34,7 @@ test.each(protocols)('%s: runs streamed tool calls and returns a verdict', async
   expect(steps.map(({ kind }) => kind)).toEqual(['call', 'tool', 'tool', 'call']);
   expect(steps[0]).toMatchObject({ tokens: { input: 100, output: 20 }, costUsd: 0.002, text: 'I look.' });
   expect(steps[1]!.tool!.output).toContain('ConsoleLogin');
+  expect(steps[1]!.tool!.output).toContain('"observation":"rows"');
 });
 
 test.each(protocols)('%s: asks once to repair an invalid verdict and fails on the second', async (protocol) => {
@@ -157,15 +156,12 @@ const answers = [
 ];
 
 test('records a plan first in mode always, and which of its questions an observation answered', async () => {
-  const calls = [{ contains: 'NO' }, { contains: 'SE' }].map((input) => ({ name: 'get_rows', input }));
-  const brain = inTurn(call('write_plan', { questions }), { calls }, submit({ ...verdict, answers }));
-  const { task, stand, steps } = await startJudging('openai-chat', brain, {
-    planningMode: 'always',
-    tools: ['get_rows'],
-  });
-  const { trace, observations } = await investigate(task);
+  const brain = inTurn(call('write_plan', { questions }), look(1, 2), submit({ ...verdict, answers }));
+  const { task, stand, steps } = await startJudging('openai-chat', brain, { planningMode: 'always' });
+  const run = (n: number) => Promise.resolve({ rows: n === 1 ? [toRow('r1', { n })] : [] });
+  const { trace, observations } = await investigate({ ...task, tools: [lookingTool(run)] });
   expect(stand.asked[0]).toMatchObject({ tools: ['write_plan'], forced: 'write_plan' });
-  expect(stand.asked[1]!.tools).toEqual(['get_rows', 'submit_verdict']);
+  expect(stand.asked[1]!.tools).toEqual(['look', 'submit_verdict']);
   expect(steps.map(({ kind }) => kind)).toEqual(['plan', 'call', 'tool', 'tool', 'call']);
   expect(observations.map(({ id, total }) => [id, total])).toEqual([
     ['o1', 1],
