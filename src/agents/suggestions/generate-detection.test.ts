@@ -74,7 +74,7 @@ test('says which data is missing and where it comes from', async () => {
       }),
     ]),
   });
-  expect(await refuse(org, 'T1537')).toMatchObject({
+  expect(await refuse(org, 'T1578.002')).toMatchObject({
     code: 'missing_data',
     detail: expect.stringContaining('cloudtrail'),
   });

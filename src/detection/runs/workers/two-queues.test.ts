@@ -159,7 +159,7 @@ test('judges what a detection found although it was disabled meanwhile, under th
   await updateDetection(t.deps, t.caller, { id, input: { modelAlias: 'analyst' } });
   await t.setEnabled(id, false);
   await t.runAt(hour(1));
-  expect(await listRunRows(t)).toMatchObject([{ status: 'completed', model_alias: 'm', hit_count: 2, tokens: 240 }]);
+  expect(await listRunRows(t)).toMatchObject([{ status: 'completed', model_alias: 'm', hit_count: 2, tokens: 480 }]);
 });
 
 test('completes the next run that finds nothing while candidates of the former one wait for the model', async () => {
