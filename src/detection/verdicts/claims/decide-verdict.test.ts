@@ -181,7 +181,7 @@ test('shows a headline or a next step with a value of nowhere as unproven, and n
     headline: 'alice is 198.51.100.9',
     nextSteps: ['Block 198.51.100.9.', 'Ask alice.'],
   });
-  expect(verdict).toMatchObject({ headline: fallback.headline, nextStep: 'Ask alice.', confidence: 60 });
+  expect(verdict).toMatchObject({ headline: fallback.headline, nextStep: 'Ask alice.' });
   expect(verdict.claims.slice(-2).map(({ text, status }) => [text, status])).toEqual([
     ['alice is 198.51.100.9', 'unproven'],
     ['Block 198.51.100.9.', 'unproven'],
