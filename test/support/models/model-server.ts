@@ -1,6 +1,4 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { verifierTool } from '../../../src/detection/verdicts/investigation/ask-verifier.ts';
-import { confirmTool } from '../../../src/detection/verdicts/investigation/confirm-dismissal.ts';
 import { closeServer, listen } from '../listen.ts';
 import { anthropicMessages } from './protocols/anthropic-messages.ts';
 import { bedrock } from './protocols/bedrock.ts';
@@ -48,11 +46,13 @@ const protocols = {
 } satisfies Record<string, WireProtocol>;
 export type Protocol = keyof typeof protocols;
 
-/** Answers to the second questions by the tool that they offer. */
-const agreement: Record<string, unknown> = {
-  [verifierTool]: { reason: 'The cells say so.', answer: 'supported' },
-  [confirmTool]: { reason: 'It is explained.', verdict: 'dismiss' },
-};
+/** Answers to the second questions, by what their prompts say. */
+const agreement: [RegExp, unknown][] = [
+  [/^You check one claim/, { reason: 'The cells say so.', answer: 'supported' }],
+  [/Conclude a case:/, { reason: 'It is explained.', verdict: 'dismiss' }],
+];
+const findAgreement = ({ system }: { system: string }): unknown =>
+  agreement.find(([prompt]) => prompt.test(system))?.[1];
 
 /** Starts an HTTP server that speaks a provider's protocol, streams, and responds as its brain decides. */
 export async function serveModelStandIn(protocol: Protocol, first?: ModelBrain): Promise<ServedModel> {
@@ -60,7 +60,11 @@ export async function serveModelStandIn(protocol: Protocol, first?: ModelBrain):
   const checked: ModelRequestRecord[] = [];
   const wire: WireProtocol = protocols[protocol];
   let brain: ModelBrain = first ?? (() => ({ text: 'ready' }));
-  let checker: ModelBrain = ({ tools: [name] }) => ({ calls: [{ name: name!, input: agreement[name!] }] });
+  let checker: ModelBrain = (asked) => {
+    const [name] = asked.tools;
+    const input = findAgreement(asked);
+    return name === undefined ? { text: JSON.stringify(input) } : { calls: [{ name, input }] };
+  };
   const server = createServer((request, response) => {
     void answer(request, response).catch(() => response.destroy());
   });
@@ -76,7 +80,7 @@ export async function serveModelStandIn(protocol: Protocol, first?: ModelBrain):
       raw,
       ...wire.read(body, request.url ?? ''),
     };
-    const isCheck = seen.tools.length === 1 && Object.hasOwn(agreement, seen.tools[0]!);
+    const isCheck = findAgreement(seen) !== undefined;
     (isCheck ? checked : asked).push(seen);
     const reply = isCheck ? await checker(seen, checked.length) : await brain(seen, asked.length);
     if ('hang' in reply) return;

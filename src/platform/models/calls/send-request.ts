@@ -103,6 +103,7 @@ async function readStream(options: ReturnType<typeof toOptions>): Promise<Readin
   const result = streamText({ ...options, onError: () => undefined });
   const reply: Reading['reply'] = { text: '', toolCalls: [] };
   let end: { usage: LanguageModelUsage; finishReason: string } | undefined;
+  let rawReason = '';
   let ignoredForcedTool = false;
   for await (const part of result.fullStream) {
     if (part.type === 'error') {
@@ -113,15 +114,26 @@ async function readStream(options: ReturnType<typeof toOptions>): Promise<Readin
     if (part.type === 'text-delta') reply.text += part.text;
     if (part.type === 'tool-call')
       reply.toolCalls.push({ id: part.toolCallId, name: part.toolName, input: asObject(part.input) });
-    if (part.type === 'finish') end = { usage: part.totalUsage, finishReason: part.finishReason };
+    if (part.type === 'finish') {
+      end = { usage: part.totalUsage, finishReason: part.finishReason };
+      rawReason = part.rawFinishReason ?? '';
+    }
   }
   if (ignoredForcedTool) {
-    const finishReason = end?.finishReason === 'length' ? 'length' : 'stop';
-    return { reply, usage: end?.usage, messages: [toMessage(reply)], finishReason };
+    return { reply, usage: end?.usage, messages: [toMessage(reply)], finishReason: readRawReason(rawReason) };
   }
   if (!end) throw new Error('the response ended early');
   const messages = (await result.responseMessages).filter(({ role }) => role === 'assistant');
   return { reply, messages, ...end };
+}
+
+/**
+ * Returns why a model stopped that did not call the demanded tool, which the SDK calls an error. The words are those of Anthropic (`refusal`, `max_tokens`),
+ * OpenAI (`content_filter`, `length`, `max_output_tokens`), Gemini (`SAFETY`, `PROHIBITED_CONTENT`, `MAX_TOKENS`) and Bedrock (`guardrail_intervened`).
+ */
+function readRawReason(reason: string): string {
+  if (/refus|filter|safety|prohibited|guardrail/i.test(reason)) return 'content-filter';
+  return /length|max_(?:output_)?tokens/i.test(reason) ? 'length' : 'stop';
 }
 
 async function readDocument(options: ReturnType<typeof toOptions>): Promise<Reading> {

@@ -12,7 +12,7 @@ const price = { inputPerMillion: 10, outputPerMillion: 50, cachedInputPerMillion
 test('sends the same system prompt and tools for every entity and run of a revision, so that the cache of the provider hits', async () => {
   const usageOf = createPromptCache({ needsMark: true });
   const { t, id, stand } = await startJudgedRuns(testDb, (asked) => ({ ...verdictOn(asked), usage: usageOf(asked) }), {
-    entry: { price },
+    entry: { price, verifyClaims: false },
     detection: {
       toolNames: ['get_rows'],
       suppressionMinutes: 0,
@@ -47,7 +47,8 @@ test('sends the same system prompt and tools for every entity and run of a revis
   );
   expect(Number(runs[0]!.cost)).toBeCloseTo(
     costs.reduce((sum, cost) => sum + cost, 0),
-    6,
+    // Each step is stored in millionths of a dollar.
+    4,
   );
   const uncached = steps.reduce((sum, { tokens }) => sum + (tokens.input * 10 + tokens.output * 50) / 1e6, 0);
   expect(Number(runs[1]!.cost)).toBeLessThan(0.6 * uncached);
@@ -63,7 +64,7 @@ test('reads at least 70 % of the input of an investigation of five steps from th
       return { ...reply, usage: usageOf(asked) };
     },
     {
-      entry: { price },
+      entry: { price, verifyClaims: false },
       detection: { toolNames: ['get_rows'], suppressionMinutes: 0 },
       answer: ({ window }) =>
         window.from.toISOString() === hour(0)
@@ -94,10 +95,7 @@ test('gives the judge what is known of the entity, as data', async () => {
       Promise.resolve(
         values
           .filter((value) => value === '203.0.113.9')
-          .map((indicator) => ({
-            indicator,
-            items: [{ id: 'i1', title: 'Botnet' }],
-          })),
+          .map((indicator) => ({ indicator, items: [{ id: 'i1', title: 'Botnet' }] })),
       ),
   });
   await t.select`
@@ -106,30 +104,38 @@ test('gives the judge what is known of the entity, as data', async () => {
       (${t.orgId}, gen_random_uuid(), '203.0.113.9', '', 'VPN exit.', now()),
       (${t.orgId}, gen_random_uuid(), 'root', 'host', 'Another root.', now()),
       (${t.orgId}, gen_random_uuid(), 'bob', '', 'Somebody else.', now())`;
+  await t.select`insert into value_lists (organization_id, id, name, description, list_values, updated_at)
+    values (${t.orgId}, gen_random_uuid(), 'admins', '', '["ro*", "ann"]', now())`;
   await t.runAt(hour(1));
   await t.select`update hits set status = 'benign'`;
   await t.select`insert into hit_changes (organization_id, id, hit_id, at, from_status, to_status, reason)
     select organization_id, gen_random_uuid(), id, now(), 'open', 'benign', 'planned' from hits`;
   await t.runAt(hour(2));
-  // The second request confirms the first verdict, which is lower than the facts, without the feed.
-  const { text } = stand.asked[2]!.turns[0]!;
-  const contexts = [...text.matchAll(/Context[^\n]*\n<(data-\w+)>\n([\s\S]*?)\n<\/\1>/g)];
-  const [own, outside] = contexts.map((match) => JSON.parse(match[2]!) as object);
-  expect(own).toEqual({
+  const { text } = stand.asked[1]!.turns[0]!;
+  const read = (before: string): unknown => {
+    const [, , content] = new RegExp(`${before}[^\\n]*\\n<(data-\\w+)>\\n([\\s\\S]*?)\\n</\\1>`).exec(text)!;
+    return JSON.parse(content!);
+  };
+  expect(read('Entity and facts')).toMatchObject({
+    facts: { recurredDays: 0, recurredPeers: 0, recurredPeerDays: 0, recurs: false },
+  });
+  expect(read('What this organization knows')).toEqual({
     notes: [
       { id: expect.any(String), entity: 'ROOT', note: 'Break-glass account.' },
       { id: expect.any(String), entity: '203.0.113.9', note: 'VPN exit.' },
     ],
-    earlierHits: [
+    hits: [
       {
+        id: expect.any(String),
         status: 'benign',
+        isReviewed: false,
         reason: 'planned',
         detection: 'Root logs in',
         severity: expect.any(String),
         lastSeenAt: expect.any(String),
       },
     ],
-    prevalence: { windowsWithEntity: 1, otherEntities: 0, days: 30 },
+    entries: [{ list: 'admins', entry: 'ro*' }],
   });
-  expect(outside).toEqual({ feed: [{ indicator: '203.0.113.9', items: ['Botnet'] }] });
+  expect(read('Feed items')).toEqual([{ id: 'i1', indicator: '203.0.113.9', title: 'Botnet' }]);
 });

@@ -14,7 +14,7 @@ test('a run whose model fails completes with its fallback, at the price of that 
     answer: ({ window }) => (window.from.toISOString() === hour(0) ? [login('root')] : []),
   });
   const second = await startModelStandIn('anthropic', (asked) => verdictOn(asked));
-  const shared = { provider: 'anthropic', apiKey: 'k', maxRetries: 0 };
+  const shared = { provider: 'anthropic', apiKey: 'k', maxRetries: 0, verifyClaims: false };
   const price = { inputPerMillion: 1000, outputPerMillion: 0 };
   const settings = {
     m: { ...shared, model: 'first', baseUrl: stand.url, fallbacks: ['n'] },
