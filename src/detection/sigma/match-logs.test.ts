@@ -31,7 +31,7 @@ async function expectSame(
   const results = await matchLogs(store.deps, orgId, plan!, queries.map(toLogRule));
   for (const [index, query] of queries.entries()) {
     const sql = duckdb.writeRule(query);
-    const { ms: _ms, ...alone } = await store.search(orgId, sql, window);
+    const { ms: _ms, kinds: _kinds, ...alone } = await store.search(orgId, sql, window);
     const { ms: _setMs, ...inSet } = results[index]!;
     expect([sql, inSet]).toEqual([sql, alone]);
   }
