@@ -129,11 +129,11 @@ test('keeps techniques, severities, times and what is established in facts', () 
   expect(masked(fields, facts).facts).toEqual(facts);
 });
 
-test('lists the literals of a query without wildcards and short ones', () => {
-  expect(listLiterals(`a = 'It''s' OR b LIKE '%mimi%katz%' OR c = "Quoted" OR d = 'ab' OR e IN ('%','')`)).toEqual([
+test('lists the literals of a query without wildcards and short ones, and without the names that single-quoted texts stand beside', () => {
+  expect(listLiterals(`"a" = 'It''s' OR b LIKE '%mimi%katz%' OR "user" = 'ab' OR e IN ('%','')`)).toEqual([
     "it's",
     'mimi',
     'katz',
-    'quoted',
   ]);
+  expect(listLiterals('search process="mimi*.exe"')).toEqual(['mimi', '.exe']);
 });
