@@ -28,7 +28,7 @@ const model = await startModelStandIn('anthropic', ({ turns }) => {
         { name: 'get_rows', input: { contains: hostile('row-agent').slice(0, 200) } },
       ],
     };
-  const cites = [{ observation: 'o1', rowId, field: 'agent', value: fields.agent }];
+  const cites = [{ observation: 'rows', rowId, field: 'agent', value: fields.agent }];
   const submission = {
     verdict: 'undecided',
     confidence: 90,
