@@ -55,13 +55,22 @@ test('requests and runs become traces with their statements, queries and model c
   })) as { runId: string };
   const spansOf = (run: CollectedSpan): CollectedSpan[] =>
     collector.spans.filter((span) => span.traceId === run.traceId);
-  const run = await until(
-    () => collector.spans.find(({ name, attributes }) => name === 'run' && attributes['tocsin.run.id'] === runId),
-    () => `no trace of the run:\n${program.output()}`,
-  );
+  // A run is examined in one span, and judged in another.
+  const findPhase = (phase: string) =>
+    until(
+      () =>
+        collector.spans.find(
+          ({ name, attributes }) =>
+            name === 'run' && attributes['tocsin.run.id'] === runId && attributes['tocsin.run.phase'] === phase,
+        ),
+      () => `no trace of the phase ${phase} of the run:\n${program.output()}`,
+    );
+  const run = await findPhase('examine');
+  const judging = await findPhase('judge');
   expect(run).toMatchObject({ parentId: '', service: 'tocsin-test', attributes: { 'tocsin.detection.id': id } });
   expect(collector.spans.filter(({ attributes }) => attributes['tocsin.run.id'] === runId)).toMatchObject([
     { name: 'POST /api/detections/:id/run', kind: 2 },
+    { name: 'run' },
     { name: 'run' },
   ]);
   const query = spansOf(run).find(({ name }) => name === 'query')!;
@@ -74,7 +83,7 @@ test('requests and runs become traces with their statements, queries and model c
       .filter(({ parentId }) => parentId === query.id)
       .map(({ name }) => name),
   ).toContain('SELECT');
-  const chat = spansOf(run).find(({ name }) => name === 'chat judge-1')!;
+  const chat = spansOf(judging).find(({ name }) => name === 'chat judge-1')!;
   expect(chat).toMatchObject({
     kind: 3,
     failed: true,
