@@ -33,7 +33,7 @@ export function scheduleLoop(deps: ScheduleLoopDeps, guard: ClockGuard, signal: 
 export function executeLoop(deps: ExecuteLoopDeps, signal: AbortSignal): Promise<void> {
   const runDeps = withMetrics(deps);
   const quietRuns = createQuietRuns(runDeps);
-  return claimLoop(runDeps, signal, {
+  return runClaims(runDeps, signal, {
     name: 'execute',
     places: deps.config.runsAtOnce,
     claim: (places) => claimRunsAcrossOrgs(deps.db, deps.clock(), places),
@@ -50,7 +50,7 @@ const placesWithoutModel = 1;
  */
 export function judgeLoop(deps: Omit<ExecuteLoopDeps, 'config'>, signal: AbortSignal): Promise<void> {
   const limits = deps.models?.concurrencyLimits ?? {};
-  return claimLoop(withMetrics(deps), signal, {
+  return runClaims(withMetrics(deps), signal, {
     name: 'judge',
     places: Object.values(limits).reduce((sum, places) => sum + places, placesWithoutModel),
     claim: () => claimJudgingAcrossOrgs(deps.db, deps.clock(), 1, limits),
@@ -72,7 +72,7 @@ type QueueWork = {
  * Claims and executes runs of one queue until `signal` aborts. Then runs stop at their next step and return to the queue. The promise resolves when
  * they have.
  */
-async function claimLoop(
+async function runClaims(
   deps: ExecuteRunDeps,
   signal: AbortSignal,
   { name, places, claim, afterCompletion }: QueueWork,
