@@ -87,7 +87,7 @@ export function findHit(tx: Tx, orgId: OrgId, id: string): Promise<EventHitRow |
   )`select ${columns}, facts, rows from hits where organization_id = ${orgId} and id = ${id}`;
 }
 
-/** What a hit cites. `rows` and `observations` are JSON text. `query` is that of the detection in the first run that found the hit. */
+/** What a hit cites. `rows` and `observations` are JSON text. `query` is the detection's query in the first run that found the hit. */
 export type HitEvidenceRow = {
   rows: string;
   observations: string;

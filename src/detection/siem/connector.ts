@@ -41,7 +41,7 @@ export type SearchLimits = {
 };
 
 /**
- * What a column of a result has. `value`: values of events as they are. `count`, `countDistinct`, `sum`, `least`, `greatest`: that aggregate over a
+ * What a column of a result holds. `value`: values of events, unchanged. `count`, `countDistinct`, `sum`, `least`, `greatest`: that aggregate of a
  * column of events. `other`: anything else, such as a constant or a computed value.
  */
 export type ColumnKind = 'value' | 'count' | 'countDistinct' | 'sum' | 'least' | 'greatest' | 'other';

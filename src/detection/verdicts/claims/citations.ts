@@ -17,8 +17,8 @@ export type CitedCell = Omit<VerdictEvidence, 'why'> & {
 };
 
 /**
- * Whether a citation can prove that a case is harmless: never, always, or only if the value is established, because whoever is behind the events
- * may have written it.
+ * Whether a citation can prove that a case is harmless: never, always, or only if the value is established, because an attacker may
+ * have written it.
  */
 export type Proof = 'none' | 'proves' | 'if-established';
 

@@ -19,7 +19,7 @@ export type MaskedCase = Pick<Candidate, 'entity' | 'entityType' | 'kind' | 'sev
 const observedRowsMax = 10;
 
 /**
- * Returns a case without what whoever is behind its events could have written: each value that is not established is replaced by its kind, as in
+ * Returns a case without what an attacker could have written: each value that is not established is replaced by its kind, as in
  * `<text of 57 characters>`. It does not matter what a value says, nor in which language, only who else has it.
  */
 export function maskCase({ candidate, facts, observations }: CaseFile, rules: MaskRules): MaskedCase {

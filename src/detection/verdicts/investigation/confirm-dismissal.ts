@@ -37,7 +37,7 @@ type Confirmation = {
 };
 
 /**
- * Asks for the conclusion once more, in a fresh context without the values that whoever is behind the events could have written, and without what the
+ * Asks for the conclusion once more, in a fresh context without the values that an attacker could have written, and without what the
  * first conversation said. Returns whether the case is dismissed again.
  */
 export async function confirmsDismissal({

@@ -141,8 +141,8 @@ function createTechniqueCheck({ feedTools }: JudgeDeps, { orgId }: ActiveRun): C
 type Confirmation = { checked: CheckedCase; established: EstablishedValues; judge: MeteredModel; signal: AbortSignal };
 
 /**
- * Returns the conclusion that the proof allows. A dismissal counts only if the model dismisses the case again without the values that whoever is behind
- * the events could have written. A model without a usable answer then leaves the case undecided. Any other failure is thrown.
+ * Returns the conclusion that the proof allows. A dismissal counts only if the model dismisses the case again without the values that an
+ * attacker could have written. A model without a usable answer then leaves the case undecided. Any other failure is thrown.
  */
 async function concludeCase(
   deps: JudgeDeps,
