@@ -76,7 +76,8 @@ export function chooseStep({ from, to }: Pick<QueryWindow, 'from' | 'to'>): numb
 }
 
 type Counts = Pick<CountsQuery, 'where' | 'by' | 'limit'>;
-type Counting = { guide: QueryGuide; window: QueryWindow; sources: ToolSources; signal: AbortSignal };
+type CountSources = Pick<ToolSources, 'hidden'> & { logs: Pick<ToolSources['logs'], 'connection'> };
+type Counting = { guide: QueryGuide; window: QueryWindow; sources: CountSources; signal: AbortSignal };
 
 /** Runs a query that code writes, and returns it with its rows. */
 export async function runCounts(

@@ -6,7 +6,8 @@ import {
   UnsupportedError,
   type CountsQuery,
 } from '../../../siem/dialects/dialect.ts';
-import { SiemError, type QueryRow, type SiemConnection } from '../../../siem/connector.ts';
+import { SiemError, type QueryRow } from '../../../siem/connector.ts';
+import { runCounts } from '../../../tools/count-by.ts';
 import type { CaseFile } from '../../../verdicts/claims/case-file.ts';
 import type { CitedCell } from '../../../verdicts/claims/citations.ts';
 import type { ActiveRun } from '../../run-model/active-run.ts';
@@ -27,7 +28,6 @@ const dayMs = 86_400_000;
 const lookbackDays = 37;
 const recentDays = 7;
 const daySeconds = 86_400;
-const timeoutMs = 20_000;
 
 type Lookup = { run: ActiveRun; file: CaseFile; entityField: string; from: Date; to: Date; signal: AbortSignal };
 
@@ -88,11 +88,11 @@ async function count(
   dataset: string,
   counts: Pick<CountsQuery, 'where' | 'by' | 'limit'>,
 ): Promise<QueryRow[]> {
-  const { guide, search }: Pick<SiemConnection, 'guide' | 'search'> = run.connection;
-  const limits = { rowsMax: counts.limit, groupsMax: counts.limit, timeoutMs };
+  const window = { from, to, clock: 'event' as const };
+  // Code looks it up, and no model reads it, so that nothing is hidden.
+  const sources = { hidden: { datasets: [], fields: [] }, logs: run };
   try {
-    const query = guide!.dialect.writeCounts({ table: guide!.tableOf(dataset), time: guide!.timeField, ...counts });
-    return (await search(query, { from, to, clock: 'event' }, limits, signal)).rows;
+    return (await runCounts(dataset, counts, { guide: run.connection.guide!, window, sources, signal })).rows;
   } catch (error) {
     return rethrowUnlessRefused(error);
   }
