@@ -227,6 +227,8 @@ test('a run that another worker claims meanwhile is left to that worker', async 
   );
   const open = stored.rows.filter(({ status }) => status !== 'completed');
   expect(open).toEqual([{ id: claimed[0], status: 'queued' }]);
+  // Otherwise the next test waits until the lease of the other worker ends.
+  await acrossOrgs(deps.db, (tx) => sql`delete from run_queue where organization_id = ${org.id}`.execute(tx));
 });
 
 test('rules that are enabled or get another schedule share a set in their next slot', async () => {
