@@ -215,7 +215,7 @@ export type RemoteConnector<Settings, Credentials> = {
   dialect: Dialect;
   /** The field with the time of an event, if the settings specify none. */
   timeField: string;
-  /** What a dataset of portable queries is called in the SIEM, such as an index, with an example. */
+  /** The SIEM's own word for a dataset, such as an index, with an example. */
   source: { label: string; example: string };
   /** The column that has a whole event as JSON, or null if the row is the event. */
   eventField: string | null;

@@ -17,7 +17,7 @@ export type IntentMatch = {
   matched: string[];
   /** Empty if a dataset is missing. A template has one for each dataset that it can read. */
   drafts: DetectionDraft[];
-  /** What the logs lack, and in parentheses where it comes from. Null: nothing. */
+  /** The dataset or fields that are missing, with the products that send them in parentheses. Null if nothing is missing. */
   missing: string | null;
 };
 

@@ -18,7 +18,7 @@ export type OutputColumn = { name: string; kind: ColumnKind } | { star: true; ki
 /** The columns of a query. `isEvents`: each row is one event of a dataset, and no event has two rows. */
 type Query = { columns: readonly OutputColumn[]; isEvents: boolean };
 
-/** What a query reads, by its alias in lower case. */
+/** A table or subquery that a query reads. The alias is in lower case. */
 type Source = { alias: string; columns: readonly OutputColumn[] };
 
 /** The sources of a SELECT. `defined` are the names that its list defines other than as a column of the same name. */

@@ -35,7 +35,7 @@ export const Alternative = z
     id: z.string(),
     name: z.string(),
     description: z.string(),
-    missing: z.string().nullable().describe('What the logs lack for it. Null: nothing.'),
+    missing: z.string().nullable().describe('The dataset or fields that it needs and that are missing. Null if nothing is missing.'),
   })
   .meta({ id: 'Alternative' });
 
