@@ -35,10 +35,7 @@ export const Alternative = z
     id: z.string(),
     name: z.string(),
     description: z.string(),
-    missing: z
-      .string()
-      .nullable()
-      .describe('The dataset or fields that it needs and that are missing. Null if nothing is missing.'),
+    missing: z.string().nullable().describe('The missing dataset or fields. Null if nothing is missing.'),
   })
   .meta({ id: 'Alternative' });
 
