@@ -61,6 +61,8 @@ type Provider<Shape extends z.ZodRawShape> = {
   marksPrompts: boolean;
   /** What the provider writes about failures whose status does not tell them apart. */
   wordings: Wordings;
+  /** What the provider calls the end of a response that it refused, or that the limit of tokens cut. */
+  stopReasons: StopReasons;
   /** Returns the settings that the provider needs and the entry lacks, or undefined. */
   findMissing: (entry: Settings<Shape>) => string | undefined;
   /** Creates the AI SDK's model. Loads only the package of the provider and sends no request. */
@@ -69,6 +71,10 @@ type Provider<Shape extends z.ZodRawShape> = {
 
 /** The prompt exceeds the context; the model or server cannot call tools; the account has no credit left. */
 type Wordings = { tooLong: RegExp[]; noTools: RegExp[]; noCredit: RegExp[] };
+
+type StopReasons = { refused: readonly string[]; cut: readonly string[] };
+
+const openaiStopReasons: StopReasons = { refused: ['content_filter'], cut: ['length', 'max_output_tokens'] };
 
 const openaiWordings: Wordings = {
   tooLong: [/context_length_exceeded/, /maximum context length/, /exceeds the context window/],
@@ -84,6 +90,7 @@ export const providers = {
     settings: { ...secret, organization: name.optional(), api: z.enum(['responses', 'chat']).default('responses') },
     marksPrompts: false,
     wordings: openaiWordings,
+    stopReasons: openaiStopReasons,
     findMissing: needKey,
     create: async ({ model, api, organization }, options) => {
       const { createOpenAI } = await import('@ai-sdk/openai');
@@ -99,6 +106,7 @@ export const providers = {
       noTools: [/does not support tool/],
       noCredit: [/credit balance is too low/],
     },
+    stopReasons: { refused: ['refusal'], cut: ['max_tokens', 'model_context_window_exceeded'] },
     findMissing: needKey,
     create: async ({ model }, options) => (await import('@ai-sdk/anthropic')).createAnthropic(options)(model),
   }),
@@ -109,6 +117,10 @@ export const providers = {
       tooLong: [/input token count .*exceeds the maximum/],
       noTools: [/function calling is not (?:enabled|supported)/i],
       noCredit: [/prepayment credits are depleted/],
+    },
+    stopReasons: {
+      refused: ['SAFETY', 'IMAGE_SAFETY', 'RECITATION', 'BLOCKLIST', 'PROHIBITED_CONTENT', 'SPII'],
+      cut: ['MAX_TOKENS', 'CONTINUATION'],
     },
     findMissing: needKey,
     create: async ({ model }, options) => (await import('@ai-sdk/google')).createGoogleGenerativeAI(options)(model),
@@ -124,6 +136,7 @@ export const providers = {
     },
     marksPrompts: false,
     wordings: openaiWordings,
+    stopReasons: openaiStopReasons,
     findMissing: (entry) => (entry.baseUrl || entry.resourceName ? needKey(entry) : 'resourceName or baseUrl'),
     create: async ({ model, api, resourceName, apiVersion, deploymentUrls: useDeploymentBasedUrls }, options) => {
       const { createAzure } = await import('@ai-sdk/azure');
@@ -143,6 +156,10 @@ export const providers = {
       ],
       noTools: [/doesn't support tool use/, /does not support tool/],
       noCredit: [],
+    },
+    stopReasons: {
+      refused: ['content_filtered', 'guardrail_intervened'],
+      cut: ['max_tokens', 'model_context_window_exceeded'],
     },
     findMissing: ({ apiKey, accessKeyId, secretAccessKey }) =>
       apiKey || (accessKeyId && secretAccessKey) ? undefined : 'apiKey, or accessKeyId and secretAccessKey',
@@ -171,6 +188,7 @@ export const providers = {
       ],
       noCredit: openaiWordings.noCredit,
     },
+    stopReasons: openaiStopReasons,
     findMissing: () => undefined,
     create: async ({ model, baseUrl: baseURL }, options) => {
       const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible');

@@ -28,7 +28,9 @@ export async function sendRequest(
   { streams }: { streams: boolean },
 ): Promise<SentResponse> {
   const options = toOptions(entry, model, request);
-  const { reply, usage, messages, finishReason } = streams ? await readStream(options) : await readDocument(options);
+  const { reply, usage, messages, finishReason } = streams
+    ? await readStream(entry, options)
+    : await readDocument(options);
   if (finishReason === 'error') throw new Error('the provider ended the response with an error');
   return {
     ...reply,
@@ -99,7 +101,7 @@ type Reading = {
   finishReason: string;
 };
 
-async function readStream(options: ReturnType<typeof toOptions>): Promise<Reading> {
+async function readStream(entry: ModelEntry, options: ReturnType<typeof toOptions>): Promise<Reading> {
   const result = streamText({ ...options, onError: () => undefined });
   const reply: Reading['reply'] = { text: '', toolCalls: [] };
   let end: { usage: LanguageModelUsage; finishReason: string } | undefined;
@@ -120,20 +122,17 @@ async function readStream(options: ReturnType<typeof toOptions>): Promise<Readin
     }
   }
   if (ignoredForcedTool) {
-    return { reply, usage: end?.usage, messages: [toMessage(reply)], finishReason: readRawReason(rawReason) };
+    return { reply, usage: end?.usage, messages: [toMessage(reply)], finishReason: readRawReason(entry, rawReason) };
   }
   if (!end) throw new Error('the response ended early');
   const messages = (await result.responseMessages).filter(({ role }) => role === 'assistant');
   return { reply, messages, ...end };
 }
 
-/**
- * Returns why a model stopped that did not call the demanded tool, which the SDK calls an error. The words are those of Anthropic (`refusal`, `max_tokens`),
- * OpenAI (`content_filter`, `length`, `max_output_tokens`), Gemini (`SAFETY`, `PROHIBITED_CONTENT`, `MAX_TOKENS`) and Bedrock (`guardrail_intervened`).
- */
-function readRawReason(reason: string): string {
-  if (/refus|filter|safety|prohibited|guardrail/i.test(reason)) return 'content-filter';
-  return /length|max_(?:output_)?tokens/i.test(reason) ? 'length' : 'stop';
+/** Returns why a model stopped that did not call the demanded tool, which the SDK calls an error. */
+function readRawReason({ provider }: ModelEntry, reason: string): string {
+  const { refused, cut } = providers[provider].stopReasons;
+  return refused.includes(reason) ? 'content-filter' : cut.includes(reason) ? 'length' : 'stop';
 }
 
 async function readDocument(options: ReturnType<typeof toOptions>): Promise<Reading> {
