@@ -33,7 +33,7 @@ const rooms: Record<Half, Record<string, string[]>> = {
     verdicts: ['analysis', 'siem', 'tools'],
     hits: ['analysis', 'verdicts'],
     skills: [],
-    detections: ['siem', 'analysis', 'scheduling', 'tools', 'skills'],
+    detections: ['siem', 'analysis', 'scheduling', 'tools', 'verdicts', 'skills'],
     managed: ['detections'],
     'as-code': ['detections', 'managed'],
     library: ['siem', 'analysis', 'log-store', 'log-engine', 'log-query', 'detections', 'managed', 'as-code'],

@@ -39,6 +39,7 @@ create table agents (
   lookback_minutes int,
   suppression_minutes int,
   dismiss_confidence int,
+  acceptance_criteria text,
 
   -- Schedule
   detection_cadence text,
@@ -84,6 +85,7 @@ comment on column agents.tuning is 'JSON of the thresholds of the analysis that 
 comment on column agents.lookback_minutes is 'Maximum age of a window that was not examined on time and is still examined. Null for the default.';
 comment on column agents.suppression_minutes is 'Period in which a verdict applies to later candidates of the same entity and kind.';
 comment on column agents.dismiss_confidence is 'Confidence from which a judge may dismiss a candidate. Null is 70.';
+comment on column agents.acceptance_criteria is 'JSON array of what a run of a model must fulfill: sentences, or checks that code decides. Null if there are none.';
 comment on column agents.headline is 'Template of the headline of a hit, with fields of the rows in {{}}. Null for the default headline.';
 comment on column agents.detection_cadence is 'hourly, daily or weekly. Null if custom_cron_schedule applies or the detection has no schedule.';
 comment on column agents.cron_timezone is 'IANA time zone of the schedule. Null is UTC.';

@@ -163,6 +163,7 @@ create table runs (
   score numeric(4, 1),
   score_basis text,
   score_criteria text not null default '[]',
+  acceptance text not null default '[]',
   tokens int not null default 0,
   cost_usd numeric(14, 6) not null default 0,
   warnings text not null default '[]',
@@ -190,6 +191,7 @@ comment on column runs.entities is 'JSON array of the entities with their verdic
 comment on column runs.suppressed is 'JSON of the candidates that were suppressed, counted by cause.';
 comment on column runs.score_basis is 'analyst, checked or judge. Null without a score.';
 comment on column runs.score_criteria is 'JSON array of the criteria with their points.';
+comment on column runs.acceptance is 'JSON array of the acceptance criteria with their grades. Empty until the run is graded.';
 comment on column runs.warnings is 'JSON array of {code, detail}.';
 comment on column runs.failure is 'JSON {kind, blame, retryable, message}. Null if the run did not fail.';
 create unique index one_run_per_slot on runs (organization_id, detection_id, due_at) where trigger = 'schedule';

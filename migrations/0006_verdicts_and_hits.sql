@@ -303,26 +303,13 @@ create table run_reviews (
   primary key (organization_id, run_id, kind),
   foreign key (organization_id, detection_id) references agents (organization_id, id)
 );
-comment on table run_reviews is 'Queue of finished runs that still have to be graded by the judge model (grade) or judged by a shadow version (shadow).';
+comment on table run_reviews is 'Queue of finished runs whose acceptance criteria still have to be graded (grade), or that a shadow version still has to judge (shadow).';
 comment on column run_reviews.due_at is 'The run''s due_at, which selects its partition.';
 comment on column run_reviews.day is 'UTC day on which the run finished. See run_days.';
 comment on column run_reviews.retry_at is 'Earliest attempt, by the clock of the database.';
 comment on column run_reviews.lease_until is 'End of the lease, by the clock of the database.';
 create index on run_reviews (retry_at);
 select tocsin_protect('run_reviews');
-
-create table judge_opinions (
-  organization_id uuid not null,
-  run_id uuid not null,
-  detection_id uuid not null,
-  entity text not null,
-  upheld boolean not null,
-  primary key (organization_id, run_id, entity),
-  foreign key (organization_id, detection_id) references agents (organization_id, id)
-);
-comment on table judge_opinions is 'The judge model''s agreement with each verdict, compared with the status that people set on the hits.';
-create index on judge_opinions (organization_id, detection_id);
-select tocsin_protect('judge_opinions');
 
 create table shadow_verdicts (
   organization_id uuid not null,

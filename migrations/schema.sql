@@ -463,6 +463,7 @@ create table agents (
   lookback_minutes integer, -- Maximum age of a window that was not examined on time and is still examined. Null for the default.
   suppression_minutes integer, -- Period in which a verdict applies to later candidates of the same entity and kind.
   dismiss_confidence integer, -- Confidence from which a judge may dismiss a candidate. Null is 70.
+  acceptance_criteria text, -- JSON array of what a run of a model must fulfill: sentences, or checks that code decides. Null if there are none.
   detection_cadence text, -- hourly, daily or weekly. Null if custom_cron_schedule applies or the detection has no schedule.
   custom_cron_schedule text,
   cron_timezone text, -- IANA time zone of the schedule. Null is UTC.
@@ -858,6 +859,7 @@ create table runs (
   score numeric(4,1),
   score_basis text, -- analyst, checked or judge. Null without a score.
   score_criteria text not null default '[]'::text, -- JSON array of the criteria with their points.
+  acceptance text not null default '[]'::text, -- JSON array of the acceptance criteria with their grades. Empty until the run is graded.
   tokens integer not null default 0,
   cost_usd numeric(14,6) not null default 0,
   warnings text not null default '[]'::text, -- JSON array of {code, detail}.
@@ -1340,7 +1342,7 @@ create policy every on exceptions to tocsin_system using (true) with check (true
 create policy own on exceptions to tocsin_app using ((organization_id = ( SELECT tocsin_org() AS tocsin_org))) with check ((organization_id = ( SELECT tocsin_org() AS tocsin_org)));
 grant select, insert, update, delete on exceptions to tocsin_app, tocsin_system;
 
--- Queue of finished runs that still have to be graded by the judge model (grade) or judged by a shadow version (shadow).
+-- Queue of finished runs whose acceptance criteria still have to be graded (grade), or that a shadow version still has to judge (shadow).
 create table run_reviews (
   organization_id uuid not null,
   run_id uuid not null,
@@ -1361,23 +1363,6 @@ alter table run_reviews force row level security;
 create policy every on run_reviews to tocsin_system using (true) with check (true);
 create policy own on run_reviews to tocsin_app using ((organization_id = ( SELECT tocsin_org() AS tocsin_org))) with check ((organization_id = ( SELECT tocsin_org() AS tocsin_org)));
 grant select, insert, update, delete on run_reviews to tocsin_app, tocsin_system;
-
--- The judge model's agreement with each verdict, compared with the status that people set on the hits.
-create table judge_opinions (
-  organization_id uuid not null,
-  run_id uuid not null,
-  detection_id uuid not null,
-  entity text not null,
-  upheld boolean not null,
-  constraint judge_opinions_pkey PRIMARY KEY (organization_id, run_id, entity),
-  constraint judge_opinions_organization_id_detection_id_fkey FOREIGN KEY (organization_id, detection_id) REFERENCES agents(organization_id, id)
-);
-CREATE INDEX judge_opinions_organization_id_detection_id_idx ON judge_opinions USING btree (organization_id, detection_id);
-alter table judge_opinions enable row level security;
-alter table judge_opinions force row level security;
-create policy every on judge_opinions to tocsin_system using (true) with check (true);
-create policy own on judge_opinions to tocsin_app using ((organization_id = ( SELECT tocsin_org() AS tocsin_org))) with check ((organization_id = ( SELECT tocsin_org() AS tocsin_org)));
-grant select, insert, update, delete on judge_opinions to tocsin_app, tocsin_system;
 
 -- Verdicts of the shadow version compared with those of the detection.
 create table shadow_verdicts (

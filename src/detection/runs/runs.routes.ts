@@ -135,7 +135,7 @@ export function runDetailRoutes(app: App, deps: ReplayDeps): void {
     'GET /api/detections/:id/agreement',
     {
       operationId: 'getAgreement',
-      summary: 'Get how often the judge model agrees with analysts on hits',
+      summary: 'Get how often people confirmed what a model raised',
       params: IdPath,
       returns: Agreement,
     },

@@ -10,6 +10,7 @@ export const eventLabels = {
   'detection.disabled': 'Detection disabled',
   'run.completed': 'Run completed',
   'run.failed': 'Run failed',
+  'run.unaccepted': 'Run misses acceptance criteria',
   'hit.created': 'New hit',
   'hit.updated': 'Hit changed',
   'dataset.drifted': 'Log values of an unexpected type',

@@ -205,8 +205,8 @@ async function fillAgentLoop(deps: Deps, org: TestOrg, mark: string): Promise<st
       compared: [{ ...compared, candidateId: review.runId, entity: mark }],
       now,
     });
-    const score = { score: null, basis: 'judge', criteria: [] } as const;
-    await writeGrade(tx, review, { score: { ...score, criteria: [] }, opinions: [{ entity: mark, upheld: true }] });
+    const acceptance = [{ criterion: mark, gradedBy: 'judge' as const, isMet: true, reason: mark }];
+    await writeGrade(tx, review, { score: { score: null, basis: 'judge', criteria: [] }, acceptance });
   });
   return [];
 }

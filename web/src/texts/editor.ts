@@ -77,6 +77,16 @@ export const texts = {
       days: { mon: 'Mon', tue: 'Tue', wed: 'Wed', thu: 'Thu', fri: 'Fri', sat: 'Sat', sun: 'Sun' },
     },
   },
+  acceptance: {
+    title: 'Acceptance criteria',
+    sentences: 'What every run of a model must fulfill, one sentence per line',
+    sentencesHint: 'A model grades each sentence after the run. At most ten criteria together with those below.',
+    citesObservation: 'Every verdict cites the result of a tool',
+    isDecided: 'No verdict is undecided',
+    fields: 'Fields that every verdict cites',
+    fieldsHint: 'Separated by commas. Code checks them, and the tools.',
+    tools: 'Tools that every investigation calls',
+  },
   limits: {
     title: 'Limits',
     lookbackMinutes: 'Lookback, minutes',

@@ -39,6 +39,15 @@ export const texts = {
   },
   retry: 'It is tried again.',
   warning: 'Warning',
+  acceptance: {
+    title: 'Acceptance criteria',
+    met: 'Met',
+    notMet: 'Not met',
+    by: { code: 'checked by code', judge: 'graded by a model' } satisfies Record<
+      Run['acceptance'][number]['gradedBy'],
+      string
+    >,
+  },
   phases: 'Where the time went',
   noPhases: 'The run has not started.',
   windows: 'Windows',
@@ -89,11 +98,12 @@ export const texts = {
     found: 'What was asked and found',
     follows: 'What follows',
     noVerdict: 'This attempt ended without a verdict.',
-    kind: { plan: 'Plan', call: 'Model', tool: 'Tool', submission: 'Verdict', check: 'Check' },
+    kind: { plan: 'Plan', call: 'Model', tool: 'Tool', submission: 'Verdict', check: 'Check', grades: 'Grades' },
     planned: (count: number) => `Planned ${countOf(count, 'question')}.`,
     asked: (tools: string) => `Asked for ${tools}.`,
     submitted: (verdict: string, confidence: number | null) =>
       `Submitted: ${verdict}${confidence === null ? '' : `, ${confidence} % confident`}.`,
+    graded: (count: number) => `Graded ${count === 1 ? '1 acceptance criterion' : `${count} acceptance criteria`}.`,
     sentBack: 'It was sent back to the model.',
     checks: { claim: 'Does what it cites say this?', dismissal: 'Is it dismissed without what outsiders wrote?' },
     results: {

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { detectionCategories } from '../../analysis/registry.ts';
 import { boundedString } from '../../../platform/lib/text/bounded-text.ts';
+import { AcceptanceCriteria, AcceptanceCriterion } from '../../verdicts/investigation/acceptance.ts';
 import { SkillName } from '../../skills/skills.schema.ts';
 import { Tuning } from '../../analysis/tuning.schema.ts';
 import {
@@ -232,6 +233,16 @@ export const detectionFields = {
     default: 70,
     recordWhenUnset: 'omitted',
     definitionWhenUnset: 'default',
+  },
+  acceptanceCriteria: {
+    column: 'acceptance_criteria',
+    input: AcceptanceCriteria.nullable(),
+    output: z.array(AcceptanceCriterion).optional(),
+    json: true,
+    nullable: true,
+    default: [],
+    recordWhenUnset: 'omitted',
+    definitionWhenUnset: 'omitted',
   },
   budgets: {
     column: 'budgets',

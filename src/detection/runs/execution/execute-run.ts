@@ -166,12 +166,12 @@ async function judgeRun(
 const hasCandidates = (run: ActiveRun | undefined): boolean =>
   run?.progress.windows.some(({ candidates }) => candidates > 0) === true;
 
-/** Completes a run in a fenced transaction. If the judge model will review the run, its score follows later. */
+/** Completes a run in a fenced transaction. If its detection has acceptance criteria, its score follows when they are graded. */
 async function completeRun(tx: Tx, deps: ExecuteRunDeps, run: ActiveRun): Promise<void> {
   const now = deps.clock();
   // Most runs have nothing to judge and therefore no score.
   const isJudged = hasCandidates(run);
-  const isGradedLater = run.progress.judging.verdicts > 0 && deps.models?.find('judge') !== undefined;
+  const isGradedLater = run.progress.judging.verdicts > 0 && (run.definition.acceptanceCriteria ?? []).length > 0;
   const score = isJudged && !isGradedLater ? scoreRun(run, await countReviewedHits(tx, run)) : null;
   await finishRun(tx, run.claim, { status: 'completed', score, run }, now);
   if (run.progress.entities.length > 0) await emitGrownGroupEvents(tx, run.orgId, run.detectionId);

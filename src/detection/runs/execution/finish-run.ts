@@ -1,8 +1,5 @@
 import { sql } from 'kysely';
 import { queryRow, type Tx } from '../../../platform/db/db.ts';
-import type { OrgId } from '../../../platform/lib/org-id.ts';
-import { emitEvents } from '../../../platform/notifications/emit-events.ts';
-import type { OutgoingEvent } from '../../../platform/notifications/event-types.ts';
 import { isDueToData } from '../../siem/connector.ts';
 import { toQueryWarnings } from '../../detections/record/warnings.ts';
 import { upsertQueryWarningsSql } from '../../detections/detections.store.ts';
@@ -13,8 +10,8 @@ import type { RunClaim } from '../../scheduling/run-claim.ts';
 import { deleteQueueEntry } from '../../scheduling/run-queue.store.ts';
 import type { RunScore } from '../../verdicts/analyst/analyst-score.ts';
 import { convertRevisitsToRechecks, postponeRechecks } from './backfill-windows.store.ts';
-import { getDetectionState, findRun, addToRunDays, utcDay } from '../run-model/runs.store.ts';
-import { toRunRecord } from '../run-model/run-record.ts';
+import { addToRunDays, utcDay } from '../run-model/runs.store.ts';
+import { emitRunEvents } from '../run-model/run-events.ts';
 import type { ActiveRun } from '../run-model/active-run.ts';
 import { progressColumns } from '../run-model/progress.store.ts';
 import type { RunFailure } from '../run-model/run-failure.ts';
@@ -71,7 +68,8 @@ export async function finishRun(tx: Tx, claim: RunKey, outcome: RunOutcome, now:
       select ${orgId}::uuid, ${detectionId}::uuid, ${utcDay(now)}, ${score?.basis ?? ''}, 1,
         finished.triggered::int, ${score?.score ?? 0}::numeric, ${score === null ? 0 : 1}::int
       from finished where ${outcome.status !== 'cancelled'}`)}`.execute(tx);
-  if (outcome.status !== 'cancelled') await emitRunEvents(tx, orgId, { runIds: [runId], status: outcome.status });
+  if (outcome.status !== 'cancelled')
+    await emitRunEvents(tx, orgId, { runIds: [runId], type: `run.${outcome.status}` });
 }
 
 /** Returns JSON of the warnings that the detection's record shows from now on, or null if the run says nothing about its definition. */
@@ -104,24 +102,4 @@ async function recordFailure(tx: Tx, claim: RunKey, failure: RunFailure, now: Da
     await disableDetection(tx, { orgId, detectionId, reason, now });
   }
   await sql`update schedules set author_failures = author_failures + 1 where ${isSchedule}`.execute(tx);
-}
-
-/** Emits the events of runs that ended, except those of deleted detections. The revision is the attempt that ended the run. */
-export async function emitRunEvents(
-  tx: Tx,
-  orgId: OrgId,
-  { runIds, status }: { runIds: readonly string[]; status: 'completed' | 'failed' },
-): Promise<void> {
-  const type = `run.${status}` as const;
-  await emitEvents(tx, [orgId], [type], async () => {
-    const events: OutgoingEvent[] = [];
-    for (const runId of runIds) {
-      const row = await findRun(tx, orgId, runId);
-      if (!row || (await getDetectionState(tx, orgId, row.detectionId)).deleted) continue;
-      const run = toRunRecord(row);
-      const { attempt: revision, detectionId } = run;
-      events.push({ orgId, type, resourceId: runId, revision, data: { organizationId: orgId, ...run }, detectionId });
-    }
-    return events;
-  });
 }

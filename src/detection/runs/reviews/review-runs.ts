@@ -1,24 +1,13 @@
 import { inOrg, type Db } from '../../../platform/db/db.ts';
-import type { Clock } from '../../../platform/lib/time/clock.ts';
 import type { Logger } from '../../../platform/lib/logging/logger.ts';
 import { runLoop } from '../../../platform/lib/concurrency/loop.ts';
-import type { ModelStep } from '../../../platform/models/model-tool.ts';
-import { budgetExceededError } from '../../../platform/models/model-error.ts';
-import type { ConfiguredModel } from '../../../platform/models/models.ts';
-import { findExhaustedBudget, type Spend } from '../../../platform/models/budgets.ts';
-import { countUsage, readAllModels, readSpendQuotas, readUsage } from '../../../platform/models/model-usage.store.ts';
-import { gradeRun } from '../../verdicts/investigation/grade-run.ts';
-import { emptyVerdictStats, scoreModelRun, type VerdictStats } from '../../verdicts/investigation/score.ts';
-import type { Verdict } from '../../verdicts/verdict.ts';
-import { findRun } from '../run-model/runs.store.ts';
-import { listSteps } from '../run-model/progress.store.ts';
 import { isUnusableAnswer } from '../../../platform/models/model-error.ts';
+import { gradeFinishedRun } from './grade-finished-run.ts';
 import { replayCandidates, type ReplayDeps } from './replay-run.ts';
 import {
   claimReviewAcrossOrgs,
   deleteReview,
   postponeReview,
-  writeGrade,
   type Review,
   findShadow,
   insertShadowVerdicts,
@@ -26,7 +15,6 @@ import {
 
 export type ReviewDeps = ReplayDeps & { log: Logger };
 
-const stepsMax = 200;
 const candidatesMax = 100;
 /** Less than the lease of a review. */
 const shadowMsMax = 240_000;
@@ -40,59 +28,21 @@ export function reviewLoop(deps: ReviewDeps, signal: AbortSignal): Promise<void>
 }
 
 /**
- * Reviews the run that has waited longest: its shadow judges it, or the judge model (alias `judge`) grades it. Returns whether a
+ * Reviews the run that has waited longest: its shadow judges it, or its acceptance criteria are graded. Returns whether a
  * run was waiting. A review that fails is retried later. After the twelfth failure the run stays without a score.
  */
 export async function reviewNext(deps: ReviewDeps, signal: AbortSignal): Promise<boolean> {
-  const model = deps.models?.find('judge');
-  const review = await claimReviewAcrossOrgs(deps.db, model ? ['grade', 'shadow'] : ['shadow']);
+  const review = await claimReviewAcrossOrgs(deps.db);
   if (!review) return false;
   try {
     if (review.kind === 'shadow') await reviewWithShadow(deps, review, signal);
-    else if (model) await gradeWithModel(deps, review, { model, signal });
+    else await gradeFinishedRun(deps, review, signal);
   } catch (error) {
     if (signal.aborted) return false;
     deps.log.warn({ runId: review.runId, err: error }, 'review of a run failed');
     await postponeOrDelete(deps, review);
   }
   return true;
-}
-
-type GradeDeps = { db: Db; clock: Clock };
-
-async function gradeWithModel(
-  deps: GradeDeps,
-  review: Review,
-  { model, signal }: { model: ConfiguredModel; signal: AbortSignal },
-): Promise<void> {
-  const { steps, verdicts, stats } = await readFinishedRun(deps, review, model);
-  const spend = (spent: Spend): Promise<void> =>
-    inOrg(deps.db, review.orgId, (tx) => countUsage(tx, review, { alias: model.alias, ...spent }, deps.clock()));
-  const { grade, opinions } = await gradeRun({ model, signal, countSpend: spend, steps, verdicts });
-  const score = scoreModelRun(stats, grade);
-  await inOrg(deps.db, review.orgId, async (tx) => {
-    if (await deleteReview(tx, review)) await writeGrade(tx, review, { score, opinions });
-  });
-}
-
-async function readFinishedRun(deps: GradeDeps, review: Review, { alias, entry }: ConfiguredModel) {
-  return inOrg(deps.db, review.orgId, async (tx) => {
-    const usage = await readUsage(tx, review, alias, deps.clock());
-    const quotas = await readSpendQuotas(tx, review.orgId);
-    const reviewKey = { orgId: review.orgId, runId: review.runId, conversation: review.runId };
-    const allModels = await readAllModels(tx, reviewKey, deps.clock());
-    const totals = { run: { tokens: 0, costUsd: 0 }, runMs: 0, allModels, ...usage };
-    const exhausted = findExhaustedBudget(entry.budgets, totals, quotas);
-    if (exhausted) throw budgetExceededError(exhausted);
-    const run = await findRun(tx, review.orgId, review.runId);
-    if (!run) throw new Error(`Run ${review.runId} no longer exists.`);
-    const steps = await listSteps(tx, review.orgId, review.runId, { after: null, limit: stepsMax });
-    return {
-      steps: steps.slice(0, stepsMax).map(({ body }) => JSON.parse(body) as ModelStep),
-      verdicts: JSON.parse(run.entities) as Verdict[],
-      stats: { ...emptyVerdictStats, ...(JSON.parse(run.judging) as Partial<VerdictStats>) },
-    };
-  });
 }
 
 async function postponeOrDelete({ db }: { db: Db }, review: Review): Promise<void> {

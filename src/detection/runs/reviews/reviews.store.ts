@@ -3,13 +3,14 @@ import { acrossOrgs, queryRow, type Db, type Tx, queryRows } from '../../../plat
 import type { OrgId } from '../../../platform/lib/org-id.ts';
 import type { RunClaim } from '../../scheduling/run-claim.ts';
 import type { RunScore } from '../../verdicts/analyst/analyst-score.ts';
+import type { AcceptanceGrade } from '../../verdicts/investigation/acceptance.ts';
 import { addToRunDays, utcDay } from '../run-model/runs.store.ts';
 import type { DetectionKey } from '../../scheduling/timeline.ts';
 import type { VerdictComparison } from '../run-model/run-details.schema.ts';
 
 const lease = sql`interval '5 minutes'`;
 
-/** `grade`: the judge model grades the run. `shadow`: the shadow of the detection judges its candidates again. */
+/** `grade`: the acceptance criteria of the run are graded. `shadow`: the shadow of the detection judges its candidates again. */
 type ReviewKind = 'grade' | 'shadow';
 
 /** A finished run that waits for a review. `day` is the UTC day on which the run ended. */
@@ -22,9 +23,6 @@ export type Review = {
   failures: number;
   kind: ReviewKind;
 };
-
-/** Whether the judge model upheld the verdict on an entity. */
-type JudgeOpinion = { entity: string; upheld: boolean };
 
 type FinishedRun = Pick<RunClaim, 'orgId' | 'runId' | 'detectionId' | 'dueAt'>;
 
@@ -46,7 +44,7 @@ export async function insertShadowReview(tx: Tx, run: FinishedRun, now: Date): P
 }
 
 /** Claims the review that has waited longest, for five minutes. */
-export async function claimReviewAcrossOrgs(db: Db, kinds: ReviewKind[]): Promise<Review | undefined> {
+export async function claimReviewAcrossOrgs(db: Db): Promise<Review | undefined> {
   return acrossOrgs(
     db,
     (tx) =>
@@ -54,7 +52,7 @@ export async function claimReviewAcrossOrgs(db: Db, kinds: ReviewKind[]): Promis
         update run_reviews set lease_until = clock_timestamp() + ${lease}
         where (organization_id, run_id, kind) in (
           select organization_id, run_id, kind from run_reviews
-          where kind = any(${kinds}::text[]) and retry_at <= clock_timestamp() and (lease_until is null or lease_until < clock_timestamp())
+          where retry_at <= clock_timestamp() and (lease_until is null or lease_until < clock_timestamp())
           order by retry_at limit 1 for update skip locked)
         returning organization_id as "orgId", run_id as "runId", detection_id as "detectionId", due_at as "dueAt", day, failures, kind`,
   );
@@ -78,36 +76,32 @@ export async function deleteReview(tx: Tx, { orgId, runId, kind }: Review): Prom
 }
 
 /**
- * Stores the score of a graded run and moves the run, within the roll-up of the day on which it ended, from the runs without a
- * score to the graded ones. Also stores the opinion of the judge model on each verdict, for comparison with analysts.
+ * Stores the grades and the score of a run, and moves the run, within the roll-up of the day on which it ended, from the runs without a
+ * score to those with its basis.
  */
 export async function writeGrade(
   tx: Tx,
   { orgId, runId, detectionId, dueAt, day }: Review,
-  grade: { score: RunScore; opinions: JudgeOpinion[] },
+  { score: { score, basis, criteria }, acceptance }: { score: RunScore; acceptance: readonly AcceptanceGrade[] },
 ): Promise<void> {
-  const { score, criteria } = grade.score;
   await sql`
     with graded as (
-      update runs set score = ${score}, score_basis = 'judge', score_criteria = ${JSON.stringify(criteria)}
-      where organization_id = ${orgId} and due_at = ${dueAt} and id = ${runId} and score is null and ${score !== null}
+      update runs set acceptance = ${JSON.stringify(acceptance)}, score = ${score}, score_basis = ${score === null ? null : basis},
+        score_criteria = ${JSON.stringify(score === null ? [] : criteria)}
+      where organization_id = ${orgId} and due_at = ${dueAt} and id = ${runId} and score is null
       returning triggered, started_at
+    ), scored as (
+      select * from graded where ${score !== null}
     ), updated_facts as (
-      update run_facts f set score_basis = 'judge' from graded
-      where f.organization_id = ${orgId} and f.detection_id = ${detectionId} and f.last_run_at <= graded.started_at
+      update run_facts f set score_basis = ${basis} from scored
+      where f.organization_id = ${orgId} and f.detection_id = ${detectionId} and f.last_run_at <= scored.started_at
     ), removed_from_day as (
-      update run_days d set runs = d.runs - 1, triggered = d.triggered - graded.triggered::int from graded
+      update run_days d set runs = d.runs - 1, triggered = d.triggered - scored.triggered::int from scored
       where d.organization_id = ${orgId} and d.detection_id = ${detectionId} and d.day = ${day}::date and d.score_basis = ''
     )
     ${addToRunDays(sql`
-      select ${orgId}::uuid, ${detectionId}::uuid, ${day}::date, 'judge', 1, graded.triggered::int, ${score ?? 0}::numeric, 1
-      from graded`)}`.execute(tx);
-  const { opinions } = grade;
-  await sql`
-    insert into judge_opinions (organization_id, run_id, detection_id, entity, upheld)
-    select ${orgId}::uuid, ${runId}::uuid, ${detectionId}::uuid, entity, upheld
-    from unnest(${opinions.map(({ entity }) => entity)}::text[], ${opinions.map(({ upheld }) => upheld)}::boolean[]) as o (entity, upheld)
-    on conflict do nothing`.execute(tx);
+      select ${orgId}::uuid, ${detectionId}::uuid, ${day}::date, ${basis}, 1, scored.triggered::int, ${score ?? 0}::numeric, 1
+      from scored`)}`.execute(tx);
 }
 
 export type ShadowRow = { promptVersion: number | null; modelAlias: string | null; since: Date };

@@ -1,6 +1,9 @@
 import { expect, test } from 'vitest';
 import { testDatabase } from '../../../../test/support/database.ts';
 import type { ModelBrain } from '../../../../test/support/models/model-stand-in.ts';
+import type { CreateDetection } from '../../detections/record/detection-input.schema.ts';
+import { extendListening } from '../../../platform/notifications/stream/events.store.ts';
+import { getRun } from '../read-runs.ts';
 import { getAgreement, endShadow, getShadow, setShadow } from './shadow.ts';
 import { replayRun } from './replay-run.ts';
 import { reviewNext } from './review-runs.ts';
@@ -50,28 +53,20 @@ test('replays under another prompt, another model or the analyst, and stores onl
   });
 });
 
-const gradeOf = (points: unknown) => ({
-  calls: [
-    {
-      name: 'grade',
-      input: {
-        reasoning: 'The rows were enough.',
-        verdicts: [
-          { entity: 'bob', upheld: true },
-          { entity: 'root', upheld: false },
-          { entity: 'nobody', upheld: true },
-        ],
-        points,
-      },
-    },
-  ],
+const named = 'Every verdict names the owner.';
+const criteria: CreateDetection['acceptanceCriteria'] = [named, { check: 'decided' }, { check: 'cites_observation' }];
+const gradeAs = (met: boolean) => ({
+  calls: [{ name: 'grade', input: { grades: [{ criterion: 1, reason: 'No claim names an owner.', met }] } }],
 });
+const graded = { detection: { acceptanceCriteria: criteria } };
 
-test('grades a run after delivery, retries after an outage, and reports agreement with analysts', async () => {
+test('grades the acceptance criteria after delivery, retries after an outage, and notifies about those that are not met', async () => {
   let isOut = true;
-  const judge: ModelBrain = () => (isOut ? { status: 503 } : gradeOf(15));
-  const { t, id, judgeStand } = await startJudgedRuns(testDb, (asked) => verdictOn(asked), { judge });
+  const judge: ModelBrain = () => (isOut ? { status: 503 } : gradeAs(false));
+  const { t, id, judgeStand, stand } = await startJudgedRuns(testDb, (asked) => verdictOn(asked), { ...graded, judge });
+  await extendListening(t.deps.db, t.caller.orgId);
   await t.runAt(hour(1));
+  expect(stand.asked[0]!.system).toContain('Every verdict cites the result of a tool.');
   expect((await listRunRows(t))[0]).toMatchObject({
     status: 'completed',
     hit_count: 2,
@@ -87,30 +82,59 @@ test('grades a run after delivery, retries after an outage, and reports agreemen
   isOut = false;
   await t.select`update run_reviews set retry_at = now()`;
   expect(await reviewNext(t.deps, signal)).toBe(true);
-  // Claims 30 of 30, judge 15 of 20, economy 5 of 5, format 10 of 10.
-  expect((await listRunRows(t))[0]).toMatchObject({ score: 92.3, score_basis: 'judge' });
+  // Claims 30 of 30, acceptance 6.7 of 20, economy 5 of 5, format 10 of 10.
+  const [run] = await listRunRows(t);
+  expect(run).toMatchObject({ score: 79.5, score_basis: 'judge', tokens: 600 });
+  const record = await getRun(t.deps, t.caller, run!.id);
+  expect(record.acceptance).toEqual([
+    { criterion: named, gradedBy: 'judge', isMet: false, reason: 'No claim names an owner.' },
+    { criterion: 'No verdict is undecided.', gradedBy: 'code', isMet: true, reason: 'It holds for 2 of 2.' },
+    {
+      criterion: 'Every verdict cites the result of a tool.',
+      gradedBy: 'code',
+      isMet: false,
+      reason: 'It fails for 2 of 2: bob, root.',
+    },
+  ]);
   expect(await t.select`select score_basis, runs, triggered, scores, score_sum from run_days where runs > 0`).toEqual([
-    { score_basis: 'judge', runs: 1, triggered: 1, scores: 1, score_sum: 92.3 },
+    { score_basis: 'judge', runs: 1, triggered: 1, scores: 1, score_sum: 79.5 },
   ]);
   expect(await t.select`select 1 from run_reviews`).toEqual([]);
-  expect(judgeStand!.asked[0]!.forced).toBe('grade');
-  const fields = Object.keys(
-    (judgeStand!.asked[0]!.body as { tools: { input_schema: { properties: object } }[] }).tools[0]!.input_schema
-      .properties,
-  );
-  expect(fields.indexOf('reasoning')).toBeLessThan(fields.indexOf('points'));
+  const [event] = await t.select<{ body: string }>`select body from outbox where type = 'run.unaccepted'`;
+  expect(event!.body).toContain(`Not met: ${named} No claim names an owner.`);
+  expect(judgeStand!.asked.at(-1)!.forced).toBe('grade');
   expect(await getAgreement(t.deps, t.caller, id)).toEqual({ reviewed: 0, agreed: 0, agreement: null });
-  await t.select`update hits set status = 'true_positive'`;
+  await t.select`update hits set status = case entity when 'bob' then 'true_positive' else 'benign' end`;
   expect(await getAgreement(t.deps, t.caller, id)).toEqual({ reviewed: 2, agreed: 1, agreement: 50 });
 });
 
-test('counts the cost of the judge model even if its grade is invalid', async () => {
-  const { t } = await startJudgedRuns(testDb, (asked) => verdictOn(asked), { judge: () => ({ text: 'Well done.' }) });
+test('the model of the detection grades sentences where there is no judge, and code needs no model', async () => {
+  const { t, stand } = await startJudgedRuns(
+    testDb,
+    (asked) => (asked.forced === 'grade' ? gradeAs(true) : verdictOn(asked)),
+    graded,
+  );
+  await t.runAt(hour(1));
+  await reviewNext(t.deps, signal);
+  expect((await listRunRows(t))[0]).toMatchObject({ score: 89.7, score_basis: 'judge' });
+  const asked = stand.asked.length;
+  await t.select`update agent_revisions set definition = replace(definition, ${`"${named}",`}, '')`;
+  await t.runAt(hour(25));
+  await t.select`update run_reviews set retry_at = now()`;
+  await reviewNext(t.deps, signal);
+  expect(stand.asked.slice(asked).filter(({ forced }) => forced === 'grade')).toEqual([]);
+});
+
+test('counts the cost of grades that are not valid', async () => {
+  const { t } = await startJudgedRuns(testDb, (asked) => verdictOn(asked), {
+    ...graded,
+    judge: () => ({ text: 'Well done.' }),
+  });
   await t.runAt(hour(1));
   await reviewNext(t.deps, signal);
   expect((await listRunRows(t))[0]).toMatchObject({ score: null });
-  // The judge is asked in each way of submitting a grade.
-  expect(await t.select`select tokens from model_usage where alias = 'judge'`).toEqual([{ tokens: 360 }]);
+  const [usage] = await t.select<{ tokens: number }>`select tokens from model_usage where alias = 'judge'`;
+  expect(usage!.tokens).toBeGreaterThan(0);
 });
 
 test('lets a shadow judge without delivering hits and lists the differences', async () => {

@@ -103,18 +103,18 @@ async function readShadow(tx: Tx, detection: DetectionKey): Promise<Shadow> {
 }
 
 /**
- * Returns how often the judge model and analysts agree on the hits of a detection. They agree if the judge model upheld a true
- * positive, or did not uphold a false positive or a benign hit.
+ * Returns how often people confirmed what a model raised in a detection: a status of true positive confirms a hit, and one of false positive or
+ * benign does not.
  */
 export async function getAgreement({ db }: { db: Db }, { orgId }: Caller, detectionId: string): Promise<Agreement> {
   return inOrg(db, orgId, async (tx) => {
     await getDetectionState(tx, orgId, detectionId);
     const counts = await queryRow<{ reviewed: number; agreed: number }>(tx)`
-        select count(*) as reviewed, count(*) filter (where o.upheld = (h.status = 'true_positive')) as agreed
-        from judge_opinions o
-          join hit_occurrences s on s.organization_id = o.organization_id and s.run_id = o.run_id
-          join hits h on h.organization_id = s.organization_id and h.id = s.hit_id and h.detection_id = o.detection_id and h.entity = o.entity
-        where o.organization_id = ${orgId} and o.detection_id = ${detectionId} and h.status in ('true_positive', 'false_positive', 'benign')`;
+        select count(*) as reviewed, count(*) filter (where status = 'true_positive') as agreed from hits h
+        where organization_id = ${orgId} and detection_id = ${detectionId} and judged and verdict = 'raise'
+          and status in ('true_positive', 'false_positive', 'benign')
+          and exists (select from hit_occurrences s join runs r on r.id = s.run_id and r.organization_id = s.organization_id
+            where s.organization_id = h.organization_id and s.hit_id = h.id and r.model <> 'analyst')`;
     const { reviewed, agreed } = counts!;
     return { reviewed, agreed, agreement: reviewed === 0 ? null : Math.round((1000 * agreed) / reviewed) / 10 };
   });

@@ -19,7 +19,9 @@ export function progressColumns({ progress }: ActiveRun): RawBuilder<unknown> {
     window_from = coalesce(${from}, window_from), window_to = coalesce(${to}, window_to)`;
 }
 
-const isRun = ({ orgId, dueAt, runId }: RunClaim): RawBuilder<unknown> =>
+type RunKey = Pick<RunClaim, 'orgId' | 'dueAt' | 'runId'>;
+
+const isRun = ({ orgId, dueAt, runId }: RunKey): RawBuilder<unknown> =>
   sql`organization_id = ${orgId} and due_at = ${dueAt} and id = ${runId}`;
 
 /** Stores the results so far, in a fenced transaction. */
@@ -40,11 +42,11 @@ export async function writeFailure(tx: Tx, claim: RunClaim, failure: RunFailure)
   await sql`update runs set failure = ${JSON.stringify(failure)} where ${isRun(claim)}`.execute(tx);
 }
 
-/** Adds the cost of a model step to its run, in a fenced transaction. */
-export async function writeStepUsage(tx: Tx, { claim }: ActiveRun, { tokens, costUsd, ms }: StepUsage): Promise<void> {
+/** Adds the cost of a model step to its run. The transaction is fenced while the run is claimed. */
+export async function writeStepUsage(tx: Tx, run: RunKey, { tokens, costUsd, ms }: StepUsage): Promise<void> {
   await sql`
     update runs set tokens = tokens + ${tokens}, cost_usd = cost_usd + ${costUsd}, elapsed_ms = elapsed_ms + ${ms}
-    where ${isRun(claim)}`.execute(tx);
+    where ${isRun(run)}`.execute(tx);
 }
 
 /**
@@ -90,6 +92,22 @@ export async function insertStep(
 export type StepPosition = { attempt: number; n: number };
 
 type StepRow = StepPosition & { body: string };
+
+const toolCallsMax = 5_000;
+
+/**
+ * Lists which tools were called for which entities of a run, without calls that failed. Reads the first 5,000 calls. The kind comes first in the text of a
+ * step, so that the prompts of the other steps are not parsed.
+ */
+export function listToolUse(tx: Tx, orgId: OrgId, runId: string): Promise<{ entity: string; tool: string }[]> {
+  return queryRows<{ entity: string; tool: string }>(tx)`
+      select distinct entity, tool from (
+        select body ->> 'entity' as entity, body -> 'tool' ->> 'name' as tool, body -> 'tool' ->> 'failed' as failed from (
+          select body::json as body from run_steps
+          where organization_id = ${orgId} and at = ${timeOfId(runId)} and run_id = ${runId} and body like '{"kind":"tool"%'
+          order by attempt, n limit ${toolCallsMax}) s) c
+      where failed = 'false' order by entity, tool`;
+}
 
 /** Lists `limit` + 1 steps of a run after a position, in order. */
 export function listSteps(

@@ -38,8 +38,8 @@ export const StepList = z.object({ steps: z.array(RunStep), nextCursor: z.string
 export type StepList = z.infer<typeof StepList>;
 
 export const Agreement = z.object({
-  reviewed: z.number().int().describe('Hits that both analysts and the judge model judged.'),
-  agreed: z.number().int(),
+  reviewed: z.number().int().describe('Hits that a model raised and that people judged.'),
+  agreed: z.number().int().describe('Those that people judged as true positives.'),
   agreement: z.number().nullable().describe('Percent. Null without reviewed hits.'),
 });
 export type Agreement = z.infer<typeof Agreement>;

@@ -30,6 +30,7 @@ export function toRunRecord({ dueAt: _dueAt, judging: _judging, onEventTime, ...
     entities: JSON.parse(row.entities) as Run['entities'],
     unscored: findUnscoredReason(row, windows),
     scoreCriteria: JSON.parse(row.scoreCriteria) as Run['scoreCriteria'],
+    acceptance: JSON.parse(row.acceptance) as Run['acceptance'],
     suppressed: countSuppressed(JSON.parse(row.suppressed) as Partial<SuppressedCounts>, windows),
     warnings: JSON.parse(row.warnings) as Run['warnings'],
     failure: row.failure === null ? null : (JSON.parse(row.failure) as Run['failure']),

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { verdictShape } from '../../verdicts/verdicts.schema.ts';
+import { AcceptanceGrade } from '../../verdicts/investigation/acceptance.ts';
 import { runKinds } from '../../scheduling/run-claim.ts';
 import { Instant } from '../../../platform/lib/schema-parts.ts';
 import { ActorField } from '../../../platform/orgs/orgs.schema.ts';
@@ -107,10 +108,15 @@ export const Run = z
       .enum(['not_completed', 'no_rows', 'no_candidates', 'too_few_criteria'])
       .nullable()
       .describe(
-        'Why there is no score. `no_rows` and `no_candidates`: there was nothing to judge. `too_few_criteria`: too few criteria apply, or the judge model has not graded the run yet. Null if there is a score.',
+        'Why there is no score. `no_rows` and `no_candidates`: there was nothing to judge. `too_few_criteria`: too few criteria apply, or the acceptance criteria are not graded yet. Null if there is a score.',
       ),
     scoreBasis: z.enum(['analyst', 'checked', 'judge']).nullable(),
     scoreCriteria: z.array(z.object({ name: z.string(), points: z.number(), max: z.number(), reason: z.string() })),
+    acceptance: z
+      .array(AcceptanceGrade)
+      .describe(
+        'The acceptance criteria of the detection with their grades. Empty without criteria, and until the run is graded.',
+      ),
     revision: z.number().int().nullable(),
     promptVersion: z.number().int().nullable(),
     modelAlias: z.string().nullable(),

@@ -11,7 +11,7 @@ import { appError } from '../../../platform/lib/errors.ts';
 import type { WindowList } from './run-details.schema.ts';
 
 type TimeField = 'slotAt' | 'windowFrom' | 'windowTo' | 'startedAt' | 'finishedAt';
-type JsonField = 'windows' | 'phases' | 'entities' | 'scoreCriteria' | 'suppressed' | 'warnings';
+type JsonField = 'windows' | 'phases' | 'entities' | 'scoreCriteria' | 'acceptance' | 'suppressed' | 'warnings';
 
 /** A row of `runs`. Lists and objects are JSON text. */
 export type RunRow = Omit<Run, 'clock' | 'failure' | 'unscored' | TimeField | JsonField> &
@@ -24,7 +24,7 @@ const phase = sql`case when status = 'running' then
 const columns = sql`id, detection_id as "detectionId", due_at as "dueAt", trigger, status, ${phase} as phase, status_reason as "statusReason", key_id as "keyId", actor, slot_at as "slotAt",
   window_from as "windowFrom", window_to as "windowTo", on_event_time as "onEventTime", windows, attempt, started_at as "startedAt",
   finished_at as "finishedAt", lag_ms as "lagMs", phases, judging, query, rows_total as "rowsTotal", truncated, entities, triggered,
-  hit_count as "hitCount", score, score_basis as "scoreBasis", score_criteria as "scoreCriteria", revision,
+  hit_count as "hitCount", score, score_basis as "scoreBasis", score_criteria as "scoreCriteria", acceptance, revision,
   prompt_version as "promptVersion", model_alias as "modelAlias", model, suppressed, tokens, cost_usd as "costUsd", warnings, failure`;
 
 /** Latest time that PostgreSQL accepts in ISO form. No run is due that late. */

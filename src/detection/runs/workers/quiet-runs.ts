@@ -5,7 +5,7 @@ import type { Logger } from '../../../platform/lib/logging/logger.ts';
 import type { Models } from '../../../platform/models/models.ts';
 import { coverWindows } from '../../scheduling/coverage.store.ts';
 import type { ActiveRun } from '../run-model/active-run.ts';
-import { emitRunEvents } from '../execution/finish-run.ts';
+import { emitRunEvents } from '../run-model/run-events.ts';
 import {
   finishQuietRuns,
   listUntouchedRuns,
@@ -105,7 +105,7 @@ async function storeQuietRuns(
     const covered = await coverWindows(tx, orgId, windows);
     const runs = quiet.filter(({ run }) => locked.has(run.id) && covered.has(run.detectionId));
     await finishQuietRuns(tx, orgId, runs, clock());
-    await emitRunEvents(tx, orgId, { runIds: runs.map(({ run }) => run.id), status: 'completed' });
+    await emitRunEvents(tx, orgId, { runIds: runs.map(({ run }) => run.id), type: 'run.completed' });
     return runs;
   });
   for (const { run } of stored) observeRun?.(run);

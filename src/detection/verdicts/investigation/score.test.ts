@@ -64,7 +64,7 @@ test('counts the questions of a plan by their observations', () => {
     name: 'questions',
     points: 10,
     max: 20,
-    reason: '1 of 2 questions have an observation',
+    reason: '1 of 2 questions have an observation, so that the score is at most 84.5',
   });
 });
 
@@ -107,10 +107,29 @@ test('gives no points for claims where there are none', () => {
   expect(criteria[0]).toMatchObject({ name: 'claims', points: 0 });
 });
 
-test('returns no score without verdicts, and uses the grade of a judge', () => {
+const gradesOf = (met: number, of: number) =>
+  Array.from({ length: of }, (_, index) => ({
+    criterion: `${index}`,
+    gradedBy: 'judge' as const,
+    isMet: index < met,
+    reason: 'r',
+  }));
+
+test('returns no score without verdicts, and counts the acceptance criteria that are met', () => {
   expect(scoreModelRun(emptyVerdictStats).score).toBeNull();
-  expect(scoreModelRun(perfect, { points: 0, reason: 'unnecessary calls' })).toMatchObject({
-    basis: 'judge',
-    score: 69.2,
+  const { score, basis, criteria } = scoreModelRun(perfect, gradesOf(1, 2));
+  expect({ score, basis }).toEqual({ score: 84.6, basis: 'judge' });
+  expect(criteria).toContainEqual({
+    name: 'acceptance',
+    points: 10,
+    max: 20,
+    reason: '1 of 2 acceptance criteria are met',
   });
+});
+
+test('a run that answers no question stays below 70, whatever else it has', () => {
+  const lazy = { ...perfect, questions: 4, dismissals: 4, provenDismissals: 4 };
+  expect(scoreModelRun(lazy, gradesOf(3, 3))).toMatchObject({ score: 69 });
+  expect(scoreModelRun({ ...lazy, answered: 2 }, gradesOf(3, 3))).toMatchObject({ score: 84.5 });
+  expect(scoreModelRun({ ...lazy, answered: 4 }, gradesOf(3, 3))).toMatchObject({ score: 100 });
 });

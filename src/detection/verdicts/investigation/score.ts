@@ -1,5 +1,6 @@
 import { round, toRunScore, type ScoreCriterion, type RunScore } from '../analyst/analyst-score.ts';
 import type { Conclusion, Verdict } from '../verdict.ts';
+import type { AcceptanceGrade } from './acceptance.ts';
 import type { InvestigationTrace } from './investigate.ts';
 
 /**
@@ -68,38 +69,46 @@ export function countInvestigation({ verdict, trace }: Judged): VerdictStats {
 export const addStats = (a: VerdictStats, b: VerdictStats): VerdictStats =>
   Object.fromEntries(Object.entries(a).map(([name, n]) => [name, n + b[name as keyof VerdictStats]])) as VerdictStats;
 
-/** The judge model's grade, 0-20, with its reason. */
-export type JudgeGrade = { points: number; reason: string };
+/** A run in which no question has an answer gets at most this many points of 100, however well it restates its rows. */
+const unansweredMax = 69;
 
 /**
- * Scores a run that a model judged, 0-100 with one decimal: proven claims 30, answered questions 20, dismissals with proof 15, the judge model's grade 20,
- * economy 5, format 10. Criteria that do not apply are left out and the others are scaled. The score is null below 40 applicable points.
+ * Scores a run that a model judged, 0-100 with one decimal: proven claims 30, answered questions 20, dismissals with proof 15, acceptance criteria that
+ * are met 20, economy 5, format 10. Criteria that do not apply are left out and the others are scaled. The score is at most `unansweredMax`, plus the rest
+ * of 100 times the share of answered questions, so that a run that restates its rows although it had tools stays below 70. It is null below 40 applicable
+ * points.
  */
-export function scoreModelRun(stats: VerdictStats, grade?: JudgeGrade): RunScore {
-  const criterion = (name: string, max: number, [part, whole]: [number, number], reason: string): ScoreCriterion => ({
-    name,
-    points: round((whole === 0 ? 0 : part / whole) * max),
-    max,
-    reason,
-  });
+export function scoreModelRun(stats: VerdictStats, grades: readonly AcceptanceGrade[] = []): RunScore {
+  const criterion = (
+    name: string,
+    max: number,
+    [part, whole]: [number, number],
+    reason: string,
+  ): ScoreCriterion | undefined =>
+    whole === 0 ? undefined : { name, points: round((part / whole) * max), max, reason };
   const { verdicts, facts, proven, questions, answered, dismissals, provenDismissals, toolCalls, wasted, repaired } =
     stats;
-  if (verdicts === 0) return toRunScore(grade ? 'judge' : 'checked', []);
+  const basis = grades.some(({ gradedBy }) => gradedBy === 'judge') ? 'judge' : 'checked';
+  if (verdicts === 0) return toRunScore(basis, []);
   const useful = toolCalls === 0 ? 1 : toolCalls - wasted;
-  return toRunScore(grade ? 'judge' : 'checked', [
-    criterion('claims', 30, [proven, facts], `${proven} of ${facts} facts are proven`),
-    questions === 0
-      ? undefined
-      : criterion('questions', 20, [answered, questions], `${answered} of ${questions} questions have an observation`),
-    dismissals === 0
-      ? undefined
-      : criterion(
-          'dismissals',
-          15,
-          [provenDismissals, dismissals],
-          `${provenDismissals} of ${dismissals} dismissals are proven`,
-        ),
-    grade && { name: 'judge', points: grade.points, max: 20, reason: grade.reason },
+  const met = grades.filter(({ isMet }) => isMet).length;
+  const scoreMax = questions === 0 ? 100 : round(unansweredMax + (100 - unansweredMax) * (answered / questions));
+  const limit = scoreMax < 100 ? `, so that the score is at most ${scoreMax}` : '';
+  const score = toRunScore(basis, [
+    criterion('claims', 30, [proven, Math.max(1, facts)], `${proven} of ${facts} facts are proven`),
+    criterion(
+      'questions',
+      20,
+      [answered, questions],
+      `${answered} of ${questions} questions have an observation${limit}`,
+    ),
+    criterion(
+      'dismissals',
+      15,
+      [provenDismissals, dismissals],
+      `${provenDismissals} of ${dismissals} dismissals are proven`,
+    ),
+    criterion('acceptance', 20, [met, grades.length], `${met} of ${grades.length} acceptance criteria are met`),
     criterion(
       'economy',
       5,
@@ -108,4 +117,5 @@ export function scoreModelRun(stats: VerdictStats, grade?: JudgeGrade): RunScore
     ),
     criterion('format', 10, [verdicts - repaired, verdicts], `${repaired} of ${verdicts} verdicts needed a repair`),
   ]);
+  return { ...score, score: score.score && Math.min(score.score, scoreMax) };
 }

@@ -1,3 +1,4 @@
+import type { AcceptanceCriterion } from './acceptance.ts';
 import type { ConfiguredModel } from '../../../platform/models/models.ts';
 import type { SpendMeter } from '../../../platform/models/spend-meter.ts';
 import type { BoundTool } from '../../tools/tool-definition.ts';
@@ -17,6 +18,7 @@ export type JudgeDefinition = {
   mode: 'standard' | 'sandbox';
   customInstructions: string | null;
   contextDocs?: readonly ContextDoc[];
+  acceptanceCriteria?: readonly AcceptanceCriterion[];
   /** The part of the prompt that lists the skills of the detection. */
   skillList?: string;
 };

@@ -88,18 +88,20 @@ function InvestigationView({ run, investigation, isOpenFirst, isLatest }: ViewPr
               ))}
             </ol>
           </Section>
-          <Section title={texts.follows}>
-            {verdict ? (
-              <VerdictView
-                verdict={verdict}
-                renderSource={(claim) => (
-                  <ClaimSource claim={claim} evidence={verdict.evidence} observations={observations} />
-                )}
-              />
-            ) : (
-              <p className="text-muted">{texts.noVerdict}</p>
-            )}
-          </Section>
+          {parts.some(({ kind }) => kind !== 'grades') && (
+            <Section title={texts.follows}>
+              {verdict ? (
+                <VerdictView
+                  verdict={verdict}
+                  renderSource={(claim) => (
+                    <ClaimSource claim={claim} evidence={verdict.evidence} observations={observations} />
+                  )}
+                />
+              ) : (
+                <p className="text-muted">{texts.noVerdict}</p>
+              )}
+            </Section>
+          )}
         </div>
       )}
     </details>

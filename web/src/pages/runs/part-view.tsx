@@ -64,6 +64,8 @@ function Content({ part, isSentBack }: Omit<Props, 'scope'>) {
           {texts.submitted(part.verdict, part.confidence)} {isSentBack && texts.sentBack}
         </p>
       );
+    case 'grades':
+      return <p>{texts.graded(part.count)}</p>;
     case 'check':
       return (
         <div className="max-w-[72ch] wrap-anywhere">

@@ -47,6 +47,11 @@ export function RunSummary({ run }: { run: Run }) {
           { label: texts.columns.cost, value: formatMoney(run.costUsd) },
         ]}
       />
+      {run.acceptance.length > 0 && (
+        <Section level={2} title={texts.acceptance.title}>
+          <Acceptance acceptance={run.acceptance} />
+        </Section>
+      )}
       <Section level={2} title={texts.phases}>
         {phases.length === 0 ? <p className="text-muted">{texts.noPhases}</p> : <Phases phases={phases} />}
       </Section>
@@ -70,6 +75,27 @@ export function RunSummary({ run }: { run: Run }) {
         </Section>
       </div>
     </div>
+  );
+}
+
+/** Each acceptance criterion with its grade, and the reason for it. */
+function Acceptance({ acceptance }: Pick<Run, 'acceptance'>) {
+  return (
+    <ul className="flex flex-col gap-2">
+      {acceptance.map(({ criterion, isMet, reason, gradedBy }) => (
+        <li key={criterion} className="grid max-w-[84ch] grid-cols-[5rem_minmax(0,1fr)] gap-x-3 wrap-anywhere">
+          <span className={isMet ? 'text-good' : 'text-bad'}>
+            {isMet ? texts.acceptance.met : texts.acceptance.notMet}
+          </span>
+          <span>
+            {criterion}
+            <span className="block text-12 text-muted">
+              {reason} · {texts.acceptance.by[gradedBy]}
+            </span>
+          </span>
+        </li>
+      ))}
+    </ul>
   );
 }
 

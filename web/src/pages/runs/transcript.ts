@@ -9,7 +9,7 @@ const checkTools = { answer: 'claim', conclude: 'dismissal' } as const;
 
 /**
  * A step as a part of an investigation. `said` are the words of the model beside what it calls. `check` is a second question: about a claim, or about a
- * dismissal. `submission` ends the investigation unless it goes back to the model.
+ * dismissal. `submission` ends the investigation unless it goes back to the model. `grades` are those of acceptance criteria.
  */
 export type Part = { step: RunStep; said: string } & PartKind;
 
@@ -18,6 +18,7 @@ type PartKind =
   | { kind: 'call' }
   | { kind: 'tool'; observation: Observation | undefined }
   | { kind: 'submission'; verdict: string; confidence: number | null }
+  | { kind: 'grades'; count: number }
   | { kind: 'check'; subject: 'claim' | 'dismissal'; claim: string | undefined; result: string; reason: string };
 
 /** How a candidate was investigated in one attempt of a run. */
@@ -69,6 +70,8 @@ function readKind(step: RunStep, calls: ToolCall[], answers: ReadonlyMap<string,
       reason: String(reason ?? ''),
     };
   }
+  const grades = calls.find(({ name }) => name === 'grade');
+  if (grades) return { kind: 'grades', count: listObjects(grades.input['grades']).length };
   const submitted = calls.find(({ name }) => name === 'submit_verdict');
   if (submitted) {
     const { verdict, confidence } = verdictOf(submitted);
@@ -108,13 +111,15 @@ function readCalls({ toolCalls, text = '' }: RunStep): ToolCall[] {
   const name =
     'questions' in input
       ? 'write_plan'
-      : 'answer' in input
-        ? 'answer'
-        : 'claims' in verdictOf({ input })
-          ? 'submit_verdict'
-          : 'reason' in input && 'verdict' in input
-            ? 'conclude'
-            : undefined;
+      : 'grades' in input
+        ? 'grade'
+        : 'answer' in input
+          ? 'answer'
+          : 'claims' in verdictOf({ input })
+            ? 'submit_verdict'
+            : 'reason' in input && 'verdict' in input
+              ? 'conclude'
+              : undefined;
   return name === undefined ? [] : [{ name, input }];
 }
 

@@ -24,7 +24,7 @@ export function createRunSpendMeter(
       await insertStep(tx, run.claim, step);
       if (step.alias !== undefined && step.alias !== model.alias && step.error === undefined)
         warnAboutAnswer(run, model, step);
-      await writeStepUsage(tx, run, usage);
+      await writeStepUsage(tx, run.claim, usage);
     },
   });
 }

@@ -6,6 +6,7 @@ import { Field, SelectInput, TextArea, TextInput } from '../../../ui/forms/form.
 import { useCategoryLabel } from '../../../ui/labels/category-label.tsx';
 import { SkillPicker, ToolPicker } from '../../../ui/forms/name-pickers.tsx';
 import { Section } from '../../../ui/section.tsx';
+import { AcceptanceFields } from './acceptance-fields.tsx';
 import type { Draft, FormProps } from './draft.ts';
 import { LimitFields } from './limit-fields.tsx';
 import { QueryField } from './query-field.tsx';
@@ -19,6 +20,7 @@ export function DefinitionForm({ onPreview, ...form }: FormProps & { onPreview: 
     <>
       <WhatFields {...form} onPreview={onPreview} />
       <JudgeFields {...form} />
+      <AcceptanceFields {...form} />
       <ScheduleFields {...form} />
       <TuningFields {...form} />
       <LimitFields {...form} />

@@ -5,6 +5,7 @@ import type {
   GeneratedDetection,
   NewDetection,
 } from '../../../api/detections.ts';
+import { acceptanceOf, criteriaOf, noAcceptance, type Acceptance } from './acceptance.ts';
 import type { Tuning } from './tuning.ts';
 
 export type Cadence = '' | 'hourly' | 'daily' | 'weekly' | 'custom';
@@ -36,6 +37,7 @@ export type Draft = {
   lookbackMinutes: number | undefined;
   suppressionMinutes: number | undefined;
   dismissConfidence: number | undefined;
+  acceptanceCriteria: Acceptance;
 };
 
 export type FormProps = {
@@ -68,6 +70,7 @@ export const emptyDraft: Draft = {
   lookbackMinutes: undefined,
   suppressionMinutes: undefined,
   dismissConfidence: undefined,
+  acceptanceCriteria: noAcceptance,
 };
 
 export const draftOf = (detection: Detection): Draft => ({
@@ -93,6 +96,7 @@ export const draftOf = (detection: Detection): Draft => ({
   lookbackMinutes: detection.lookbackMinutes,
   suppressionMinutes: detection.suppressionMinutes,
   dismissConfidence: detection.dismissConfidence,
+  acceptanceCriteria: acceptanceOf(detection.acceptanceCriteria ?? []),
 });
 
 /** Returns what a generated detection fills in. */
@@ -138,6 +142,7 @@ const toFields: { [Name in keyof Draft]: (draft: Draft) => DetectionChanges } = 
   lookbackMinutes: ({ lookbackMinutes }) => (lookbackMinutes === undefined ? {} : { lookbackMinutes }),
   suppressionMinutes: ({ suppressionMinutes }) => (suppressionMinutes === undefined ? {} : { suppressionMinutes }),
   dismissConfidence: ({ dismissConfidence }) => (dismissConfidence === undefined ? {} : { dismissConfidence }),
+  acceptanceCriteria: ({ acceptanceCriteria }) => ({ acceptanceCriteria: criteriaOf(acceptanceCriteria) }),
 };
 
 function scheduleOf({ cadence, customCronSchedule }: Draft): DetectionChanges {
