@@ -110,7 +110,7 @@ const folders: Record<`${Half}/${string}`, string[]> = {
   'feed/items': ['snapshot', 'list-query', 'search-terms', 'search', 'writing'],
   'feed/sources': ['documents', 'pull'],
   'feed/exports': ['relationships', 'stix'],
-  'detection/runs': ['run-model', 'judging', 'reviews', 'execution', 'workers'],
+  'detection/runs': ['run-model', 'judging', 'reviews', 'review-queue', 'execution', 'workers'],
   'detection/siem': ['dialects', 'connectors'],
   'detection/sigma': ['rules', 'mappings', 'convert'],
 };

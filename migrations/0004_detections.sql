@@ -40,6 +40,7 @@ create table agents (
   suppression_minutes int,
   dismiss_confidence int,
   acceptance_criteria text,
+  on_undecided text,
 
   -- Schedule
   detection_cadence text,
@@ -86,6 +87,7 @@ comment on column agents.lookback_minutes is 'Maximum age of a window that was n
 comment on column agents.suppression_minutes is 'Period in which a verdict applies to later candidates of the same entity and kind.';
 comment on column agents.dismiss_confidence is 'Confidence from which a judge may dismiss a candidate. Null is 70.';
 comment on column agents.acceptance_criteria is 'JSON array of what a run of a model must fulfill: sentences, or checks that code decides. Null if there are none.';
+comment on column agents.on_undecided is 'raise or review: what becomes of a candidate that the judge leaves undecided. Null is raise.';
 comment on column agents.headline is 'Template of the headline of a hit, with fields of the rows in {{}}. Null for the default headline.';
 comment on column agents.detection_cadence is 'hourly, daily or weekly. Null if custom_cron_schedule applies or the detection has no schedule.';
 comment on column agents.cron_timezone is 'IANA time zone of the schedule. Null is UTC.';

@@ -21,7 +21,9 @@ create table candidates (
   learned boolean not null default true,
   state text not null default 'pending',
   verdict text,
+  observations text,
   hit_id uuid,
+  case_id uuid,
   judged_run_id uuid,
   created_at timestamptz not null,
   judged_at timestamptz,
@@ -36,14 +38,75 @@ comment on column candidates.kind_key is 'Finding without times and counts. Part
 comment on column candidates.facts is 'JSON of the facts that the analysis computed.';
 comment on column candidates.rows is 'JSON array of the log rows shown to the judge.';
 comment on column candidates.generation is 'Generation of the memory that the candidate was compared with.';
-comment on column candidates.state is 'pending, judged, raised (a hit from the facts, which the model may still judge), suppressed or outdated (the window no longer contains it).';
+comment on column candidates.state is 'pending, judged, raised (a hit from the facts, which the model may still judge), review (waits for a person), suppressed or outdated (the window no longer contains it).';
 comment on column candidates.verdict is 'JSON of the verdict. Null if the candidate became a hit without one.';
+comment on column candidates.observations is 'JSON array of the tool results that a verdict without a hit cites. Null otherwise.';
+comment on column candidates.case_id is 'Case of the review queue that the candidate waits with, which has the ID of its first candidate.';
 comment on column candidates.judged_run_id is 'Run that judged the candidate, or raised it from its facts. Null if no run did.';
 create index on candidates (organization_id, detection_id, window_from, id) where state = 'pending';
 create index candidates_raised on candidates (organization_id, detection_id, created_at) where state = 'raised';
+create index candidates_review on candidates (organization_id, case_id) where state = 'review';
+create index candidates_dismissed on candidates (judged_at) where state = 'judged' and hit_id is null;
 create index candidates_window on candidates (organization_id, detection_id, window_from);
 create index on candidates (organization_id, run_id);
 select tocsin_protect('candidates');
+
+create table review_cases (
+  organization_id uuid not null,
+  id uuid not null,
+  detection_id uuid not null,
+  kind text not null check (kind in ('undecided', 'audit')),
+  suppression_key text,
+  entity_key uuid not null,
+  state text not null default 'open' check (state in ('open', 'raised', 'dismissed', 'expired', 'outdated')),
+  opened_at timestamptz not null,
+  expires_at timestamptz not null,
+  decided_at timestamptz,
+  key_id text,
+  actor text,
+  reason text,
+  hit_id uuid,
+  weight double precision not null default 1,
+  second_alias text,
+  second_verdict text,
+  failures int not null default 0,
+  retry_at timestamptz not null default now(),
+  primary key (organization_id, id),
+  foreign key (organization_id, id) references candidates (organization_id, id) on delete cascade,
+  foreign key (organization_id, detection_id) references agents (organization_id, id)
+);
+comment on table review_cases is 'Candidates that are no hit and that somebody must decide: those that the judge left undecided, and dismissals of the audit.';
+comment on column review_cases.id is 'ID of the candidate.';
+comment on column review_cases.suppression_key is 'Later candidates with the key wait with the case. Null if none does.';
+comment on column review_cases.entity_key is 'MD5 of the entity in lower case. A UUID, because row-level security lets only leakproof operators use an index.';
+comment on column review_cases.expires_at is 'When an undecided case becomes a hit, and a dismissal leaves the audit.';
+comment on column review_cases.key_id is 'API key that decided. Null if the service did, or a session without a key.';
+comment on column review_cases.actor is 'Person or key that signed in, if the case was decided with a session.';
+comment on column review_cases.weight is 'How many dismissals of its day an audited one stands for.';
+comment on column review_cases.second_alias is 'Model alias that judged an audited dismissal again. Null if none has.';
+comment on column review_cases.second_verdict is 'JSON of the verdict of that alias.';
+comment on column review_cases.failures is 'How often that alias was asked.';
+comment on column review_cases.retry_at is 'Earliest time to ask it, by the clock of the database. While it is asked, the end of the lease.';
+create index review_cases_open on review_cases (organization_id, detection_id, suppression_key) where state = 'open' and kind = 'undecided';
+create index review_cases_listed on review_cases (organization_id, opened_at desc, id desc);
+create index review_cases_entity on review_cases (organization_id, entity_key);
+create index review_cases_expiring on review_cases (expires_at) where state = 'open';
+create index review_cases_audit on review_cases (organization_id, detection_id, opened_at) where kind = 'audit';
+select tocsin_protect('review_cases');
+
+create table dismissal_days (
+  organization_id uuid not null,
+  detection_id uuid not null,
+  day date not null,
+  dismissals int not null,
+  sampled int not null,
+  salt uuid not null,
+  primary key (organization_id, detection_id, day),
+  foreign key (organization_id, detection_id) references agents (organization_id, id)
+);
+comment on table dismissal_days is 'Dismissals of a detection by UTC day, and how many of them the audit sampled.';
+comment on column dismissal_days.salt is 'Key of the hash that selected them: the sample has the lowest SHA-256 of salt and ID.';
+select tocsin_protect('dismissal_days');
 
 create table suppressions (
   organization_id uuid not null,

@@ -464,6 +464,7 @@ create table agents (
   suppression_minutes integer, -- Period in which a verdict applies to later candidates of the same entity and kind.
   dismiss_confidence integer, -- Confidence from which a judge may dismiss a candidate. Null is 70.
   acceptance_criteria text, -- JSON array of what a run of a model must fulfill: sentences, or checks that code decides. Null if there are none.
+  on_undecided text, -- raise or review: what becomes of a candidate that the judge leaves undecided. Null is raise.
   detection_cadence text, -- hourly, daily or weekly. Null if custom_cron_schedule applies or the detection has no schedule.
   custom_cron_schedule text,
   cron_timezone text, -- IANA time zone of the schedule. Null is UTC.
@@ -1085,24 +1086,83 @@ create table candidates (
   rows text not null, -- JSON array of the log rows shown to the judge.
   generation text not null, -- Generation of the memory that the candidate was compared with.
   learned boolean not null default true,
-  state text not null default 'pending'::text, -- pending, judged, raised (a hit from the facts, which the model may still judge), suppressed or outdated (the window no longer contains it).
+  state text not null default 'pending'::text, -- pending, judged, raised (a hit from the facts, which the model may still judge), review (waits for a person), suppressed or outdated (the window no longer contains it).
   verdict text, -- JSON of the verdict. Null if the candidate became a hit without one.
+  observations text, -- JSON array of the tool results that a verdict without a hit cites. Null otherwise.
   hit_id uuid,
+  case_id uuid, -- Case of the review queue that the candidate waits with, which has the ID of its first candidate.
   judged_run_id uuid, -- Run that judged the candidate, or raised it from its facts. Null if no run did.
   created_at timestamp with time zone not null,
   judged_at timestamp with time zone,
   constraint candidates_pkey PRIMARY KEY (organization_id, id),
   constraint candidates_organization_id_detection_id_fkey FOREIGN KEY (organization_id, detection_id) REFERENCES agents(organization_id, id)
 );
+CREATE INDEX candidates_dismissed ON candidates USING btree (judged_at) WHERE state = 'judged'::text AND hit_id IS NULL;
 CREATE INDEX candidates_organization_id_detection_id_window_from_id_idx ON candidates USING btree (organization_id, detection_id, window_from, id) WHERE state = 'pending'::text;
 CREATE INDEX candidates_organization_id_run_id_idx ON candidates USING btree (organization_id, run_id);
 CREATE INDEX candidates_raised ON candidates USING btree (organization_id, detection_id, created_at) WHERE state = 'raised'::text;
+CREATE INDEX candidates_review ON candidates USING btree (organization_id, case_id) WHERE state = 'review'::text;
 CREATE INDEX candidates_window ON candidates USING btree (organization_id, detection_id, window_from);
 alter table candidates enable row level security;
 alter table candidates force row level security;
 create policy every on candidates to tocsin_system using (true) with check (true);
 create policy own on candidates to tocsin_app using ((organization_id = ( SELECT tocsin_org() AS tocsin_org))) with check ((organization_id = ( SELECT tocsin_org() AS tocsin_org)));
 grant select, insert, update, delete on candidates to tocsin_app, tocsin_system;
+
+-- Candidates that are no hit and that somebody must decide: those that the judge left undecided, and dismissals of the audit.
+create table review_cases (
+  organization_id uuid not null,
+  id uuid not null, -- ID of the candidate.
+  detection_id uuid not null,
+  kind text not null,
+  suppression_key text, -- Later candidates with the key wait with the case. Null if none does.
+  entity_key uuid not null, -- MD5 of the entity in lower case. A UUID, because row-level security lets only leakproof operators use an index.
+  state text not null default 'open'::text,
+  opened_at timestamp with time zone not null,
+  expires_at timestamp with time zone not null, -- When an undecided case becomes a hit, and a dismissal leaves the audit.
+  decided_at timestamp with time zone,
+  key_id text, -- API key that decided. Null if the service did, or a session without a key.
+  actor text, -- Person or key that signed in, if the case was decided with a session.
+  reason text,
+  hit_id uuid,
+  weight double precision not null default 1, -- How many dismissals of its day an audited one stands for.
+  second_alias text, -- Model alias that judged an audited dismissal again. Null if none has.
+  second_verdict text, -- JSON of the verdict of that alias.
+  failures integer not null default 0, -- How often that alias was asked.
+  retry_at timestamp with time zone not null default now(), -- Earliest time to ask it, by the clock of the database. While it is asked, the end of the lease.
+  constraint review_cases_pkey PRIMARY KEY (organization_id, id),
+  constraint review_cases_kind_check CHECK (kind = ANY (ARRAY['undecided'::text, 'audit'::text])),
+  constraint review_cases_state_check CHECK (state = ANY (ARRAY['open'::text, 'raised'::text, 'dismissed'::text, 'expired'::text, 'outdated'::text])),
+  constraint review_cases_organization_id_detection_id_fkey FOREIGN KEY (organization_id, detection_id) REFERENCES agents(organization_id, id),
+  constraint review_cases_organization_id_id_fkey FOREIGN KEY (organization_id, id) REFERENCES candidates(organization_id, id) ON DELETE CASCADE
+);
+CREATE INDEX review_cases_audit ON review_cases USING btree (organization_id, detection_id, opened_at) WHERE kind = 'audit'::text;
+CREATE INDEX review_cases_entity ON review_cases USING btree (organization_id, entity_key);
+CREATE INDEX review_cases_expiring ON review_cases USING btree (expires_at) WHERE state = 'open'::text;
+CREATE INDEX review_cases_listed ON review_cases USING btree (organization_id, opened_at DESC, id DESC);
+CREATE INDEX review_cases_open ON review_cases USING btree (organization_id, detection_id, suppression_key) WHERE state = 'open'::text AND kind = 'undecided'::text;
+alter table review_cases enable row level security;
+alter table review_cases force row level security;
+create policy every on review_cases to tocsin_system using (true) with check (true);
+create policy own on review_cases to tocsin_app using ((organization_id = ( SELECT tocsin_org() AS tocsin_org))) with check ((organization_id = ( SELECT tocsin_org() AS tocsin_org)));
+grant select, insert, update, delete on review_cases to tocsin_app, tocsin_system;
+
+-- Dismissals of a detection by UTC day, and how many of them the audit sampled.
+create table dismissal_days (
+  organization_id uuid not null,
+  detection_id uuid not null,
+  day date not null,
+  dismissals integer not null,
+  sampled integer not null,
+  salt uuid not null, -- Key of the hash that selected them: the sample has the lowest SHA-256 of salt and ID.
+  constraint dismissal_days_pkey PRIMARY KEY (organization_id, detection_id, day),
+  constraint dismissal_days_organization_id_detection_id_fkey FOREIGN KEY (organization_id, detection_id) REFERENCES agents(organization_id, id)
+);
+alter table dismissal_days enable row level security;
+alter table dismissal_days force row level security;
+create policy every on dismissal_days to tocsin_system using (true) with check (true);
+create policy own on dismissal_days to tocsin_app using ((organization_id = ( SELECT tocsin_org() AS tocsin_org))) with check ((organization_id = ( SELECT tocsin_org() AS tocsin_org)));
+grant select, insert, update, delete on dismissal_days to tocsin_app, tocsin_system;
 
 -- Verdicts that also apply to other candidates with the same key: from since_at to until_at, and those of a hit to late candidates as long before since_at.
 create table suppressions (

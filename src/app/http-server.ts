@@ -48,6 +48,7 @@ import { eraseFromOutbox } from '../platform/notifications/deliveries.store.ts';
 import { eventRoutes } from '../platform/notifications/stream/events.routes.ts';
 import { destinationRoutes } from '../platform/notifications/destinations.routes.ts';
 import { testingRoutes } from '../detection/testing/testing.routes.ts';
+import { reviewQueueRoutes } from '../detection/runs/review-queue/review-queue.routes.ts';
 import { runDetailRoutes, runRoutes } from '../detection/runs/runs.routes.ts';
 import { generateDetectionRoutes } from '../agents/suggestions/generate-detection.routes.ts';
 import { searchRoutes, connectionRoutes } from '../detection/connections/connections.routes.ts';
@@ -250,6 +251,7 @@ function registerDetections(app: App, deps: Deps): void {
   toolRoutes(app, deps);
   agentSettingsRoutes(app, deps);
   hitRoutes(app, deps);
+  reviewQueueRoutes(app, deps);
   hitGroupRoutes(app, deps);
   entityNoteRoutes(app, deps);
   valueListRoutes(app, deps);

@@ -15,6 +15,7 @@ const bodies: Record<string, unknown> = {
   'PUT /api/views/{id}': { name: 'tried', page: 'hits', query: '' },
   'POST /api/hits/{id}/status': { status: 'benign' },
   'POST /api/hit-groups/{id}/status': { status: 'benign' },
+  'POST /api/review-cases/{id}/decision': { decision: 'dismiss', reason: 'tried' },
   'POST /api/hit-groups/{id}/undo': { change: '00000000-0000-4000-8000-000000000000' },
 };
 

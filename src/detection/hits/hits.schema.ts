@@ -18,6 +18,7 @@ export const HitFilter = PageQuery.extend({
   detection: z.guid('must be a UUID').toLowerCase().optional().describe('ID of the detection.'),
   status: z.enum(hitStatuses).optional(),
   severity: z.enum(severities).optional(),
+  verdict: z.enum(['raise', 'undecided', 'dismiss']).optional().describe('What the judge concluded.'),
   entity: boundedString({ max: 1000 }).optional().describe('Exact name of the entity.'),
   value: boundedString({ max: 2000 })
     .optional()

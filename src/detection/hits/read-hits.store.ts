@@ -51,12 +51,13 @@ type HitQuery = Omit<HitFilter, 'limit' | 'cursor' | 'from' | 'to'> & Record<'fr
 
 /** Lists `limit` + 1 hits, newest first. */
 export function listHits(tx: Tx, orgId: OrgId, query: HitQuery, { limit, after }: PageRequest): Promise<HitRow[]> {
-  const { detection, status, severity, entity, value, q, group, from, to } = query;
+  const { detection, status, severity, verdict, entity, value, q, group, from, to } = query;
   const conditions: RawBuilder<unknown>[] = [
     sql`organization_id = ${orgId}`,
     ...(detection === undefined ? [] : [sql`detection_id = ${detection}`]),
     ...(status === undefined ? [] : [sql`status = ${status}`]),
     ...(severity === undefined ? [] : [sql`severity = ${severity}`]),
+    ...(verdict === undefined ? [] : [sql`verdict = ${verdict}`]),
     ...(entity === undefined ? [] : [sql`entity = ${entity}`, hasValue(orgId, entity)]),
     ...(value === undefined ? [] : [hasValue(orgId, value)]),
     ...(q === undefined ? [] : [isFoundBy(orgId, q)]),

@@ -1,11 +1,10 @@
-import { hash } from 'node:crypto';
 import { inOrg, type Db } from '../../platform/db/db.ts';
 import { appError } from '../../platform/lib/errors.ts';
 import { toPublicLink } from '../../platform/lib/outbound-http/addresses.ts';
 import { plainIdPattern, readPageRequest, toPage } from '../../platform/lib/page-request.ts';
 import type { Caller } from '../../platform/http/caller.ts';
 import type { RenderedRow } from '../analysis/candidate.ts';
-import type { Observation } from '../verdicts/observation.ts';
+import { toOwnObservation, type Observation } from '../verdicts/observation.ts';
 import { findHit, findHitEvidence, listEntities, listHits, listOccurrences, type HitRow } from './read-hits.store.ts';
 import type {
   EntityFilter,
@@ -30,10 +29,10 @@ type ReadHitsDeps = { db: Db };
 /** Returns a page of the hits of all detections, newest first. */
 export async function getHits({ db }: ReadHitsDeps, caller: Caller, filter: HitFilter): Promise<HitList> {
   const request = readPageRequest(filter);
-  const { detection, status, severity, entity, value, q, group } = filter;
+  const { detection, status, severity, verdict, entity, value, q, group } = filter;
   const from = filter.from === undefined ? undefined : new Date(filter.from);
   const to = filter.to === undefined ? undefined : new Date(filter.to);
-  const query = { detection, status, severity, entity, value, q, group, from, to };
+  const query = { detection, status, severity, verdict, entity, value, q, group, from, to };
   const rows = await inOrg(db, caller.orgId, (tx) => listHits(tx, caller.orgId, query, request));
   const { page, nextCursor } = toPage(rows, request.limit, (row) => ({ at: row.createdAt, id: row.id }));
   return { hits: page.map(toHit), nextCursor };
@@ -68,25 +67,8 @@ export async function getHit({ db }: ReadHitsDeps, caller: Caller, id: string): 
 export async function getHitEvidence({ db }: ReadHitsDeps, { orgId }: Caller, id: string): Promise<HitEvidence> {
   const found = await inOrg(db, orgId, (tx) => findHitEvidence(tx, orgId, id));
   if (!found) throw appError('not_found', `Hit ${id} not found.`);
-  const rows = JSON.parse(found.rows) as RenderedRow[];
-  const own: Observation = {
-    id: 'rows',
-    tool: 'detection',
-    input: null,
-    query: found.query,
-    from: found.windowFrom.toISOString(),
-    to: found.windowTo.toISOString(),
-    columns: [],
-    rows,
-    total: rows.length,
-    truncated: false,
-    hasEvents: true,
-    source: 'events',
-    isTrusted: false,
-    at: found.createdAt.toISOString(),
-    ms: 0,
-    hash: hash('sha256', JSON.stringify(rows)),
-  };
+  const { query, windowFrom: from, windowTo: to, createdAt: at } = found;
+  const own = toOwnObservation(JSON.parse(found.rows) as RenderedRow[], { query, from, to, at });
   return { observations: [own, ...(JSON.parse(found.observations) as Observation[])] };
 }
 

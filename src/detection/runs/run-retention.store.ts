@@ -8,12 +8,12 @@ async function executeAndCount(tx: Tx, statement: ReturnType<typeof sql>): Promi
   return Number((await statement.execute(tx)).numAffectedRows ?? 0);
 }
 
-/** Deletes judged candidates without a hit, and steps of runs without a hit, at most `limit` of each. Returns the larger number. */
+/** Deletes judged candidates without a hit, with their cases, and steps of runs without a hit, at most `limit` of each. Returns the larger number. */
 export async function deleteOldCandidatesAcrossOrgs(tx: Tx, expiry: Expiry, limit: number): Promise<number> {
   const candidates = await executeAndCount(
     tx,
     sql`delete from candidates where (organization_id, id) in (
-      select organization_id, id from candidates where created_at < ${expiry.before} and ${belongsTo(expiry)} and hit_id is null and state <> 'pending' limit ${limit})`,
+      select organization_id, id from candidates where created_at < ${expiry.before} and ${belongsTo(expiry)} and hit_id is null and state not in ('pending', 'review') limit ${limit})`,
   );
   const steps = await executeAndCount(
     tx,
@@ -53,7 +53,8 @@ export async function eraseFromRuns(
   value: string,
 ): Promise<{ rows: number; runs: number; steps: number; memory: number }> {
   const replace = (table: string, columns: string[]) => replaceValue(tx, { orgId, table, columns }, value);
-  const rows = await replace('candidates', ['entity', 'kind_key', 'facts', 'rows', 'verdict']);
+  const rows = await replace('candidates', ['entity', 'kind_key', 'facts', 'rows', 'verdict', 'observations']);
+  await replace('review_cases', ['reason', 'second_verdict']);
   await replace('suppressions', ['facts']);
   const runs = await replace('runs', ['entities', 'custom_instructions', 'warnings', 'failure']);
   const steps = await replace('run_steps', ['body']);

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import type { ResultSource } from '../../platform/models/model-tool.ts';
 import type { RenderedRow } from '../analysis/candidate.ts';
 import type { ColumnKind } from '../siem/connector.ts';
@@ -26,6 +27,29 @@ export type Observation = {
   ms: number;
   hash: string;
 };
+
+/** Returns the rows of a detection's own query as the observation `rows`. `at` is when they were found. */
+export const toOwnObservation = (
+  rows: RenderedRow[],
+  { query, from, to, at }: { query: string | null } & Record<'from' | 'to' | 'at', Date>,
+): Observation => ({
+  id: 'rows',
+  tool: 'detection',
+  input: null,
+  query,
+  from: from.toISOString(),
+  to: to.toISOString(),
+  columns: [],
+  rows,
+  total: rows.length,
+  truncated: false,
+  hasEvents: true,
+  source: 'events',
+  isTrusted: false,
+  at: at.toISOString(),
+  ms: 0,
+  hash: hash('sha256', JSON.stringify(rows)),
+});
 
 /** Returns the observations that the claims of a verdict cite, in their order. */
 export function listCited({ claims }: Pick<Verdict, 'claims'>, observations: readonly Observation[]): Observation[] {

@@ -13,6 +13,8 @@ export const eventLabels = {
   'run.unaccepted': 'Run misses acceptance criteria',
   'hit.created': 'New hit',
   'hit.updated': 'Hit changed',
+  'review.created': 'Undecided case to review',
+  'review.decided': 'Undecided case decided',
   'dataset.drifted': 'Log values of an unexpected type',
   'dataset.silent': 'Log dataset is silent',
   'dataset.reduced': 'Log dataset receives less than usual',
@@ -83,6 +85,7 @@ type Resource<Type extends string> = Type extends `${infer Name}.${string}` ? Na
 /** The subject under which people find the events of a resource, and the scope that reading it needs, by the part of the type before the dot. */
 const resources: Record<Resource<EventType>, { subject: string; scope: Scope }> = {
   hit: { subject: 'Hits', scope: 'hits:read' },
+  review: { subject: 'Hits', scope: 'hits:read' },
   run: { subject: 'Runs', scope: 'detections:read' },
   detection: { subject: 'Detections', scope: 'detections:read' },
   gap: { subject: 'Coverage', scope: 'detections:read' },

@@ -36,6 +36,7 @@ export async function callEverything(deps: Deps, org: TestOrg): Promise<Recorded
   await useGenerate(deps, watched);
   await useAgents(calls);
   await useRuns(calls);
+  await useReviewQueue(calls);
   await useModels(deps, calls);
   await useSkills(watched);
   await useTools(calls);
@@ -230,6 +231,12 @@ async function useRuns({ get, post, put, remove }: ApiCalls): Promise<void> {
   await post(`/api/runs/${hit.runs[0]}/replay`, { modelAlias: 'analyst' });
   const { runId } = await post(`/api/detections/${hit.detectionId}/run`, { customInstructions: 'Look twice.' });
   await post(`/api/runs/${runId}/cancel`);
+}
+
+async function useReviewQueue({ get, post }: ApiCalls): Promise<void> {
+  const { cases } = await get('/api/review-cases?kind=undecided&limit=1');
+  await get(`/api/review-cases/${cases[0].id}`);
+  await post(`/api/review-cases/${cases[0].id}/decision`, { decision: 'dismiss', reason: 'walked' });
 }
 
 async function useDestinations({ get, post, put, remove }: ApiCalls): Promise<void> {

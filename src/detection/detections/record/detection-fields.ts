@@ -244,6 +244,20 @@ export const detectionFields = {
     recordWhenUnset: 'omitted',
     definitionWhenUnset: 'omitted',
   },
+  onUndecided: {
+    column: 'on_undecided',
+    input: z
+      .enum(['raise', 'review'])
+      .nullable()
+      .describe(
+        'What becomes of a candidate that the judge leaves undecided. `raise`: a hit that is marked as undecided. `review`: it waits a day for a person in `GET /api/review-cases`, and then becomes such a hit. Default: `raise`.',
+      ),
+    output: z.enum(['raise', 'review']).optional(),
+    nullable: true,
+    default: 'raise',
+    recordWhenUnset: 'omitted',
+    definitionWhenUnset: 'omitted',
+  },
   budgets: {
     column: 'budgets',
     input: BudgetOverrides,

@@ -1,8 +1,9 @@
 import { sql, type RawBuilder } from 'kysely';
-import { queryRows, type Tx } from '../../../platform/db/db.ts';
+import { queryRow, queryRows, type Tx } from '../../../platform/db/db.ts';
 import type { OrgId } from '../../../platform/lib/org-id.ts';
 import { severities, type Candidate, type Facts, type RenderedRow } from '../../analysis/candidate.ts';
 import type { DetectionKey } from '../../scheduling/timeline.ts';
+import type { Observation } from '../../verdicts/observation.ts';
 import type { Verdict } from '../../verdicts/verdict.ts';
 
 type CandidateColumns = {
@@ -18,6 +19,9 @@ type CandidateColumns = {
 
 /** A candidate in the database. `verdict` is null until a judge has judged it. */
 export type StoredCandidate = Candidate & CandidateColumns & { verdict: Verdict | null };
+
+/** `pending` waits for a judge, `raised` is a hit that a judge may still judge, `review` waits for a person, `judged` is decided. */
+export type OpenState = 'pending' | 'raised' | 'review' | 'judged';
 
 /** `facts`, `rows` and `verdict` are JSON text. */
 type CandidateRow = Omit<Candidate, 'facts' | 'rows'> &
@@ -108,6 +112,28 @@ export async function listRunCandidates(
   return { candidates: found.map(toStoredCandidate), total: found[0]?.total ?? 0 };
 }
 
+/** Lists the candidates that wait with a case, in the order of their windows, and locks them until the transaction ends. */
+export async function lockReviewed(tx: Tx, orgId: OrgId, caseId: string, limit: number): Promise<StoredCandidate[]> {
+  const found = await queryRows<CandidateRow>(tx)`
+      select ${columns} from candidates c where c.organization_id = ${orgId} and c.case_id = ${caseId} and c.state = 'review'
+      order by c.window_from, c.id limit ${limit} for update`;
+  return found.map(toStoredCandidate);
+}
+
+export async function findCandidate(tx: Tx, orgId: OrgId, id: string): Promise<StoredCandidate | undefined> {
+  const found = await queryRow<CandidateRow>(
+    tx,
+  )`select ${columns} from candidates c where c.organization_id = ${orgId} and c.id = ${id}`;
+  return found && toStoredCandidate(found);
+}
+
+/** Returns the hit of the first of some candidates that has one. */
+export async function findHitOf(tx: Tx, orgId: OrgId, ids: readonly string[]): Promise<string | null> {
+  const found = await queryRow<{ hitId: string }>(tx)`
+      select hit_id as "hitId" from candidates where organization_id = ${orgId} and id = any(${ids}::uuid[]) and hit_id is not null order by id limit 1`;
+  return found?.hitId ?? null;
+}
+
 function toStoredCandidate(row: CandidateRow): StoredCandidate {
   return {
     ...row,
@@ -121,7 +147,7 @@ function toStoredCandidate(row: CandidateRow): StoredCandidate {
 export async function lockCandidates(
   tx: Tx,
   orgId: OrgId,
-  { ids, state }: { ids: string[]; state: 'pending' | 'raised' },
+  { ids, state }: { ids: string[]; state: OpenState },
 ): Promise<Set<string>> {
   const locked = await queryRows<{ id: string }>(tx)`
       select id from candidates where organization_id = ${orgId} and id = any(${ids}::uuid[]) and state = ${state}
@@ -129,12 +155,18 @@ export async function lockCandidates(
   return new Set(locked.map((row) => row.id));
 }
 
-/** A candidate whose verdict came from its facts is `raised` while a judge may still judge it. It has no verdict of a judge. */
+/**
+ * A candidate whose verdict came from its facts is `raised` while a judge may still judge it. It has no verdict of a judge. A candidate keeps its
+ * verdict if `verdict` is null. `observations` is what a verdict without a hit cites.
+ */
 export type JudgedCandidate = {
   id: string;
-  state: 'judged' | 'raised' | 'suppressed';
+  state: 'judged' | 'raised' | 'review' | 'suppressed';
   verdict: Verdict | null;
+  observations: Observation[] | null;
   hitId: string | null;
+  /** The case that it waits with, in the state `review`. */
+  caseId: string | null;
 };
 
 /** Makes the candidates pending again that joined a hit as occurrences. */
@@ -157,10 +189,11 @@ export async function markJudged(
   judged: JudgedCandidate[],
 ): Promise<void> {
   await sql`
-    update candidates c set state = j.state, verdict = coalesce(j.verdict, c.verdict), hit_id = j.hit_id, judged_run_id = ${runId},
-      judged_at = ${now}
+    update candidates c set state = j.state, verdict = coalesce(j.verdict, c.verdict), observations = coalesce(j.observations, c.observations),
+      hit_id = j.hit_id, case_id = coalesce(j.case_id, c.case_id), judged_run_id = coalesce(${runId}, c.judged_run_id), judged_at = ${now}
     from unnest(${judged.map(({ id }) => id)}::uuid[], ${judged.map(({ state }) => state)}::text[],
-      ${judged.map(({ verdict }) => (verdict ? JSON.stringify(verdict) : null))}::text[], ${judged.map(({ hitId }) => hitId)}::uuid[])
-      as j (id, state, verdict, hit_id)
+      ${judged.map(({ verdict }) => (verdict ? JSON.stringify(verdict) : null))}::text[],
+      ${judged.map(({ observations }) => (observations ? JSON.stringify(observations) : null))}::text[], ${judged.map(({ hitId }) => hitId)}::uuid[],
+      ${judged.map(({ caseId }) => caseId)}::uuid[]) as j (id, state, verdict, observations, hit_id, case_id)
     where c.organization_id = ${orgId} and c.id = j.id`.execute(tx);
 }

@@ -9,6 +9,7 @@ import { resolveWaiting, type JudgingSession } from './judging-session.ts';
 import { judgeByFacts, judgeCandidate, type Fallback } from './judgment.ts';
 import { describeMissingLists, loadMutes } from './resolutions/mutes.ts';
 import { judgeSideBySide } from './judge-side-by-side.ts';
+import { listOpenCases } from './review-cases.store.ts';
 import {
   findSuppressionKey,
   resolveCandidates,
@@ -94,7 +95,8 @@ async function readBatch(
   const { missingLists, ...mutes } = await loadMutes(tx, run, { listNames, now });
   if (missingLists.length > 0) addWarning(run.progress, 'unknown_list', describeMissingLists(missingLists));
   const known = keys.length > 0 ? await findSuppressions(tx, run, keys) : new Map<string, never[]>();
-  return { candidates, context: { getScope: () => run, known, ...mutes } };
+  const openCases = keys.length > 0 ? await listOpenCases(tx, run, keys) : new Map<string, never>();
+  return { candidates, context: { getScope: () => run, known, openCases, ...mutes } };
 }
 
 /** Judges a batch whose verdicts are free, in one transaction. */

@@ -17,7 +17,7 @@ import { addVerdict } from './judging-progress.ts';
 import { startJudging, type JudgingSession } from './judging-session.ts';
 import { judgeCandidate, type Judgment } from './judgment.ts';
 import { listCited } from '../../verdicts/observation.ts';
-import { toDetectionTexts, toJudged } from './resolutions/resolve-candidates.ts';
+import { isHeld, toDetectionTexts, toJudged } from './resolutions/resolve-candidates.ts';
 import { upsertSuppressions } from './resolutions/suppressions.store.ts';
 
 /** Later runs ask the judge again about a hit that is younger than this. */
@@ -50,7 +50,7 @@ export async function judgeRaisedCandidates(
       for (const { id } of candidates) askedIds.add(id);
       const open = candidates.map((candidate) => ({ id: candidate.id, key: null, candidate }));
       await judgeSideBySide(session, open, async ({ candidate }, signal) => {
-        const judgment = await judgeCandidate(session.judge, candidate, detection, signal);
+        const judgment = keepHit(await judgeCandidate(session.judge, candidate, detection, signal));
         return async () => {
           const isDismissed = await inRunTransaction(deps.db, run, (tx) =>
             storeLateVerdict(tx, run, { candidate, judgment, now: deps.clock() }),
@@ -70,6 +70,10 @@ export async function judgeRaisedCandidates(
   await finishJudging(deps, run, reopened);
 }
 
+/** What is a hit already waits for a person as a hit. */
+const keepHit = (judgment: Judgment): Judgment =>
+  isHeld(judgment.verdict) ? { ...judgment, verdict: { ...judgment.verdict, triggered: true } } : judgment;
+
 /** Stores the verdict on a raised candidate and updates its hit, unless another run has judged it meanwhile. Returns whether it dismissed the hit. */
 async function storeLateVerdict(
   tx: Tx,
@@ -88,7 +92,7 @@ async function storeLateVerdict(
     ]);
   const verdict = judgment.fallback ? null : judgment.verdict;
   await markJudged(tx, { orgId, runId, now }, [
-    { id: candidate.id, state: 'judged', verdict, hitId: result?.hitId ?? null },
+    { id: candidate.id, state: 'judged', verdict, observations: null, hitId: result?.hitId ?? null, caseId: null },
   ]);
   if (!judgment.fallback) addVerdict(run, judgment);
   await writeProgress(tx, run);

@@ -39,6 +39,15 @@ export async function findRun(tx: Tx, orgId: OrgId, id: string): Promise<RunRow 
   )`select ${columns} from runs where organization_id = ${orgId} and due_at = ${dueAt} and id = ${id}`;
 }
 
+/** Returns the query that a run pinned, or null if the run no longer exists. */
+export async function findRunQuery(tx: Tx, orgId: OrgId, id: string): Promise<string | null> {
+  const found = await queryRow<{ query: string | null }>(tx)`
+      select v.definition::json ->> 'detectionQuery' as query from runs r join agent_revisions v
+        on v.organization_id = r.organization_id and v.agent_id = r.detection_id and v.revision = r.revision
+      where r.organization_id = ${orgId} and r.due_at = ${timeOfId(id)} and r.id = ${id}`;
+  return found?.query ?? null;
+}
+
 /** Lists `limit` + 1 runs of a detection, newest first. */
 export function listRuns(tx: Tx, orgId: OrgId, detectionId: string, { limit, after }: PageRequest): Promise<RunRow[]> {
   return queryRows<RunRow>(tx)`

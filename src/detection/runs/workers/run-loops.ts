@@ -9,6 +9,7 @@ import type { EndRunDeps } from '../execution/end-run.ts';
 import type { ActiveRun } from '../run-model/active-run.ts';
 import { executeRun, type ExecuteRunDeps } from '../execution/execute-run.ts';
 import { resolveOverdueCandidatesAcrossOrgs } from '../judging/overdue-candidates.ts';
+import { expireCasesAcrossOrgs } from '../review-queue/expire-cases.ts';
 import type { RunMetrics } from './run-metrics.ts';
 import { createQuietRuns } from './quiet-runs.ts';
 import { createLeaseKeeper, type LeaseKeeper, reapRuns } from './lease-keeper.ts';
@@ -134,10 +135,11 @@ const sleepUnref = (ms: number): Promise<void> =>
     setTimeout(resolve, ms).unref();
   });
 
-/** Takes over runs of lost workers and resolves overdue candidates until `signal` aborts. */
+/** Takes over runs of lost workers, and resolves overdue candidates and cases that nobody decided, until `signal` aborts. */
 export function reapLoop(deps: EndRunDeps, signal: AbortSignal): Promise<void> {
   return runLoop({ name: 'reap', idleMs: 5000, signal, log: deps.log }, async () => {
     const hasReaped = await reapRuns(deps);
-    return (await resolveOverdueCandidatesAcrossOrgs(deps)) || hasReaped;
+    const hasExpired = await expireCasesAcrossOrgs(deps);
+    return (await resolveOverdueCandidatesAcrossOrgs(deps)) || hasExpired || hasReaped;
   });
 }

@@ -21,6 +21,8 @@ export type CheckedCase = {
   file: CaseFile;
   isVerifierOn: boolean;
   dismissConfidence: number;
+  /** An undecided case is a hit, or waits for a person. Default: a hit. */
+  onUndecided?: 'raise' | 'review' | undefined;
   /** Returns whether many others had a value of a field long before the case. */
   isEstablished: (cell: { field: string; value: string }) => boolean;
   isTechnique?: ((id: string) => boolean) | undefined;
@@ -66,8 +68,8 @@ export const findExcuses = ({
   );
 
 /**
- * Returns the verdict of a checked submission with a conclusion. A candidate whose facts are of severity high or above stays a hit whatever the
- * judge concludes. An undecided case is a hit with the question that is open.
+ * Returns the verdict of a checked submission with a conclusion. No candidate whose facts are of severity high or above is dismissed. An undecided
+ * case has the question that is open. It is a hit, unless the detection lets a person review it first.
  */
 export function decideVerdict(checked: CheckedCase, conclusion: Conclusion): DecidedVerdict {
   const { submission, checks, file, fallback } = checked;
@@ -76,7 +78,7 @@ export function decideVerdict(checked: CheckedCase, conclusion: Conclusion): Dec
   const texts = checkTexts(checked);
   const standing = checks.filter(({ claim }) => claim.status !== 'unproven');
   const summary = truncateAtWord(standing.map(({ claim }) => claim.text).join(' '), lengths.summary);
-  const triggered = conclusion !== 'dismiss' || isFloor;
+  const triggered = conclusion === 'dismiss' ? isFloor : conclusion === 'raise' || checked.onUndecided !== 'review';
   const verdict: Verdict = {
     entity,
     entityType,

@@ -119,6 +119,7 @@ async function judgeWithModel(
     file,
     isVerifierOn,
     dismissConfidence: run.definition.dismissConfidence,
+    onUndecided: run.definition.onUndecided,
     isEstablished: established.has,
     isTechnique,
     fallback: toFallback(run, candidate),

@@ -5,12 +5,14 @@ import { compileAllowList } from '../../../analysis/exceptions.ts';
 import { findNotes } from '../../../entities/entity-notes.store.ts';
 import type { FeedTools } from '../../../tools/tool-definition.ts';
 import { listEntriesLike } from '../../../value-lists/value-lists.store.ts';
-import type { CaseFile, CitableEntry } from '../../../verdicts/claims/case-file.ts';
+import type { CaseFile, CitableEntry, CitableHit } from '../../../verdicts/claims/case-file.ts';
 import type { ActiveRun } from '../../run-model/active-run.ts';
+import { listDismissedCases, type DismissedCase } from '../review-cases.store.ts';
 import { listEarlierHits, readRecurrence, type Recurrence } from './case-file.store.ts';
 
 const notesMax = 10;
 const hitsMax = 10;
+const dismissedMax = 5;
 const entriesMax = 20;
 const valuesMax = 100;
 const indicatorsMax = 20;
@@ -38,7 +40,10 @@ export async function readCaseFile(
   const values = listValues(rows);
   const known = await inOrg(db, orgId, async (tx) => ({
     notes: await findNotes(tx, orgId, { entity, entityType, values }, notesMax),
-    hits: await listEarlierHits(tx, orgId, { entity, entityType, before }, hitsMax),
+    hits: [
+      ...(await listEarlierHits(tx, orgId, { entity, entityType, before }, hitsMax)),
+      ...(await listDismissedCases(tx, orgId, { entity, before }, dismissedMax)).map(toCitableHit),
+    ],
     entries: await findEntries(tx, orgId, [entity, ...values]),
     recurrence: await readRecurrence(tx, { orgId, detectionId }, { entity, entityType, kindKey, from, to }),
   }));
@@ -54,6 +59,17 @@ export async function readCaseFile(
     documents: definition.contextDocs,
   };
 }
+
+/** A case that a person dismissed is cited like a hit that a person judged as benign. */
+const toCitableHit = ({ lastSeenAt, id, detection, severity, reason }: DismissedCase): CitableHit => ({
+  id,
+  detection,
+  severity,
+  reason,
+  status: 'benign',
+  isReviewed: true,
+  lastSeenAt: lastSeenAt.toISOString(),
+});
 
 /** Returns how often the behavior recurred more than a week ago as facts. `recurs`: often enough to be ordinary. */
 function toFacts({ wasAttack, ...counts }: Recurrence): Facts {

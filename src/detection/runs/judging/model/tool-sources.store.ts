@@ -3,6 +3,7 @@ import { findNotes } from '../../../entities/entity-notes.store.ts';
 import { listHitsWithValues, type JudgedHit } from '../../../hits/read-hits.store.ts';
 import type { RecordRow } from '../../../tools/tool-definition.ts';
 import { findListsWith } from '../../../value-lists/value-lists.store.ts';
+import { listDismissedCases, type DismissedCase } from '../review-cases.store.ts';
 import type { ActiveRun } from '../../run-model/active-run.ts';
 
 const notesMax = 10;
@@ -35,6 +36,7 @@ export async function readProfile(
     ...notes.map(({ id, note, entity: about }) => ({ id: `note:${id}`, kind: 'note', entity: about, note })),
     ...lists.map(({ name, ...list }) => ({ id: `list:${name}`, kind: 'list', list: name, ...list })),
     ...hits.slice(0, hitsMax).map(toHitRecord),
+    ...(await listDismissedCases(tx, orgId, { entity, before: windowFrom }, hitsMax)).map(toCaseRecord),
     ...(await readMemory(tx, scope, entity, limit)),
   ].slice(0, limit);
 }
@@ -61,6 +63,9 @@ const toHitRecord = ({
   firstSeenAt,
   lastSeenAt,
 });
+
+/** A case that a person dismissed before it became a hit. */
+const toCaseRecord = (dismissed: DismissedCase): RecordRow => ({ kind: 'case', status: 'benign', ...dismissed });
 
 type MemorySummary = {
   windows: number;
@@ -106,7 +111,10 @@ async function readMemory(
   ];
 }
 
-/** Returns hits since a time that share a value with a case, latest first, without the hit of the case itself. */
+/**
+ * Returns hits since a time that share a value with a case, latest first, without the hit of the case itself, and then the cases of its entity that
+ * people dismissed.
+ */
 export async function readRelatedHits(
   tx: Tx,
   { run: { scope }, windowFrom, entity }: Case,
@@ -115,8 +123,15 @@ export async function readRelatedHits(
 ): Promise<RecordRow[]> {
   const max = values.length === 1 ? Number.MAX_SAFE_INTEGER : commonMax;
   const found = await listHitsWithValues(tx, scope.orgId, { values, since, commonMax: max }, limit + 20);
-  return found
-    .filter((hit) => !(hit.detectionId === scope.detectionId && hit.entity === entity && hit.windowFrom >= windowFrom))
-    .slice(0, limit)
-    .map((hit) => ({ ...toHitRecord(hit), shared: hit.shared.slice(0, 10) }));
+  const dismissed = (await listDismissedCases(tx, scope.orgId, { entity, before: windowFrom }, hitsMax)).filter(
+    (one) => one.lastSeenAt >= since && values.some((value) => value.toLowerCase() === one.entity.toLowerCase()),
+  );
+  return [
+    ...found
+      .filter(
+        (hit) => !(hit.detectionId === scope.detectionId && hit.entity === entity && hit.windowFrom >= windowFrom),
+      )
+      .map((hit) => ({ ...toHitRecord(hit), shared: hit.shared.slice(0, 10) })),
+    ...dismissed.map(toCaseRecord),
+  ].slice(0, limit);
 }

@@ -1,7 +1,8 @@
 import type { DetectionTexts } from '../../../verdicts/detection-texts.ts';
 import type { Exception } from '../../../analysis/exceptions.ts';
-import { computeSuppressionKey, decideSuppression } from '../../../analysis/suppression.ts';
+import { computeSuppressionKey, decideSuppression, type KnownVerdict } from '../../../analysis/suppression.ts';
 import { createHitKey } from '../../../hits/hit-key.ts';
+import type { Verdict } from '../../../verdicts/verdict.ts';
 import type { ActiveRun } from '../../run-model/active-run.ts';
 import type { StoredCandidate } from '../candidates.store.ts';
 import type { Judgment } from '../judgment.ts';
@@ -14,9 +15,9 @@ import { startSlices } from '../../../../platform/lib/concurrency/slices.ts';
  */
 export type Resolution = SettledResolution | JudgedResolution;
 
-/** A candidate that needs no verdict of its own. */
+/** A candidate that needs no verdict of its own. `caseId`: it waits with a case that a person reviews, and has no hit yet. */
 export type SettledResolution =
-  | { candidate: StoredCandidate; outcome: 'occurrence'; hitId: string | null; hitKey: string | null }
+  | { candidate: StoredCandidate; outcome: 'occurrence'; hitId: string | null; hitKey: string | null; caseId?: string }
   | { candidate: StoredCandidate; outcome: 'negative' }
   | { candidate: StoredCandidate; outcome: 'excepted'; by: Exception['kind']; exceptionId: string }
   | { candidate: StoredCandidate; outcome: 'allowed'; list: string };
@@ -26,6 +27,8 @@ export type JudgedResolution = Judgment & {
   outcome: 'judged';
   hitKey: string;
   suppression: NewSuppression | null;
+  /** Key of the suppression that the verdict would have if it were decided. Null if there is none. */
+  caseKey: string | null;
 };
 
 /** `hitKey` identifies a hit of the same batch, which has no ID before it is stored. */
@@ -58,6 +61,8 @@ export type SettlingContext = {
   findException: (candidate: StoredCandidate) => Exception | undefined;
   /** Finds the first of the named value lists that contains the candidate's entity. */
   findAllowList: (candidate: StoredCandidate, names: readonly string[]) => string | undefined;
+  /** Cases that wait for a person, by the key of the suppression. */
+  openCases?: ReadonlyMap<string, KnownVerdict & { id: string }>;
 };
 
 /** Resolves candidates in order, in slices. A verdict suppresses other candidates of the same batch too. */
@@ -87,6 +92,9 @@ export function settleCandidate(candidate: StoredCandidate, context: SettlingCon
   const list = context.findAllowList(candidate, context.getScope(candidate).definition.tuning?.allowLists ?? []);
   if (list !== undefined) return { candidate, outcome: 'allowed', list };
   const key = findSuppressionKey(context.getScope(candidate), candidate);
+  const openCase = key === null ? undefined : context.openCases?.get(key);
+  if (openCase && decideSuppression(candidate, openCase) === 'occurrence')
+    return { candidate, outcome: 'occurrence', hitId: null, hitKey: null, caseId: openCase.id };
   const known = key === null ? undefined : pickSuppression(candidate.windowTo, context.known.get(key) ?? []);
   switch (decideSuppression(candidate, known)) {
     case 'negative':
@@ -140,14 +148,18 @@ export function pickSuppression(windowTo: Date, known: readonly NewSuppression[]
   return next.sinceAt.getTime() - windowTo.getTime() < reachMs ? next : undefined;
 }
 
-/** Returns the resolution of a candidate with a verdict: its hit, and the suppression of later candidates. */
+/** Returns whether a verdict leaves the decision to a person. */
+export const isHeld = ({ verdict, triggered }: Pick<Verdict, 'verdict' | 'triggered'>): boolean =>
+  verdict === 'undecided' && !triggered;
+
+/** Returns the resolution of a candidate with a verdict: its hit, and the suppression of later candidates. A case for a person suppresses nothing. */
 export function toJudged(candidate: StoredCandidate, scope: JudgingScope, judgment: Judgment): JudgedResolution {
   const { detectionId, definition } = scope;
   const { triggered } = judgment.verdict;
   const key = findSuppressionKey(scope, candidate);
   const hitKey = createHitKey(detectionId, candidate.entityType, candidate.entity, candidate.kindKey);
   const suppression: NewSuppression | null =
-    key === null
+    key === null || isHeld(judgment.verdict)
       ? null
       : {
           key,
@@ -159,5 +171,5 @@ export function toJudged(candidate: StoredCandidate, scope: JudgingScope, judgme
           sinceAt: candidate.windowTo,
           untilAt: new Date(candidate.windowTo.getTime() + definition.suppressionMinutes * 60_000),
         };
-  return { candidate, outcome: 'judged', ...judgment, hitKey, suppression };
+  return { candidate, outcome: 'judged', ...judgment, hitKey, suppression, caseKey: key };
 }

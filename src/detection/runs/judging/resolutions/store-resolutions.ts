@@ -4,24 +4,31 @@ import { assignGroups } from '../../../hits/groups.store.ts';
 import { insertHits, insertOccurrences, type NewHit } from '../../../hits/write-hits.store.ts';
 import type { DetectionKey } from '../../../scheduling/timeline.ts';
 import { listCited } from '../../../verdicts/observation.ts';
-import { lockCandidates, markJudged, type JudgedCandidate } from '../candidates.store.ts';
-import type { JudgedResolution, Resolution } from './resolve-candidates.ts';
+import { lockCandidates, markJudged, type JudgedCandidate, type OpenState } from '../candidates.store.ts';
+import { openCases } from '../review-cases.store.ts';
+import { isHeld, type JudgedResolution, type Resolution } from './resolve-candidates.ts';
 import { upsertSuppressions } from './suppressions.store.ts';
 
-/** `runId` is the run that judged. If it is null, no run did, and occurrences count for the run that found the candidate. */
-type JudgedDetection = DetectionKey & { runId: string | null };
+/**
+ * `runId` is the run that judged. If it is null, no run did, and occurrences count for the run that found the candidate. `state` is what the candidates
+ * were before: `pending` by default. Candidates in another state keep the verdict that they have.
+ */
+type JudgedDetection = DetectionKey & { runId: string | null; state?: OpenState };
 
-/** Stores the results of resolutions and returns them, except those of candidates that were resolved meanwhile. */
+/**
+ * Stores the results of resolutions and returns them, except those of candidates that were resolved meanwhile. Candidates that the judge left to a
+ * person become cases of the review queue.
+ */
 export async function storeResolutions(
   tx: Tx,
   detection: JudgedDetection,
   resolutions: Resolution[],
   now: Date,
 ): Promise<Resolution[]> {
-  const { orgId, detectionId } = detection;
+  const { orgId, detectionId, state = 'pending' } = detection;
   const ids = resolutions.map(({ candidate }) => candidate.id);
-  const pendingIds = await lockCandidates(tx, orgId, { ids, state: 'pending' });
-  const stored = resolutions.filter(({ candidate }) => pendingIds.has(candidate.id));
+  const openIds = await lockCandidates(tx, orgId, { ids, state });
+  const stored = resolutions.filter(({ candidate }) => openIds.has(candidate.id));
   if (stored.length === 0) return [];
   await addExceptionMatches(tx, detection, listExceptionIds(stored), now);
   const newHits = new Map<string, NewHit>();
@@ -49,20 +56,32 @@ export async function storeResolutions(
   // Several candidates of a window can share a key. The last one counts.
   const byKeyAndWindow = new Map(suppressions.map((one) => [`${one.key} ${one.sinceAt.getTime()}`, one]));
   await upsertSuppressions(tx, detection, [...byKeyAndWindow.values()]);
-  const judged = withHits.map(({ resolution, hitId }) => toJudgedCandidate(resolution, hitId));
+  const judged = withHits.map(({ resolution, hitId }) => {
+    const one = toJudgedCandidate(resolution, hitId);
+    return state === 'pending' ? one : { ...one, verdict: null };
+  });
   await markJudged(tx, { orgId, runId: detection.runId, now }, judged);
+  await openCases(tx, detection, stored.filter(isUndecided), now);
   return stored;
 }
 
 const listExceptionIds = (resolutions: Resolution[]): string[] =>
   resolutions.flatMap((resolution) => (resolution.outcome === 'excepted' ? [resolution.exceptionId] : []));
 
+const isUndecided = (resolution: Resolution): resolution is JudgedResolution =>
+  resolution.outcome === 'judged' && isHeld(resolution.verdict);
+
 function toJudgedCandidate(resolution: Resolution, hitId: string | null): JudgedCandidate {
   const { id } = resolution.candidate;
-  if (resolution.outcome !== 'judged') return { id, state: 'suppressed', verdict: null, hitId };
+  const none = { id, verdict: null, observations: null, hitId, caseId: null };
+  if (resolution.outcome === 'occurrence' && resolution.caseId !== undefined)
+    return { ...none, state: 'review', caseId: resolution.caseId };
+  if (resolution.outcome !== 'judged') return { ...none, state: 'suppressed' };
   const { fallback, verdict } = resolution;
-  if (fallback === null) return { id, state: 'judged', verdict, hitId };
-  return { id, state: fallback.isFinal ? 'judged' : 'raised', verdict: null, hitId };
+  if (fallback) return { ...none, state: fallback.isFinal ? 'judged' : 'raised' };
+  const observations = verdict.triggered ? null : listCited(verdict, resolution.observations);
+  if (isHeld(verdict)) return { ...none, state: 'review', caseId: id, verdict, observations };
+  return { ...none, state: 'judged', verdict, observations };
 }
 
 function findHitId(resolution: Resolution, hitIds: Map<string, string>): string | null {
