@@ -12,6 +12,7 @@ import { logRoutes } from './routes/logs.ts';
 import { settingsRoutes } from './routes/settings.ts';
 import { suggestionRoutes } from './routes/suggestions.ts';
 import { overviewRoutes } from './routes/overview.ts';
+import { reviewRoutes } from './routes/review.ts';
 import { runRoutes } from './routes/runs.ts';
 import { parseSearch, stringifySearch } from './routes/search.ts';
 import { root, shell } from './routes/shell.ts';
@@ -23,6 +24,7 @@ const routeTree = root.addChildren([
   shell.addChildren([
     ...overviewRoutes,
     ...hitRoutes,
+    ...reviewRoutes,
     ...logRoutes,
     ...detectionRoutes,
     ...runRoutes,

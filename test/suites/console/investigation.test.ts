@@ -70,6 +70,16 @@ const detection = await postDetection(org, {
 await callOk(org, 'POST', `/api/detections/${detection.id}/run`, { from: hoursAgo(2), to: hoursAgo(0) });
 await executeDueRuns(started.deps, new Date());
 const { hits } = await callOk(org, 'GET', '/api/hits');
+const reviewed = await postDetection(org, {
+  name: 'Sign-in of grace with a tool',
+  detectionCategory: 'custom',
+  detectionQuery: "SELECT account, address, agent, _id, _time FROM auth WHERE agent LIKE 'curl%' AND account = 'grace'",
+  entityField: 'account',
+  modelAlias: 'm',
+  onUndecided: 'review',
+});
+await callOk(org, 'POST', `/api/detections/${reviewed.id}/run`, { from: hoursAgo(2), to: hoursAgo(0) });
+await executeDueRuns(started.deps, new Date());
 const hitOf = (entity: string) => hits.find((hit: { entity: string }) => hit.entity === entity);
 
 const { page, context, complaints } = await newPage(browser, { reducedMotion: 'reduce' });
@@ -148,6 +158,25 @@ test('puts the open question of an undecided hit first, in the list and on the o
   await expectAccessible();
   await openPath('/');
   await page.getByRole('link', { name: /1 open hit that the data did not decide/ }).waitFor();
+});
+
+test('decides a case of the review queue, with its question and evidence', async () => {
+  await openPath('/hits');
+  await page.getByRole('link', { name: 'Review queue' }).click();
+  await page.getByRole('button', { name: /grace used a tool.*Is grace on the road/ }).click();
+  const panel = page.getByRole('complementary');
+  await panel.getByText('Undecided: a person must find out').waitFor();
+  await panel.getByRole('button', { name: /^grace signed in with curl/ }).click();
+  await panel.getByRole('group', { name: 'Query' }).getByText("agent LIKE 'curl%'").waitFor();
+  await expectAccessible();
+  await panel.getByRole('button', { name: 'Raise as a hit' }).click();
+  await panel.getByLabel('Why?').fill('Nobody knows the address.');
+  await panel.getByRole('button', { name: 'Raise as a hit' }).click();
+  await page.getByText('It is a hit now.').waitFor();
+  await panel.getByRole('heading', { name: 'This case is raised.' }).waitFor();
+  await page.getByRole('main').getByText('Nothing to review').waitFor();
+  await panel.getByRole('link', { name: 'See the hit' }).click();
+  await page.getByRole('heading', { name: 'grace used a tool' }).waitFor();
 });
 
 test('reads a transcript as an investigation: questions, what was found, checks and what follows', async () => {

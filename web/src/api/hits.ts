@@ -11,7 +11,9 @@ export type Claim = Hit['claims'][number];
 export type CitedValue = Hit['evidence'][number];
 export type Observation = Schemas['Observation'];
 type HitParameters = NonNullable<paths['/api/hits']['get']['parameters']['query']>;
-export type HitFilter = Partial<Pick<HitParameters, 'status' | 'severity' | 'detection' | 'entity' | 'q' | 'group'>>;
+export type HitFilter = Partial<
+  Pick<HitParameters, 'status' | 'severity' | 'verdict' | 'detection' | 'entity' | 'q' | 'group'>
+>;
 
 const pageSize = 100;
 

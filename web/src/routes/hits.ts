@@ -14,6 +14,7 @@ const list = createRoute({
     compact({
       status: oneOf(search, 'status', Object.keys(texts.status) as HitStatus[]),
       severity: oneOf(search, 'severity', severities),
+      verdict: oneOf(search, 'verdict', ['undecided', 'raise', 'dismiss']),
       detection: textOf(search, 'detection'),
       entity: textOf(search, 'entity'),
       q: textOf(search, 'q'),

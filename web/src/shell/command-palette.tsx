@@ -7,7 +7,7 @@ import { setTheme, themes } from '../lib/theme.ts';
 import { texts } from '../texts/common.ts';
 import { Modal } from '../ui/overlays/modal.tsx';
 import { groupFound } from './group-found.ts';
-import { feedPages, pages } from './navigation.ts';
+import { feedPages, hitPages, pages } from './navigation.ts';
 import { paletteFrame } from './palette-frame.ts';
 
 const item = 'flex h-8 items-center gap-2.5 rounded-small px-2 hover:bg-hover data-[selected=true]:bg-selected';
@@ -109,8 +109,13 @@ function FoundEntry({ id, label, onSelect }: { id: string; label: string; onSele
 function PageEntries({ words, choose }: EntriesProps) {
   const navigate = useNavigate();
   const main = pages.filter(({ label }) => hasWords(label, words));
-  const ofFeed = words === '' ? [] : feedPages.filter(({ path, label }) => path !== '/feed' && hasWords(label, words));
-  if (main.length + ofFeed.length === 0) return null;
+  const others =
+    words === ''
+      ? []
+      : [...hitPages, ...feedPages].filter(
+          ({ path, label }) => path !== '/feed' && path !== '/hits' && hasWords(label, words),
+        );
+  if (main.length + others.length === 0) return null;
   return (
     <Command.Group heading={texts.goTo} className={group}>
       {main.map(({ path, label, icon: Icon }) => (
@@ -119,7 +124,7 @@ function PageEntries({ words, choose }: EntriesProps) {
           {label}
         </Command.Item>
       ))}
-      {ofFeed.map(({ path, label }) => (
+      {others.map(({ path, label }) => (
         <FoundEntry key={path} id={path} label={label} onSelect={choose(() => navigate({ to: path }))} />
       ))}
     </Command.Group>

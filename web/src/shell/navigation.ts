@@ -1,6 +1,7 @@
 import { Crosshair, Grid3x3, House, Lightbulb, Radar, Rss, ScrollText, Settings } from 'lucide-react';
 import { texts } from '../texts/common.ts';
 import { texts as feed } from '../texts/feed.ts';
+import { texts as review } from '../texts/review.ts';
 
 /** The pages of the sidebar, in order. `key` follows `g` on the keyboard. */
 export const pages = [
@@ -12,6 +13,12 @@ export const pages = [
   { path: '/coverage', label: texts.pages.coverage, icon: Grid3x3, key: 'c' },
   { path: '/suggestions', label: texts.pages.suggestions, icon: Lightbulb, key: 'u' },
   { path: '/settings', label: texts.pages.settings, icon: Settings, key: 's' },
+] as const;
+
+/** The pages of hits, which stand side by side at their top. */
+export const hitPages = [
+  { path: '/hits', label: texts.pages.hits },
+  { path: '/review', label: review.title },
 ] as const;
 
 /** The pages of the feed, which stand side by side at its top. */

@@ -92,10 +92,13 @@ export const texts = {
     lookbackMinutes: 'Lookback, minutes',
     suppressionMinutes: 'Suppression, minutes',
     dismissConfidence: 'Confidence to dismiss, percent',
+    onUndecided: 'Undecided cases',
+    undecided: { raise: 'Become hits', review: 'Wait a day for a person' },
     hints: {
       lookbackMinutes: 'Older windows that were missed become a gap.',
       suppressionMinutes: 'A verdict applies to later candidates of the entity.',
       dismissConfidence: 'A model that is less sure leaves the case undecided, and a person decides. Empty: 70.',
+      onUndecided: 'In the review queue they are no hits until somebody decides, or a day is over.',
     },
     budgetsTitle: 'Budgets of this detection',
     budgets: {

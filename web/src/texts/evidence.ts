@@ -44,5 +44,5 @@ export const texts = {
     document: (name: string) => `Document ${name}`,
     item: () => 'Feed item',
   },
-  see: { hit: 'See the hit', item: 'See the feed item' },
+  see: { hit: 'See the hit', case: 'See the case', item: 'See the feed item' },
 };

@@ -1,10 +1,15 @@
-import type { HitStatus } from '../api/hits.ts';
+import type { Hit, HitStatus } from '../api/hits.ts';
 
 export const texts = {
   search: 'Search hits',
   title: 'Hits',
   one: 'Hit',
-  filters: { status: 'Status', severity: 'Severity' },
+  sections: 'Hits and cases',
+  filters: { status: 'Status', severity: 'Severity', verdict: 'Verdict' },
+  verdicts: { raise: 'Raised', undecided: 'Undecided', dismiss: 'Dismissed by the judge' } satisfies Record<
+    Hit['verdict'],
+    string
+  >,
   empty: {
     title: 'No hits',
     filtered: 'No hit matches these filters.',

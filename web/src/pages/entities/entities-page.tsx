@@ -4,7 +4,7 @@ import { X } from 'lucide-react';
 import { useMemo } from 'react';
 import { entitiesQuery, type Entity, type EntityType } from '../../api/entities.ts';
 import { useOpenKeys } from '../../lib/list-keys.ts';
-import { FeedLinks } from '../../shell/feed-links.tsx';
+import { FeedLinks } from '../../shell/section-links.tsx';
 import { PageHeader } from '../../shell/page-header.tsx';
 import { texts as common } from '../../texts/common.ts';
 import { texts } from '../../texts/entities.ts';

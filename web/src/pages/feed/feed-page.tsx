@@ -5,7 +5,7 @@ import { useMemo, useState } from 'react';
 import { itemQuery, itemsQuery, type FeedFilter, type FeedItem, type ItemHighlight } from '../../api/feed.ts';
 import { useHotkeys } from '../../lib/hotkeys.ts';
 import { useOpenKeys } from '../../lib/list-keys.ts';
-import { FeedLinks } from '../../shell/feed-links.tsx';
+import { FeedLinks } from '../../shell/section-links.tsx';
 import { PageHeader } from '../../shell/page-header.tsx';
 import { texts as common } from '../../texts/common.ts';
 import { texts } from '../../texts/feed.ts';

@@ -17,10 +17,17 @@ const statusOptions = (Object.keys(texts.status) as HitStatus[]).map((value) => 
   label: <StatusLabel status={value} />,
 }));
 const severityOptions = severities.map((value) => ({ value, label: <SeverityLabel severity={value} /> }));
+const verdictOptions = (['undecided', 'raise', 'dismiss'] as const).map((value) => ({
+  value,
+  label: texts.verdicts[value],
+}));
 const groupings = (['wave', 'entity'] as const).map((value) => ({ value, label: texts.groups.by[value] }));
 
 /** The filters of the list and its grouping. Groups have no search and no severity filter. */
-export function HitFilters({ search: { status, severity, detection, entity, q, group, by }, onChange }: Props) {
+export function HitFilters({
+  search: { status, severity, verdict, detection, entity, q, group, by },
+  onChange,
+}: Props) {
   const isGrouped = (by === 'wave' && !group) || (by === 'entity' && !entity);
   return (
     <>
@@ -37,6 +44,14 @@ export function HitFilters({ search: { status, severity, detection, entity, q, g
           value={severity}
           options={severityOptions}
           onChange={(value) => onChange({ severity: value })}
+        />
+      )}
+      {!isGrouped && (
+        <FilterSelect
+          label={texts.filters.verdict}
+          value={verdict}
+          options={verdictOptions}
+          onChange={(value) => onChange({ verdict: value })}
         />
       )}
       {detection && <DetectionChip id={detection} onRemove={() => onChange({ detection: undefined })} />}

@@ -5,6 +5,7 @@ import { hitQuery, hitsQuery, type Hit, type HitStatus } from '../../api/hits.ts
 import { useHotkeys } from '../../lib/hotkeys.ts';
 import { useOpenKeys } from '../../lib/list-keys.ts';
 import { PageHeader } from '../../shell/page-header.tsx';
+import { HitLinks } from '../../shell/section-links.tsx';
 import { texts } from '../../texts/hits.ts';
 import { Button, buttonClass } from '../../ui/button.tsx';
 import { ListAndPanel } from '../../ui/lists/list-panel.tsx';
@@ -32,6 +33,7 @@ export function HitsPage() {
     <>
       <PageHeader
         title={texts.title}
+        links={<HitLinks />}
         actions={<ViewsMenu page="hits" current={{ by, ...filter }} onOpen={(search) => void navigate({ search })} />}
       >
         <HitFilters

@@ -5,7 +5,7 @@ import { useMemo } from 'react';
 import { lookupMax, lookupQuery } from '../../api/indicators.ts';
 import { useOpenKeys } from '../../lib/list-keys.ts';
 import { splitValues } from '../../lib/split-values.ts';
-import { FeedLinks } from '../../shell/feed-links.tsx';
+import { FeedLinks } from '../../shell/section-links.tsx';
 import { PageHeader } from '../../shell/page-header.tsx';
 import { texts as common } from '../../texts/common.ts';
 import { texts } from '../../texts/indicators.ts';

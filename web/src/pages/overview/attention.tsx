@@ -76,7 +76,7 @@ function listHitEntries({ hits }: Overview): Entry[] {
       key: 'undecided',
       look: 'undecided',
       title: texts.undecided(hits.undecided),
-      link: { to: '/hits', search: { status: 'open' } },
+      link: { to: '/hits', search: { status: 'open', verdict: 'undecided' } },
     },
   ];
 }

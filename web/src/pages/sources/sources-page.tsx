@@ -4,7 +4,7 @@ import { Plus, X } from 'lucide-react';
 import { useEffect } from 'react';
 import { sourcesQuery } from '../../api/sources.ts';
 import { useOpenKeys } from '../../lib/list-keys.ts';
-import { FeedLinks } from '../../shell/feed-links.tsx';
+import { FeedLinks } from '../../shell/section-links.tsx';
 import { PageHeader } from '../../shell/page-header.tsx';
 import { texts as common } from '../../texts/common.ts';
 import { texts } from '../../texts/sources.ts';

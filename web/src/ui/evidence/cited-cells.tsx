@@ -42,11 +42,16 @@ function PlaceTitle({ observation, rowId }: Pick<CitedValue, 'observation' | 'ro
       <span className="min-w-0 truncate" title={title}>
         {title}
       </span>
-      {observation === 'hit' && (
-        <Link to="/hits/$id" params={{ id: rowId }} className={linkClass}>
-          {texts.see.hit}
-        </Link>
-      )}
+      {observation === 'hit' &&
+        (rowId.startsWith('review:') ? (
+          <Link to="/review" search={{ case: rowId.slice('review:'.length) }} className={linkClass}>
+            {texts.see.case}
+          </Link>
+        ) : (
+          <Link to="/hits/$id" params={{ id: rowId }} className={linkClass}>
+            {texts.see.hit}
+          </Link>
+        ))}
       {observation === 'item' && (
         <Link to="/feed/$id" params={{ id: rowId }} className={linkClass}>
           {texts.see.item}

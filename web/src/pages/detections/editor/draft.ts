@@ -38,6 +38,7 @@ export type Draft = {
   suppressionMinutes: number | undefined;
   dismissConfidence: number | undefined;
   acceptanceCriteria: Acceptance;
+  onUndecided: 'raise' | 'review';
 };
 
 export type FormProps = {
@@ -71,6 +72,7 @@ export const emptyDraft: Draft = {
   suppressionMinutes: undefined,
   dismissConfidence: undefined,
   acceptanceCriteria: noAcceptance,
+  onUndecided: 'raise',
 };
 
 export const draftOf = (detection: Detection): Draft => ({
@@ -97,6 +99,7 @@ export const draftOf = (detection: Detection): Draft => ({
   suppressionMinutes: detection.suppressionMinutes,
   dismissConfidence: detection.dismissConfidence,
   acceptanceCriteria: acceptanceOf(detection.acceptanceCriteria ?? []),
+  onUndecided: detection.onUndecided ?? 'raise',
 });
 
 /** Returns what a generated detection fills in. */
@@ -143,6 +146,7 @@ const toFields: { [Name in keyof Draft]: (draft: Draft) => DetectionChanges } = 
   suppressionMinutes: ({ suppressionMinutes }) => (suppressionMinutes === undefined ? {} : { suppressionMinutes }),
   dismissConfidence: ({ dismissConfidence }) => (dismissConfidence === undefined ? {} : { dismissConfidence }),
   acceptanceCriteria: ({ acceptanceCriteria }) => ({ acceptanceCriteria: criteriaOf(acceptanceCriteria) }),
+  onUndecided: ({ onUndecided }) => ({ onUndecided }),
 };
 
 function scheduleOf({ cadence, customCronSchedule }: Draft): DetectionChanges {

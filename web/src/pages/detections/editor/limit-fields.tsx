@@ -1,4 +1,5 @@
 import { texts as editor } from '../../../texts/editor.ts';
+import { Field, SelectInput } from '../../../ui/forms/form.tsx';
 import { Section } from '../../../ui/section.tsx';
 import type { Budgets, FormProps } from './draft.ts';
 import { NumberField } from './number-field.tsx';
@@ -6,7 +7,7 @@ import { NumberField } from './number-field.tsx';
 const texts = editor.limits;
 const budgets = Object.keys(texts.budgets) as (keyof Budgets)[];
 
-/** How far back windows are examined, for how long a verdict applies, how sure a dismissal must be, and what a run may cost. */
+/** How far back windows are examined, for how long a verdict applies, how sure a dismissal must be, what becomes of an undecided case, and what a run may cost. */
 export function LimitFields({ draft, onChange, problemOf }: FormProps) {
   return (
     <Section isForm level={2} title={texts.title}>
@@ -23,6 +24,21 @@ export function LimitFields({ draft, onChange, problemOf }: FormProps) {
             onChange={(value) => onChange({ [name]: value })}
           />
         ))}
+        <Field label={texts.onUndecided} hint={texts.hints.onUndecided} error={problemOf('onUndecided')}>
+          {(control) => (
+            <SelectInput
+              {...control}
+              value={draft.onUndecided}
+              onChange={({ target }) => onChange({ onUndecided: target.value as typeof draft.onUndecided })}
+            >
+              {(['raise', 'review'] as const).map((value) => (
+                <option key={value} value={value}>
+                  {texts.undecided[value]}
+                </option>
+              ))}
+            </SelectInput>
+          )}
+        </Field>
       </div>
       <details>
         <summary className="text-12 text-muted hover:text-ink">{texts.budgetsTitle}</summary>
