@@ -34,16 +34,10 @@ export const local: SiemConnector<LogStoreFunctions> = {
     or: ' OR ',
     query: (dataset, condition) => `SELECT _id, _time, _event FROM "${dataset}" WHERE ${condition}`,
   },
-  connect: ({ search, searchWindows, check, fields, firstEventAt, lateEvents, hasEvents }) => ({
+  connect: (functions) => ({
+    ...functions,
     clock: 'ingest',
     delayMs: 0,
-    search,
-    searchWindows,
-    check,
-    fields,
-    firstEventAt,
-    lateEvents,
-    hasEvents,
     canHide: true,
     guide: {
       ...writing,
