@@ -109,10 +109,9 @@ async function count(dataset: string, counts: Counts, counting: Counting): Promi
   const isMissing = (row: QueryRow): boolean => [null, undefined, ''].includes(row[countColumns.value] as null);
   const missing = field === undefined ? undefined : rows.find(isMissing);
   const groups = field === undefined ? rows : rows.filter((row) => !isMissing(row)).slice(0, counts.limit - 1);
-  const all = await runCounts(dataset, { where: { kind: 'all', of: [] }, by: null, limit: 1 }, counting);
-  const total = Number(all.rows[0]?.[countColumns.events] ?? 0);
+  const hasEvents = rows.length > 0 || (await countAll(dataset, counting)) > 0;
   const notes = [
-    ...(groups.length === 0 ? [describeEmpty(total > 0)] : []),
+    ...(groups.length === 0 ? [describeEmpty(hasEvents)] : []),
     ...(missing ? [`${String(missing[countColumns.events])} of these events have no ${field}.`] : []),
   ];
   return createResult({
@@ -127,7 +126,12 @@ async function count(dataset: string, counts: Counts, counting: Counting): Promi
     }),
     kindOf: (name) => (name === events ? 'count' : field === undefined ? 'other' : 'value'),
     truncated: field !== undefined && rows.length >= counts.limit,
-    hasEvents: total > 0,
+    hasEvents,
     note: notes.length === 0 ? undefined : notes.join(' '),
   });
+}
+
+async function countAll(dataset: string, counting: Counting): Promise<number> {
+  const { rows } = await runCounts(dataset, { where: { kind: 'all', of: [] }, by: null, limit: 1 }, counting);
+  return Number(rows[0]?.[countColumns.events] ?? 0);
 }
