@@ -223,7 +223,10 @@ async function check(orgId: (typeof orgs)[number]['id'], detections: string[], a
     occurrences: number;
   }>`select detection_id, entity, evidence, occurrences from hits`;
   const found = hits.map(({ detection_id, entity, evidence, occurrences }) => {
-    const named = new Set((JSON.parse(evidence) as { rowId: string }[]).map(({ rowId }) => rowId));
+    const cited = (JSON.parse(evidence) as { observation: string; rowId: string }[]).filter(
+      ({ observation }) => observation === 'rows',
+    );
+    const named = new Set(cited.map(({ rowId }) => rowId));
     return `${detections.indexOf(detection_id)} ${entity} ${[...named].join()} ${occurrences}`;
   });
   const expected = hours.flatMap((n) => eventsOf(n).planted.map(({ rule, user, id }) => `${rule} ${user} ${id} 1`));

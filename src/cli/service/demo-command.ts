@@ -100,8 +100,9 @@ async function playDemo(
   const detections = isRecorded ? selectDetections(new Set(events.map(({ dataset }) => dataset))) : own;
   scene.print(`${events.length} events, starting at ${events[0]!.at.toISOString()}.`);
   if (detections.length === 0) scene.print('No shipped detection reads these datasets. The events are loaded anyway.');
-  const outcomes = await runDetections(scene, events, { end, detections });
+  // The feed is there first, so that the analyst finds in it what the runs find in the logs.
   await loadFeed(scene, end);
+  const outcomes = await runDetections(scene, events, { end, detections });
   for (const line of [...outcomes.flatMap(formatOutcome), ...formatQuietDetections(outcomes)]) scene.print(line);
   for (const line of formatFeed(await readFeedStats(scene.call))) scene.print(line);
   const problems = isRecorded ? listFailedRuns(outcomes) : findUnmetExpectations(expectedHits, outcomes);

@@ -33,6 +33,19 @@ export type CandidateTexts = {
 export type FindingTexts = { finding: string; details?: string[]; nextStep: string };
 
 /**
+ * A question that the built-in analyst asks of the data about a candidate: who else had its address or its new value, what else the entity did, since
+ * when it occurs, what the organization and the threat feed know, and which other hits share a value with it.
+ */
+export type FollowUp =
+  | 'same_address'
+  | 'same_value'
+  | 'what_else'
+  | 'since_when'
+  | 'known_here'
+  | 'related_hits'
+  | 'known_to_feed';
+
+/**
  * A detection category: everything that any room asks about it. All functions are pure. Memory is passed in and returned as values. A window may
  * have 100,000 rows, so everything that looks at rows does it in steps.
  */
@@ -70,6 +83,8 @@ export type Category = {
   describeFinding: (texts: Pick<CandidateTexts, 'facts' | 'subject'>) => FindingTexts;
   /** Added to the reason why a field of the rows is evidence. */
   evidenceNote: string;
+  /** The questions of the built-in analyst, in their order. */
+  followUps: readonly FollowUp[];
   draft: {
     /** The instruction about the query for a model that drafts a detection. */
     rule: string;

@@ -98,13 +98,78 @@ test('turns received events into a hit with its rows as evidence, through the re
   expect(hit.rows).toMatchObject([
     { rowId: 'signin-2026-03-02-e1', fields: { userName: 'root', action: 'ConsoleLogin' } },
   ]);
-  for (const { rowId, field, value } of hit.evidence)
-    expect(hit.rows.find((row: { rowId: string }) => row.rowId === rowId).fields[field]).toContain(value);
+  const { observations } = (await org.call('GET', `/api/hits/${hit.id}/evidence`)).body;
+  const sources = [{ id: 'rows', rows: hit.rows }, ...observations];
+  for (const { observation, rowId, field, value } of hit.evidence)
+    expect(
+      sources.find(({ id }) => id === observation).rows.find((row: { rowId: string }) => row.rowId === rowId).fields[
+        field
+      ],
+    ).toContain(value);
   expect((await org.call('GET', `/api/detections/${id}`)).body).toMatchObject({
     runs30d: 1,
     hits30d: 1,
     avgEvalScore30d: 100,
     lastDetectionRunAt: hour(1),
+  });
+});
+
+test('the built-in analyst asks its questions, and cites what it finds', async () => {
+  const { org, id } = await startOrg('2026-03-02T00:30:00Z', {
+    detectionQuery: "SELECT userName, _id, _time FROM signins WHERE userName = 'root'",
+  });
+  await org.call('PUT', '/api/agent-settings', { hiddenFields: ['secretPlan'] });
+  const attempt = (n: number) => ({ ...signin(`a${n}`, `2026-03-02T00:1${n}:00Z`, `user${n}`), secretPlan: 'x' });
+  await send(org, '2026-03-02T00:40:00Z', [
+    ...[1, 2, 3].map(attempt),
+    { ...signin('e1', '2026-03-02T00:39:00Z'), secretPlan: 'x' },
+    { ...signin('e2', '2026-03-02T00:39:30Z'), action: 'DeleteTrail' },
+  ]);
+  await runAt(hour(1));
+  const { hits } = (await org.call('GET', `/api/hits?detection=${id}`)).body;
+  const hit = (await org.call('GET', `/api/hits/${hits[0].id}`)).body;
+  const found = hit.claims.filter(({ cites }: { cites: { observation?: string }[] }) =>
+    cites.some(({ observation }) => observation?.startsWith('o')),
+  );
+  expect(found.map(({ text, status }: { text: string; status: string }) => [status, text])).toEqual([
+    ['cited', 'The whole event also has action “ConsoleLogin”, sourceIP “203.0.113.7”.'],
+    ['cited', 'In the week before, sourceIP “203.0.113.7” also occurs with these users: “user1”, “user2” and “user3”.'],
+    ['cited', 'The first events of user “root” in the week before are of 2026-03-02 00:00 UTC or soon after.'],
+    ['cited', 'No item of the threat feed contains “203.0.113.7”.'],
+  ]);
+  expect(hit.summary).toContain('“user1”, “user2” and “user3”');
+  const { observations } = (await org.call('GET', `/api/hits/${hit.id}/evidence`)).body;
+  expect(observations.map(({ tool }: { tool: string }) => tool)).toEqual([
+    'detection',
+    'search_logs',
+    'count_by',
+    'count_by',
+    'lookup_indicator',
+  ]);
+  const { steps } = (await org.call('GET', `/api/runs/${hit.runs[0]}/steps`)).body;
+  expect(steps.map(({ kind, tool }: { kind: string; tool?: { name: string } }) => tool?.name ?? kind)).toEqual([
+    'plan',
+    'search_logs',
+    'count_by',
+    'count_by',
+    'count_by',
+    'entity_profile',
+    'related_hits',
+    'lookup_indicator',
+    'plan',
+  ]);
+  expect(JSON.stringify([hit, observations, steps])).not.toContain('secretPlan');
+  const { runs } = (await org.call('GET', `/api/detections/${id}/runs`)).body;
+  expect(runs[0]).toMatchObject({ score: 100, scoreBasis: 'analyst', tokens: 0, costUsd: 0, warnings: [] });
+});
+
+test('asks nothing with planningMode never', async () => {
+  const { org, id } = await startOrg('2026-03-02T00:30:00Z', { planningMode: 'never' });
+  await send(org, '2026-03-02T00:40:00Z', [signin('e1', '2026-03-02T00:39:00Z')]);
+  await runAt(hour(1));
+  const { hits } = (await org.call('GET', `/api/hits?detection=${id}`)).body;
+  expect((await org.call('GET', `/api/hits/${hits[0].id}/evidence`)).body).toMatchObject({
+    observations: [{ id: 'rows' }],
   });
 });
 

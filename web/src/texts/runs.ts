@@ -88,7 +88,7 @@ export const texts = {
   steps: {
     none: 'No investigations',
     noneHint:
-      'An investigation is what a language model asked, found and concluded. The built-in analyst judges by the facts alone and asks nothing.',
+      'An investigation is what was asked, found and concluded about a candidate. In this run nobody asked anything: it had no candidates, or they were judged by their facts alone.',
     attempt: (attempt: number) => `attempt ${attempt}`,
     count: (count: number) => countOf(count, 'step'),
     questions: 'Questions',

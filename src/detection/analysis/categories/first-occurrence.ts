@@ -125,6 +125,7 @@ export const firstOccurrence: Category = {
     };
   },
   evidenceNote: ', in a combination that is new for this entity',
+  followUps: ['same_value', 'same_address', 'what_else', 'since_when', 'known_here', 'known_to_feed'],
   draft: {
     rule: `an entity with values not seen in ${defaultHistoryDays} days: return few columns`,
     hasFewColumns: true,

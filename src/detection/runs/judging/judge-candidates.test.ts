@@ -55,10 +55,14 @@ async function readUnjudgedWarning(t: RunsTest): Promise<string | undefined> {
   return warnings.find(({ code }) => code === 'raised_unjudged')?.detail;
 }
 
-test('raises every candidate of a window at its slot', async () => {
+test('raises every candidate of a window at its slot, and asks questions about few', async () => {
   const t = await startRuns(testDb, firstHourOnly(users(620)));
   await t.newDetection();
   await t.runAt(hour(1));
+  const steps = await t.select<{ body: string }>`select body from run_steps`;
+  expect(new Set(steps.map(({ body }) => (JSON.parse(body) as { entity: string }).entity)).size).toBe(5);
+  const [run] = await t.select<{ warnings: string }>`select warnings from runs`;
+  expect(run!.warnings).toContain('follow_ups_limited');
   expect(await countCandidates(t)).toEqual({ judged: 620 });
   expect(await t.select`select status, hit_count, triggered from runs`).toEqual([
     { status: 'completed', hit_count: 620, triggered: true },

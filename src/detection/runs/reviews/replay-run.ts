@@ -69,10 +69,15 @@ async function compareVerdicts(
   }
 }
 
-/** Returns the fields in which two verdicts differ in substance. Wording does not count. */
+/** Returns the fields in which two verdicts differ in substance. Wording does not count, nor do observations, which each investigation numbers by its calls. */
 export function listVerdictDifferences(a: Verdict, b: Verdict): string[] {
   const citations = ({ evidence }: Verdict): string =>
-    JSON.stringify(evidence.map(({ observation, rowId, field }) => `${observation} ${rowId} ${field}`).toSorted());
+    JSON.stringify(
+      evidence
+        .filter(({ observation }) => !/^o\d+$/.test(observation))
+        .map(({ observation, rowId, field }) => `${observation} ${rowId} ${field}`)
+        .toSorted(),
+    );
   return [
     ...(a.triggered === b.triggered ? [] : ['triggered']),
     ...(a.verdict === b.verdict ? [] : ['verdict']),

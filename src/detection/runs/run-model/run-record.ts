@@ -49,7 +49,7 @@ function findUnscoredReason(
 }
 
 /** Warnings that a criterion of their own covers, or that say nothing about the result. */
-const unscoredWarnings = new Set(['learning', 'truncated', 'instructions_unused', 'type_drift']);
+const unscoredWarnings = new Set(['learning', 'truncated', 'instructions_unused', 'type_drift', 'follow_ups_limited']);
 
 /** Scores a run, or returns null if there was nothing to judge. `reviewed` counts the hits of the detection that analysts judged. */
 export function scoreRun(run: ActiveRun, reviewed: { total: number; right: number }): RunScore | null {

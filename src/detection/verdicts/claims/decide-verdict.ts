@@ -6,10 +6,10 @@ import type { Conclusion, Submission, Verdict, VerdictEvidence } from '../verdic
 import type { CaseFile } from './case-file.ts';
 import { findValuesOutside, isProven, provesEvent, type ClaimCheck } from './check-claims.ts';
 
-const evidenceMax = 20;
+export const evidenceMax = 20;
 const techniquesMax = 10;
 const nextStepsMax = 5;
-const lengths = { headline: 300, summary: 2_000, nextStep: 1_000 };
+export const lengths = { headline: 300, summary: 2_000, nextStep: 1_000 };
 
 /** What stands in for what a model says and that cannot stand, from the facts. */
 export type FactualVerdict = { headline: string; summary: string; nextStep: string; confidence: number };
@@ -145,7 +145,7 @@ function chooseSeverity(checked: CheckedCase, conclusion: Conclusion): Severity 
 }
 
 /** Returns the citations of the facts that stand, each cell once. */
-function listEvidence(checks: readonly ClaimCheck[]): VerdictEvidence[] {
+export function listEvidence(checks: readonly ClaimCheck[]): VerdictEvidence[] {
   const evidence = new Map<string, VerdictEvidence>();
   for (const { claim, cells } of checks) {
     if (claim.kind !== 'fact' || claim.status === 'unproven') continue;

@@ -115,7 +115,7 @@ const isTexts = (fact: Facts[string]): fact is string[] =>
 function describeKind(value: string): string {
   if (value === '' || /^(?:true|false|null)$/i.test(value)) return value;
   if (/^\d{4}-\d\d-\d\dT\d\d:\d\d/.test(value) && value.length <= 30) return value;
-  if (isIP(value) !== 0) return isInternal(value) ? '<address, internal>' : '<address, external>';
+  if (isIP(value) !== 0) return isInternalAddress(value) ? '<address, internal>' : '<address, external>';
   if (/^-?\d+(?:\.\d+)?$/.test(value)) return '<number>';
   if (/^(?:[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64})$/i.test(value)) return '<hash>';
   if (/^https?:\/\/\S+$/i.test(value)) return '<link>';
@@ -123,7 +123,7 @@ function describeKind(value: string): string {
 }
 
 /** Private, loopback and link-local addresses (RFC 1918, RFC 4193, RFC 3927, RFC 4291). */
-const isInternal = (address: string): boolean =>
+export const isInternalAddress = (address: string): boolean =>
   /^(?:10\.|127\.|192\.168\.|169\.254\.|172\.(?:1[6-9]|2\d|3[01])\.)|^(?:::1$|f[cd]|fe[89ab])/i.test(address);
 
 const singleQuoted = /'((?:[^']|'')*)'/g;

@@ -3,13 +3,14 @@ import { redactDeep, redactText } from '../../../platform/lib/text/redact.ts';
 import type { Delimiter } from '../../../platform/models/ask-model.ts';
 import type { ModelResponse, ToolDeclaration } from '../../../platform/models/model-request.ts';
 import type { ModelStep } from '../../../platform/models/model-tool.ts';
+import type { Candidate } from '../../analysis/candidate.ts';
 import type { BoundTool } from '../../tools/tool-definition.ts';
 import type { ToolResult } from '../../tools/tool-result.ts';
 import type { Observation } from '../observation.ts';
 import { toObservation } from './observe.ts';
-import { planTool, submitTool, type InvestigationTask } from './task.ts';
+import { planTool, submitTool, type InvestigationTask, type JudgeDefinition } from './task.ts';
 
-type ToolCall = ModelResponse['toolCalls'][number];
+export type ToolCall = ModelResponse['toolCalls'][number];
 
 /** The result of a tool call as the model reads it. `observation` is absent if the tool returned nothing. */
 export type ToolOutcome = { text: string; outcome: 'done' | 'refused' | 'failed'; observation?: Observation };
@@ -54,6 +55,13 @@ export const planDeclaration: ToolDeclaration = {
   },
 };
 
+/** An investigation that calls tools. `model` is who asks, also if it is no model. */
+export type ToolTask = Pick<InvestigationTask, 'tools' | 'recordStep' | 'signal'> & {
+  model: { name: string };
+  definition: Pick<JudgeDefinition, 'mode'>;
+  file: { candidate: Pick<Candidate, 'entity'> };
+};
+
 /** What an investigation has found before a step. `callsBefore` counts its calls. */
 type Progress = { delimiter: Delimiter; observations: readonly Observation[]; callsBefore: number };
 
@@ -62,7 +70,7 @@ type Progress = { delimiter: Delimiter; observations: readonly Observation[]; ca
  * call without a result leaves a gap.
  */
 export async function runToolCalls(
-  task: InvestigationTask,
+  task: ToolTask,
   calls: readonly ToolCall[],
   progress: Progress,
 ): Promise<ToolOutcome[]> {
@@ -78,7 +86,7 @@ export async function runToolCalls(
 }
 
 async function runCall(
-  task: InvestigationTask,
+  task: ToolTask,
   call: ToolCall,
   index: number,
   progress: Progress,
@@ -117,11 +125,7 @@ const refuse = (text: string): ToolOutcome => ({ text, outcome: 'refused' });
 
 type ToolRun = { tool: BoundTool | undefined; id: string; at: string; progress: Progress };
 
-async function runTool(
-  task: InvestigationTask,
-  call: ToolCall,
-  { tool, id, at, progress }: ToolRun,
-): Promise<ToolOutcome> {
+async function runTool(task: ToolTask, call: ToolCall, { tool, id, at, progress }: ToolRun): Promise<ToolOutcome> {
   if (!tool) return refuse('This tool is not allowed.');
   const parsed = call.input === undefined ? undefined : tool.parse(call.input);
   if (!parsed) return refuse('The input is not a JSON object.');

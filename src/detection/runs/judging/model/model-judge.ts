@@ -29,6 +29,7 @@ import type { Conclusion } from '../../../verdicts/verdict.ts';
 import type { ActiveRun } from '../../run-model/active-run.ts';
 import { createAnalyst, type Judge, type Judged } from '../judge.ts';
 import { toDetectionTexts } from '../resolutions/resolve-candidates.ts';
+import { createInvestigatingAnalyst } from './investigating-analyst.ts';
 import { bindTools, type BindToolsDeps } from './bind-tools.ts';
 import { findEstablished, noEstablishedValues, type EstablishedValues } from './established-values.ts';
 import { readCaseFile } from './read-case-file.ts';
@@ -42,17 +43,22 @@ const verifierAlias = 'verifier';
 
 type CreateMeter = (model: ConfiguredModel) => RunSpendMeter;
 
-/** Creates the judge of a run from its model alias. An alias that cannot judge makes the first verdict fail, not this call. */
+/** Creates the judge of a run from its model alias. The built-in analyst also asks the questions of its category, unless `planningMode` is `never`. An alias that cannot judge makes the first verdict fail, not this call. */
 export function createJudge(deps: JudgeDeps, run: ActiveRun): Judge {
+  const { modelAlias, planningMode } = run.definition;
+  if (isAnalyst(deps, modelAlias) && planningMode !== 'never') return createInvestigatingAnalyst(deps, run);
   return createJudgeWithMeter(deps, run, (model) => createRunSpendMeter(deps, run, model));
 }
+
+const isAnalyst = ({ models }: JudgeDeps, alias: string): boolean =>
+  builtInAliases.includes(alias) && models?.find(alias) === undefined;
 
 /** Like `createJudge`, with the caller's spend meter. */
 export function createJudgeWithMeter(deps: JudgeDeps, run: ActiveRun, createMeter: CreateMeter): Judge {
   const alias = run.definition.modelAlias;
   const model = deps.models?.find(alias);
   if (model) return createModelJudge(deps, run, model, createMeter);
-  if (builtInAliases.includes(alias)) return createAnalyst(run.definition);
+  if (isAnalyst(deps, alias)) return createAnalyst(run.definition);
   const error = upstreamModelError('unknown_model_alias', `The model alias "${alias}" is not configured.`, {
     retryable: false,
     pauses: false,

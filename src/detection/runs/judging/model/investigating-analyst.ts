@@ -1,0 +1,69 @@
+import type { Candidate } from '../../../analysis/candidate.ts';
+import { askFollowUps, followUpTools } from '../../../verdicts/follow-ups/ask-follow-ups.ts';
+import type { ActiveRun } from '../../run-model/active-run.ts';
+import { inRunTransaction, insertStep } from '../../run-model/progress.store.ts';
+import { addWarning } from '../../run-model/run-progress.ts';
+import { createAnalyst, type Judge, type Judged } from '../judge.ts';
+import { bindTools, type BindToolsDeps } from './bind-tools.ts';
+
+/** Candidates of an attempt about which questions are asked, the most severe of each window first. */
+const candidatesMax = 5;
+/** Time for the questions of an attempt, because they are asked while the run is examined. */
+const timeMaxMs = 5_000;
+
+/**
+ * Creates the built-in analyst that asks questions of the data about its candidates, with read-only tools, and cites what it finds. It asks about five
+ * candidates and for five seconds in one attempt of a run. The run then has a warning, and the other candidates are judged by their rows and facts. A
+ * failure of a tool leaves a question open and never fails the run.
+ */
+export function createInvestigatingAnalyst(deps: BindToolsDeps, run: ActiveRun): Judge {
+  const analyst = createAnalyst(run.definition);
+  let candidatesLeft = candidatesMax;
+  let msLeft = timeMaxMs;
+  let datasets: Promise<string[]> | undefined;
+  return {
+    ...analyst,
+    judge: async (candidate, signal) => {
+      const judged = await analyst.judge(candidate, signal);
+      if (candidatesLeft === 0 || msLeft <= 0) {
+        addWarning(run.progress, 'follow_ups_limited', limited);
+        return judged;
+      }
+      candidatesLeft -= 1;
+      const startedAt = performance.now();
+      datasets ??= findDatasets(run, signal);
+      const timed = AbortSignal.any([signal, AbortSignal.timeout(Math.ceil(msLeft))]);
+      try {
+        return await followUp(deps, run, { judged, candidate, datasets: await datasets, signal: timed });
+      } catch (error) {
+        signal.throwIfAborted();
+        if (!timed.aborted) throw error;
+        return judged;
+      } finally {
+        msLeft -= performance.now() - startedAt;
+      }
+    },
+  };
+}
+
+const limited = `The built-in analyst asks its questions about at most ${candidatesMax} candidates and for ${timeMaxMs / 1000} seconds of an attempt. The other candidates are judged by their rows and facts alone.`;
+
+/** Returns the datasets of the detection's query. Other SIEMs than the embedded log store do not say which these are. */
+async function findDatasets({ connection, definition }: ActiveRun, signal: AbortSignal): Promise<string[]> {
+  return (await connection.datasetsOf?.(definition.detectionQuery, signal).catch(() => [])) ?? [];
+}
+
+type FollowUpInput = { judged: Judged; candidate: Candidate; datasets: string[]; signal: AbortSignal };
+
+async function followUp(
+  deps: BindToolsDeps,
+  run: ActiveRun,
+  { judged, candidate, datasets, signal }: FollowUpInput,
+): Promise<Judged> {
+  const tools = await bindTools(deps, run, candidate, followUpTools);
+  const { steps, ...found } = await askFollowUps(judged.verdict, candidate, { tools, datasets, signal });
+  await inRunTransaction(deps.db, run, async (tx) => {
+    for (const step of steps) await insertStep(tx, run.claim, step);
+  });
+  return { ...judged, ...found };
+}
