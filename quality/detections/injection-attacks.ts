@@ -4,7 +4,7 @@ import type { Candidate } from '../../src/detection/analysis/candidate.ts';
 import { createEmptyRecall } from '../../src/detection/analysis/memory/memory.ts';
 import type { QueryRow } from '../../src/detection/siem/connector.ts';
 import type { CaseFile } from '../../src/detection/verdicts/claims/case-file.ts';
-import { checkClaims } from '../../src/detection/verdicts/claims/check-claims.ts';
+import { checkClaims, checkHeadline } from '../../src/detection/verdicts/claims/check-claims.ts';
 import {
   concludeFrom,
   decideVerdict,
@@ -161,6 +161,7 @@ async function judge(file: CaseFile, { text, citesCommon, obeys }: Attack): Prom
   const checked: CheckedCase = {
     submission,
     checks,
+    headline: checkHeadline(submission.headline, checks, file, true),
     file,
     isVerifierOn: true,
     dismissConfidence: 70,

@@ -15,13 +15,19 @@ export function claimOn(request: ModelRequestRecord, text = 'It signed in.') {
   return { text, kind: 'fact', cites: [{ observation: 'rows', rowId: row!.rowId, field, value }] };
 }
 
-/** Returns a submission on the entity of a request, with a claim about the action of its first row. */
-export function verdictOn(request: ModelRequestRecord, overrides: Record<string, unknown> = {}) {
+/** Returns a submission on the entity of a request, with a claim about the action of its first row, which is the headline too. */
+export function verdictOn(
+  request: ModelRequestRecord,
+  {
+    claims = [claimOn(request)],
+    ...overrides
+  }: { claims?: { text: string; [field: string]: unknown }[]; [field: string]: unknown } = {},
+) {
   const submission = {
-    claims: [claimOn(request)],
+    claims,
     techniques: [],
     nextSteps: ['Ask.'],
-    headline: 'A sign-in',
+    headline: claims[0]?.text ?? 'A sign-in',
     verdict: 'raise',
     severity: 'low',
     confidence: 77,

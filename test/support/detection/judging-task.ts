@@ -37,7 +37,7 @@ export const verdict = {
   ],
   techniques: [],
   nextSteps: ['Ask the owner.'],
-  headline: 'root signed in',
+  headline: 'root signed in from NO.',
   verdict: 'raise',
   severity: 'medium',
   confidence: 80,

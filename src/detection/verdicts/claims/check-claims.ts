@@ -1,4 +1,5 @@
 import { escapeInvisible, truncateText } from '../../../platform/lib/text/canonical-text.ts';
+import { truncateAtWord } from '../../analysis/wording.ts';
 import type { CheckedClaim, Claim } from '../verdict.ts';
 import type { CaseFile } from './case-file.ts';
 import { resolveCitation, saysSomething, type CitedCell } from './citations.ts';
@@ -34,6 +35,29 @@ export function checkClaims(claims: readonly Claim[], file: CaseFile, knowledge:
   });
 }
 
+const headlineMax = 300;
+const headlineCellsMax = 20;
+
+/**
+ * Checks a headline like a fact that cites what the claims cite that hold: its values must stand there. Without such a claim, nothing proves it. One
+ * that repeats a claim is proven with it.
+ */
+export function checkHeadline(
+  headline: string,
+  checks: readonly ClaimCheck[],
+  file: CaseFile,
+  isVerifierOn: boolean,
+): ClaimCheck {
+  const claim: Claim = { text: truncateAtWord(escapeInvisible(headline.trim()), headlineMax), kind: 'fact', cites: [] };
+  const proofs = checks.filter((check) => isProven(check.claim, isVerifierOn));
+  const same = proofs.find(({ claim: { text } }) => text === claim.text);
+  if (same) return same;
+  const cells = proofs.flatMap((proof) => proof.cells).slice(0, headlineCellsMax);
+  const missing = findUnstatedValues(claim.text, citedText(cells, file));
+  const problem = cells.length === 0 ? 'no claim is proven' : `not in what its claims cite: ${missing.join(', ')}`;
+  return { claim: toChecked(claim, cells.length === 0 || missing.length > 0 ? [problem] : [], 'cited'), cells };
+}
+
 function toChecked(claim: Claim, problems: readonly string[], status: 'cited' | 'assessment'): CheckedClaim {
   if (problems.length === 0) return { ...claim, status, reason: null };
   return { ...claim, status: 'unproven', reason: truncateText(escapeInvisible(problems.join('; ')), reasonMax) };
@@ -57,7 +81,7 @@ const listFactTexts = (facts: CaseFile['facts']): string[] =>
     .filter((fact) => fact !== null)
     .map(String);
 
-/** Returns the values of a text that stand nowhere in a case. For a headline or a next step, which cite nothing. */
+/** Returns the values of a text that stand nowhere in a case. For a next step, which cites nothing. */
 export function findValuesOutside(text: string, file: CaseFile): string[] {
   const rows = [...file.candidate.rows, ...file.observations.flatMap((observation) => observation.rows)];
   const texts = [

@@ -3,7 +3,7 @@ import { caseOf, good, high, medium, observationOf } from '../../../../test/supp
 import type { Candidate, Severity } from '../../analysis/candidate.ts';
 import type { Citation, Claim, ClaimStatus, Submission } from '../verdict.ts';
 import type { CaseFile } from './case-file.ts';
-import { checkClaims } from './check-claims.ts';
+import { checkClaims, checkHeadline, type ClaimCheck } from './check-claims.ts';
 import { concludeFrom, decideVerdict, type CheckedCase } from './decide-verdict.ts';
 
 const fallback = {
@@ -45,12 +45,14 @@ function checked(
   { candidate = medium, isVerifierOn = false, status = 'supported', established = [] }: Options = {},
 ): CheckedCase {
   const file = caseOf(candidate, known);
-  const checks = checkClaims(submission.claims, file).map(({ claim, cells }) => ({
+  const verify = ({ claim, cells }: ClaimCheck): ClaimCheck => ({
     claim: isVerifierOn && claim.status === 'cited' ? { ...claim, status } : claim,
     cells,
-  }));
+  });
+  const checks = checkClaims(submission.claims, file).map(verify);
+  const headline = verify(checkHeadline(submission.headline, checks, file, isVerifierOn));
   const isEstablished = ({ value }: { value: string }): boolean => established.includes(value);
-  return { submission, checks, file, isVerifierOn, dismissConfidence: 70, isEstablished, fallback };
+  return { submission, checks, headline, file, isVerifierOn, dismissConfidence: 70, isEstablished, fallback };
 }
 
 const decide = (submission: Submission, options: Options = {}) => {
@@ -83,7 +85,7 @@ describe('a raise', () => {
   });
 
   test('without proof is a hit of the facts’ severity with an open question, and shows its claims', () => {
-    const { verdict, modelDisagrees } = decide({ ...good, severity: 'high', claims: [says()] });
+    const { verdict, modelDisagrees } = decide({ ...good, headline: '', severity: 'high', claims: [says()] });
     expect(verdict).toMatchObject({
       verdict: 'undecided',
       triggered: true,
@@ -186,6 +188,25 @@ test('shows a headline or a next step with a value of nowhere as unproven, and n
     ['alice is 198.51.100.9', 'unproven'],
     ['Block 198.51.100.9.', 'unproven'],
   ]);
+});
+
+test.each<[string, Claim[], Options, boolean]>([
+  ['is shown if a claim is proven', [says(row)], {}, true],
+  ['is shown if the verifier confirms it', [says(row)], { isVerifierOn: true }, true],
+  ['is not shown if the verifier does not', [says(row)], { isVerifierOn: true, status: 'unproven' }, false],
+  ['is not shown without a proven claim', [says()], {}, false],
+  ['is not shown beside an assessment alone', [{ text: 'It looks bad.', kind: 'assessment', cites: [] }], {}, false],
+])('a headline of ordinary words %s', (_name, claims, options, isShown) => {
+  const headline = 'alice dumped credentials';
+  const { verdict } = decide({ ...good, headline, claims }, options);
+  expect(verdict.headline).toBe(isShown ? headline : fallback.headline);
+  expect(verdict.claims.some(({ text, status }) => text === headline && status === 'unproven')).toBe(!isShown);
+});
+
+test('a value of a headline must stand in what proven claims cite, and not only in the case', () => {
+  const headline = 'alice used 192.0.2.7';
+  expect(decide({ ...good, headline, claims: [says(row)] }).verdict.headline).toBe(fallback.headline);
+  expect(decide({ ...good, headline, claims: [says(row, ofRow('ip', '192.0.2.7'))] }).verdict.headline).toBe(headline);
 });
 
 test('lists the cited cells of standing facts once, and techniques that exist', () => {

@@ -9,7 +9,7 @@ import { findValuesOutside, isProven, provesEvent, type ClaimCheck } from './che
 export const evidenceMax = 20;
 const techniquesMax = 10;
 const nextStepsMax = 5;
-export const lengths = { headline: 300, summary: 2_000, nextStep: 1_000 };
+export const lengths = { summary: 2_000, nextStep: 1_000 };
 
 /** What stands in for what a model says and that cannot stand, from the facts. */
 export type FactualVerdict = { headline: string; summary: string; nextStep: string; confidence: number };
@@ -18,6 +18,8 @@ export type FactualVerdict = { headline: string; summary: string; nextStep: stri
 export type CheckedCase = {
   submission: Submission;
   checks: readonly ClaimCheck[];
+  /** The headline, checked against what the claims cite that hold. */
+  headline: ClaimCheck;
   file: CaseFile;
   isVerifierOn: boolean;
   dismissConfidence: number;
@@ -102,22 +104,29 @@ export function decideVerdict(checked: CheckedCase, conclusion: Conclusion): Dec
 const clampConfidence = (confidence: number): number =>
   Number.isFinite(confidence) ? Math.round(Math.min(100, Math.max(0, confidence))) : 0;
 
-/** A headline or a next step with a value that stands nowhere in the case is left out, and shown as an unproven claim. */
-function checkTexts({ submission, file, fallback }: CheckedCase) {
+/**
+ * A headline that is not proven, and a next step with a value that stands nowhere in the case, are left out and shown as unproven claims. What follows
+ * from the facts stands in for them.
+ */
+function checkTexts({ submission, checks, headline: { claim: headline }, isVerifierOn, file, fallback }: CheckedCase) {
   const unproven: Verdict['claims'] = [];
+  const leaveOut = (text: string, reason: string): void => {
+    unproven.push({ text, kind: 'assessment', cites: [], status: 'unproven', reason });
+  };
   const check = (text: string): boolean => {
     const missing = findValuesOutside(text, file);
-    if (missing.length === 0) return true;
-    const reason = `not in the case: ${missing.join(', ')}`.slice(0, 300);
-    unproven.push({ text, kind: 'assessment', cites: [], status: 'unproven', reason });
-    return false;
+    if (missing.length > 0) leaveOut(text, `not in the case: ${missing.join(', ')}`.slice(0, 300));
+    return missing.length === 0;
   };
-  const clean = (text: string, max: number): string => truncateAtWord(escapeInvisible(text.trim()), max);
-  const headline = clean(submission.headline, lengths.headline);
-  const steps = submission.nextSteps.slice(0, nextStepsMax).map((step) => clean(step, lengths.nextStep));
+  const steps = submission.nextSteps
+    .slice(0, nextStepsMax)
+    .map((step) => truncateAtWord(escapeInvisible(step.trim()), lengths.nextStep));
+  // The author's template may contain numbers and names of its own.
+  const isShown = headline.text === fallback.headline || isProven(headline, isVerifierOn);
+  const isListed = checks.some(({ claim }) => claim.status === 'unproven' && claim.text === headline.text);
+  if (!isShown && !isListed && headline.text !== '') leaveOut(headline.text, headline.reason ?? 'nothing proves it');
   return {
-    // The author's template may contain numbers and names of its own.
-    headline: headline === fallback.headline || check(headline) ? headline : '',
+    headline: isShown ? headline.text : '',
     nextStep: truncateAtWord(steps.filter(check).join(' '), lengths.nextStep),
     unproven,
   };

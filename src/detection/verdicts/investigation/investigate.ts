@@ -5,7 +5,7 @@ import { callMetered } from '../../../platform/models/metered-call.ts';
 import type { ModelResponse } from '../../../platform/models/model-request.ts';
 import { invalidVerdictError, tooManyStepsError } from '../../../platform/models/model-error.ts';
 import type { CaseFile } from '../claims/case-file.ts';
-import { checkClaims, provesEvent, type ClaimCheck } from '../claims/check-claims.ts';
+import { checkClaims, checkHeadline, provesEvent, type ClaimCheck } from '../claims/check-claims.ts';
 import type { Observation } from '../observation.ts';
 import type { Conclusion, Submission } from '../verdict.ts';
 import { describeRepair, renderCasePrompt, renderSystemPrompt } from './prompt.ts';
@@ -34,6 +34,7 @@ export type InvestigationTrace = {
 export type Investigation = {
   submission: Submission;
   checks: ClaimCheck[];
+  headline: ClaimCheck;
   observations: Observation[];
   trace: InvestigationTrace;
 };
@@ -181,7 +182,7 @@ async function acceptOrRepair(
   conversation: Conversation,
   submitted: SubmissionResult,
   calls: ModelResponse['toolCalls'],
-): Promise<Pick<Investigation, 'submission' | 'checks'> | undefined> {
+): Promise<Pick<Investigation, 'submission' | 'checks' | 'headline'> | undefined> {
   const { task, trace, repairs, messages } = conversation;
   const sendBack = (problem: 'form' | 'proof', correction: string): undefined => {
     trace.isRepaired = true;
@@ -204,7 +205,9 @@ async function acceptOrRepair(
   const isProven = checks.some((check) => provesEvent(check, task.verify !== undefined));
   if (submission.verdict === 'raise' && !isProven && !repairs.has('proof'))
     return sendBack('proof', describeRepair(checks, file, conversation.delimiter));
-  return { submission, checks };
+  const unverified = checkHeadline(submission.headline, checks, file, task.verify !== undefined);
+  const [headline = unverified] = await verifyClaims(task, [unverified], 'raise');
+  return { submission, checks, headline };
 }
 
 /** Notes which questions of the plan an observation answered. One without rows answers only if there were events to look at. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { caseOf, good, medium } from '../../../../test/support/detection/verdict-examples.ts';
-import { checkClaims } from '../claims/check-claims.ts';
+import { checkClaims, checkHeadline } from '../claims/check-claims.ts';
 import { decideVerdict } from '../claims/decide-verdict.ts';
 import type { Submission } from '../verdict.ts';
 import type { InvestigationTrace } from './investigate.ts';
@@ -21,10 +21,12 @@ const observed = observationOf('o1', { user: 'mallory', ip: '192.0.2.7' });
 /** Scores a run of one verdict, as a run does. */
 function scoreOf(submission: Submission, fields: Partial<InvestigationTrace>) {
   const file = caseOf(medium, { observations: [observed] });
+  const checks = checkClaims(submission.claims, file);
   const { verdict } = decideVerdict(
     {
       submission,
-      checks: checkClaims(submission.claims, file),
+      checks,
+      headline: checkHeadline(submission.headline, checks, file, false),
       file,
       isVerifierOn: false,
       dismissConfidence: 70,

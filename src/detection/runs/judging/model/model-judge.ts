@@ -103,7 +103,7 @@ async function judgeWithModel(
   const shown = { ...candidate, rows: withoutHiddenFields(candidate.rows, hidden) };
   const skills = await loadAttachedSkills(deps.db, run.orgId, run.definition.skills ?? []);
   const knownFile = await readCaseFile(deps, run, shown);
-  const { submission, checks, observations, trace } = await investigate({
+  const { submission, checks, headline, observations, trace } = await investigate({
     ...judge.meter.startConversation(),
     model: judge.model,
     definition: { ...run.definition, customInstructions: run.customInstructions, skillList: renderSkillList(skills) },
@@ -122,6 +122,7 @@ async function judgeWithModel(
   const checked: CheckedCase = {
     submission,
     checks,
+    headline,
     file,
     isVerifierOn,
     dismissConfidence: run.definition.dismissConfidence,
