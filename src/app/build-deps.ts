@@ -165,8 +165,9 @@ export function createFeedTools(deps: ListItemsDeps): (orgId: OrgId) => FeedTool
       const { indicators } = await lookUpIndicators(deps, { orgId }, { values });
       return indicators
         .filter(({ items }) => items.length > 0)
-        .map(({ value, items }) => ({
+        .map(({ value, status, items }) => ({
           indicator: value,
+          isActive: status === 'active',
           items: items.slice(0, itemsMax).map(({ itemId: id, title }) => ({ id, title })),
         }));
     },

@@ -92,8 +92,10 @@ export type ToolSources = {
 
 /**
  * The feed's functions for tools and judges, bound to one organization. `findKnownIndicators` returns those of the values that feed
- * items mention, each with the titles of the items.
+ * items mention, each with the titles of the items, and whether it is an active indicator.
  */
 export type FeedTools = Pick<ToolSources, 'searchFeed' | 'lookupIndicator' | 'lookupTechnique'> & {
-  findKnownIndicators: (values: string[]) => Promise<{ indicator: string; items: { id: string; title: string }[] }[]>;
+  findKnownIndicators: (
+    values: string[],
+  ) => Promise<{ indicator: string; isActive: boolean; items: { id: string; title: string }[] }[]>;
 };

@@ -97,6 +97,24 @@ export function callCostUsd(
   return cost / 1e6;
 }
 
+/** The tokens of a short question. */
+const shortQuestion: TokenUsage = { input: 4_000, output: 300 };
+
+/** A price of nothing is that of a local model, or unknown. */
+const isPriceKnown = ({ entry: { local, price } }: ConfiguredModel): boolean =>
+  local || price.inputPerMillion + price.outputPerMillion > 0;
+
+/**
+ * Returns the model to ask short questions: the cheapest of a model and its fallbacks by what such a question costs, or the model itself if its price is
+ * unknown or no fallback with a known price is cheaper. If the cheapest fails, the model answers.
+ */
+export function findCheapest(model: ConfiguredModel): ConfiguredModel {
+  if (!isPriceKnown(model)) return model;
+  const cost = (one: ConfiguredModel): number => callCostUsd(one, shortQuestion);
+  const [cheapest] = model.fallbacks.filter(isPriceKnown).toSorted((a, b) => cost(a) - cost(b));
+  return cheapest && cost(cheapest) < cost(model) ? { ...cheapest, fallbacks: [model] } : model;
+}
+
 export type ListModelsDeps = { db: Db; models?: Models };
 
 /** Lists the aliases that a detection may use, the model behind each, and whether it is paused for the organization. Contains no secrets. */

@@ -3,19 +3,22 @@ import { createModels, type Models } from '../../../src/platform/models/models.t
 
 type Entry = Record<string, unknown>;
 
-/** Creates models as the settings would define them, each backed by a stand-in that speaks the Anthropic protocol unless `entry` says otherwise. */
-export function createScriptedModels(urls: Record<string, string>, entry: Entry = {}): Models {
-  const settings = Object.entries(urls).map(([alias, baseUrl]) => [
+/**
+ * Creates models as the settings would define them, each backed by a stand-in that speaks the Anthropic protocol unless `entry` says otherwise. An alias has
+ * a URL, or settings of its own with a `baseUrl`.
+ */
+export function createScriptedModels(aliases: Record<string, string | Entry>, entry: Entry = {}): Models {
+  const settings = Object.entries(aliases).map(([alias, own]) => [
     alias,
     {
       provider: 'anthropic',
       model: 'stand-in',
       apiKey: 'the-model-key',
-      baseUrl,
       // Faults of a stand-in are to reach the code under test at once.
       maxRetries: 0,
       price: { inputPerMillion: 10, outputPerMillion: 50 },
       ...entry,
+      ...(typeof own === 'string' ? { baseUrl: own } : own),
     },
   ]);
   return createModels(readModelSettings(JSON.stringify(Object.fromEntries(settings)), {}));

@@ -54,6 +54,42 @@ test('keeps what a detection looks for inside of a value', () => {
   );
 });
 
+test('says of the entity and of what is new for it since when they are known', () => {
+  const fields = { src: '203.0.113.7', user: 'alice', country: 'VU' };
+  const facts = (firstSeen: string | null) => ({
+    firstSeen,
+    windowFrom: '2024-01-09T03:00:00.000Z',
+    windowTo: '2024-01-09T04:00:00.000Z',
+    newValues: ['country=VU, src=203.0.113.7'],
+  });
+  expect(masked(fields, facts(null)).rows[0]!.fields).toEqual({
+    'field 1': '<address, external, new for the entity>',
+    user: '<text of 5 characters, first seen today>',
+    'field 2': '<text of 2 characters, new for the entity>',
+  });
+  expect(masked(fields, facts('2024-01-06T04:00:00.000Z')).entity).toBe(
+    '<text of 5 characters, first seen 3 days before>',
+  );
+  expect(masked(fields).entity).toBe('<text of 5 characters>');
+});
+
+test('keeps the fixed parts of a regular expression, as converted Sigma rules have them', () => {
+  const lookedFor = listLiterals(
+    String.raw`SELECT * FROM p WHERE regexp_matches(c, '(?i)vssadmin(\.exe)?"?\s+delete\s+shadows|-ec\b|[a-f]{3}colou?r') AND d LIKE '%\_seatbelt%'`,
+  );
+  expect(lookedFor).toEqual(
+    expect.arrayContaining(['vssadmin', '.exe', 'delete', 'shadows', '-ec', 'colo', '_seatbelt']),
+  );
+  const value = maskCase(
+    caseOf({
+      ...medium,
+      rows: [{ rowId: 'e1', time: null, fields: { command: 'VSSADMIN.exe  delete this is approved' } }],
+    }),
+    { ...rules, lookedFor },
+  );
+  expect(value.rows[0]!.fields['command']).toBe('VSSADMIN.exe  delete <text of 16 characters>');
+});
+
 test('treats names of fields that the query does not have like values, the same over all rows', () => {
   const file = caseOf(
     { ...medium, rows: [{ rowId: 'e1', time: null, fields: { 'this was approved': '1', COMMAND: '2' } }] },

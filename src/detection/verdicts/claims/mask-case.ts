@@ -6,7 +6,7 @@ import type { CaseFile } from './case-file.ts';
 /** What a masked case keeps: values that many others had for long, and what a detection or an indicator looks for inside of others. */
 export type MaskRules = {
   isEstablished: (cell: { field: string; value: string }) => boolean;
-  /** Literal texts that detections look for, in lower case. */
+  /** Literal texts that detections, Sigma rules and indicators look for, in lower case. */
   lookedFor: readonly string[];
   /** Names of fields that the detection's query uses, in lower case. Any other name is treated like a value. */
   knownFields: ReadonlySet<string>;
@@ -25,13 +25,14 @@ const observedRowsMax = 10;
 export function maskCase({ candidate, facts, observations }: CaseFile, rules: MaskRules): MaskedCase {
   const { entityType, kind, severity } = candidate;
   const fieldNames = new Map<string, string>();
+  const noteOf = createNotes(candidate);
   const maskRow = ({ time, fields }: RenderedRow, index: number): RenderedRow => ({
     rowId: `row ${index + 1}`,
     time,
     fields: Object.fromEntries(
       Object.entries(fields).map(([field, value]) => [
         maskField(field, rules, fieldNames),
-        maskValue(field, value, rules),
+        maskValue(field, value, rules, noteOf(value)),
       ]),
     ),
   });
@@ -41,7 +42,7 @@ export function maskCase({ candidate, facts, observations }: CaseFile, rules: Ma
     ...(rules.isEstablished({ field, value }) ? [] : [value]),
   ]);
   return {
-    entity: describeKind(candidate.entity),
+    entity: describeKind(candidate.entity, noteOf(candidate.entity)),
     entityType,
     kind,
     severity,
@@ -62,7 +63,7 @@ function maskField(field: string, { knownFields }: MaskRules, names: Map<string,
   return names.get(field)!;
 }
 
-function maskValue(field: string, value: string, { isEstablished, lookedFor }: MaskRules): string {
+function maskValue(field: string, value: string, { isEstablished, lookedFor }: MaskRules, note: string): string {
   if (isEstablished({ field, value })) return value;
   const lower = value.toLowerCase();
   const marks = lookedFor.flatMap((text) => {
@@ -71,7 +72,7 @@ function maskValue(field: string, value: string, { isEstablished, lookedFor }: M
       found.push([at, at + text.length]);
     return found;
   });
-  if (marks.length === 0) return describeKind(value);
+  if (marks.length === 0) return describeKind(value, note);
   let masked = '';
   let from = 0;
   for (const [start, end] of marks.toSorted(([a], [b]) => a - b)) {
@@ -111,15 +112,37 @@ function maskFacts(facts: Facts, texts: readonly string[]): Facts {
 const isTexts = (fact: Facts[string]): fact is string[] =>
   Array.isArray(fact) && fact.every((item) => typeof item === 'string');
 
-/** Returns the kind of a value: an address, a hash, a link, a number, or a text with its length. Times are kept. */
-function describeKind(value: string): string {
+const dayMs = 86_400_000;
+
+/**
+ * Returns a function that returns what the facts know of when a value was first seen: the entity of a category with history, and what is new for it.
+ * Empty for any other value.
+ */
+function createNotes({ entity, facts }: Candidate): (value: string) => string {
+  const { firstSeen, windowFrom, windowTo } = facts;
+  const days = Math.floor((Date.parse(String(windowTo)) - Date.parse(String(firstSeen ?? windowFrom))) / dayMs);
+  const age = days >= 1 ? `first seen ${days} ${days === 1 ? 'day' : 'days'} before` : 'first seen today';
+  const entityNote = firstSeen === undefined || Number.isNaN(days) ? '' : `, ${age}`;
+  const news = isTexts(facts['newValues'] ?? null) ? (facts['newValues'] as string[]).join('\n') : '';
+  return (value) => {
+    if (value === entity) return entityNote;
+    return value !== '' && news.includes(`=${value}`) ? ', new for the entity' : '';
+  };
+}
+
+/** Returns the kind of a value with a note: an address, a hash, a link, a number, or a text with its length. Times are kept. */
+function describeKind(value: string, note = ''): string {
   if (value === '' || /^(?:true|false|null)$/i.test(value)) return value;
   if (/^\d{4}-\d\d-\d\dT\d\d:\d\d/.test(value) && value.length <= 30) return value;
-  if (isIP(value) !== 0) return isInternalAddress(value) ? '<address, internal>' : '<address, external>';
-  if (/^-?\d+(?:\.\d+)?$/.test(value)) return '<number>';
-  if (/^(?:[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64})$/i.test(value)) return '<hash>';
-  if (/^https?:\/\/\S+$/i.test(value)) return '<link>';
-  return `<text of ${value.length} characters>`;
+  return `<${nameKind(value)}${note}>`;
+}
+
+function nameKind(value: string): string {
+  if (isIP(value) !== 0) return isInternalAddress(value) ? 'address, internal' : 'address, external';
+  if (/^-?\d+(?:\.\d+)?$/.test(value)) return 'number';
+  if (/^(?:[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64})$/i.test(value)) return 'hash';
+  if (/^https?:\/\/\S+$/i.test(value)) return 'link';
+  return `text of ${value.length} characters`;
 }
 
 /** Private, loopback and link-local addresses (RFC 1918, RFC 4193, RFC 3927, RFC 4291). */
@@ -131,13 +154,30 @@ const doubleQuoted = /"((?:[^"\\]|\\.)*)"/g;
 const literalMin = 3;
 
 /**
- * Lists the literal texts of a query in lower case, without wildcards: what it looks for inside of values. In a language with texts in single quotes,
- * double quotes are those of names.
+ * Lists the literal texts of a query in lower case: what it looks for inside of values, without wildcards, and the fixed parts of regular expressions.
+ * In a language with texts in single quotes, double quotes are those of names.
  */
 export function listLiterals(query: string): string[] {
   const single = [...query.matchAll(singleQuoted)].map(([, text]) => text!.replaceAll("''", "'"));
   const texts = single.length > 0 ? single : [...query.matchAll(doubleQuoted)].map(([, text]) => text!);
-  return texts.flatMap((text) => text.toLowerCase().split(/[%*]+/)).filter((text) => text.trim().length >= literalMin);
+  const parts = texts.flatMap((text) => [...text.split(/[%*]+/), ...listFixedParts(text)]);
+  return [...new Set(parts.map((part) => part.toLowerCase()))].filter((part) => part.trim().length >= literalMin);
+}
+
+/** An escaped mark, and then what ends a fixed part: classes, groups, anchors and wildcards. A quantifier also takes back the character before it. */
+const patternToken =
+  /\\([^a-z0-9])|(\\[a-z0-9]|\[(?:\\.|[^\]\\])*\]|\(\?[a-z]*[:)]?|[|()^$.%])|([*?]|\{\d+,?\d*\})|(\+)|([^])/gi;
+
+/** Returns the fixed parts of a text, if it is a regular expression or a pattern with escaped marks. */
+function listFixedParts(text: string): string[] {
+  if (!/[\\|^$[(+?]/.test(text)) return [];
+  const parts = [''];
+  for (const [, escaped, separator, optional, repeated, plain] of text.matchAll(patternToken)) {
+    if (optional !== undefined) parts.push(parts.pop()!.slice(0, -1), '');
+    else if (separator !== undefined || repeated !== undefined) parts.push('');
+    else parts.push(`${parts.pop()!}${escaped ?? plain ?? ''}`);
+  }
+  return parts;
 }
 
 /** Returns the names in a query in lower case, which include those of its fields. */

@@ -6,8 +6,9 @@ import { checkPausedModels } from '../../../../platform/models/model-pauses.ts';
 import { inOrg } from '../../../../platform/db/db.ts';
 import { findModelPause } from '../../../../platform/models/model-pauses.store.ts';
 import { getSteps } from '../../read-runs.ts';
-import { cancelRun } from '../../request-run.ts';
-import type { ModelBrain } from '../../../../../test/support/models/model-stand-in.ts';
+import { cancelRun, requestRun } from '../../request-run.ts';
+import { startModelStandIn, type ModelBrain } from '../../../../../test/support/models/model-stand-in.ts';
+import { createScriptedModels } from '../../../../../test/support/models/scripted-models.ts';
 import {
   claimOn,
   dismissalOn,
@@ -268,6 +269,34 @@ test('dismisses with proof after a second question without the values of the cas
   const [run] = await listRunRows(t);
   expect(run).toMatchObject({ hit_count: 0, status: 'completed' });
   expect(Number(run!['score'])).toBe(100);
+});
+
+test('asks the cheapest alias that may answer for the detection the second question, and the detection’s own if it fails', async () => {
+  const { t, id, stand } = await startJudgedRuns(testDb, (asked) => dismissalOn(asked), { detection: proven });
+  const [cheap, other] = [
+    await startModelStandIn('anthropic', () => ({})),
+    await startModelStandIn('anthropic', () => ({})),
+  ];
+  const price = (n: number) => ({ price: { inputPerMillion: n, outputPerMillion: n } });
+  t.deps.models = createScriptedModels({
+    m: { baseUrl: stand.url, fallbacks: ['cheap'] },
+    cheap: { baseUrl: cheap.url, ...price(1) },
+    // Not a fallback, so that no detection with `m` allows it.
+    other: { baseUrl: other.url, ...price(0.1) },
+  });
+  const isSecond = ({ tools: [name] }: { tools: string[] }): boolean => name === 'conclude';
+  await t.runAt(hour(1));
+  expect(await t.select`select 1 from hits`).toEqual([]);
+  expect([cheap, other, stand].map(({ checked }) => checked.filter(isSecond).length)).toEqual([2, 0, 0]);
+  expect(await t.select`select alias, tokens from model_usage order by 1`).toMatchObject([
+    { alias: 'cheap', tokens: 240 },
+    { alias: 'm' },
+  ]);
+  cheap.check(() => ({ status: 503 }));
+  await requestRun(t.deps, t.caller, id, { from: hour(0), to: hour(1) });
+  await t.runAt(hour(2));
+  expect(stand.checked.filter(isSecond)).not.toEqual([]);
+  expect(await t.select`select 1 from hits`).toEqual([]);
 });
 
 test.each<[string, ModelBrain]>([

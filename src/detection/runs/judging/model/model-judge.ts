@@ -7,18 +7,17 @@ import {
 } from '../../../../platform/models/model-error.ts';
 import { modelResponds } from '../../../../platform/models/model-pauses.ts';
 import { findModelPause } from '../../../../platform/models/model-pauses.store.ts';
-import { builtInAliases, type ConfiguredModel, type Models } from '../../../../platform/models/models.ts';
+import { builtInAliases, findCheapest, type ConfiguredModel, type Models } from '../../../../platform/models/models.ts';
 import type { RunSpendMeter } from '../../../../platform/models/spend-meter.ts';
 import type { Candidate } from '../../../analysis/candidate.ts';
 import { isSeverityAtLeast } from '../../../analysis/severity.ts';
 import { verdictSchema } from '../../../detections/record/field-schemas.ts';
 import { findToolWarnings } from '../../../detections/record/warnings.ts';
 import { readAgentSettings } from '../../../detections/agent-settings/agent-settings.store.ts';
-import { listDetectionQueries } from '../../../detections/detections.store.ts';
 import { computeAnalystConfidence } from '../../../verdicts/analyst/analyst.ts';
 import { describeCandidate } from '../../../verdicts/analyst/wording.ts';
 import { concludeFrom, decideVerdict, findExcuses, type CheckedCase } from '../../../verdicts/claims/decide-verdict.ts';
-import { listFieldNames, listLiterals, maskCase } from '../../../verdicts/claims/mask-case.ts';
+import { listFieldNames, maskCase } from '../../../verdicts/claims/mask-case.ts';
 import { loadAttachedSkills, renderSkillList } from '../../../skills/attached-skills.ts';
 import { withoutHiddenFields } from '../../../siem/hidden-data.ts';
 import { createVerifier } from '../../../verdicts/investigation/ask-verifier.ts';
@@ -32,7 +31,7 @@ import { toDetectionTexts } from '../resolutions/resolve-candidates.ts';
 import { createInvestigatingAnalyst } from './investigating-analyst.ts';
 import { bindTools, type BindToolsDeps } from './bind-tools.ts';
 import { findEstablished, noEstablishedValues, type EstablishedValues } from './established-values.ts';
-import { readCaseFile } from './read-case-file.ts';
+import { readCaseFile, readLookedFor } from './read-case-file.ts';
 import { createRunSpendMeter, runBudgets } from './run-spend.ts';
 
 /** Without `models` only the built-in analyst judges. */
@@ -74,6 +73,8 @@ function createModelJudge(deps: JudgeDeps, run: ActiveRun, model: ConfiguredMode
   const judge = { model, meter: createMeter(model) };
   const other = deps.models?.find(verifierAlias);
   const verifier = other ? { model: other, meter: createMeter(other) } : judge;
+  const cheapest = findCheapest(model);
+  const confirmer = cheapest === model ? judge : { model: cheapest, meter: createMeter(cheapest) };
   return {
     model: model.name,
     instant: false,
@@ -81,18 +82,19 @@ function createModelJudge(deps: JudgeDeps, run: ActiveRun, model: ConfiguredMode
     responds: (signal) => modelResponds(model, signal),
     judge: async (candidate, signal) => {
       await refusePausedModel(deps, run, model);
-      return judgeWithModel(deps, run, candidate, { judge, verifier, signal });
+      return judgeWithModel(deps, run, candidate, { judge, verifier, confirmer, signal });
     },
   };
 }
 
-type JudgingModels = { judge: MeteredModel; verifier: MeteredModel; signal: AbortSignal };
+/** `confirmer` answers the second question about a dismissal. */
+type JudgingModels = Record<'judge' | 'verifier' | 'confirmer', MeteredModel> & { signal: AbortSignal };
 
 async function judgeWithModel(
   deps: JudgeDeps,
   run: ActiveRun,
   candidate: Candidate,
-  { judge, verifier, signal }: JudgingModels,
+  { judge, verifier, confirmer, signal }: JudgingModels,
 ): Promise<Judged> {
   const { toolNames, structuredOutputSchema } = run.definition;
   const [toolWarning] = findToolWarnings(toolNames);
@@ -131,7 +133,7 @@ async function judgeWithModel(
     isTechnique,
     fallback: toFallback(run, candidate),
   };
-  const conclusion = await concludeCase(deps, run, { checked, established, judge, signal });
+  const conclusion = await concludeCase(deps, run, { checked, established, confirmer, signal });
   return { ...decideVerdict(checked, conclusion), observations, trace };
 }
 
@@ -146,7 +148,10 @@ function createTechniqueCheck({ feedTools }: JudgeDeps, { orgId }: ActiveRun): C
   return lookup && ((id) => lookup(id) !== undefined);
 }
 
-type Confirmation = { checked: CheckedCase; established: EstablishedValues; judge: MeteredModel; signal: AbortSignal };
+type Confirmation = Pick<JudgingModels, 'confirmer' | 'signal'> & {
+  checked: CheckedCase;
+  established: EstablishedValues;
+};
 
 /**
  * Returns the conclusion that the proof allows. A dismissal counts only if the model dismisses the case again without the values that an
@@ -155,20 +160,19 @@ type Confirmation = { checked: CheckedCase; established: EstablishedValues; judg
 async function concludeCase(
   deps: JudgeDeps,
   run: ActiveRun,
-  { checked, established, judge, signal }: Confirmation,
+  { checked, established, confirmer, signal }: Confirmation,
 ): Promise<Conclusion> {
   const conclusion = concludeFrom(checked);
   const { candidate } = checked.file;
   if (conclusion !== 'dismiss' || isSeverityAtLeast(candidate.severity, 'high')) return conclusion;
-  const queries = await inOrg(deps.db, run.orgId, (tx) => listDetectionQueries(tx, run.orgId));
   const masked = maskCase(checked.file, {
     isEstablished: established.has,
-    lookedFor: [run.definition.detectionQuery, ...queries].flatMap(listLiterals),
+    lookedFor: await readLookedFor(deps, run, checked.file),
     knownFields: listFieldNames(run.definition.detectionQuery),
   });
   const isConfirmed = await confirmsDismissal({
-    model: judge.model,
-    meter: judge.meter.startConversation(),
+    model: confirmer.model,
+    meter: confirmer.meter.startConversation(),
     definition: run.definition,
     masked,
     excuses: findExcuses(checked),

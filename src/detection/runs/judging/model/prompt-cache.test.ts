@@ -95,7 +95,7 @@ test('gives the judge what is known of the entity, as data', async () => {
       Promise.resolve(
         values
           .filter((value) => value === '203.0.113.9')
-          .map((indicator) => ({ indicator, items: [{ id: 'i1', title: 'Botnet' }] })),
+          .map((indicator) => ({ indicator, isActive: true, items: [{ id: 'i1', title: 'Botnet' }] })),
       ),
   });
   await t.select`

@@ -5,7 +5,9 @@ import { compileAllowList } from '../../../analysis/exceptions.ts';
 import { findNotes } from '../../../entities/entity-notes.store.ts';
 import type { FeedTools } from '../../../tools/tool-definition.ts';
 import { listEntriesLike } from '../../../value-lists/value-lists.store.ts';
+import { listDetectionQueries } from '../../../detections/detections.store.ts';
 import type { CaseFile, CitableEntry, CitableHit } from '../../../verdicts/claims/case-file.ts';
+import { listLiterals } from '../../../verdicts/claims/mask-case.ts';
 import type { ActiveRun } from '../../run-model/active-run.ts';
 import { listDismissedCases, type DismissedCase } from '../review-cases.store.ts';
 import { listEarlierHits, readRecurrence, type Recurrence } from './case-file.store.ts';
@@ -101,3 +103,29 @@ function listValues(rows: Candidate['rows']): string[] {
 const isIndicator = (value: string): boolean =>
   !/\s/.test(value) &&
   (/^[0-9a-f]{32}(?:[0-9a-f]{8}|[0-9a-f]{32})?$/i.test(value) || /[\p{L}\p{N}][.:][\p{L}\p{N}:]/u.test(value));
+
+const partsMax = 30;
+
+/**
+ * Returns the texts, in lower case, that something looks for inside of values: the queries of the run's and all enabled detections, Sigma rules among
+ * them, and active indicators of the threat feed, of which the first 30 values or parts of values in the case are looked up.
+ */
+export async function readLookedFor(
+  { db, feedTools }: CaseFileDeps,
+  { orgId, definition }: Pick<ActiveRun, 'orgId' | 'definition'>,
+  { candidate, observations }: Pick<CaseFile, 'candidate' | 'observations'>,
+): Promise<string[]> {
+  const queries = await inOrg(db, orgId, (tx) => listDetectionQueries(tx, orgId));
+  const rows = [...candidate.rows, ...observations.flatMap((observation) => observation.rows)];
+  const parts = new Set(rows.flatMap(({ fields }) => Object.values(fields)).flatMap(listParts));
+  const known =
+    parts.size > 0 ? ((await feedTools?.(orgId).findKnownIndicators([...parts].slice(0, partsMax))) ?? []) : [];
+  const indicators = known.filter(({ isActive }) => isActive).map(({ indicator }) => indicator.toLowerCase());
+  return [...[definition.detectionQuery, ...queries].flatMap(listLiterals), ...indicators];
+}
+
+/** Returns the parts of a value that may be indicators: addresses, links with their hosts, domains and hashes. */
+function listParts(value: string): string[] {
+  const words = value.split(/[\s"'<>|,;()=]+/).map((word) => word.replace(/[.:]+$/, ''));
+  return words.filter(isIndicator).flatMap((word) => [word, ...(/^https?:\/\/([^/:?#]+)/i.exec(word)?.slice(1) ?? [])]);
+}
