@@ -3,6 +3,7 @@ import { queryRow, queryRows, type Tx } from '../../../../platform/db/db.ts';
 import type { OrgId } from '../../../../platform/lib/org-id.ts';
 import type { CitableHit } from '../../../verdicts/claims/case-file.ts';
 import type { DetectionKey } from '../../../scheduling/timeline.ts';
+import { severities, type Facts, type Severity } from '../../../analysis/candidate.ts';
 
 type Entity = { entity: string; entityType: string };
 
@@ -31,17 +32,22 @@ const countedMax = 5_000;
 /** How often a behavior recurred: the UTC days on which the entity showed it, and how many others showed it on how many days. */
 export type Recurrence = { recurredDays: number; recurredPeers: number; recurredPeerDays: number; wasAttack: boolean };
 
+/** What counts as the same behavior: its category and techniques and, where a category judges each kind, the kind. */
+type Behavior = { kind: string; kindKey: string | null; techniques: Facts[string] | undefined; severity: Severity };
+
 /**
- * Counts on how many days between two times a detection found the same kind of behavior of the entity and of its peers. `wasAttack`: people judged one of
- * those hits as a true positive.
+ * Counts on how many days between two times a detection found the same behavior of the entity and of its peers, of the same severity or a higher one.
+ * `wasAttack`: people judged one of those hits as a true positive.
  */
 export async function readRecurrence(
   tx: Tx,
   { orgId, detectionId }: DetectionKey,
-  { entity, entityType, kindKey, from, to }: Entity & { kindKey: string; from: Date; to: Date },
+  { entity, entityType, kind, kindKey, techniques, severity, from, to }: Entity & Behavior & { from: Date; to: Date },
 ): Promise<Recurrence> {
   const isEntity = sql`entity = ${entity} and entity_type = ${entityType}`;
   const day = sql`date_trunc('day', window_from at time zone 'utc')`;
+  const isKind = kindKey === null ? sql`kind = ${kind}` : sql`kind_key = ${kindKey}`;
+  const asSevere = severities.slice(severities.indexOf(severity));
   const counts = await queryRow<Recurrence>(tx)`
       select count(distinct ${day}) filter (where ${isEntity}) as "recurredDays",
         count(distinct (entity_type, entity)) filter (where not (${isEntity})) as "recurredPeers",
@@ -49,7 +55,8 @@ export async function readRecurrence(
         coalesce(bool_or(h.status = 'true_positive'), false) as "wasAttack"
       from (
         select window_from, entity, entity_type, hit_id from candidates
-        where organization_id = ${orgId} and detection_id = ${detectionId} and kind_key = ${kindKey} and window_from >= ${from} and window_from < ${to}
+        where organization_id = ${orgId} and detection_id = ${detectionId} and ${isKind} and window_from >= ${from} and window_from < ${to}
+          and severity = any(${asSevere}::text[]) and facts::jsonb -> 'techniques' is not distinct from ${JSON.stringify(techniques) ?? null}::jsonb
           and state <> 'outdated' order by window_from desc limit ${countedMax}) c
       left join lateral (select status from hits where organization_id = ${orgId} and id = c.hit_id) h on true`;
   return counts!;

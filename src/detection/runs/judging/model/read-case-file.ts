@@ -2,6 +2,7 @@ import { inOrg, type Db, type Tx } from '../../../../platform/db/db.ts';
 import type { OrgId } from '../../../../platform/lib/org-id.ts';
 import type { Candidate, Facts } from '../../../analysis/candidate.ts';
 import { compileAllowList } from '../../../analysis/exceptions.ts';
+import { getCategory } from '../../../analysis/registry.ts';
 import { findNotes } from '../../../entities/entity-notes.store.ts';
 import type { FeedTools } from '../../../tools/tool-definition.ts';
 import { listEntriesLike } from '../../../value-lists/value-lists.store.ts';
@@ -35,7 +36,9 @@ export async function readCaseFile(
   { orgId, detectionId, definition }: Pick<ActiveRun, 'orgId' | 'detectionId' | 'definition'>,
   candidate: Candidate,
 ): Promise<Omit<CaseFile, 'observations'>> {
-  const { entity, entityType, kindKey, rows } = candidate;
+  const { entity, entityType, kind, severity, rows } = candidate;
+  const kindKey = getCategory(kind).judgesEachKind ? candidate.kindKey : null;
+  const behavior = { kind, kindKey, severity, techniques: candidate.facts['techniques'] };
   const before = new Date(String(candidate.facts['windowFrom']));
   const from = new Date(before.getTime() - recurrenceDays * dayMs);
   const to = new Date(before.getTime() - recentDays * dayMs);
@@ -47,7 +50,7 @@ export async function readCaseFile(
       ...(await listDismissedCases(tx, orgId, { entity, before }, dismissedMax)).map(toCitableHit),
     ],
     entries: await findEntries(tx, orgId, [entity, ...values]),
-    recurrence: await readRecurrence(tx, { orgId, detectionId }, { entity, entityType, kindKey, from, to }),
+    recurrence: await readRecurrence(tx, { orgId, detectionId }, { entity, entityType, ...behavior, from, to }),
   }));
   const { recurrence, ...organization } = known;
   const indicators = [entity, ...values].filter(isIndicator).slice(0, indicatorsMax);
