@@ -1,5 +1,6 @@
 import { parseOptions } from '../test/support/parse-options.ts';
 import { measureAnnoCtr } from './prose/annoctr.ts';
+import { measureAgents } from './agents/agents.ts';
 import { measureAuditLogs } from './detections/audit-logs.ts';
 import { measureCorrections } from './feed/corrections.ts';
 import { measureDuplicates } from './feed/duplicates.ts';
@@ -29,6 +30,11 @@ const usage = `Measures the recorded inputs and prints one table per subject, al
 Usage: npm run quality -- [OPTION…] [NAME…]
   --list                   Also print the single errors of some subjects.
   --write                  Replace the figures of the measured subjects in docs/reference/quality.md.
+  agents                   Only by name. It writes docs/reference/agents-quality.md.
+    --analyst NAME         One of the scripted analysts.
+    --model URL            A live model that speaks the chat completions of OpenAI, instead of the scripted analysts.
+    --model-name NAME, --model-size SIZE, --context TOKENS, --cases COUNT
+                           What the page calls it, its context (16384) and how many cases it judges (50).
   --stix-schemas FOLDER    The JSON schemas of STIX 2.1, for stix-out.
   --reports FOLDER         The texts of public reports, for names, reports, severity, values and technique-reports.
   --clickhouse URL, --opensearch URL, --elasticsearch URL
@@ -41,6 +47,12 @@ const config = {
     write: { type: 'boolean' },
     'stix-schemas': { type: 'string' },
     reports: { type: 'string' },
+    analyst: { type: 'string' },
+    model: { type: 'string' },
+    'model-name': { type: 'string' },
+    'model-size': { type: 'string' },
+    context: { type: 'string' },
+    cases: { type: 'string' },
     clickhouse: { type: 'string' },
     opensearch: { type: 'string' },
     elasticsearch: { type: 'string' },
@@ -72,12 +84,21 @@ const measurements = {
   'stix-out': (verbose) => measureStixOut(verbose, options['stix-schemas']),
 } satisfies Record<QualitySubject, (verbose: boolean) => Promise<Parameters<typeof formatFigures>[0]>>;
 
-const unknown = names.filter((name) => !Object.hasOwn(measurements, name));
+const agents = 'agents';
+const unknown = names.filter((name) => name !== agents).filter((name) => !Object.hasOwn(measurements, name));
 if (unknown.length > 0) {
-  console.error(`Unknown subject: ${unknown.join(', ')}. Subjects: ${Object.keys(measurements).join(', ')}.`);
+  console.error(
+    `Unknown subject: ${unknown.join(', ')}. Subjects: ${[agents, ...Object.keys(measurements)].join(', ')}.`,
+  );
   process.exit(2);
 }
 const verbose = options.list ?? false;
+if (names.includes(agents)) {
+  const { analyst, model, context, cases, write = false, 'model-name': name, 'model-size': size } = options;
+  console.log(
+    `\n${formatFigures(await measureAgents({ verbose, write, model, name, size, context, cases, analyst }))}`,
+  );
+}
 const sections = new Map<string, string>();
 for (const [name, measure] of Object.entries(measurements)) {
   if (names.length > 0 && !names.includes(name)) continue;
@@ -85,4 +106,4 @@ for (const [name, measure] of Object.entries(measurements)) {
   sections.set(name, section);
   console.log(`\n${section}`);
 }
-if (options.write) writeQualityPage(sections);
+if (options.write && sections.size > 0) writeQualityPage(sections);
