@@ -3,15 +3,13 @@ import { executeDueRuns } from '../../workers/execute-due-runs.ts';
 import { startApp, type TestOrg } from '../../../../../test/support/harness.ts';
 import { callOk, postDetection } from '../../../../../test/support/detection/detection-factory.ts';
 import { startModelStandIn } from '../../../../../test/support/models/model-stand-in.ts';
-import { createScriptedModels } from '../../../../../test/support/models/scripted-models.ts';
-import { delimitedBlocks } from '../../../../../test/support/models/scripted-models.ts';
+import { createScriptedModels, delimitedBlocks } from '../../../../../test/support/models/scripted-models.ts';
 
 const dayMs = 86_400_000;
 const now = new Date('2026-03-31T00:00:00Z');
 const day = (n: number): Date => new Date(now.getTime() - n * dayMs);
 
 type Cite = Record<string, string>;
-/** What the analyst of the next case cites for its dismissal, by the rows of the case. */
 let citeFor: (rowId: string) => Cite = () => ({ fact: 'recurredDays' });
 const stand = await startModelStandIn('anthropic', ({ turns }) => {
   const [row] = JSON.parse(delimitedBlocks(turns[0]!.text)[1]!) as { rowId: string }[];
@@ -21,18 +19,10 @@ const stand = await startModelStandIn('anthropic', ({ turns }) => {
 });
 const { deps, newOrg } = await startApp({ clock: () => now, deps: { models: createScriptedModels({ m: stand.url }) } });
 
-const signIn = (user: string, at: Date, more: object = {}) => ({
-  time: new Date(at.getTime() + 60_000).toISOString(),
-  user,
-  office: 'north',
-  room: `room of ${user}`,
-  ...more,
-});
-const send = (org: TestOrg, events: object[]) => callOk(org, 'POST', '/api/logs/auth?history=true', events);
-
-async function newCase(query: string): Promise<{ org: TestOrg; id: string }> {
+const signIn = (user: string, time: Date, more: object = {}) => ({ time, user, office: 'north', room: user, ...more });
+async function newCase(detectionQuery: string): Promise<{ org: TestOrg; id: string }> {
   const org = await newOrg();
-  const more = { detectionCategory: 'custom', detectionQuery: query, entityField: 'user', planningMode: 'never' };
+  const more = { detectionCategory: 'custom', detectionQuery, entityField: 'user', planningMode: 'never' };
   const { id } = await postDetection(org, more);
   return { org, id };
 }
@@ -50,21 +40,24 @@ test('a value of the log store that many others had for long proves a dismissal,
   const others = ['a', 'b', 'c', 'd', 'e'].flatMap((user) =>
     Array.from({ length: 9 }, (_, n) => signIn(user, day(n + 10))),
   );
-  await send(org, [...others, signIn('eve', day(2)), signIn('eve', day(1))]);
+  await callOk(org, 'POST', '/api/logs/auth?history=true', [...others, signIn('eve', day(2)), signIn('eve', day(1))]);
   await callOk(org, 'PUT', `/api/detections/${id}`, { modelAlias: 'm' });
   citeFor = (rowId) => ({ observation: 'rows', rowId, field: 'office', value: 'north' });
   await run(org, id, day(2));
   expect(await listHits(org)).toEqual([]);
-  citeFor = (rowId) => ({ observation: 'rows', rowId, field: 'room', value: 'room of eve' });
+  citeFor = (rowId) => ({ observation: 'rows', rowId, field: 'room', value: 'eve' });
   await run(org, id, day(1));
   expect(await listHits(org)).toMatchObject([{ entity: 'eve' }]);
 });
 
 test('counts earlier findings of a detection as recurrence, but no milder ones', async () => {
-  const query = `SELECT _id, _time, "user", severity FROM auth`;
-  const { org, id } = await newCase(query);
+  const { org, id } = await newCase(`SELECT _id, _time, "user", severity FROM auth`);
   const past = Array.from({ length: 8 }, (_, n) => signIn('eve', day(n + 10), { severity: 'low' }));
-  await send(org, [...past, signIn('eve', day(2), { severity: 'low' }), signIn('eve', day(1), { severity: 'medium' })]);
+  await callOk(org, 'POST', '/api/logs/auth?history=true', [
+    ...past,
+    signIn('eve', day(2), { severity: 'low' }),
+    signIn('eve', day(1), { severity: 'medium' }),
+  ]);
   for (let n = 10; n < 18; n += 1) await run(org, id, day(n));
   await callOk(org, 'PUT', `/api/detections/${id}`, { modelAlias: 'm' });
   const before = (await listHits(org)).length;
