@@ -40,6 +40,18 @@ const rooms: Record<Half, Record<string, string[]>> = {
     packs: ['detections', 'managed', 'as-code'],
     sigma: ['siem', 'matching', 'connections', 'log-engine', 'log-query', 'detections', 'managed'],
     'portable-queries': ['siem', 'matching', 'log-engine', 'log-ingest', 'log-query', 'sigma'],
+    continuous: [
+      'siem',
+      'matching',
+      'analysis',
+      'scheduling',
+      'log-store',
+      'log-engine',
+      'log-query',
+      'detections',
+      'sigma',
+      'portable-queries',
+    ],
     runs: [
       'entities',
       'value-lists',
@@ -52,6 +64,7 @@ const rooms: Record<Half, Record<string, string[]>> = {
       'hits',
       'skills',
       'detections',
+      'continuous',
     ],
     testing: [
       'value-lists',
@@ -263,14 +276,7 @@ export default {
       ]),
     },
     {
-      files: [
-        'src/**/*.test.ts',
-        'packages/**/*.test.ts',
-        'test/**/*.ts',
-        'bench/**/*.ts',
-        'fuzz/**/*.ts',
-        'soak/**/*.ts',
-      ],
+      files: ['{src,packages}/**/*.test.ts', '{test,bench,fuzz,soak}/**/*.ts'],
       rules: { ...ban([always[0]!]), 'max-lines': 'off', 'max-params': 'off', 'node/no-process-env': 'off' },
     },
     {

@@ -37,6 +37,7 @@ create table agents (
   time_field text,
   tuning text,
   lookback_minutes int,
+  continuous boolean,
   suppression_minutes int,
   dismiss_confidence int,
   acceptance_criteria text,
@@ -83,6 +84,7 @@ comment on column agents.connection_id is 'SIEM connection, if the detection spe
 comment on column agents.entity_field is 'Result column that identifies the entity. Null if the analysis chooses it.';
 comment on column agents.time_field is 'Result column with the time of a row. Null if the analysis chooses it.';
 comment on column agents.tuning is 'JSON of the thresholds of the analysis that differ from the defaults. Null if none does.';
+comment on column agents.continuous is 'True if events are matched when they arrive, besides the schedule. Null: they are not.';
 comment on column agents.lookback_minutes is 'Maximum age of a window that was not examined on time and is still examined. Null for the default.';
 comment on column agents.suppression_minutes is 'Period in which a verdict applies to later candidates of the same entity and kind.';
 comment on column agents.dismiss_confidence is 'Confidence from which a judge may dismiss a candidate. Null is 70.';

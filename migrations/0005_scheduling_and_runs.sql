@@ -173,7 +173,7 @@ create table runs (
 ) partition by range (due_at);
 comment on table runs is 'Runs of detections. A slot has exactly one run. Partitioned by month.';
 comment on column runs.due_at is 'When the run is due, in slot time. The slot of a scheduled run.';
-comment on column runs.trigger is 'schedule, manual or backfill.';
+comment on column runs.trigger is 'schedule, manual, backfill or continuous.';
 comment on column runs.key_id is 'API key that requested the run. Null for scheduled runs.';
 comment on column runs.actor is 'Person or key that signed in, if the run was requested with a session.';
 comment on column runs.status is 'queued, running, completed, failed or cancelled.';
@@ -299,7 +299,7 @@ create table run_queue (
   foreign key (organization_id, detection_id) references agents (organization_id, id)
 );
 comment on table run_queue is 'Queued and running runs. A row is deleted when its run ends.';
-comment on column run_queue.kind is 'schedule, manual or backfill.';
+comment on column run_queue.kind is 'schedule, manual, backfill or continuous.';
 comment on column run_queue.model_alias is 'Model alias that judges the candidates of the run. Empty while its windows are examined.';
 comment on column run_queue.phase is 'The queue: examine or judge.';
 comment on column run_queue.start_at is 'Earliest start, in slot time.';
@@ -339,6 +339,69 @@ comment on column lanes.judges is 'The queue: false to examine, true to judge. T
 comment on column lanes.cap is 'Maximum number of concurrent runs in the lane. To judge, the limit of the alias applies as well.';
 create index on lanes (judges, served_at);
 select tocsin_protect('lanes');
+
+-- Continuous matching ----------------------------------------------------------------------------------------------------------------
+
+create table match_positions (
+  organization_id uuid not null references organizations (id),
+  dataset text not null,
+  matched_to timestamptz not null,
+  lease_until timestamptz,
+  worker uuid,
+  served_at timestamptz not null default 'epoch',
+  primary key (organization_id, dataset)
+);
+comment on table match_positions is 'How far the events of a dataset have been matched with continuous detections.';
+comment on column match_positions.matched_to is 'End of the matched events by `_ingested`, exclusive.';
+comment on column match_positions.lease_until is 'End of the lease of a matcher, by the clock of the database. Null if none has it.';
+comment on column match_positions.worker is 'ID of the claim. It fences the writes of a matcher that lost its lease.';
+comment on column match_positions.served_at is 'When an organization was served last: the one served longest ago is next.';
+select tocsin_protect('match_positions');
+
+create table continuous_detections (
+  organization_id uuid not null,
+  detection_id uuid not null,
+  revision int not null,
+  dataset text,
+  obstacle text,
+  expensive boolean not null default false,
+  matched_from timestamptz,
+  paused_at timestamptz,
+  minute_at timestamptz,
+  minute_events int not null default 0,
+  events bigint not null default 0,
+  missed bigint not null default 0,
+  matched_at timestamptz,
+  latency_ms bigint,
+  primary key (organization_id, detection_id),
+  foreign key (organization_id, detection_id) references agents (organization_id, id)
+);
+comment on table continuous_detections is 'What the matcher knows of detections that are to be matched when events arrive.';
+comment on column continuous_detections.revision is 'Revision of the definition that the row is about.';
+comment on column continuous_detections.dataset is 'Dataset that the query reads. Null with an obstacle.';
+comment on column continuous_detections.obstacle is 'Why the detection only runs at its slots. Null: it is matched.';
+comment on column continuous_detections.expensive is 'True if no text is known that an event must have to match, so that the condition is evaluated for every event.';
+comment on column continuous_detections.matched_from is 'Events that arrived from this time on were matched with this revision.';
+comment on column continuous_detections.paused_at is 'When it matched more events than the limit and went back to its slots. Null: it did not.';
+comment on column continuous_detections.minute_at is 'Minute of slot time in which it matched last.';
+comment on column continuous_detections.minute_events is 'Events that it matched in that minute.';
+comment on column continuous_detections.events is 'Events that it has matched.';
+comment on column continuous_detections.missed is 'Events that a slot found although they had been matched before, at the same revision, without being found.';
+comment on column continuous_detections.latency_ms is 'Time from the receipt of the latest matched events to their stored candidates.';
+select tocsin_protect('continuous_detections');
+
+create table matched_windows (
+  organization_id uuid not null,
+  detection_id uuid not null,
+  window_from timestamptz not null,
+  window_to timestamptz not null,
+  events int not null,
+  primary key (organization_id, detection_id, window_from),
+  check (window_from < window_to),
+  foreign key (organization_id, detection_id) references agents (organization_id, id)
+);
+comment on table matched_windows is 'Windows by `_ingested` in which events match a continuous detection, until its next continuous run has examined them.';
+select tocsin_protect('matched_windows');
 
 -- Memory of the analysis -------------------------------------------------------------------------------------------------------------
 

@@ -14,6 +14,7 @@ create table candidates (
   entity_type text not null,
   kind text not null,
   kind_key text not null,
+  event_key text,
   severity text not null,
   facts text not null,
   rows text not null,
@@ -35,6 +36,7 @@ comment on column candidates.run_id is 'Run that found the candidate.';
 comment on column candidates.trigger is 'Trigger of that run.';
 comment on column candidates.kind is 'Detection category.';
 comment on column candidates.kind_key is 'Finding without times and counts. Part of the key of the hit.';
+comment on column candidates.event_key is 'Key of the hit of a candidate that is a single event, which the continuous matching and the slots share. Null for all others, and in manual runs.';
 comment on column candidates.facts is 'JSON of the facts that the analysis computed.';
 comment on column candidates.rows is 'JSON array of the log rows shown to the judge.';
 comment on column candidates.generation is 'Generation of the memory that the candidate was compared with.';
@@ -49,6 +51,7 @@ create index candidates_review on candidates (organization_id, case_id) where st
 create index candidates_dismissed on candidates (judged_at) where state = 'judged' and hit_id is null;
 create index candidates_window on candidates (organization_id, detection_id, window_from);
 create index on candidates (organization_id, run_id);
+create unique index candidates_of_events on candidates (organization_id, event_key) where event_key is not null;
 select tocsin_protect('candidates');
 
 create table review_cases (

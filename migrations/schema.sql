@@ -461,6 +461,7 @@ create table agents (
   time_field text, -- Result column with the time of a row. Null if the analysis chooses it.
   tuning text, -- JSON of the thresholds of the analysis that differ from the defaults. Null if none does.
   lookback_minutes integer, -- Maximum age of a window that was not examined on time and is still examined. Null for the default.
+  continuous boolean, -- True if events are matched when they arrive, besides the schedule. Null: they are not.
   suppression_minutes integer, -- Period in which a verdict applies to later candidates of the same entity and kind.
   dismiss_confidence integer, -- Confidence from which a judge may dismiss a candidate. Null is 70.
   acceptance_criteria text, -- JSON array of what a run of a model must fulfill: sentences, or checks that code decides. Null if there are none.
@@ -828,7 +829,7 @@ create table runs (
   id uuid not null,
   detection_id uuid not null,
   due_at timestamp with time zone not null, -- When the run is due, in slot time. The slot of a scheduled run.
-  trigger text not null, -- schedule, manual or backfill.
+  trigger text not null, -- schedule, manual, backfill or continuous.
   key_id text, -- API key that requested the run. Null for scheduled runs.
   actor text, -- Person or key that signed in, if the run was requested with a session.
   custom_instructions text,
@@ -961,7 +962,7 @@ create table run_queue (
   organization_id uuid not null,
   run_id uuid not null,
   detection_id uuid not null,
-  kind text not null, -- schedule, manual or backfill.
+  kind text not null, -- schedule, manual, backfill or continuous.
   model_alias text not null default ''::text, -- Model alias that judges the candidates of the run. Empty while its windows are examined.
   phase text not null default 
 CASE model_alias
@@ -1015,6 +1016,65 @@ alter table lanes force row level security;
 create policy every on lanes to tocsin_system using (true) with check (true);
 create policy own on lanes to tocsin_app using ((organization_id = ( SELECT tocsin_org() AS tocsin_org))) with check ((organization_id = ( SELECT tocsin_org() AS tocsin_org)));
 grant select, insert, update, delete on lanes to tocsin_app, tocsin_system;
+
+-- How far the events of a dataset have been matched with continuous detections.
+create table match_positions (
+  organization_id uuid not null,
+  dataset text not null,
+  matched_to timestamp with time zone not null, -- End of the matched events by `_ingested`, exclusive.
+  lease_until timestamp with time zone, -- End of the lease of a matcher, by the clock of the database. Null if none has it.
+  worker uuid, -- ID of the claim. It fences the writes of a matcher that lost its lease.
+  served_at timestamp with time zone not null default '1970-01-01 00:00:00+00'::timestamp with time zone, -- When an organization was served last: the one served longest ago is next.
+  constraint match_positions_pkey PRIMARY KEY (organization_id, dataset),
+  constraint match_positions_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id)
+);
+alter table match_positions enable row level security;
+alter table match_positions force row level security;
+create policy every on match_positions to tocsin_system using (true) with check (true);
+create policy own on match_positions to tocsin_app using ((organization_id = ( SELECT tocsin_org() AS tocsin_org))) with check ((organization_id = ( SELECT tocsin_org() AS tocsin_org)));
+grant select, insert, update, delete on match_positions to tocsin_app, tocsin_system;
+
+-- What the matcher knows of detections that are to be matched when events arrive.
+create table continuous_detections (
+  organization_id uuid not null,
+  detection_id uuid not null,
+  revision integer not null, -- Revision of the definition that the row is about.
+  dataset text, -- Dataset that the query reads. Null with an obstacle.
+  obstacle text, -- Why the detection only runs at its slots. Null: it is matched.
+  expensive boolean not null default false, -- True if no text is known that an event must have to match, so that the condition is evaluated for every event.
+  matched_from timestamp with time zone, -- Events that arrived from this time on were matched with this revision.
+  paused_at timestamp with time zone, -- When it matched more events than the limit and went back to its slots. Null: it did not.
+  minute_at timestamp with time zone, -- Minute of slot time in which it matched last.
+  minute_events integer not null default 0, -- Events that it matched in that minute.
+  events bigint not null default 0, -- Events that it has matched.
+  missed bigint not null default 0, -- Events that a slot found although they had been matched before, at the same revision, without being found.
+  matched_at timestamp with time zone,
+  latency_ms bigint, -- Time from the receipt of the latest matched events to their stored candidates.
+  constraint continuous_detections_pkey PRIMARY KEY (organization_id, detection_id),
+  constraint continuous_detections_organization_id_detection_id_fkey FOREIGN KEY (organization_id, detection_id) REFERENCES agents(organization_id, id)
+);
+alter table continuous_detections enable row level security;
+alter table continuous_detections force row level security;
+create policy every on continuous_detections to tocsin_system using (true) with check (true);
+create policy own on continuous_detections to tocsin_app using ((organization_id = ( SELECT tocsin_org() AS tocsin_org))) with check ((organization_id = ( SELECT tocsin_org() AS tocsin_org)));
+grant select, insert, update, delete on continuous_detections to tocsin_app, tocsin_system;
+
+-- Windows by `_ingested` in which events match a continuous detection, until its next continuous run has examined them.
+create table matched_windows (
+  organization_id uuid not null,
+  detection_id uuid not null,
+  window_from timestamp with time zone not null,
+  window_to timestamp with time zone not null,
+  events integer not null,
+  constraint matched_windows_pkey PRIMARY KEY (organization_id, detection_id, window_from),
+  constraint matched_windows_check CHECK (window_from < window_to),
+  constraint matched_windows_organization_id_detection_id_fkey FOREIGN KEY (organization_id, detection_id) REFERENCES agents(organization_id, id)
+);
+alter table matched_windows enable row level security;
+alter table matched_windows force row level security;
+create policy every on matched_windows to tocsin_system using (true) with check (true);
+create policy own on matched_windows to tocsin_app using ((organization_id = ( SELECT tocsin_org() AS tocsin_org))) with check ((organization_id = ( SELECT tocsin_org() AS tocsin_org)));
+grant select, insert, update, delete on matched_windows to tocsin_app, tocsin_system;
 
 -- Values that the analysis stores for each window, such as the count of an entity, to compare later windows with.
 create table memory (
@@ -1081,6 +1141,7 @@ create table candidates (
   entity_type text not null,
   kind text not null, -- Detection category.
   kind_key text not null, -- Finding without times and counts. Part of the key of the hit.
+  event_key text, -- Key of the hit of a candidate that is a single event, which the continuous matching and the slots share. Null for all others, and in manual runs.
   severity text not null,
   facts text not null, -- JSON of the facts that the analysis computed.
   rows text not null, -- JSON array of the log rows shown to the judge.
@@ -1098,6 +1159,7 @@ create table candidates (
   constraint candidates_organization_id_detection_id_fkey FOREIGN KEY (organization_id, detection_id) REFERENCES agents(organization_id, id)
 );
 CREATE INDEX candidates_dismissed ON candidates USING btree (judged_at) WHERE state = 'judged'::text AND hit_id IS NULL;
+CREATE UNIQUE INDEX candidates_of_events ON candidates USING btree (organization_id, event_key) WHERE event_key IS NOT NULL;
 CREATE INDEX candidates_organization_id_detection_id_window_from_id_idx ON candidates USING btree (organization_id, detection_id, window_from, id) WHERE state = 'pending'::text;
 CREATE INDEX candidates_organization_id_run_id_idx ON candidates USING btree (organization_id, run_id);
 CREATE INDEX candidates_raised ON candidates USING btree (organization_id, detection_id, created_at) WHERE state = 'raised'::text;

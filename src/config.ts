@@ -70,6 +70,7 @@ export function loadConfig(env: Environment = readEnvironment()) {
     isTraced:
       settings.OTEL_EXPORTER_OTLP_ENDPOINT !== undefined && settings.OTEL_SDK_DISABLED?.toLowerCase() !== 'true',
     runsAtOnce: settings.TOCSIN_RUNS_AT_ONCE,
+    continuousPerMinute: settings.TOCSIN_CONTINUOUS_PER_MINUTE,
     spreadMs: settings.TOCSIN_SPREAD_SECONDS * 1000,
     keep: {
       rowsDays: settings.TOCSIN_KEEP_ROWS_DAYS,

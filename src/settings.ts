@@ -175,6 +175,9 @@ export const Settings = z.object({
     'Comma-separated directories with log source mappings for Sigma rules, which take precedence over the shipped ones.',
   ),
   TOCSIN_RUNS_AT_ONCE: integer(2, 1, 64).describe('Detection runs that one process examines concurrently.'),
+  TOCSIN_CONTINUOUS_PER_MINUTE: integer(100, 1, 10_000).describe(
+    'Events that a continuous detection may match in a minute. With more, it goes back to its slots.',
+  ),
   TOCSIN_SPREAD_SECONDS: integer(120, 0, 3_000).describe(
     'Time over which the runs of one slot are spread: by organization on the embedded log store, by detection on a connection. See [scale.md](../operate/scale.md#a-million-hourly-detections).',
   ),

@@ -1,4 +1,5 @@
 import { listLateQueuesAcrossOrgs, type LateQueue } from '../detection/scheduling/run-queue.store.ts';
+import { findLateMatchingAcrossOrgs } from '../detection/continuous/match-positions.store.ts';
 import type { Deps } from './deps.ts';
 
 /** Returns why the service works only in part, for `/readyz`. */
@@ -8,9 +9,15 @@ export async function listDegradedReasons({
   diskGuard,
 }: Pick<Deps, 'db' | 'clockGuard' | 'diskGuard'>): Promise<string[]> {
   const late = (await listLateQueuesAcrossOrgs(db)).map(describeLateQueue);
-  const reasons = [clockGuard.reason(), await diskGuard.reason(), db.replica?.fault() ?? null, ...late];
+  const unmatched = describeUnmatched(await findLateMatchingAcrossOrgs(db));
+  const reasons = [clockGuard.reason(), await diskGuard.reason(), db.replica?.fault() ?? null, unmatched, ...late];
   return reasons.filter((reason) => reason !== null);
 }
+
+const describeUnmatched = (since: Date | null): string | null =>
+  since === null
+    ? null
+    : `Events have waited to be matched with continuous detections since ${since.toISOString()}. Start workers with the role match.`;
 
 function describeLateQueue({ phase, modelAlias, since }: LateQueue): string {
   return phase === 'examine'

@@ -49,6 +49,7 @@ import { eventRoutes } from '../platform/notifications/stream/events.routes.ts';
 import { destinationRoutes } from '../platform/notifications/destinations.routes.ts';
 import { testingRoutes } from '../detection/testing/testing.routes.ts';
 import { reviewQueueRoutes } from '../detection/runs/review-queue/review-queue.routes.ts';
+import { continuousRoutes } from '../detection/continuous/continuous.routes.ts';
 import { runDetailRoutes, runRoutes } from '../detection/runs/runs.routes.ts';
 import { generateDetectionRoutes } from '../agents/suggestions/generate-detection.routes.ts';
 import { searchRoutes, connectionRoutes } from '../detection/connections/connections.routes.ts';
@@ -247,6 +248,7 @@ function registerDetections(app: App, deps: Deps): void {
   sigmaRoutes(app, deps);
   testingRoutes(app, deps);
   runRoutes(app, deps);
+  continuousRoutes(app, deps);
   runDetailRoutes(app, deps);
   toolRoutes(app, deps);
   agentSettingsRoutes(app, deps);

@@ -8,6 +8,9 @@ export type InstallationFigures = {
   slotLag: number;
   queueAge: number;
   judgeQueueAge: number;
+  matchLag: number;
+  missedEvents: number;
+  pausedContinuous: number;
   pendingWindows: number;
   failedWindows: number;
   openGaps: number;
@@ -40,6 +43,11 @@ export async function readInstallationFiguresAcrossOrgs(db: Db): Promise<Install
       select
         (select coalesce(greatest(0, extract(epoch from now() - min(next_slot_at))), 0) from schedules where active and ${isNotSuspended(sql`organization_id`)}) as "slotLag",
         ${selectQueueAge('examine')} as "queueAge", ${selectQueueAge('judge')} as "judgeQueueAge",
+        (select coalesce(greatest(0, extract(epoch from now() - min(p.matched_to))), 0) from match_positions p
+           join datasets d on d.organization_id = p.organization_id and d.name = p.dataset
+           where d.last_ingested_at >= p.matched_to and ${isNotSuspended(sql`p.organization_id`)}) as "matchLag",
+        (select coalesce(sum(missed), 0) from continuous_detections) as "missedEvents",
+        (select count(*) from continuous_detections where paused_at is not null) as "pausedContinuous",
         (select count(*) from pending_windows) as "pendingWindows",
         (select count(*) from pending_windows where failure is not null) as "failedWindows",
         (select count(*) from gaps where state = 'open') as "openGaps",

@@ -21,6 +21,18 @@ const gauges: Record<keyof InstallationFigures, [name: string, help: string]> = 
     'tocsin_judge_queue_oldest_seconds',
     'How long the run that has waited longest for a model could have been judged.',
   ],
+  matchLag: [
+    'tocsin_match_lag_seconds',
+    'How long the oldest event has waited to be matched with continuous detections.',
+  ],
+  missedEvents: [
+    'tocsin_stream_missed',
+    'Events that slots found although the continuous matching should have. Expected: 0.',
+  ],
+  pausedContinuous: [
+    'tocsin_continuous_paused',
+    'Continuous detections that matched too many events and went back to their slots.',
+  ],
   pendingWindows: ['tocsin_pending_windows', 'Windows that wait to be examined.'],
   failedWindows: ['tocsin_failed_windows', 'Windows that wait after a failed query.'],
   openGaps: ['tocsin_open_gaps', 'Open gaps: time that no run examined.'],

@@ -44,7 +44,7 @@ test.each([
   [['plan'], /missing required argument 'DIR'.*Help: {2}tocsin plan --help/s],
   [
     ['work', '--only', 'runs,run'],
-    /option '--only <ROLES>'.*"run" is not a role. The roles are runs, judge, ingest, deliver/s,
+    /option '--only <ROLES>'.*"run" is not a role. The roles are runs, match, judge, ingest, deliver/s,
   ],
   [['serve', '--only', 'runs'], /unknown option '--only'/],
   [['migrate', 'now'], /too many arguments.*Usage: tocsin migrate/s],

@@ -10,7 +10,7 @@ test('the workers of the page start with their roles and answer on their ports',
   const ports = [await findFreeLoopbackPort(), await findFreeLoopbackPort()].map(({ port }) => String(port));
   const fillIn = (shell: string): string =>
     shell.replace('postgres://tocsin@db/tocsin', url).replaceAll('8081', ports[0]!).replaceAll('8082', ports[1]!);
-  const isUp = /^(?=[^]*listens on)(?=[^]*Working: runs\.)(?=[^]*Working: judge, ingest, deliver\.)/;
+  const isUp = /^(?=[^]*listens on)(?=[^]*Working: runs, match\.)(?=[^]*Working: judge, ingest, deliver\.)/;
   const service = await startService(fillIn(startBlock(page, 'run: roles')), isUp);
   try {
     const health = blocksOf(page).find(({ mark }) => mark === 'run: health')!;

@@ -44,6 +44,7 @@ test('a worker does only the work of its roles', async () => {
     const metrics = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
     expect(metrics.match(/^tocsin_worker_role.*/gm)).toEqual([
       'tocsin_worker_role{role="runs"} 0',
+      'tocsin_worker_role{role="match"} 0',
       'tocsin_worker_role{role="judge"} 0',
       'tocsin_worker_role{role="ingest"} 0',
       'tocsin_worker_role{role="deliver"} 1',

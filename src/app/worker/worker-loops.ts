@@ -26,6 +26,7 @@ import { relevanceLoop } from '../../feed/relevance/score-items.ts';
 import { modelCheckLoop } from '../../platform/models/model-pauses.ts';
 import { recountLoop } from '../../detection/runs/workers/recount-days.ts';
 import { reviewLoop } from '../../detection/runs/reviews/review-runs.ts';
+import { matchLoop } from '../../detection/continuous/match-loop.ts';
 import { executeLoop, judgeLoop, reapLoop, scheduleLoop } from '../../detection/runs/workers/run-loops.ts';
 
 type WorkerLoop = (deps: Deps, signal: AbortSignal) => Promise<void>;
@@ -45,6 +46,8 @@ export const workerLoops = {
     builtInAgent: builtInAgentLoop,
     sweep: sweepLoop,
   },
+  /** Matching of new events with continuous detections. */
+  match: { match: matchLoop },
   /** Models that judge what runs found, and grade how they did. */
   judge: { judge: judgeLoop, modelCheck: modelCheckLoop, review: reviewLoop },
   /** The feed, the files of the log store, and retention. */

@@ -11,6 +11,8 @@ export type AnalysisDefinition = {
   slotMs: number;
   /** Absent: the defaults apply. */
   tuning?: Tuning;
+  /** Each event is a candidate of its own. Absent: each entity is. */
+  continuous?: true;
 };
 
 /** The time range `[from, to)`. `aggregate`: the rows are groups, not events. */

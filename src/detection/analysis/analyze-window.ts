@@ -3,6 +3,7 @@ import { getCategory } from './registry.ts';
 import type { AnalysisInput, Finding, WindowResult } from './category.ts';
 import type { AnalysisDefinition, AnalysisWindow } from './analysis-definition.ts';
 import { groupRows, type EntityGroup } from './rows/group-rows.ts';
+import { computeRowId } from './rows/render-row.ts';
 import {
   type MemoryEntry,
   type MemoryQuery,
@@ -25,9 +26,24 @@ export function* prepareWindow(
   window: AnalysisWindow,
   definition: AnalysisDefinition,
 ): Steps<PreparedWindow> {
-  const input = { groups: yield* groupRows(rows, definition), window, definition };
+  const groups = yield* definition.continuous && !window.aggregate
+    ? groupEvents(rows, window, definition)
+    : groupRows(rows, definition);
+  const input = { groups, window, definition };
   const category = getCategory(definition.category);
   return { ...input, memory: yield* category.buildMemory(input), query: yield* category.buildMemoryQuery(input) };
+}
+
+/** Groups the rows of each event on its own, so that the groups of an event do not depend on which others are in the window. */
+function* groupEvents(
+  rows: readonly QueryRow[],
+  window: AnalysisWindow,
+  definition: AnalysisDefinition,
+): Steps<EntityGroup[]> {
+  const events = Map.groupBy(rows, (row) => computeRowId(row, window));
+  const groups: EntityGroup[] = [];
+  for (const ofEvent of events.values()) groups.push(...(yield* groupRows(ofEvent, definition)));
+  return groups;
 }
 
 /** Runs the second half: returns the candidates sorted by severity, z and count (highest first), then entity. */

@@ -1,8 +1,11 @@
 import { runAtOnce } from '../../platform/lib/concurrency/slices.ts';
 import { appError, type FieldError } from '../../platform/lib/errors.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
-import { SiemError, type QueryCheck } from '../siem/connector.ts';
+import { selectsLogStore, SiemError, type QueryCheck } from '../siem/connector.ts';
+import type { Tuning } from '../analysis/tuning.schema.ts';
 import { findResultWarnings } from '../analysis/result-warnings.ts';
+import { effectiveCron } from './record/cron-schedule.ts';
+import { findContinuousObstacle } from './record/continuous.ts';
 import { toQueryWarnings, findRunErrors } from './record/warnings.ts';
 import { toDefinition, type Definition } from './record/detection-record.ts';
 import type { AgentView, AgentWithPrompt } from './record/detection-row.ts';
@@ -31,10 +34,11 @@ export async function checkCanRun(deps: CheckDetectionDeps, orgId: OrgId, agent:
     code,
     detail,
   }));
-  const check = agent.siem_connected ? await checkAgentQuery(deps, orgId, agent) : undefined;
-  if (check && 'failed' in check) errors.push(check.failed);
+  const checked = agent.siem_connected ? await checkAgentQuery(deps, orgId, agent) : undefined;
+  if (checked && 'failed' in checked) errors.push(checked.failed);
   throwIfAny(errors);
-  return check && 'columns' in check ? describeCheck(agent, check) : [];
+  const check = checked && 'columns' in checked ? checked : undefined;
+  return [...(check ? describeCheck(agent, check) : []), ...warnNotContinuous(orgId, agent, check)];
 }
 
 async function checkAgentQuery(
@@ -56,6 +60,19 @@ function describeCheck(agent: AgentView, { columns, warnings }: QueryCheck): War
   const result = { groups: [], columns: columns ?? undefined, aggregate: false };
   const needed = { category: category ?? 'custom', entityField, timeField };
   return toQueryWarnings([...warnings, ...runAtOnce(findResultWarnings(result, needed))]);
+}
+
+/** Returns a warning if the detection is to be matched when events arrive and cannot be. */
+function warnNotContinuous(orgId: OrgId, agent: AgentView, check: QueryCheck | undefined): Warning[] {
+  if (!agent.continuous) return [];
+  const detail = findContinuousObstacle({
+    category: agent.detection_category,
+    isScheduled: effectiveCron(agent) !== null,
+    isLocal: selectsLogStore(orgId, { connectionId: agent.connection_id, siemType: agent.siem_type }),
+    tuning: agent.tuning === null ? null : (JSON.parse(agent.tuning) as Tuning),
+    crossEventPart: check?.crossEventPart,
+  });
+  return detail === null ? [] : [{ code: 'not_continuous', field: 'continuous', detail }];
 }
 
 /** Implements `?require=tests`. Throws 422 `check_failed` with the tests that fail, or if the detection has no tests. */

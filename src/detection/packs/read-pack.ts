@@ -19,6 +19,7 @@ const overridableFields = [
   'detectionCadence',
   'customCronSchedule',
   'cronTimezone',
+  'continuous',
   'lookbackMinutes',
   'suppressionMinutes',
   'tuning',

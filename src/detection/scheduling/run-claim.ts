@@ -2,7 +2,7 @@ import { sql, type RawBuilder } from 'kysely';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import { queryRow, type Tx } from '../../platform/db/db.ts';
 
-export const runKinds = ['schedule', 'manual', 'backfill'] as const;
+export const runKinds = ['schedule', 'manual', 'backfill', 'continuous'] as const;
 export type RunKind = (typeof runKinds)[number];
 
 /** The queue in which a run waits: its windows are examined, or its candidates are judged. */

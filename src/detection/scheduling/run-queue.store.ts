@@ -20,7 +20,7 @@ export type QueueEntry = {
 /** Concurrent backfills of an organization in each queue, and with each model alias. */
 const backfillLaneCap = 2;
 
-/** Queues runs of one kind, at most one manual and one backfill run per detection. Returns the IDs of the queued runs. */
+/** Queues runs of one kind, at most one manual and one backfill run per detection, and one that no worker has begun of the others. Returns the IDs of the queued runs. */
 export async function insertQueueEntries(tx: Tx, kind: RunKind, entries: QueueEntry[]): Promise<Set<string>> {
   if (entries.length === 0) return new Set();
   const lanes =
@@ -36,7 +36,7 @@ export async function insertQueueEntries(tx: Tx, kind: RunKind, entries: QueueEn
       ), new_lanes as (${lanes} on conflict do nothing)
       insert into run_queue (organization_id, run_id, detection_id, kind, due_at, start_at, connection_id)
       select organization_id, run_id, detection_id, ${kind}::text, due_at, start_at, connection_id from entries
-      where ${kind}::text = 'schedule' or not exists (select from run_queue q where q.organization_id = entries.organization_id
+      where ${kind}::text in ('schedule', 'continuous') or not exists (select from run_queue q where q.organization_id = entries.organization_id
         and q.detection_id = entries.detection_id and q.kind = ${kind})
       on conflict do nothing
       returning run_id as id`;

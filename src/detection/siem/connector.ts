@@ -68,6 +68,8 @@ export type SearchResult = {
 export type QueryCheck = Pick<SearchResult, 'noData'> & {
   columns: string[] | null;
   warnings: { code: string; detail: string }[];
+  /** Why the query is no filter over single events, as the end of the sentence "The query …". Null: it is one. Absent: unknown. */
+  crossEventPart?: string | null;
 };
 
 /**

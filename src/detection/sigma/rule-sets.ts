@@ -196,7 +196,7 @@ const isSealed = ({ clock, to, ingestedBefore }: QueryWindow): boolean =>
   clock === 'ingest' || (clock === 'slot' && ingestedBefore?.getTime() === to.getTime());
 
 /** Returns whether a rule can run in a set. In a query, a path that begins like the table or its CTE refers to that table. */
-const canShare = ({ table, fields }: RuleQuery): boolean =>
+export const canShare = ({ table, fields }: RuleQuery): boolean =>
   fields.every(({ names }) => names.every((name) => !['logs', table].includes(name.split('.')[0]!.toLowerCase())));
 
 /** Returns the rule of the log store that corresponds to the query of a rule. */

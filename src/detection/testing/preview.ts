@@ -3,6 +3,7 @@ import { uuidv7 } from '../../platform/lib/ids.ts';
 import { mapInSlices } from '../../platform/lib/concurrency/slices.ts';
 import type { Caller } from '../../platform/http/caller.ts';
 import { checkModelAlias, buildDefinition } from '../detections/record/build-detection.ts';
+import { findContinuousObstacle } from '../detections/record/continuous.ts';
 import type { ActiveRun } from '../runs/run-model/active-run.ts';
 import type { RunVerdict } from '../runs/run-model/run-progress.ts';
 import type { JudgedResolution, Resolution } from '../runs/judging/resolutions/resolve-candidates.ts';
@@ -36,7 +37,16 @@ export async function previewDetection(
   const definition = buildDefinition(caller, input, now);
   const run = await openTrialRun(deps, { orgId: caller.orgId, detectionId: uuidv7(now), definition }, now);
   const result = await simulateTimeRange(deps, run, { range: parseTimeRange(from, to), now, stopped });
-  return toPreview(run, result);
+  return toPreview(run, result, await findObstacle(run, stopped));
+}
+
+/** Returns why the events of a detection cannot be matched when they arrive, or null if they can. The query has run. */
+async function findObstacle({ connection, definition }: ActiveRun, signal: AbortSignal): Promise<string | null> {
+  const { detectionCategory: category, detectionQuery, cronSchedule, tuning = null } = definition;
+  const isLocal = connection.id === undefined;
+  const check = isLocal ? await connection.check(detectionQuery, signal) : undefined;
+  const { crossEventPart } = check ?? {};
+  return findContinuousObstacle({ category, isScheduled: cronSchedule !== null, isLocal, tuning, crossEventPart });
 }
 
 /** Returns the first candidates whose rows the response can contain. */
@@ -49,7 +59,7 @@ async function listShown(resolutions: Resolution[]): Promise<Resolution[]> {
   return shown.map(({ resolution }) => resolution);
 }
 
-async function toPreview(run: ActiveRun, result: SimulationResult): Promise<Preview> {
+async function toPreview(run: ActiveRun, result: SimulationResult, obstacle: string | null): Promise<Preview> {
   const { windows, complete } = result;
   const resolutions = windows.flatMap((window) => window.resolutions);
   return {
@@ -66,6 +76,7 @@ async function toPreview(run: ActiveRun, result: SimulationResult): Promise<Prev
     candidatesTotal: resolutions.length,
     suppressed: result.suppressed,
     hits: collectHitKeys(resolutions).size,
+    continuous: { possible: obstacle === null, reason: obstacle },
     noData: windows.some(({ noData }) => noData),
     complete,
     model: run.model,

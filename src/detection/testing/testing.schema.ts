@@ -60,6 +60,9 @@ export const Preview = z.object({
   candidatesTotal: z.int(),
   suppressed: Suppressed,
   hits: z.int(),
+  continuous: z
+    .strictObject({ possible: z.boolean(), reason: z.string().nullable().describe('Why not.') })
+    .describe('Whether `continuous: true` would have events matched when they arrive.'),
   noData: z.boolean().describe('A dataset in the query has never received an event.'),
   complete: z.boolean().describe('false: the time limit was reached before all windows were examined.'),
   model: z.string(),

@@ -4,6 +4,7 @@ import { buildDeps } from '../../../src/app/build-deps.ts';
 import { loadConfig } from '../../../src/config.ts';
 import { openDb } from '../../../src/platform/db/db.ts';
 import { createLogger } from '../../../src/platform/lib/logging/logger.ts';
+import { matchLoop } from '../../../src/detection/continuous/match-loop.ts';
 import { executeLoop, judgeLoop, reapLoop, scheduleLoop } from '../../../src/detection/runs/workers/run-loops.ts';
 
 export type ToWorker = { now: string };
@@ -30,6 +31,7 @@ const trusting = { check: () => true, reason: () => null };
 const { signal } = stopped;
 await Promise.all([
   scheduleLoop(deps, trusting, signal),
+  matchLoop(deps, signal),
   executeLoop(deps, signal),
   judgeLoop(deps, signal),
   reapLoop(deps, signal),

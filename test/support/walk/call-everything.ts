@@ -142,6 +142,7 @@ async function useDetections(calls: ApiCalls): Promise<void> {
   await get(`/api/detections/${id}`);
   await get('/api/detections/summaries?sort=-newHits30d&limit=1');
   await get(`/api/detections/${id}/days?days=3`);
+  await get(`/api/detections/${id}/continuous`);
   await get(`/api/detections/${id}/windows`);
   await remove(`/api/detections/${id}`);
   await post(`/api/detections/${id}/restore`);

@@ -269,6 +269,15 @@ async function fillRuns(deps: Deps, org: TestOrg, mark: string): Promise<Pick<Fi
       tx,
     );
     await sql`update hits set group_id = ${group} where id = ${hits[0].id}`.execute(tx);
+    await sql`insert into match_positions (organization_id, dataset, matched_to) values (${org.id}, ${mark}, now())`.execute(
+      tx,
+    );
+    await sql`insert into continuous_detections (organization_id, detection_id, revision, obstacle) values (${org.id}, ${custom.id}, 0, ${mark})`.execute(
+      tx,
+    );
+    await sql`insert into matched_windows values (${org.id}, ${custom.id}, now(), now() + interval '1 second', 1)`.execute(
+      tx,
+    );
     await sql`insert into dataset_manifests (organization_id, dataset) select organization_id, name from datasets limit 1`.execute(
       tx,
     );

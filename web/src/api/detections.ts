@@ -46,6 +46,15 @@ export const detectionQuery = (id: string) =>
     queryFn: () => read(api.GET('/api/detections/{id}', path(id))),
   });
 
+const continuousMs = 5000;
+
+export const continuousQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['detections', 'continuous', id],
+    queryFn: () => read(api.GET('/api/detections/{id}/continuous', path(id))),
+    refetchInterval: continuousMs,
+  });
+
 export const detectionDaysQuery = (id: string) =>
   queryOptions({
     queryKey: ['detections', 'days', id],

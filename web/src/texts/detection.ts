@@ -50,6 +50,28 @@ export const texts = {
     precisionHint: 'Share of true positives among the hits that people judged.',
     scoreHint: 'How well runs were judged on average, 0 to 100.',
   },
+  continuous: {
+    title: 'Matching on arrival',
+    states: {
+      off: 'Off',
+      checking: 'Not checked yet',
+      matching: 'Matching',
+      paused: 'Paused: too many events matched',
+      not_possible: 'It runs at its slots only',
+    },
+    missed: (events: number) =>
+      `A slot found ${events} ${events === 1 ? 'event' : 'events'} that should have matched on arrival.`,
+    expensive: 'The query requires no text, so that it is evaluated for every event.',
+    seconds: (seconds: number) => `${seconds < 10 ? seconds.toFixed(1) : Math.round(seconds)} s`,
+    nothingWaits: 'Nothing',
+    figures: {
+      events: 'Events matched',
+      latency: 'Latency',
+      latencyHint: 'From the receipt of the latest matching events to their stored candidates.',
+      matchedAt: 'Last match',
+      waiting: 'Waiting since',
+    },
+  },
   days: 'Hits per day',
   lastDays: 'Last 30 days',
   dayNote: (hits: number, runs: number) => `${countHits(hits)}, ${countRuns(runs)}`,

@@ -18,6 +18,7 @@ export const texts = {
     schedule: 'Schedule',
     customCronSchedule: 'Cron expression',
     cronTimezone: 'Time zone',
+    continuous: 'Also match events when they arrive',
   },
   hints: {
     detectionQuery: 'Ctrl or Cmd with Enter previews. Ctrl with Space completes.',
@@ -27,6 +28,8 @@ export const texts = {
     tags: 'Separated by commas. attack.t1078 maps it to ATT&CK.',
     systemPrompt: 'What matters in the rows, for the model that judges them.',
     cronTimezone: 'Empty: UTC.',
+    continuous:
+      'For a query whose single events are decisive. Each event is then a candidate of its own. The preview says whether it is possible.',
     query: 'SELECT _id, _time, user, … FROM dataset WHERE …',
   },
   cadence: {
@@ -127,6 +130,7 @@ export const texts = {
   failed: 'It was not saved.',
   preview: {
     title: 'Preview',
+    continuous: { possible: 'Its events can be matched when they arrive.', impossible: 'It runs at its slots only.' },
     hint: 'Runs this definition over past events without storing anything.',
     window: 'Window',
     windows: { '1': 'Last 24 hours', '7': 'Last 7 days', '14': 'Last 14 days' },

@@ -210,6 +210,19 @@ export const detectionFields = {
     recordWhenUnset: 'omitted',
     definitionWhenUnset: 'omitted',
   },
+  continuous: {
+    column: 'continuous',
+    input: z
+      .boolean()
+      .describe(
+        'Matches events when they arrive, besides the schedule. The category must be `custom` or `privilege_escalation`, and the query a filter over single events of the embedded log store. Each event is then a candidate of its own.',
+      ),
+    output: z.boolean().optional(),
+    nullable: true,
+    default: false,
+    recordWhenUnset: 'omitted',
+    definitionWhenUnset: 'omitted',
+  },
   lookbackMinutes: {
     column: 'lookback_minutes',
     input: z.int().min(1).max(minutesMax),

@@ -13,6 +13,7 @@ import { checkCteName, foldName, readDatasetName } from '../table-names.ts';
 import { checkArguments, checkArrayType, checkShapes } from './tree-shapes.ts';
 import { listOptionalColumns, type Inspection } from './inspection.ts';
 import { listOutputColumns } from './output-columns.ts';
+import { findCrossEventPart } from './cross-event-part.ts';
 import { readFilters } from './read-filters.ts';
 
 type Scope = { ctes: ReadonlySet<string>; isOuter: boolean };
@@ -45,6 +46,7 @@ export function inspectTree(serialized: string): Inspection {
     jsonPaths: listJsonPaths(tree),
     filters: {},
     outputs: [],
+    crossEventPart: null,
   };
   visit(statements[0], { ctes: new Set(), isOuter: true }, inspection);
   inspection.optional = listOptionalColumns(tree, inspection.aliases);
@@ -54,6 +56,7 @@ export function inspectTree(serialized: string): Inspection {
     inspection.allColumns = true;
   inspection.filters = readFilters(tree, inspection.tables);
   inspection.outputs = listOutputColumns(tree);
+  inspection.crossEventPart = findCrossEventPart({ ...inspection, tree });
   return inspection;
 }
 

@@ -25,6 +25,8 @@ export type Inspection = {
   filters: Record<string, EventFilter>;
   /** The columns that the statement returns. */
   outputs: OutputColumn[];
+  /** Why the statement is no filter over single events, or null if it is one. See `findCrossEventPart`. */
+  crossEventPart: string | null;
 };
 
 /** Returns the names that a query mentions, in lower case, or undefined if it may read any column. */

@@ -222,6 +222,7 @@ const inspectionOf = (columns: number): Inspection => ({
   jsonPaths: [],
   filters: {},
   outputs: [],
+  crossEventPart: null,
 });
 
 test('keeps many short queries, few long ones, and none that is larger than an eighth of the cache', () => {

@@ -102,19 +102,21 @@ export async function checkLogsQuery(
   const contents = await loadContents(deps, orgId, { sources: inspected.sources, window, segments: [] });
   const plan = createSearchPlan(inspected, contents, window);
   const { emptyDatasets } = plan;
+  const { crossEventPart } = inspected.inspection;
   // Without data, the columns are unknown.
   if (emptyDatasets.length > 0)
     return {
       noData: true,
       columns: null,
       warnings: describeEmptyDatasets(emptyDatasets, contents),
+      crossEventPart,
     };
   const run = { timeoutMs: 10_000, ...(signal ? { signal } : {}) };
   try {
     const { result, unknown } = await runWithUnknownColumns(plan, plan.buildJob, (job) =>
       deps.engine.query(orgId, { ...job, mode: 'check' }, run),
     );
-    return { noData: false, columns: result.columns, warnings: unknown };
+    return { noData: false, columns: result.columns, warnings: unknown, crossEventPart };
   } catch (error) {
     throw explainUnknownColumn(error, contents.fields);
   }

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Tx, Db } from '../../../platform/db/db.ts';
+import { queryRows, type Tx, type Db } from '../../../platform/db/db.ts';
 import { splitIntoBatches } from '../../../platform/lib/concurrency/batches.ts';
 import { mapInSlices } from '../../../platform/lib/concurrency/slices.ts';
 import { uuidv7 } from '../../../platform/lib/ids.ts';
@@ -7,6 +7,9 @@ import type { Candidate } from '../../analysis/candidate.ts';
 import { isRemembered, writeMemory } from '../../analysis/memory/memory.store.ts';
 import { coverGapWindow, coverWindow, replaceWindowWithGap } from '../../scheduling/coverage.store.ts';
 import { splitOffGapWindow } from '../../scheduling/fill-gaps.store.ts';
+import { countMissedEvents } from '../../continuous/continuous-detections.store.ts';
+import { deleteMatchedWindow } from '../../continuous/matched-windows.store.ts';
+import { createHitKey } from '../../hits/hit-key.ts';
 import { scheduleLateSlots } from './late-slots.ts';
 import {
   deleteRecheck,
@@ -36,21 +39,54 @@ export class PastChangedError extends Error {}
  * candidates. Returns the progress of the run, which the caller stores. Stores nothing for a window that is no longer pending
  * because it passed the look-back limit. Manual runs change neither coverage nor memory. Throws `PastChangedError`.
  */
-export async function commitWindow(tx: Tx, run: ActiveRun, examination: Examination, now: Date): Promise<RunProgress> {
+export async function commitWindow(
+  tx: Tx,
+  run: ActiveRun,
+  examination: Examination,
+  now: Date,
+): Promise<{ progress: RunProgress; found: boolean }> {
   const { trigger, progress } = run;
+  const { window } = examination;
+  const nothing = { progress, found: false };
   let { candidates } = examination;
   if (trigger === 'backfill') {
-    if (!(await commitLateWindow(tx, run, examination, now))) return progress;
+    if (!(await commitLateWindow(tx, run, examination, now))) return nothing;
     candidates = await reconcileCandidates(tx, run, { ...examination, now });
+  } else if (trigger === 'continuous') {
+    if (!(await deleteMatchedWindow(tx, run, { window, now }))) return nothing;
   } else {
-    if (trigger === 'schedule' && !(await commitScheduledWindow(tx, run, examination, now))) return progress;
+    if (trigger === 'schedule' && !(await commitScheduledWindow(tx, run, examination, now))) return nothing;
     await scheduleLateSlots(tx, run, examination.lateSlots, now);
   }
+  if (examination.ofEvents) candidates = await dropKnownEvents(tx, run, candidates);
+  const isMissed = examination.ofEvents && trigger === 'schedule' && candidates.length > 0;
+  const missed = isMissed ? await countMissedEvents(tx, run.claim, { window, events: candidates.length }) : 0;
   await insertCandidates(tx, run, { ...examination, candidates }, now);
+  const found = candidates.length > 0;
   // Only the past of a revisited window changed.
-  if (examination.repeat === 'revisit') return progress;
-  return { ...progress, windows: [...progress.windows, examination.examined] };
+  if (examination.repeat === 'revisit') return { progress, found };
+  const examined = { ...examination.examined, candidates: candidates.length };
+  const warnings = missed === 0 ? progress.warnings : [...progress.warnings, describeMissed(missed)];
+  return { progress: { ...progress, windows: [...progress.windows, examined], warnings }, found };
 }
+
+const describeMissed = (events: number) => ({
+  code: 'stream_missed',
+  detail: `The continuous matching had not found ${events} of the events of a window. The slot has found them.`,
+});
+
+/** Returns the candidates without events that are candidates already, because the continuous matching or another run has found them. */
+async function dropKnownEvents(tx: Tx, run: ActiveRun, candidates: Candidate[]): Promise<Candidate[]> {
+  if (candidates.length === 0) return candidates;
+  const keys = candidates.map((candidate) => createEventKey(run, candidate));
+  const known = await queryRows<{ key: string }>(tx)`
+    select event_key as key from candidates where organization_id = ${run.orgId} and event_key = any(${keys}::text[])`;
+  const knownKeys = new Set(known.map(({ key }) => key));
+  return candidates.filter((_, index) => !knownKeys.has(keys[index]!));
+}
+
+const createEventKey = ({ detectionId }: ActiveRun, { entityType, entity, kindKey }: Candidate): string =>
+  createHitKey(detectionId, entityType, entity, kindKey);
 
 /** Returns false if the window is no longer pending. */
 async function commitScheduledWindow(tx: Tx, run: ActiveRun, examination: Examination, now: Date): Promise<boolean> {
@@ -114,7 +150,7 @@ async function replaceMemory(tx: Tx, run: ActiveRun, { window, memory }: Examina
 async function insertCandidates(
   tx: Tx,
   run: ActiveRun,
-  { window, candidates }: Pick<Examination, 'window' | 'candidates'>,
+  { candidates, ...examination }: Pick<Examination, 'window' | 'candidates' | 'ofEvents'>,
   now: Date,
 ): Promise<void> {
   const weightLimit = { max: rowCharsPerInsert, of: ({ rows }: CandidateTexts) => rows.length };
@@ -122,7 +158,7 @@ async function insertCandidates(
   for (const some of splitIntoBatches(candidates, candidatesPerInsert)) {
     const withTexts = await mapInSlices(some, (candidate) => ({ candidate, rows: JSON.stringify(candidate.rows) }));
     for (const batch of splitIntoBatches(withTexts, candidatesPerInsert, weightLimit))
-      await insertCandidateBatch(tx, run, { window, batch }, now);
+      await insertCandidateBatch(tx, run, { ...examination, batch }, now);
   }
 }
 
@@ -132,21 +168,23 @@ type CandidateTexts = { candidate: Candidate; rows: string };
 async function insertCandidateBatch(
   tx: Tx,
   run: ActiveRun,
-  { window, batch }: Pick<Examination, 'window'> & { batch: CandidateTexts[] },
+  { window, ofEvents, batch }: Pick<Examination, 'window' | 'ofEvents'> & { batch: CandidateTexts[] },
   now: Date,
 ): Promise<void> {
   const candidates = batch.map(({ candidate }) => candidate);
+  const eventKeys = candidates.map((candidate) => (ofEvents ? createEventKey(run, candidate) : null));
   await sql`
     insert into candidates (organization_id, id, detection_id, run_id, trigger, window_from, window_to, generation, created_at,
-      entity, entity_type, kind, kind_key, severity, facts, rows)
+      entity, entity_type, kind, kind_key, event_key, severity, facts, rows)
     select ${run.orgId}::uuid, id, ${run.detectionId}::uuid, ${run.id}::uuid, ${run.trigger}, ${window.from}::timestamptz,
-      ${window.to}::timestamptz, ${run.scope.generation}, ${now}::timestamptz, entity, entity_type, kind, kind_key, severity, facts, rows
+      ${window.to}::timestamptz, ${run.scope.generation}, ${now}::timestamptz, entity, entity_type, kind, kind_key, event_key, severity, facts, rows
     from unnest(${candidates.map(() => uuidv7(window.to))}::uuid[], ${candidates.map((candidate) => candidate.entity)}::text[],
       ${candidates.map((candidate) => candidate.entityType)}::text[], ${candidates.map((candidate) => candidate.kind)}::text[],
-      ${candidates.map((candidate) => candidate.kindKey)}::text[], ${candidates.map((candidate) => candidate.severity)}::text[],
+      ${candidates.map((candidate) => candidate.kindKey)}::text[], ${eventKeys}::text[], ${candidates.map((candidate) => candidate.severity)}::text[],
       ${candidates.map((candidate) => JSON.stringify(candidate.facts))}::text[],
       ${batch.map(({ rows }) => rows)}::text[])
-      as c (id, entity, entity_type, kind, kind_key, severity, facts, rows)`.execute(tx);
+      as c (id, entity, entity_type, kind, kind_key, event_key, severity, facts, rows)
+    on conflict (organization_id, event_key) where event_key is not null do nothing`.execute(tx);
 }
 
 /**

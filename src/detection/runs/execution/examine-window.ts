@@ -9,6 +9,7 @@ import type { TimeRange } from '../../scheduling/timeline.ts';
 import type { SearchResult } from '../../siem/connector.ts';
 import {
   isBeforeCoverage,
+  hasTimeLine,
   isTooOldToRaise,
   searchWindow,
   toQueryWindow,
@@ -30,6 +31,8 @@ export type Examination = {
   repeat: RepeatReason | undefined;
   examined: ExaminedWindow;
   candidates: Candidate[];
+  /** Each candidate is a single event, of which the detection has one candidate only, whichever run finds it first. */
+  ofEvents: boolean;
   /** The memory that later windows are compared with. Null if the category needs no memory or there is nothing to learn from yet. */
   memory: MemoryEntry[] | null;
   /** Version of the past that the window was compared with. */
@@ -53,7 +56,7 @@ export async function* examineWindow(
   const { result, lateSlots } = yield* timePhase('query', async function* () {
     const result = await searchWindow(run, query, signal);
     // A window that is examined again has found its late events the first time.
-    const mayBeLate = !repeat && run.trigger !== 'manual';
+    const mayBeLate = !repeat && hasTimeLine(run);
     return { result, lateSlots: mayBeLate ? yield* findLateSlots(deps, run, window, signal) : [] };
   });
   const slots = lateSlots.filter((slot) => isBeforeCoverage(run, slot));
@@ -87,6 +90,7 @@ export function analyzeResult(
       repeat,
       examined: summarizeWindow(window, result, { prepared, candidates, dropped }),
       candidates,
+      ofEvents: run.analysis.continuous === true && !result.aggregate && run.trigger !== 'manual',
       memory: prepared.query.want === 'nothing' || result.early ? null : prepared.memory,
       epoch,
       lateSlots,

@@ -4,7 +4,7 @@ import { countReviewedHits } from '../../hits/hit-status.store.ts';
 import type { RunClaim } from '../../scheduling/run-claim.ts';
 import { backfillBaseline, type BaselineDeps } from './backfill-baseline.ts';
 import { hasBackfillWindows } from './backfill-windows.store.ts';
-import { findGrouping, type WindowTask } from '../run-model/search-window.ts';
+import { findGrouping, hasTimeLine, type WindowTask } from '../run-model/search-window.ts';
 import { finishJudging, judgeCandidates } from '../judging/judge-candidates.ts';
 import { judgeRaisedCandidates } from '../judging/judge-raised.ts';
 import type { Judge } from '../judging/judge.ts';
@@ -77,8 +77,7 @@ async function examineRun(
   const windows = pending.slice(0, windowsMax);
   const hasMoreWindows = pending.length > windowsMax;
   const firstNewWindow = windows.find((window) => !window.repeat);
-  if (run.trigger !== 'manual' && firstNewWindow)
-    await runStep(run, backfillBaseline(deps, run, firstNewWindow, signal));
+  if (hasTimeLine(run) && firstNewWindow) await runStep(run, backfillBaseline(deps, run, firstNewWindow, signal));
   let mustJudge = !judge.instant && (hasPendingCandidates || (hasRaisedCandidates && run.trigger !== 'manual'));
   for (const [index, window] of windows.entries()) {
     const isLast = index === windows.length - 1 && !hasMoreWindows;
@@ -112,14 +111,13 @@ async function examineAndStore(
 ): Promise<StoredWindow> {
   for (let examinations = 1; ; examinations++) {
     const examination = await runStep(run, examineWindow(deps, run, window, session.signal));
-    const found = examination.candidates.length > 0;
     try {
-      const { progress, result } = await inRunTransaction(deps.db, run, async (tx) => {
-        const progress = await commitWindow(tx, run, examination, deps.clock());
+      const { progress, found, result } = await inRunTransaction(deps.db, run, async (tx) => {
+        const { progress, found } = await commitWindow(tx, run, examination, deps.clock());
         if (mayEnd && !(found && session.judge.instant))
-          return { progress, result: await endExamination(tx, deps, { ...run, progress }, mustJudge || found) };
+          return { progress, found, result: await endExamination(tx, deps, { ...run, progress }, mustJudge || found) };
         await writeProgress(tx, { ...run, progress });
-        return { progress };
+        return { progress, found };
       });
       run.progress = progress;
       return result ? { found, result } : { found };

@@ -5,6 +5,7 @@ import { toQueryWarnings } from '../../detections/record/warnings.ts';
 import { upsertQueryWarningsSql } from '../../detections/detections.store.ts';
 import { disableDetection } from '../../detections/life-cycle.ts';
 import { recordWindowFailure } from '../../scheduling/coverage.store.ts';
+import { deleteMatchedWindows } from '../../continuous/matched-windows.store.ts';
 import { reopenGaps } from '../../scheduling/fill-gaps.store.ts';
 import type { RunClaim } from '../../scheduling/run-claim.ts';
 import { deleteQueueEntry } from '../../scheduling/run-queue.store.ts';
@@ -33,6 +34,8 @@ const authorFailuresMax = 3;
  * occurrence to one. `now` is slot time.
  */
 export async function finishRun(tx: Tx, claim: RunKey, outcome: RunOutcome, now: Date): Promise<void> {
+  // The slots examine what a continuous run does not.
+  if (claim.kind === 'continuous' && outcome.status !== 'completed') await deleteMatchedWindows(tx, claim);
   if (outcome.status === 'failed') await recordFailure(tx, claim, outcome.failure, now);
   if (claim.kind === 'backfill') await reopenGaps(tx, claim, { runId: claim.runId, now });
   const { orgId, detectionId, runId, dueAt } = claim;
@@ -40,7 +43,7 @@ export async function finishRun(tx: Tx, claim: RunKey, outcome: RunOutcome, now:
   const reason = outcome.status === 'cancelled' ? outcome.reason : null;
   const failure = outcome.status === 'failed' ? outcome.failure : null;
   const score = outcome.status === 'completed' && typeof outcome.score?.score === 'number' ? outcome.score : null;
-  const warnings = listDefinitionWarnings(outcome);
+  const warnings = claim.kind === 'continuous' ? null : listDefinitionWarnings(outcome);
   const progress = outcome.status === 'completed' ? sql`, ${progressColumns(outcome.run)}` : sql``;
   await sql`
     with hit as (

@@ -6,6 +6,7 @@ import { computeGeneration } from '../../analysis/category-tuning.ts';
 import type { ConnectionFor } from '../../connections/open-connection.ts';
 import type { Definition } from '../../detections/record/detection-record.ts';
 import { listPendingWindows } from '../../scheduling/coverage.store.ts';
+import { listMatchedWindows } from '../../continuous/matched-windows.store.ts';
 import { expireWindows } from '../../scheduling/gaps.store.ts';
 import type { RunClaim } from '../../scheduling/run-claim.ts';
 import { subtractMs, type SlotWindow } from '../../scheduling/timeline.ts';
@@ -53,7 +54,7 @@ export async function startRun(deps: StartRunDeps, claim: RunClaim): Promise<Sta
     const started: StartedRun = { run, pending: [], hasPendingCandidates, hasRaisedCandidates, cancelReason: null };
     if (row.cancelRequested) return { ...started, cancelReason: 'requested' };
     if (claim.phase === 'judge') return started;
-    const inactiveReason = findInactiveReason(row);
+    const inactiveReason = findInactiveReason(row, definition);
     // A run that examined windows before its detection became inactive ends normally with these results.
     const hasResults = run.progress.windows.length > 0;
     if (inactiveReason && !hasResults) return { ...started, cancelReason: inactiveReason };
@@ -64,9 +65,10 @@ export async function startRun(deps: StartRunDeps, claim: RunClaim): Promise<Sta
   });
 }
 
-function findInactiveReason(row: StartedRunRow): CancelReason | null {
+function findInactiveReason(row: StartedRunRow, { continuous }: Definition): CancelReason | null {
   if (row.deleted) return 'deleted';
-  return row.trigger === 'schedule' && !row.active ? 'disabled' : null;
+  if (row.trigger === 'continuous' && continuous !== true) return 'disabled';
+  return ['schedule', 'continuous'].includes(row.trigger) && !row.active ? 'disabled' : null;
 }
 
 async function listWindowTasks(
@@ -84,6 +86,8 @@ async function listWindowTasks(
       const isExamined = run.progress.windows.length > 0;
       return isExamined || !from || !to ? [] : [{ from, to }];
     }
+    case 'continuous':
+      return listMatchedWindows(tx, run, windowsMax + 1);
   }
 }
 

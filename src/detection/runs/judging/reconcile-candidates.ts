@@ -44,5 +44,5 @@ function lockEarlierCandidates(tx: Tx, run: ActiveRun, { from }: TimeRange): Pro
   return queryRows<EarlierCandidate>(tx)`
       select id, entity, entity_type as "entityType", kind_key as "kindKey", severity, hit_id as "hitId" from candidates
       where organization_id = ${run.orgId} and detection_id = ${run.detectionId} and window_from = ${from}
-        and generation = ${run.scope.generation} and trigger <> 'manual' and state <> 'outdated' for update`;
+        and generation = ${run.scope.generation} and trigger not in ('manual', 'continuous') and state <> 'outdated' for update`;
 }

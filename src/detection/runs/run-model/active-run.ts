@@ -55,6 +55,7 @@ export function toAnalysisDefinition(
     cadence,
     slotMs: cadence === null ? 0 : slotIntervalMs(cadence),
     ...(definition.tuning === undefined ? {} : { tuning: definition.tuning }),
+    ...(definition.continuous === true ? { continuous: true } : {}),
   };
 }
 

@@ -19,8 +19,9 @@ export type RepeatReason = 'recheck' | 'revisit';
 /** A window to examine. `repeat` is absent the first time. */
 export type WindowTask = TimeRange & { repeat?: RepeatReason };
 
-/** Returns the window of the query. Scheduled windows include what arrived until their end, all others what arrived until now. */
+/** Returns the window of the query. Continuous windows have what arrived in them, scheduled ones include what arrived until their end, all others what arrived until now. */
 export function toQueryWindow(run: ActiveRun, { repeat, ...window }: WindowTask, now: Date): QueryWindow {
+  if (run.trigger === 'continuous') return { ...window, clock: 'ingest' };
   if (run.clock === 'event') return { ...window, clock: trialClock(run.connection), ingestedBefore: now };
   if (!run.connection.lateEvents) return { ...window, clock: run.clock };
   if (isBeforeCoverage(run, window)) return { ...window, clock: 'slot', ingestedBefore: now };
@@ -43,6 +44,10 @@ export function searchWindow(run: ActiveRun, window: QueryWindow, signal: AbortS
   signal.throwIfAborted();
   return run.connection.search(run.definition.detectionQuery, window, searchLimits, signal);
 }
+
+/** Returns whether the windows of a run are those of its detection's time line, in which each time is examined once. */
+export const hasTimeLine = ({ trigger }: Pick<ActiveRun, 'trigger'>): boolean =>
+  trigger === 'schedule' || trigger === 'backfill';
 
 const hasMemory = ({ analysis }: Pick<ActiveRun, 'analysis'>): boolean =>
   getCategory(analysis.category).lookbackMs(analysis) > 0;
@@ -73,7 +78,7 @@ export async function findGrouping(
 
 /** Returns whether a window is one of the slots of `keepsEarlierApart`. */
 export const isBeforeCoverage = (run: ActiveRun, { to }: TimeRange): boolean =>
-  run.trigger !== 'manual' && keepsEarlierApart(run) && to <= run.coverageFrom!;
+  hasTimeLine(run) && keepsEarlierApart(run) && to <= run.coverageFrom!;
 
 /**
  * Returns the time from which such slots exist: as far before a window as its comparison reaches, and as far before the coverage as the detection

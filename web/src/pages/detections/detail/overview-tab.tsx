@@ -11,6 +11,7 @@ import { Section } from '../../../ui/section.tsx';
 import { SeverityMark } from '../../../ui/labels/severity.tsx';
 import { ErrorState, Skeleton } from '../../../ui/states.tsx';
 import { RelativeTime } from '../../../ui/time.tsx';
+import { ContinuousFigures } from './continuous-figures.tsx';
 import { ExaminedTime } from './examined-time.tsx';
 import { PackOrigin } from './pack-origin.tsx';
 import { countHits } from '../../../texts/counts.ts';
@@ -24,6 +25,7 @@ export function OverviewTab({ detection, days }: Props) {
       {detection.description !== '' && <p className="max-w-[72ch] break-words">{detection.description}</p>}
       <Notices detection={detection} />
       <PackOrigin id={detection.id} />
+      {detection.continuous && <ContinuousFigures id={detection.id} />}
       <DayFigures detection={detection} />
       <ExaminedTime id={detection.id} days={days} />
       <OpenHits id={detection.id} />

@@ -34,6 +34,7 @@ export type Draft = {
   cronTimezone: string;
   tuning: Tuning;
   budgets: Budgets;
+  continuous: boolean;
   lookbackMinutes: number | undefined;
   suppressionMinutes: number | undefined;
   dismissConfidence: number | undefined;
@@ -68,6 +69,7 @@ export const emptyDraft: Draft = {
   cronTimezone: '',
   tuning: {},
   budgets: {},
+  continuous: false,
   lookbackMinutes: undefined,
   suppressionMinutes: undefined,
   dismissConfidence: undefined,
@@ -95,6 +97,7 @@ export const draftOf = (detection: Detection): Draft => ({
   cronTimezone: detection.cronTimezone ?? '',
   tuning: detection.tuning ?? {},
   budgets: detection.budgets ?? {},
+  continuous: detection.continuous ?? false,
   lookbackMinutes: detection.lookbackMinutes,
   suppressionMinutes: detection.suppressionMinutes,
   dismissConfidence: detection.dismissConfidence,
@@ -142,6 +145,7 @@ const toFields: { [Name in keyof Draft]: (draft: Draft) => DetectionChanges } = 
   cronTimezone: ({ cronTimezone }) => ({ cronTimezone: cronTimezone === '' ? null : cronTimezone }),
   tuning: ({ tuning }) => ({ tuning }),
   budgets: ({ budgets }) => ({ budgets }),
+  continuous: ({ continuous }) => ({ continuous }),
   lookbackMinutes: ({ lookbackMinutes }) => (lookbackMinutes === undefined ? {} : { lookbackMinutes }),
   suppressionMinutes: ({ suppressionMinutes }) => (suppressionMinutes === undefined ? {} : { suppressionMinutes }),
   dismissConfidence: ({ dismissConfidence }) => (dismissConfidence === undefined ? {} : { dismissConfidence }),

@@ -115,6 +115,11 @@ function Findings({ preview }: { preview: Preview }) {
       {warnings.map(({ code, detail }) => (
         <Notice key={`${code} ${detail}`} kind="warning" title={detail} />
       ))}
+      <p className="text-12 text-muted">
+        {preview.continuous.possible
+          ? texts.continuous.possible
+          : `${texts.continuous.impossible} ${preview.continuous.reason}`}
+      </p>
       {candidates.length === 0 && <p className="text-muted">{texts.none}</p>}
       {candidates.map((candidate, index) => (
         <PreviewCandidate key={`${index} ${candidate.entity}`} candidate={candidate} />

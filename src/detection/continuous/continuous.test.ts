@@ -1,0 +1,251 @@
+import { expect, test } from 'vitest';
+import { callOk } from '../../../test/support/detection/detection-factory.ts';
+import { startApp, type TestOrg } from '../../../test/support/harness.ts';
+import { selectIn } from '../../../test/support/select-rows.ts';
+import { loadLibrary } from '../library/load-library.ts';
+import { inspectQuery } from '../log-query/search/inspect-query.ts';
+import { executeDueRuns } from '../runs/workers/execute-due-runs.ts';
+import { matchWaiting } from './match-loop.ts';
+
+const midnight = Date.parse('2026-03-02T00:00:00Z');
+let now = new Date(midnight);
+const { deps, newOrg } = await startApp({ clock: () => now });
+
+/** Sets slot time to a number of minutes after midnight. */
+const at = (minutes: number): Date => (now = new Date(midnight + minutes * 60_000));
+
+const query = "SELECT _id, _time, user, action FROM auth WHERE action = 'grant-root'";
+
+const create = (org: TestOrg, fields: object = {}) =>
+  callOk(org, 'POST', '/api/detections', {
+    name: 'Root granted',
+    detectionCategory: 'custom',
+    systemPrompt: 'Judge it.',
+    detectionQuery: query,
+    detectionCadence: 'hourly',
+    entityField: 'user',
+    continuous: true,
+    suppressionMinutes: 0,
+    enabled: true,
+    ...fields,
+  });
+
+const event = (user: string, action = 'grant-root', time = now) => ({ time, user, action });
+const send = (org: TestOrg, events: object[]) => callOk(org, 'POST', '/api/logs/auth', events);
+
+/** Matches what has arrived and executes the runs that follow. */
+async function work(): Promise<void> {
+  await matchWaiting(deps);
+  await executeDueRuns(deps, now);
+}
+
+/** An organization that has had an event before its detection is matched. */
+async function start(fields: object = {}) {
+  at(1);
+  const org = await newOrg();
+  await send(org, [event('old', 'none')]);
+  const { id } = await create(org, fields);
+  await work();
+  const state = () => callOk(org, 'GET', `/api/detections/${id}/continuous`);
+  const select = selectIn(deps.db, org.id);
+  const hits = async () => {
+    const list = await select<{ entity: string; occurrences: number }>`
+      select h.entity, (select count(*) from hit_occurrences o where o.hit_id = h.id) as occurrences from hits h`;
+    return list.map(({ entity, occurrences }) => `${entity} ${occurrences}`).toSorted();
+  };
+  return { org, id, state, hits, select };
+}
+
+test('turns a matching event into a hit before its slot, which finds it again and adds nothing', async () => {
+  const { org, id, state, hits } = await start();
+  expect(await state()).toMatchObject({ state: 'matching', dataset: 'auth', expensive: false, events: 0 });
+  at(5);
+  await send(org, [event('ada'), event('ben', 'login')]);
+  await work();
+  expect(await hits()).toEqual(['ada 1']);
+  // The matching continues where it ended.
+  at(6);
+  await send(org, [event('cyn'), event('ada')]);
+  await work();
+  expect(await hits()).toEqual(['ada 1', 'ada 1', 'cyn 1']);
+  expect(await state()).toMatchObject({ events: 3, missed: 0, waitingSince: null });
+  at(60);
+  await work();
+  at(120);
+  await work();
+  expect(await hits()).toEqual(['ada 1', 'ada 1', 'cyn 1']);
+  expect(await state()).toMatchObject({ events: 3, missed: 0 });
+  const { runs } = await callOk(org, 'GET', `/api/detections/${id}/runs`);
+  expect(
+    runs.map((run: { trigger: string; status: string; hitCount: number }) => [run.trigger, run.status, run.hitCount]),
+  ).toEqual(
+    expect.arrayContaining([
+      ['continuous', 'completed', 1],
+      ['continuous', 'completed', 2],
+      ['schedule', 'completed', 0],
+    ]),
+  );
+});
+
+test('matches late events when they arrive, and those of a repeated batch once', async () => {
+  const { org, hits, state } = await start();
+  at(30);
+  const batch = [event('ada', 'grant-root', new Date(midnight - 20 * 86_400_000)), event('ben')];
+  await send(org, batch);
+  await send(org, batch);
+  await work();
+  expect(await hits()).toEqual(['ada 1', 'ben 1']);
+  for (const minutes of [60, 120]) {
+    at(minutes);
+    await work();
+  }
+  expect(await hits()).toEqual(['ada 1', 'ben 1']);
+  expect(await state()).toMatchObject({ events: 2, missed: 0 });
+});
+
+test('leaves to the slot what was not matched, and counts what should have been', async () => {
+  const { org, hits, state, select } = await start();
+  at(5);
+  await send(org, [event('ada')]);
+  // The slot comes before the matcher, which then finds nothing new.
+  at(60);
+  await executeDueRuns(deps, now);
+  expect(await hits()).toEqual(['ada 1']);
+  await work();
+  expect(await hits()).toEqual(['ada 1']);
+  expect(await state()).toMatchObject({ events: 1, missed: 0 });
+  at(65);
+  await send(org, [event('ben')]);
+  // A matcher that skips events must be found out.
+  await select`update match_positions set matched_to = ${new Date(now.getTime() + 1000)} where dataset = 'auth'`;
+  at(120);
+  await work();
+  expect(await hits()).toEqual(['ada 1', 'ben 1']);
+  expect(await state()).toMatchObject({ events: 1, missed: 1 });
+  const warnings = await select<{ warnings: string }>`select warnings from runs where warnings like '%stream_missed%'`;
+  expect(warnings).toHaveLength(1);
+});
+
+test('goes back to its slots when too many events match, which then find them all', async () => {
+  const { org, id, hits, state, select } = await start();
+  await select`
+    insert into destinations (organization_id, id, kind, name, shown_url, sealed, event_types, created_at, updated_at)
+    values (${org.id}, gen_random_uuid(), 'webhook', 'x', 'x', ''::bytea, ${['continuous.paused']}::text[], now(), now())`;
+  at(5);
+  const { continuousPerMinute } = deps.config;
+  const users = Array.from({ length: continuousPerMinute + 1 }, (_, n) => `user-${n}`);
+  await send(
+    org,
+    users.map((user) => event(user)),
+  );
+  await work();
+  expect(await hits()).toEqual([]);
+  expect(await state()).toMatchObject({ state: 'paused', events: users.length });
+  expect(await select`select body::json->'data'->>'detectionId' as id from outbox`).toEqual([{ id }]);
+  at(60);
+  await work();
+  expect(await hits()).toHaveLength(users.length);
+  expect(await state()).toMatchObject({ state: 'paused', missed: 0 });
+  // A change makes it continuous again.
+  await callOk(org, 'PUT', `/api/detections/${id}`, { description: 'Changed' });
+  at(61);
+  await work();
+  await send(org, [event('ada')]);
+  await work();
+  expect(await hits()).toContain('ada 1');
+});
+
+test('uses the present query for events that an earlier one matched, and has a slot find what only the new one matches', async () => {
+  const { org, id, hits, state } = await start();
+  at(5);
+  await send(org, [event('ada'), event('ben', 'revoke-root')]);
+  await matchWaiting(deps);
+  await callOk(org, 'PUT', `/api/detections/${id}`, { detectionQuery: query.replace('grant', 'revoke') });
+  await executeDueRuns(deps, now);
+  expect(await hits()).toEqual(['ben 1']);
+  at(60);
+  await work();
+  expect(await hits()).toEqual(['ben 1']);
+  expect(await state()).toMatchObject({ missed: 0 });
+  // Without matching, windows that wait are left to the slot.
+  at(65);
+  await send(org, [event('cyn', 'revoke-root')]);
+  await matchWaiting(deps);
+  await callOk(org, 'PUT', `/api/detections/${id}`, { continuous: false });
+  await executeDueRuns(deps, now);
+  expect(await hits()).toEqual(['ben 1']);
+  expect(await state()).toMatchObject({ state: 'off' });
+  at(120);
+  await work();
+  expect(await hits()).toEqual(['ben 1', 'cyn 1']);
+});
+
+test('matchers side by side, and one that died, store an event once', async () => {
+  const { org, hits, select } = await start();
+  at(5);
+  await send(org, [event('ada')]);
+  // A matcher that died has a lease and a place in no queue.
+  await select`update match_positions set worker = gen_random_uuid(), lease_until = clock_timestamp() + interval '1 hour'`;
+  await work();
+  expect(await hits()).toEqual([]);
+  await select`update match_positions set lease_until = clock_timestamp() - interval '1 second'`;
+  await send(org, [event('ben')]);
+  await Promise.all([matchWaiting(deps), matchWaiting(deps), matchWaiting(deps)]);
+  await executeDueRuns(deps, now, { concurrency: 4 });
+  expect(await hits()).toEqual(['ada 1', 'ben 1']);
+  // Nor does a position that was lost, as after a restore of an older backup, make hits twice.
+  await select`update match_positions set matched_to = ${new Date(midnight)}`;
+  await work();
+  expect(await hits()).toEqual(['ada 1', 'ben 1']);
+  expect(await select`select 1 as one from matched_windows`).toEqual([]);
+});
+
+test('matches with the condition of the query what only the query can decide', async () => {
+  const { org, hits, state } = await start({
+    detectionQuery: `WITH grants AS (SELECT _id, _time, user, action, detail->>'$.role' AS role FROM auth WHERE action ILIKE 'grant%')
+      SELECT _id, _time, user, role FROM grants WHERE len(role) > 3 UNION ALL
+      SELECT _id, _time, user, item FROM (SELECT _id, _time, user, unnest(['a', 'b']) AS item FROM grants) WHERE user = 'ben'`,
+  });
+  at(5);
+  const withRole = (user: string, role: string) => ({ ...event(user), detail: { role } });
+  await send(org, [withRole('ada', 'admin'), withRole('cyn', 'all'), withRole('ben', 'none'), event('dan', 'login')]);
+  await work();
+  expect(await hits()).toEqual(['ada 1', 'ben 1']);
+  at(60);
+  await work();
+  expect(await hits()).toEqual(['ada 1', 'ben 1']);
+  expect(await state()).toMatchObject({ state: 'matching', events: 2, missed: 0, expensive: false });
+});
+
+test('says why the events of a detection cannot be matched when they arrive', async () => {
+  const detectionQuery = 'SELECT user, count(*) AS n FROM auth GROUP BY user';
+  const detail = 'The query groups events (GROUP BY).';
+  const { org, id, state } = await start({ detectionQuery });
+  expect(await state()).toMatchObject({ state: 'not_possible', reason: detail });
+  const warning = { code: 'not_continuous', field: 'continuous', detail };
+  const { warnings } = await callOk(org, 'PUT', `/api/detections/${id}?validate=true`, { description: 'Changed' });
+  expect(warnings).toContainEqual(warning);
+  const definition = { name: 'P', detectionCategory: 'custom', systemPrompt: 'Judge it.', detectionCadence: 'hourly' };
+  const range = { from: new Date(midnight).toISOString(), to: new Date(midnight + 3_600_000).toISOString() };
+  const preview = (fields: object) =>
+    callOk(org, 'POST', '/api/detections/preview', { ...definition, ...range, ...fields });
+  expect((await preview({ detectionQuery })).continuous).toEqual({ possible: false, reason: detail });
+  expect((await preview({ detectionQuery: query })).continuous).toEqual({ possible: true, reason: null });
+  const { detectionCadence: _, ...unscheduled } = definition;
+  expect(
+    (await callOk(org, 'POST', '/api/detections/preview', { ...unscheduled, ...range, detectionQuery: query }))
+      .continuous,
+  ).toEqual({ possible: false, reason: 'The detection has no schedule, which proves that nothing was missed.' });
+});
+
+test('could match the events of most shipped detections of single events when they arrive', async () => {
+  const { id: organization } = await newOrg();
+  const bodies = [...loadLibrary().values()].map(({ body }) => body);
+  const ofEvents = bodies.filter(({ detectionCategory }) =>
+    ['custom', 'privilege_escalation'].includes(detectionCategory),
+  );
+  const parts: (string | null)[] = [];
+  for (const { detectionQuery } of ofEvents)
+    parts.push((await inspectQuery(deps, organization, detectionQuery)).inspection.crossEventPart);
+  expect(parts.filter((part) => part === null).length).toBeGreaterThan(ofEvents.length / 2);
+});
