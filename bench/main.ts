@@ -7,6 +7,7 @@ import { parseOptions, toCount } from '../test/support/parse-options.ts';
 import { root } from '../test/support/program.ts';
 import { claimRunsBenchmark } from './claim-runs.ts';
 import { consoleBenchmark } from './console/console.ts';
+import { continuousBenchmark } from './continuous.ts';
 import { createDetectionBenchmark } from './create-detection.ts';
 import { extractReportsBenchmark } from './extract-reports.ts';
 import { feedLargeBenchmark, feedMillionBenchmark } from './feed-million/feed-million.ts';
@@ -34,6 +35,7 @@ const benchmarks: Record<string, Benchmark> = {
   local: queryLogStoreBenchmark,
   'object-storage': objectStorageBenchmark,
   sigma: sigmaSetBenchmark,
+  continuous: continuousBenchmark,
   extract: extractReportsBenchmark,
   ingest: pullSourcesBenchmark,
   others: otherOrganizationsBenchmark,

@@ -44,7 +44,7 @@ const convert = (rules: string) =>
 type ConvertingRule = { yaml: string; query: string; ruleQuery: RuleQuery };
 
 /** Returns the recorded rules. Most read the Windows dataset, and the others datasets without events. */
-function readRules(data: string): ConvertingRule[] {
+export function readRules(data: string): ConvertingRule[] {
   const rules = new Map<string, ConvertingRule>();
   for (const { yaml } of readRows<Rule>(join(data, 'detections/sigma/rules.ndjson.gz'))) {
     const [first] = convert(yaml);
@@ -55,7 +55,7 @@ function readRules(data: string): ConvertingRule[] {
 }
 
 /** Returns the recorded events, and those of them that no rule matches. */
-function readEvents(data: string, rules: readonly ConvertingRule[]): { all: Event[]; quiet: Event[] } {
+export function readEvents(data: string, rules: readonly ConvertingRule[]): { all: Event[]; quiet: Event[] } {
   const folder = join(data, 'logs/windows');
   const all = readdirSync(folder).flatMap((name) => readRows<Event>(join(folder, name, 'events.ndjson.gz')));
   const match = createRuleMatcher(rules.map(({ ruleQuery }) => ruleQuery));

@@ -65,6 +65,7 @@ export const detectionCommands: readonly CommandRow[] = [
     options: [
       ['--target <CONNECTION>', 'SIEM connection of the detections; default: the embedded log store'],
       ['--enable', 'enable new detections'],
+      ['--slots-only', 'match events at slots only, not when they arrive'],
       ['--allow-unknown', 'import rules of unknown log sources'],
       ['--complete', 'the files are all rules: list the detections of rules that they no longer have'],
       dryRun,

@@ -20,6 +20,7 @@ type ConvertOptions = {
 type ImportOptions = {
   target?: string | undefined;
   enable?: boolean | undefined;
+  slotsOnly?: boolean | undefined;
   allowUnknown?: boolean | undefined;
   complete?: boolean | undefined;
   dryRun?: boolean | undefined;
@@ -135,6 +136,7 @@ export async function importSigma(paths: readonly string[], values: ImportOption
     allowUnknown,
     dryRun,
     ...(values.complete ? { complete: true } : {}),
+    ...(values.slotsOnly ? { continuous: false } : {}),
     ...(target === undefined ? {} : { target }),
   };
   const reportRules = createProgress(process.stderr, 'rules');

@@ -52,9 +52,12 @@ const detectionsMax = 200;
 /** Finds out which of the new and changed continuous detections can be matched, and stores it. Returns whether there were any. */
 export async function checkNewDetections(deps: SearchLogsDeps): Promise<boolean> {
   const rows = await listUnknownDetectionsAcrossOrgs(deps.db, detectionsMax);
-  for (const row of rows) {
-    const eligibility = await checkEligibility(deps, row);
-    await inOrg(deps.db, row.orgId, (tx) => storeEligibility(tx, { ...row, ...eligibility }, deps.clock()));
+  for (const [orgId, own] of Map.groupBy(rows, (row) => row.orgId)) {
+    const checked: Eligibility[] = [];
+    for (const row of own) checked.push({ ...row, ...(await checkEligibility(deps, row)) });
+    await inOrg(deps.db, orgId, async (tx) => {
+      for (const one of checked) await storeEligibility(tx, one, deps.clock());
+    });
   }
   return rows.length > 0;
 }

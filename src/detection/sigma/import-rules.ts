@@ -21,7 +21,7 @@ type Result = ImportResult['results'][number];
 export async function importSigma(
   deps: ConvertDeps & UpdateDetectionDeps,
   caller: Caller,
-  { dryRun = false, enable = false, complete, ...request }: Parameters<ImportSigma>[1],
+  { dryRun = false, enable = false, continuous = true, complete, ...request }: Parameters<ImportSigma>[1],
   report: (progress: ImportProgress) => void = () => undefined,
 ): Promise<ImportResult> {
   const { orgId } = caller;
@@ -30,7 +30,7 @@ export async function importSigma(
   );
   const imports = await inOrg(deps.db, orgId, (tx) => listImports(tx, orgId));
   const items = converted.map((rule) => ({ key: ruleIdOf(rule), rule, applied: imports.get(ruleIdOf(rule)) }));
-  const origin = openRules(orgId, { connectionId: toConnectionId(request.target), enable });
+  const origin = openRules(orgId, { connectionId: toConnectionId(request.target), enable, continuous });
   const synced = await syncDetections(deps, caller, origin, {
     items,
     dryRun,
@@ -58,7 +58,7 @@ const toConnectionId = (target: string | undefined): string | null =>
 const ruleIdOf = ({ result: { id, title } }: ConvertedRule): string => id ?? `title:${title}`;
 
 type RuleItem = { key: string; rule: ConvertedRule; applied: SigmaImport | undefined };
-type RuleOptions = { connectionId: string | null; enable: boolean };
+type RuleOptions = { connectionId: string | null; enable: boolean; continuous: boolean };
 
 const openRules = (orgId: OrgId, options: RuleOptions): Origin<RuleItem> => ({
   lock: `sigma ${orgId}`,
@@ -78,13 +78,15 @@ const modifiedOf = ({ document }: ConvertedRule): string | null =>
 /** Compares a rule with its import. Filters, and the parts of correlation rules, are no detections of their own. */
 async function planRule(
   { rule, applied }: RuleItem,
-  { connectionId, enable }: RuleOptions,
+  { connectionId, enable, continuous }: RuleOptions,
   readCurrent: Parameters<Origin<RuleItem>['plan']>[1],
 ): Promise<SyncStep> {
   const { document, result, entity, isPart } = rule;
   if (isPart || result.query === null || document.kind === 'filter' || document.kind === 'invalid')
     return syncStep('none');
-  const conversion = { query: result.query, entity, connectionId };
+  // A correlation depends on several events.
+  const isContinuous = continuous && connectionId === null && document.kind === 'rule';
+  const conversion = { query: result.query, entity, connectionId, isContinuous };
   const fields = toDetectionFields(document, conversion, applied ? applied.fields['enabled'] !== false : enable);
   if (!applied) return syncStep('create', { fields });
   const { modified } = applied;
@@ -119,7 +121,7 @@ function toResults({ item: { key: ruleId, rule }, step, outcome, detectionId, er
 }
 
 /** The converted form of a rule. `connectionId` is null for the embedded log store. */
-type RuleConversion = { query: string; entity: string | null; connectionId: string | null };
+type RuleConversion = { query: string; entity: string | null; connectionId: string | null; isContinuous: boolean };
 
 const descriptionMax = 1000;
 const nameMax = 255;
@@ -131,7 +133,7 @@ const tagMax = 100;
  */
 function toDetectionFields(
   rule: DetectionRule | CorrelationRule,
-  { query, entity, connectionId }: RuleConversion,
+  { query, entity, connectionId, isContinuous }: RuleConversion,
   isEnabled: boolean,
 ): FileFields {
   return parseFields({
@@ -145,6 +147,7 @@ function toDetectionFields(
     tags: tagsOf(rule),
     ...(entity === null ? {} : { entityField: entity }),
     ...(connectionId === null ? {} : { connectionId }),
+    ...(isContinuous ? { continuous: true } : {}),
   });
 }
 

@@ -89,6 +89,12 @@ export const ImportRequest = z.strictObject({
     .boolean()
     .optional()
     .describe('With `format=sigma`, true: new detections run hourly. Otherwise they are disabled.'),
+  continuous: z
+    .boolean()
+    .optional()
+    .describe(
+      'With `format=sigma`, false: rules are not matched when events arrive. Otherwise those of single events are, on the embedded log store.',
+    ),
   allowUnknown: z
     .boolean()
     .optional()
@@ -111,7 +117,10 @@ export type ImportProgress = { phase: 'converting' | 'storing'; rulesDone: numbe
 /** Imports Sigma rules. */
 export type ImportSigma = (
   caller: Caller,
-  request: { rules: string } & Pick<ImportRequest, 'target' | 'enable' | 'allowUnknown' | 'complete' | 'dryRun'>,
+  request: { rules: string } & Pick<
+    ImportRequest,
+    'target' | 'enable' | 'continuous' | 'allowUnknown' | 'complete' | 'dryRun'
+  >,
   report?: (progress: ImportProgress) => void,
 ) => Promise<ImportResult>;
 

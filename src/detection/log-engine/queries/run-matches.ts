@@ -1,6 +1,8 @@
+import { hash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
 import type { DuckDBConnection, DuckDBDataChunk, DuckDBResult } from '@duckdb/node-api';
 import { createFieldRow, type FieldRow } from '../../matching/field-row.ts';
-import { compileRuleSet } from '../../matching/rule-set.ts';
+import { compileRuleSet, type RuleSet } from '../../matching/rule-set.ts';
 import { serializeTree } from '../parse-tree.ts';
 import { duck } from '../sql/sql-text.ts';
 import { toCell } from './result-values.ts';
@@ -17,15 +19,27 @@ const timeColumn = 1;
 /** The rows to which the set adapts, from the chunks 1, 4, 16 and so on. */
 const sampleRows = 256;
 
+/**
+ * The sets that this process has evaluated last, by their rules. Compiling thousands of rules takes longer than matching the few events of a batch,
+ * and a set that stays goes on adapting to the events.
+ */
+const compiledSets = new LRUCache<string, RuleSet>({ max: 2 });
+
+function findRuleSet({ rules, textField }: MatchJob): RuleSet {
+  const conditions = rules.map(({ where }) => where);
+  const key = hash('sha256', JSON.stringify([textField, conditions]));
+  const known = compiledSets.get(key);
+  if (known) return known;
+  const set = compileRuleSet(conditions, (field) => (field === null ? textField! : Number(field)));
+  compiledSets.set(key, set);
+  return set;
+}
+
 /** Reads the rows of a job once, whatever the number of its rules, and sends `{rule, rows}` for each rule that matches any. */
 export async function runMatches(connection: DuckDBConnection, job: MatchJob, send: SendRows): Promise<QueryEnd> {
   const tree = await serializeTree(connection, job.query.sql);
   const { wrap, values } = await prepareQuery(connection, { job: job.query, tree });
-  const columnOf = (field: string | null): number => (field === null ? job.textField! : Number(field));
-  const set = compileRuleSet(
-    job.rules.map(({ where }) => where),
-    columnOf,
-  );
+  const set = findRuleSet(job);
   const found = createCollector(job);
   const statement = await connection.prepare(wrap(duck`*`, duck``));
   statement.bind(values);

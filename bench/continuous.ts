@@ -1,0 +1,119 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { matchLoop, matchWaiting } from '../src/detection/continuous/match-loop.ts';
+import { createDetection } from '../src/detection/detections/create-detection.ts';
+import { receiveLogs } from '../src/detection/log-ingest/receive-logs.ts';
+import { executeLoop } from '../src/detection/runs/workers/run-loops.ts';
+import { importSigma } from '../src/detection/sigma/import-rules.ts';
+import { operatorOf } from '../src/platform/http/caller.ts';
+import { dataDir } from '../test/support/data.ts';
+import { withClient, withInProcessProgram, type InProcessProgram } from '../test/support/program-environment.ts';
+import { measureMs, type Benchmark, type BenchmarkRow } from './benchmark.ts';
+import { readProcessorTime } from './processor-time.ts';
+import { readEvents, readRules } from './sigma-set.ts';
+
+const [eventsMax, perBatch] = [250_000, 5_000];
+const dataset = 'windows';
+const paced = { seconds: 60, everyMs: 500, events: 500 };
+
+type Event = Record<string, unknown>;
+
+async function send({ deps, orgId }: InProcessProgram, events: readonly Event[]): Promise<void> {
+  const body = Buffer.from(events.map((event) => JSON.stringify(event)).join('\n'));
+  await receiveLogs(deps, orgId, { dataset, body, timeField: '@timestamp' });
+}
+
+/** Matches a quarter of a million events that have arrived. Returns the seconds, those of processors, and the matched events. */
+async function measureThroughput(program: InProcessProgram, events: ReturnType<typeof readEvents>) {
+  const eventAt = (n: number): Event => events.all[n] ?? events.quiet[n % events.quiet.length]!;
+  for (let n = 0; n < eventsMax; n += perBatch) {
+    const time = new Date().toISOString();
+    await send(
+      program,
+      Array.from({ length: perBatch }, (_, i) => ({ ...eventAt(n + i), '@timestamp': time, Copy: n + i })),
+    );
+  }
+  const before = await readProcessorTime(program.url);
+  const ms = await measureMs(() => matchWaiting(program.deps));
+  const after = await readProcessorTime(program.url);
+  return {
+    seconds: ms / 1000,
+    processorSeconds: (after.program + after.engines - before.program - before.engines) / 1000,
+  };
+}
+
+/** Sends a batch twice a second while the matcher and the runs work. Returns the milliseconds from each response to the stored candidate. */
+async function measureLatency(program: InProcessProgram, quiet: readonly Event[]): Promise<number[]> {
+  const { deps, orgId, url } = program;
+  const detection = {
+    name: 'marked',
+    detectionCategory: 'custom' as const,
+    systemPrompt: 'p',
+    detectionQuery: `SELECT _id, _time, Mark AS mark FROM ${dataset} WHERE Mark LIKE 'mark-%'`,
+    detectionCadence: 'hourly' as const,
+    entityField: 'mark',
+    continuous: true,
+  };
+  await createDetection(deps, operatorOf(orgId), detection);
+  const stopped = new AbortController();
+  const loops = [matchLoop(deps, stopped.signal), executeLoop(deps, stopped.signal)];
+  await sleep(3000);
+  const sent = new Map<string, number>();
+  for (let n = 0; n < (paced.seconds * 1000) / paced.everyMs; n += 1) {
+    const mark = `mark-${n}`;
+    const time = new Date().toISOString();
+    const events = Array.from({ length: paced.events }, (_, i) => ({
+      ...quiet[i % quiet.length]!,
+      '@timestamp': time,
+      Copy: `${n}-${i}`,
+    }));
+    await send(program, [...events, { '@timestamp': time, Mark: mark }]);
+    sent.set(mark, Date.now());
+    await sleep(paced.everyMs);
+  }
+  await sleep(10_000);
+  stopped.abort();
+  await Promise.all(loops);
+  return withClient(url, async (client) => {
+    const { rows } = await client.query<{ entity: string; at: Date }>(
+      "select entity, created_at as at from candidates where entity like 'mark-%'",
+    );
+    if (rows.length !== sent.size) throw new Error(`${rows.length} of ${sent.size} events became candidates.`);
+    return rows.map(({ entity, at }) => Math.max(0, at.getTime() - sent.get(entity)!)).toSorted((a, b) => a - b);
+  });
+}
+
+async function measure(program: InProcessProgram, report: (text: string) => void): Promise<BenchmarkRow[]> {
+  const data = dataDir();
+  if (!data) throw new Error('The recorded inputs are missing. Set TOCSIN_TEST_DATA to their folder.');
+  report('importing the rules');
+  const rules = readRules(data);
+  const events = readEvents(
+    data,
+    rules.filter(({ ruleQuery }) => ruleQuery.table === dataset),
+  );
+  await send(program, [{ '@timestamp': new Date().toISOString(), Copy: 'first' }]);
+  const yaml = rules.map((rule) => rule.yaml).join('\n---\n');
+  await importSigma(program.deps, operatorOf(program.orgId), { rules: yaml, enable: true });
+  report('checking the rules');
+  const checkMs = await measureMs(() => matchWaiting(program.deps));
+  report('matching');
+  const { seconds, processorSeconds } = await measureThroughput(program, events);
+  report('measuring the latency');
+  const latencies = await measureLatency(program, events.quiet);
+  const at = (share: number): number =>
+    latencies[Math.min(latencies.length - 1, Math.floor(share * latencies.length))]!;
+  return [
+    { label: `${rules.length} detections checked, once`, unit: 's', tocsin: checkMs / 1000 },
+    { label: `events matched, in batches of ${perBatch}`, unit: 'events/s', tocsin: eventsMax / seconds },
+    { label: 'the same per core', unit: 'events/s', tocsin: eventsMax / processorSeconds },
+    { label: 'from the response to the candidate, median', unit: 'ms', tocsin: at(0.5) },
+    { label: 'the same, 99th percentile', unit: 'ms', tocsin: at(0.99) },
+  ];
+}
+
+export const continuousBenchmark: Benchmark = {
+  title: `All recorded Sigma rules as continuous detections on ${eventsMax} Windows events`,
+  note: `The latency is measured with ${(1000 / paced.everyMs) * paced.events} events a second, of which two match.`,
+  run: (report) =>
+    withInProcessProgram((program) => measure(program, report), undefined, { TOCSIN_CONTINUOUS_PER_MINUTE: '10000' }),
+};
