@@ -108,6 +108,7 @@ export async function startJudging(
       ...definition,
     },
     file: caseOf(candidate),
+    establish: () => Promise.resolve(() => false),
     format: createSubmissionFormat(verdictSchema, own ?? null),
     tools: tools.map((name) => bindTool(name, sources)!),
     stepsMax,

@@ -28,7 +28,7 @@ const declaration = {
 const rules = {
   fact: 'You check one claim of an analyst against the cells that it cites, and nothing else. `supported`: every part of the claim follows from the cells, from what such fields mean and from general technical knowledge about the values in them. `contradicted`: the cells say otherwise. `not_stated`: some part of it does not follow. Persons, intents, causes and other events that the cells do not show are not stated.',
   excuse:
-    'You check one claim of an analyst who wants to dismiss a case as harmless. `supported`: every part of the claim follows from the cells that it cites, and what they say explains the behavior as harmless. `contradicted`: the cells say otherwise. `not_stated`: some part of the claim does not follow, or the cells say nothing about whether the behavior is harmless.',
+    'You check one claim of an analyst who wants to dismiss a case as harmless. `supported`: every part of the claim follows from the cells that it cites, and what they say explains the behavior as harmless. `contradicted`: the cells say otherwise. `not_stated`: some part of the claim does not follow, or the cells say nothing about whether the behavior is harmless. What a cell has as `known` was found out by code.',
 };
 
 type VerifierOptions = { model: ConfiguredModel; meter: RunSpendMeter; entity: string; signal: AbortSignal };
@@ -40,7 +40,7 @@ export function createVerifier({
   entity,
   signal,
 }: VerifierOptions): NonNullable<InvestigationTask['verify']> {
-  return ({ claim, cells }, purpose) => {
+  return ({ claim, cells }, purpose, isEstablished) => {
     const { tag, wrap } = createDelimiter();
     const shown = cells.map(({ observation, rowId, field, text, times }) => ({
       from: observation,
@@ -48,6 +48,7 @@ export function createVerifier({
       time: times[0]?.toISOString() ?? null,
       field,
       text,
+      ...(isEstablished({ field, value: text }) ? { known: 'Many others have had this value for long.' } : {}),
     }));
     const content = `Claim:\n${wrap(claim.text)}\n\nThe cells that it cites:\n${wrap(shown, 20_000)}`;
     return askModel<VerifierAnswer>({

@@ -10,7 +10,7 @@ import type { Observation } from '../observation.ts';
 import type { Conclusion, Submission } from '../verdict.ts';
 import { describeRepair, renderCasePrompt, renderSystemPrompt } from './prompt.ts';
 import type { PlanAnswer, SubmissionResult } from './submission.ts';
-import { planTool, submitTool, type InvestigationTask } from './task.ts';
+import { planTool, submitTool, type InvestigationTask, type IsEstablished } from './task.ts';
 import { declareTools, planDeclaration, runToolCalls } from './toolbox.ts';
 import { verifyClaims } from './verify-claims.ts';
 
@@ -30,11 +30,12 @@ export type InvestigationTrace = {
   submitted: Conclusion;
 };
 
-/** What an investigation submitted and found. */
+/** What an investigation submitted and found. `isEstablished` knows the values that a dismissal cites. */
 export type Investigation = {
   submission: Submission;
   checks: ClaimCheck[];
   headline: ClaimCheck;
+  isEstablished: IsEstablished;
   observations: Observation[];
   trace: InvestigationTrace;
 };
@@ -182,7 +183,7 @@ async function acceptOrRepair(
   conversation: Conversation,
   submitted: SubmissionResult,
   calls: ModelResponse['toolCalls'],
-): Promise<Pick<Investigation, 'submission' | 'checks' | 'headline'> | undefined> {
+): Promise<Pick<Investigation, 'submission' | 'checks' | 'headline' | 'isEstablished'> | undefined> {
   const { task, trace, repairs, messages } = conversation;
   const sendBack = (problem: 'form' | 'proof', correction: string): undefined => {
     trace.isRepaired = true;
@@ -201,13 +202,16 @@ async function acceptOrRepair(
   recordAnswers(conversation, answers);
   trace.submitted = submission.verdict;
   const file: CaseFile = { ...task.file, observations: conversation.observations };
-  const checks = await verifyClaims(task, checkClaims(submission.claims, file, task), submission.verdict);
+  const resolved = checkClaims(submission.claims, file, task);
+  const cells = submission.verdict === 'dismiss' ? resolved.flatMap((check) => check.cells) : [];
+  const isEstablished = await task.establish(file, cells);
+  const checks = await verifyClaims(task, resolved, submission.verdict, isEstablished);
   const isProven = checks.some((check) => provesEvent(check, task.verify !== undefined));
   if (submission.verdict === 'raise' && !isProven && !repairs.has('proof'))
     return sendBack('proof', describeRepair(checks, file, conversation.delimiter));
   const unverified = checkHeadline(submission.headline, checks, file, task.verify !== undefined);
   const [headline = unverified] = await verifyClaims(task, [unverified], 'raise');
-  return { submission, checks, headline };
+  return { submission, checks, headline, isEstablished };
 }
 
 /** Notes which questions of the plan an observation answered. One without rows answers only if there were events to look at. */

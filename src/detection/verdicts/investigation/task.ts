@@ -4,6 +4,7 @@ import type { SpendMeter } from '../../../platform/models/spend-meter.ts';
 import type { BoundTool } from '../../tools/tool-definition.ts';
 import type { CaseFile } from '../claims/case-file.ts';
 import type { ClaimCheck } from '../claims/check-claims.ts';
+import type { CitedCell } from '../claims/citations.ts';
 import type { ContextDoc } from './context-docs.ts';
 import type { SubmissionFormat } from './submission.ts';
 
@@ -26,7 +27,13 @@ export type JudgeDefinition = {
 /** What a verifier says about a claim and its cells. */
 export type VerifierAnswer = { answer: 'supported' | 'contradicted' | 'not_stated'; reason: string };
 
-/** A candidate to investigate. `verify` looks at a claim and its cited cells a second time. Without it, nothing is more than cited. */
+/** Returns whether many others had a value of a field long before the case. */
+export type IsEstablished = (cell: { field: string; value: string }) => boolean;
+
+/**
+ * A candidate to investigate. `verify` looks at a claim and its cited cells a second time. Without it, nothing is more than cited. `establish` finds out
+ * which of the values that a dismissal cites many others had for long.
+ */
 export type InvestigationTask = SpendMeter & {
   model: ConfiguredModel;
   definition: JudgeDefinition;
@@ -34,7 +41,10 @@ export type InvestigationTask = SpendMeter & {
   format: SubmissionFormat;
   tools: readonly BoundTool[];
   stepsMax: number;
-  verify?: ((check: ClaimCheck, purpose: 'fact' | 'excuse') => Promise<VerifierAnswer>) | undefined;
+  verify?:
+    | ((check: ClaimCheck, purpose: 'fact' | 'excuse', isEstablished: IsEstablished) => Promise<VerifierAnswer>)
+    | undefined;
+  establish: (file: CaseFile, cells: readonly CitedCell[]) => Promise<IsEstablished>;
   isTechnique?: ((id: string) => boolean) | undefined;
   signal: AbortSignal;
 };

@@ -2,7 +2,7 @@ import { truncateText } from '../../../platform/lib/text/canonical-text.ts';
 import { isUnusableAnswer, ModelError } from '../../../platform/models/model-error.ts';
 import type { ClaimCheck } from '../claims/check-claims.ts';
 import type { Conclusion } from '../verdict.ts';
-import type { InvestigationTask } from './task.ts';
+import type { InvestigationTask, IsEstablished } from './task.ts';
 
 const atOnce = 4;
 const reasonMax = 300;
@@ -16,6 +16,7 @@ export async function verifyClaims(
   { verify }: Pick<InvestigationTask, 'verify'>,
   checks: readonly ClaimCheck[],
   conclusion: Conclusion,
+  isEstablished: IsEstablished = () => false,
 ): Promise<ClaimCheck[]> {
   if (!verify) return [...checks];
   const verified = [...checks];
@@ -25,7 +26,7 @@ export async function verifyClaims(
       const check = checks[index]!;
       if (check.claim.status !== 'cited') continue;
       const isExcuse = conclusion === 'dismiss' && check.cells.every(({ proof }) => proof !== 'none');
-      const { answer, reason } = await verify(check, isExcuse ? 'excuse' : 'fact').catch(toUnusable);
+      const { answer, reason } = await verify(check, isExcuse ? 'excuse' : 'fact', isEstablished).catch(toUnusable);
       const claim =
         answer === 'supported'
           ? { ...check.claim, status: 'supported' as const }

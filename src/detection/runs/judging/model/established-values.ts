@@ -10,12 +10,8 @@ import { SiemError, type QueryRow } from '../../../siem/connector.ts';
 import { runCounts } from '../../../tools/count-by.ts';
 import type { CaseFile } from '../../../verdicts/claims/case-file.ts';
 import type { CitedCell } from '../../../verdicts/claims/citations.ts';
+import type { IsEstablished } from '../../../verdicts/investigation/task.ts';
 import type { ActiveRun } from '../../run-model/active-run.ts';
-
-/** Returns whether many other entities had a value of a field long before the case. */
-export type EstablishedValues = { has: (cell: { field: string; value: string }) => boolean };
-
-export const noEstablishedValues: EstablishedValues = { has: () => false };
 
 const lengthMax = 64;
 const wordsMax = 3;
@@ -39,19 +35,19 @@ export async function findEstablished(
   { db }: { db: Db },
   run: ActiveRun,
   { file, cells, signal }: { file: CaseFile; cells: readonly CitedCell[]; signal: AbortSignal },
-): Promise<EstablishedValues> {
+): Promise<IsEstablished> {
+  const asked = new Map(cells.filter(isShort).map((cell) => [keyOf(cell.field, cell.text), cell]));
   const { entity, rows, facts } = file.candidate;
   const entityField = rows.flatMap(({ fields }) => Object.entries(fields)).find(([, value]) => value === entity)?.[0];
-  if (entityField === undefined || !run.connection.guide) return noEstablishedValues;
+  if (asked.size === 0 || entityField === undefined || !run.connection.guide) return () => false;
   const windowFrom = new Date(String(facts['windowFrom']));
   const from = new Date(windowFrom.getTime() - lookbackDays * dayMs);
   const to = new Date(windowFrom.getTime() - recentDays * dayMs);
   const lookup = { run, file, entityField, from, to, signal };
-  const asked = new Map(cells.filter(isShort).map((cell) => [keyOf(cell.field, cell.text), cell]));
   const found = new Set<string>();
   for (const [key, cell] of [...asked].slice(0, cellsMax))
     if (cell.field !== entityField && (await isEstablished(db, lookup, cell))) found.add(key);
-  return { has: ({ field, value }) => found.has(keyOf(field, value)) };
+  return ({ field, value }) => found.has(keyOf(field, value));
 }
 
 const keyOf = (field: string, text: string): string => JSON.stringify([field, text]);

@@ -30,7 +30,7 @@ import { createAnalyst, type Judge, type Judged } from '../judge.ts';
 import { toDetectionTexts } from '../resolutions/resolve-candidates.ts';
 import { createInvestigatingAnalyst } from './investigating-analyst.ts';
 import { bindTools, type BindToolsDeps } from './bind-tools.ts';
-import { findEstablished, noEstablishedValues, type EstablishedValues } from './established-values.ts';
+import { findEstablished } from './established-values.ts';
 import { readCaseFile, readLookedFor } from './read-case-file.ts';
 import { createRunSpendMeter, runBudgets } from './run-spend.ts';
 
@@ -105,7 +105,7 @@ async function judgeWithModel(
   const shown = { ...candidate, rows: withoutHiddenFields(candidate.rows, hidden) };
   const skills = await loadAttachedSkills(deps.db, run.orgId, run.definition.skills ?? []);
   const knownFile = await readCaseFile(deps, run, shown);
-  const { submission, checks, headline, observations, trace } = await investigate({
+  const { submission, checks, headline, isEstablished, observations, trace } = await investigate({
     ...judge.meter.startConversation(),
     model: judge.model,
     definition: { ...run.definition, customInstructions: run.customInstructions, skillList: renderSkillList(skills) },
@@ -114,13 +114,11 @@ async function judgeWithModel(
     tools: await bindTools(deps, run, shown),
     stepsMax: runBudgets(run, judge.model).stepsPerEntity,
     verify: isVerifierOn ? createVerifier({ ...verifier, entity: candidate.entity, signal }) : undefined,
+    establish: (file, cells) => findEstablished(deps, run, { file, cells, signal }),
     isTechnique,
     signal,
   });
   const file = { ...knownFile, observations };
-  const cells = submission.verdict === 'dismiss' ? checks.flatMap((check) => check.cells) : [];
-  const established =
-    cells.length > 0 ? await findEstablished(deps, run, { file, cells, signal }) : noEstablishedValues;
   const checked: CheckedCase = {
     submission,
     checks,
@@ -129,11 +127,11 @@ async function judgeWithModel(
     isVerifierOn,
     dismissConfidence: run.definition.dismissConfidence,
     onUndecided: run.definition.onUndecided,
-    isEstablished: established.has,
+    isEstablished,
     isTechnique,
     fallback: toFallback(run, candidate),
   };
-  const conclusion = await concludeCase(deps, run, { checked, established, confirmer, signal });
+  const conclusion = await concludeCase(deps, run, { checked, confirmer, signal });
   return { ...decideVerdict(checked, conclusion), observations, trace };
 }
 
@@ -148,10 +146,7 @@ function createTechniqueCheck({ feedTools }: JudgeDeps, { orgId }: ActiveRun): C
   return lookup && ((id) => lookup(id) !== undefined);
 }
 
-type Confirmation = Pick<JudgingModels, 'confirmer' | 'signal'> & {
-  checked: CheckedCase;
-  established: EstablishedValues;
-};
+type Confirmation = Pick<JudgingModels, 'confirmer' | 'signal'> & { checked: CheckedCase };
 
 /**
  * Returns the conclusion that the proof allows. A dismissal counts only if the model dismisses the case again without the values that an
@@ -160,13 +155,13 @@ type Confirmation = Pick<JudgingModels, 'confirmer' | 'signal'> & {
 async function concludeCase(
   deps: JudgeDeps,
   run: ActiveRun,
-  { checked, established, confirmer, signal }: Confirmation,
+  { checked, confirmer, signal }: Confirmation,
 ): Promise<Conclusion> {
   const conclusion = concludeFrom(checked);
   const { candidate } = checked.file;
   if (conclusion !== 'dismiss' || isSeverityAtLeast(candidate.severity, 'high')) return conclusion;
   const masked = maskCase(checked.file, {
-    isEstablished: established.has,
+    isEstablished: checked.isEstablished,
     lookedFor: await readLookedFor(deps, run, checked.file),
     knownFields: listFieldNames(run.definition.detectionQuery),
   });

@@ -45,6 +45,8 @@ test('a value of the log store that many others had for long proves a dismissal,
   citeFor = (rowId) => ({ observation: 'rows', rowId, field: 'office', value: 'north' });
   await run(org, id, day(2));
   expect(await listHits(org)).toEqual([]);
+  // The verifier cannot see that from the cell.
+  expect(stand.checked.some(({ turns }) => turns[0]!.text.includes('Many others have had this value'))).toBe(true);
   citeFor = (rowId) => ({ observation: 'rows', rowId, field: 'room', value: 'eve' });
   await run(org, id, day(1));
   expect(await listHits(org)).toMatchObject([{ entity: 'eve' }]);
