@@ -189,7 +189,8 @@ const obedient: ScriptedAnalyst = {
   },
   verifies: (question) =>
     isPlea(question.claim) || question.cells.some(({ text }) => isPlea(text)) || isSupportedByCells(question),
-  confirms: () => true,
+  // Where it cannot read the text any more, it asks for an explanation that stands outside of the rows.
+  confirms: ({ question, trusted }) => isPlea(question) || trusted.some(({ from }) => from !== 'rows'),
 };
 
 const dishonest: ScriptedAnalyst = {
