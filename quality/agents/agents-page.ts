@@ -113,7 +113,7 @@ export function renderAgentsPage(): void {
   const parts = [
     readFileSync(notes, 'utf8').trim(),
     `## Scripted analysts\n\n${described.map(({ name, description }) => `- **${name}**: ${description}.`).join('\n')}\n\n${formatColumns(scripted)}`,
-    `### Planted text that got a case dismissed\n\n${formatPlanted(scripted)}`,
+    `### Cases with planted text that ended dismissed, by its place\n\n${formatPlanted(scripted)}`,
     `### Targets\n\n${formatTargets(formatAgentFigures(scripted))}`,
     ...(live.length > 0 ? [`## Live models\n\n${formatColumns(live)}`] : []),
   ];
