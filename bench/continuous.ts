@@ -41,6 +41,18 @@ async function measureThroughput(program: InProcessProgram, events: ReturnType<t
   };
 }
 
+const waitMsMax = 300_000;
+
+/** Waits until a query has a number of rows. */
+async function waitFor(url: string, query: string, rows: number): Promise<void> {
+  const began = Date.now();
+  const count = () => withClient(url, async (client) => (await client.query(query)).rowCount ?? 0);
+  for (let found = await count(); found < rows; found = await count()) {
+    if (Date.now() - began > waitMsMax) throw new Error(`${found} of ${rows} rows: ${query}`);
+    await sleep(250);
+  }
+}
+
 /** Sends a batch twice a second while the matcher and the runs work. Returns the milliseconds from each response to the stored candidate. */
 async function measureLatency(program: InProcessProgram, quiet: readonly Event[]): Promise<number[]> {
   const { deps, orgId, url } = program;
@@ -56,7 +68,7 @@ async function measureLatency(program: InProcessProgram, quiet: readonly Event[]
   await createDetection(deps, operatorOf(orgId), detection);
   const stopped = new AbortController();
   const loops = [matchLoop(deps, stopped.signal), executeLoop(deps, stopped.signal)];
-  await sleep(3000);
+  await waitFor(url, "select from continuous_detections join agents on id = detection_id where name = 'marked'", 1);
   const sent = new Map<string, number>();
   for (let n = 0; n < (paced.seconds * 1000) / paced.everyMs; n += 1) {
     const mark = `mark-${n}`;
@@ -70,14 +82,13 @@ async function measureLatency(program: InProcessProgram, quiet: readonly Event[]
     sent.set(mark, Date.now());
     await sleep(paced.everyMs);
   }
-  await sleep(10_000);
+  await waitFor(url, "select from candidates where entity like 'mark-%'", sent.size);
   stopped.abort();
   await Promise.all(loops);
   return withClient(url, async (client) => {
     const { rows } = await client.query<{ entity: string; at: Date }>(
       "select entity, created_at as at from candidates where entity like 'mark-%'",
     );
-    if (rows.length !== sent.size) throw new Error(`${rows.length} of ${sent.size} events became candidates.`);
     return rows.map(({ entity, at }) => Math.max(0, at.getTime() - sent.get(entity)!)).toSorted((a, b) => a - b);
   });
 }
@@ -98,7 +109,9 @@ async function measure(program: InProcessProgram, report: (text: string) => void
   const checkMs = await measureMs(() => matchWaiting(program.deps));
   report('matching');
   const { seconds, processorSeconds } = await measureThroughput(program, events);
-  report('measuring the latency');
+  report(
+    `${Math.round(eventsMax / seconds)} events/s, ${Math.round(eventsMax / processorSeconds)} per core; measuring the latency`,
+  );
   const latencies = await measureLatency(program, events.quiet);
   const at = (share: number): number =>
     latencies[Math.min(latencies.length - 1, Math.floor(share * latencies.length))]!;
