@@ -93,6 +93,7 @@ const rooms: Record<Half, Record<string, string[]>> = {
     deduplication: ['model', 'items'],
     ingestion: ['model', 'reference-data', 'extraction', 'formats', 'items', 'deduplication'],
     sources: ['model', 'reference-data', 'extraction', 'formats', 'items', 'deduplication', 'ingestion'],
+    reading: ['model', 'reference-data', 'extraction', 'formats', 'items', 'ingestion'],
     curation: ['model', 'items', 'deduplication', 'ingestion', 'sources'],
     relevance: ['model', 'items'],
     exports: ['model', 'reference-data', 'extraction', 'items', 'indicators'],

@@ -228,7 +228,7 @@ create table item_versions (
   primary key (item_id, version)
 );
 comment on table item_versions is 'All versions of the items.';
-comment on column item_versions.cause is 'added, source, reanalysis, group, person, vanished or moved.';
+comment on column item_versions.cause is 'added, source, reanalysis, reading, group, person, vanished or moved.';
 comment on column item_versions.changed is 'Changed parts of the item.';
 comment on column item_versions.stored_text is 'Text that was extracted from.';
 comment on column item_versions.doc is 'JSON document of a previous version. Null for the current version, whose document is items.doc. Empty if the content was withdrawn.';
@@ -251,3 +251,56 @@ comment on table feed_counts is 'Number of items by filter columns, so that tota
 comment on column feed_counts.platforms is 'Sorted platforms, separated by commas.';
 comment on column feed_counts.roots is 'How many of the n items are not duplicates.';
 select tocsin_protect_items('feed_counts');
+
+-- Reading by models ------------------------------------------------------------------------------------------------------------------
+
+create table item_readings (
+  organization_id uuid not null,
+  item_id uuid primary key,
+  pool_id uuid not null,
+  alias text not null,
+  text_hash text not null,
+  state text not null check (state in ('waiting', 'done', 'failed', 'withheld')),
+  attempts int not null default 0,
+  next_at timestamptz not null,
+  lease_until timestamptz,
+  worker uuid,
+  error text,
+  model text,
+  claims text,
+  dropped text,
+  unread_parts int not null default 0,
+  tokens bigint not null default 0,
+  cost_usd numeric(16, 8) not null default 0,
+  read_at timestamptz,
+  applied_version int
+);
+comment on table item_readings is 'Items that a model reads or has read, with its claims. Also the queue of the readers.';
+comment on column item_readings.alias is 'Model alias that reads the item.';
+comment on column item_readings.text_hash is 'SHA-256 of the stored text. The claims count as long as the text stays the same.';
+comment on column item_readings.state is 'waiting, done, failed (error says why) or withheld: its marking keeps it from this model.';
+comment on column item_readings.attempts is 'Attempts that ended without a result: crashed workers and unexpected errors.';
+comment on column item_readings.lease_until is 'Until when the worker that reads it may, by the clock of the database.';
+comment on column item_readings.model is 'Model and revision of the prompt that the claims are from.';
+comment on column item_readings.claims is 'JSON of the claims that check out. Null: not read yet.';
+comment on column item_readings.dropped is 'JSON of how many claims were dropped, by reason.';
+comment on column item_readings.applied_version is 'Version of the item that has the claims.';
+create index on item_readings (organization_id, next_at) where state = 'waiting';
+create index on item_readings (organization_id, text_hash) where state = 'done';
+select tocsin_protect_items('item_readings');
+
+create table reading_cursors (
+  pool_id uuid primary key,
+  seq bigint not null,
+  item_id uuid not null
+);
+comment on table reading_cursors is 'Up to which change of each pool items were queued for reading.';
+select tocsin_protect_items('reading_cursors');
+
+create table feed_readers (
+  organization_id uuid primary key references organizations (id),
+  alias text,
+  updated_at timestamptz not null
+);
+comment on table feed_readers is 'Model alias that reads the private items of an organization. Null or no row: none.';
+select tocsin_protect('feed_readers');

@@ -6,7 +6,6 @@ import type { Clock } from '../platform/lib/time/clock.ts';
 import { timeOfId } from '../platform/lib/ids.ts';
 import { createSpendMeter, type SpendMeter } from '../platform/models/spend-meter.ts';
 import { insertStep } from '../detection/runs/run-model/progress.store.ts';
-import type { FeedItem } from '../feed/model/item.schema.ts';
 
 /** One run of a built-in agent of one organization. */
 export type AgentTask = {
@@ -57,10 +56,3 @@ export function createAgentSpendMeter(
     },
   }).startConversation();
 }
-
-/** TLP 2.0 labels whose recipients may not share a text outside their own organization. */
-const internalOnly: readonly string[] = ['AMBER+STRICT', 'RED'];
-
-/** Returns whether an item's text may be sent to a model: items marked AMBER+STRICT or RED go to local models only. */
-export const canModelRead = ({ entry }: ConfiguredModel, item: FeedItem): boolean =>
-  entry.local || !internalOnly.includes(item.source.tlp);

@@ -36,6 +36,7 @@ import { eraseFromValueLists } from '../detection/value-lists/value-lists.ts';
 import { eraseFromEntityNotes } from '../detection/entities/entity-notes.store.ts';
 import { curationRoutes } from '../feed/curation/curation.routes.ts';
 import { postItemRoutes } from '../feed/ingestion/post-item.routes.ts';
+import { readingRoutes } from '../feed/reading/reading.routes.ts';
 import { sourceRoutes } from '../feed/sources/sources.routes.ts';
 import { retentionRoutes } from '../platform/retention/retention.routes.ts';
 import { eraseFromLogs } from '../detection/log-compaction/erase-from-logs.ts';
@@ -280,6 +281,7 @@ function registerFeed(app: App, deps: Deps): void {
   entityRoutes(app, deps);
   sourceRoutes(app, deps);
   postItemRoutes(app, deps);
+  readingRoutes(app, deps);
   taxiiRoutes(app, deps);
   exportRoutes(app, deps);
   curationRoutes(app, deps);

@@ -11,6 +11,7 @@ import { sweepLoop } from '../../agents/sightings/sweep.ts';
 import { cleanStatesLoop } from '../../feed/items/snapshot/pools.store.ts';
 import { arrivalsLoop } from '../../feed/deduplication/arrivals.ts';
 import { pullLoop } from '../../feed/sources/pull/start-pulls.ts';
+import { readingLoop } from '../../feed/reading/process-readings.ts';
 import { reanalysisLoop } from '../../feed/ingestion/reanalyze-items.ts';
 import { eraseLoop } from '../erase-organization.ts';
 import { createRetentionSteps } from './retention-steps.ts';
@@ -48,8 +49,8 @@ export const workerLoops = {
   },
   /** Matching of new events with continuous detections. */
   match: { match: matchLoop },
-  /** Models that judge what runs found, and grade how they did. */
-  judge: { judge: judgeLoop, modelCheck: modelCheckLoop, review: reviewLoop },
+  /** Models that judge what runs found, grade how they did, and read reports. */
+  judge: { judge: judgeLoop, modelCheck: modelCheckLoop, review: reviewLoop, reading: readingLoop },
   /** The feed, the files of the log store, and retention. */
   ingest: {
     pull: pullLoop,

@@ -1,27 +1,25 @@
-import { findTactic, listKillChainStages } from '../reference-data/attack.ts';
+import { findTactic, listKillChainStages, type Technique } from '../reference-data/attack.ts';
 import { platforms } from '../model/platforms.ts';
 import type { Classification, Iocs } from '../model/item.schema.ts';
 import { inferPlatforms } from './classification-builder.ts';
 import type { ExtractedIndicator, OtherObservable } from './indicators/extract-indicators.ts';
 import type { ExtractedName } from './names/extracted-name.ts';
 import { detectPlatforms } from './products/detect-platforms.ts';
-import type { ExtractedProduct } from './products/extract-products.ts';
 import { findProductPlatforms } from './products/product-platforms.ts';
-import type { ExtractedTechnique } from './techniques/extract-techniques.ts';
 
-/** The findings of the extractors in the text of a report, with spans in its stored text. */
-export type ExtractedFacts = {
+/** What is known of a report, with spans in its stored text. */
+export type ReportFacts = {
   indicators: ExtractedIndicator[];
   others: OtherObservable[];
-  techniques: ExtractedTechnique[];
+  techniques: { technique: Technique; confidence: number }[];
   names: ExtractedName[];
-  products: ExtractedProduct[];
+  products: { vendor: string; value: string }[];
 };
 
 /** Returns the classification of a report. `attack` has its techniques with their evidence, `iocs` its indicators. */
 export function classifyReport(
   storedText: string,
-  { techniques, names, others, products }: ExtractedFacts,
+  { techniques, names, others, products }: ReportFacts,
   { attack, iocs }: { attack: Classification['attack']; iocs: Iocs },
 ): Classification {
   return {
@@ -47,11 +45,11 @@ const toNamedEntries = (names: ExtractedName[]): Classification['malware'] =>
     return { name, confidence, aliases: [...new Set([...spellings, ...aliases])] };
   });
 
-function listPlatforms(text: string, iocs: Iocs, products: ExtractedProduct[]): Classification['platforms'] {
+function listPlatforms(text: string, iocs: Iocs, products: ReportFacts['products']): Classification['platforms'] {
   const isActive = ({ status }: { status: string }): boolean => status === 'active';
   const found = new Set([
     ...detectPlatforms(text),
-    ...products.flatMap(({ vendor, product }) => findProductPlatforms(vendor, product)),
+    ...products.flatMap(({ vendor, value }) => findProductPlatforms(vendor, value)),
     ...inferPlatforms({
       registryKeys: iocs.registryKeys.filter(isActive),
       mobileIds: iocs.mobileIds.filter(isActive),
@@ -61,7 +59,7 @@ function listPlatforms(text: string, iocs: Iocs, products: ExtractedProduct[]): 
 }
 
 function listMappings(
-  techniques: ExtractedTechnique[],
+  techniques: ReportFacts['techniques'],
   names: ExtractedName[],
   others: OtherObservable[],
 ): Classification['mappings'] {

@@ -1,7 +1,7 @@
 import { workerData } from 'node:worker_threads';
 import { lowerThreadPriority, serveTasks } from '../../platform/lib/threads/thread-worker.ts';
 import { readEntryText } from '../formats/rss/read-entry-text.ts';
-import { extractItem } from '../extraction/extract-item.ts';
+import { completeItem, extractItem } from '../extraction/extract-item.ts';
 import type { ExtractTask } from './extractor.ts';
 import { applyInstalledLists } from './installed-lists.ts';
 
@@ -13,6 +13,13 @@ extractItem(
   { text: 'The actor APT28 deployed a web shell on 192.0.2.1 to steal credentials of Microsoft Exchange.' },
   knowledge,
 );
-serveTasks((task: ExtractTask) =>
-  task.kind === 'report' ? extractItem(task.report, knowledge) : readEntryText(task.entry, knowledge),
-);
+serveTasks((task: ExtractTask) => {
+  switch (task.kind) {
+    case 'report':
+      return extractItem(task.report, knowledge);
+    case 'entry':
+      return readEntryText(task.entry, knowledge);
+    case 'complete':
+      return completeItem(task.report, task.model, knowledge);
+  }
+});

@@ -3,11 +3,14 @@ import { siblingModule } from '../../platform/lib/program-files.ts';
 import { createThreadPool } from '../../platform/lib/threads/thread-pool.ts';
 import { getReferenceDataVersion } from '../reference-data/installed-data.ts';
 import type { SourceRecord, UnreadText } from '../model/source-record.ts';
-import type { ExtractedItem, ReportText } from '../extraction/extract-item.ts';
+import type { CompletedReport, ExtractedItem, ModelInput, ReportText } from '../extraction/extract-item.ts';
 import type { CallOwner } from '../../platform/lib/threads/thread-worker.ts';
 import type { SnapshotCache } from '../items/snapshot/snapshot.ts';
 
-export type ExtractTask = { kind: 'report'; report: ReportText } | { kind: 'entry'; entry: UnreadText };
+export type ExtractTask =
+  | { kind: 'report'; report: ReportText }
+  | { kind: 'entry'; entry: UnreadText }
+  | { kind: 'complete'; report: ReportText; model: ModelInput };
 
 /** Extracts items from texts in worker threads, so that the main thread stays responsive and a slow text can be abandoned. */
 export type Extractor = {
@@ -17,6 +20,8 @@ export type Extractor = {
   read: (report: ReportText, signal?: AbortSignal, owner?: string) => Promise<ExtractedItem>;
   /** Extracts the record of a feed entry from its page or its own text. */
   readEntry: (entry: UnreadText, signal?: AbortSignal, owner?: string) => Promise<SourceRecord>;
+  /** Extracts an item from a report and completes it with what a model read. Without answers, it returns what the lexicon reads. */
+  complete: (report: ReportText, model: ModelInput, owner: string) => Promise<CompletedReport>;
   close: () => Promise<void>;
 };
 
@@ -38,6 +43,8 @@ export function createExtractor(dataDir: string, timeoutMs = defaultTimeoutMs): 
       (await threads.run({ kind: 'report', report }, { timeoutMs, signal, owner })) as ExtractedItem,
     readEntry: async (entry, signal, owner = '') =>
       (await threads.run({ kind: 'entry', entry }, { timeoutMs, signal, owner })) as SourceRecord,
+    complete: async (report, model, owner) =>
+      (await threads.run({ kind: 'complete', report, model }, { timeoutMs, owner })) as CompletedReport,
     close: threads.close,
   };
 }
@@ -49,7 +56,10 @@ type MainThreadCall =
   | { kind: 'changed' };
 
 type MainThread = { extractor: Extractor; snapshots: SnapshotCache };
-type MainThreadProxy = { extractor: Omit<Extractor, 'close'>; snapshots: Pick<SnapshotCache, 'invalidate'> };
+type MainThreadProxy = {
+  extractor: Omit<Extractor, 'close' | 'complete'>;
+  snapshots: Pick<SnapshotCache, 'invalidate'>;
+};
 
 /** Returns the function that answers the calls of `createMainThreadProxy`, in the main thread. */
 export const createCallAnswerer =

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { queryRow, queryRows, type Tx } from '../../platform/db/db.ts';
+import { visiblePoolIds } from '../items/snapshot/query.sql.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import type { ItemStatus } from '../model/vocabulary.ts';
 import type { SourceKey } from './source-row.ts';
@@ -104,5 +105,16 @@ export function listStaleItems(tx: Tx, readerVersion: number, limit: number): Pr
 /** Returns the item if it is still stale and its version has not changed. Call it once the item's pool is locked. */
 export function findStaleItem(tx: Tx, item: StaleItem, readerVersion: number): Promise<StaleItem | undefined> {
   const query = sql<StaleItem>`select ${staleColumns} from ${staleRows} where i.id = ${item.id} and i.version = ${item.version} and i.reading < ${readerVersion}`;
+  return queryRow(tx, query);
+}
+
+/** Returns an item with its current version, for whatever writes it again. */
+export function findItemToRewrite(tx: Tx, id: string): Promise<StaleItem | undefined> {
+  return queryRow(tx, sql<StaleItem>`select ${staleColumns} from ${staleRows} where i.id = ${id}`);
+}
+
+/** Returns an item that the organization sees, with its current version. */
+export function findVisibleItem(tx: Tx, id: string): Promise<StaleItem | undefined> {
+  const query = sql<StaleItem>`select ${staleColumns} from ${staleRows} where i.id = ${id} and i.pool_id in ${visiblePoolIds}`;
   return queryRow(tx, query);
 }

@@ -29,6 +29,10 @@ export const Indicator = z
       .describe(
         'How the indicator differs from what the source states, such as `stated as domain, port 8080 removed`.',
       ),
+    role: z
+      .string()
+      .optional()
+      .describe('What the value is in the report, if a reader says so, such as `c2`, `victim` or `sinkhole`.'),
     malware: z
       .array(z.string())
       .optional()
@@ -96,6 +100,14 @@ const SeverityBasis = z
     'Why a report has its severity. Absent for structured records, and if another record of the same story raised the severity.',
   );
 
+const ReadBy = z
+  .object({
+    model: z.string().describe('Provider and model.'),
+    at: Instant,
+    fields: z.array(z.string()).describe('The fields that claims of the model decide, such as `severity` or `name`.'),
+  })
+  .describe('The model that completed the item. Absent if only the lexicon, or the source itself, decides its fields.');
+
 /** A feed item in a response. Fields without a value are absent. Lists are always present. */
 export const FeedItem = z
   .object({
@@ -123,7 +135,7 @@ export const FeedItem = z
     classification: Classification,
     affectedProducts: z.array(AffectedProduct),
     iocs: Iocs,
-    provenance: z.object({ supportingPassages: z.array(Passage) }),
+    provenance: z.object({ supportingPassages: z.array(Passage), readBy: ReadBy.optional() }),
     version: z.int(),
     externalId: z.string().optional(),
     abstract: z.string().optional(),
@@ -232,7 +244,11 @@ export const FeedItemDetail = FeedItem.extend({
   versions: z.array(
     z.object({
       version: z.int(),
-      cause: z.string().describe('`added`, `source`, `reanalysis`, `group`, `person`, `vanished` or `moved`.'),
+      cause: z
+        .string()
+        .describe(
+          '`added`, `source`, `reanalysis`, `reading` (a model completed it), `group`, `person`, `vanished` or `moved`.',
+        ),
       changed: z.array(z.string()),
       at: Instant,
       note: z.string().optional().describe('The reason given by a person.'),

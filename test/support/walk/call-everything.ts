@@ -291,6 +291,7 @@ async function useFeed({ get, post, put, remove }: ApiCalls, mark: string): Prom
     await get(`${base}/${all[0].id}`);
     await get(`${base}/${all[0].id}/text?version=1`);
   }
+  await get(`/api/feed/items/${all[0].id}/reading`);
   await get('/api/feed/items?severity=low&perPage=2');
   await get('/api/feed/stats');
   const [one, two] = (await get('/items?status=corrected')).items;
@@ -301,6 +302,8 @@ async function useFeed({ get, post, put, remove }: ApiCalls, mark: string): Prom
   await put(`/api/feed/items/${one.id}/override`, { severity: 'low', relevance: { verdict: 'relevant' } });
   await put('/api/feed/profile', { keywords: [mark], platforms: ['win'] });
   await get('/api/feed/profile');
+  await put('/api/feed/reader', { modelAlias: null });
+  await get('/api/feed/reader');
   await get(`/api/feed/items/${one.id}/sightings`);
   await get('/api/feed/sweeps');
   await post('/api/feed/items', { text: `${mark} saw evil-host[.]top on Monday.` });

@@ -1,3 +1,5 @@
+import { queueNextItems } from '../../../src/feed/reading/process-readings.ts';
+import { setReaderAlias } from '../../../src/feed/reading/readings.store.ts';
 import { whileServing } from '../listen.ts';
 import { sql } from 'kysely';
 import { acrossOrgs, inOrg } from '../../../src/platform/db/db.ts';
@@ -31,6 +33,8 @@ export async function fillFeed(deps: Deps, org: TestOrg, mark: string): Promise<
     await post(`/api/feed/sources/${source.id}/pull`);
     await post('/api/feed/items', { text: `${mark} was hit from evil-host[.]top.` });
     for (const name of ['all', 'relevant']) await get(`/taxii2/root/collections/${name}/objects/`);
+    await inOrg(deps.db, org.id, (tx) => setReaderAlias(tx, org.id, 'm', deps.clock()));
+    while (await queueNextItems(deps, ['m']));
     const { items } = await get('/items?perPage=100');
     // Items that share a STIX object have rows of their own.
     const shared = { objectId: `indicator--${mark}`, itemId: items[0].id };

@@ -54,6 +54,16 @@ export const itemsQuery = (filter: FeedFilter) =>
     placeholderData: keepPreviousData,
   });
 
+export type ItemReader = Schemas['ItemReading']['readers'][number];
+export type ReaderClaim = ItemReader['claims'][number];
+
+/** What both readers say about a version of an item. */
+export const itemReadingQuery = (id: string, version: number) =>
+  queryOptions({
+    queryKey: ['feed', 'reading', id, version],
+    queryFn: () => read(api.GET('/api/feed/items/{id}/reading', { params: { path: { id } } })),
+  });
+
 export const itemQuery = (id: string) => queryOptions({ queryKey: ['feed', 'item', id], queryFn: () => getItem(id) });
 
 /** The text that a version of an item was made from. A stored version never changes. */

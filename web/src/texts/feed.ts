@@ -115,6 +115,7 @@ export const texts = {
     added: 'Added',
     source: 'Changed by the source',
     reanalysis: 'Read again by a newer version of Tocsin',
+    reading: 'Completed by a model',
     group: 'Changed with its group',
     person: 'Changed by a person',
     vanished: 'No longer listed by the source',

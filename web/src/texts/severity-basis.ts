@@ -30,5 +30,12 @@ export const texts = {
     'report:old': 'All events are more than two years older than the report.',
     'report:guide': 'Gives advice about a threat.',
     'report:denied': 'The claim is disputed.',
+    'model:exploited-now': 'A model reads that it is exploited now.',
+    'model:destructive': 'A model reads of a destructive attack.',
+    'model:spread': 'A model reads how far it has spread.',
+    'model:sector': 'A model reads of attacks on what people depend on.',
+    'model:research': 'A model reads of research without attacks.',
+    'model:old': 'A model reads of old events.',
+    'model:other': 'A model decided from this passage.',
   } as Record<string, string>,
 };

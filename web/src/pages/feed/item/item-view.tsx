@@ -7,6 +7,7 @@ import { ErrorState, Skeleton } from '../../../ui/states.tsx';
 import { ItemGroup } from './item-group.tsx';
 import { ItemHeader } from './item-header.tsx';
 import { ItemText } from '../text/item-text.tsx';
+import { Readers } from './readers.tsx';
 import { RelevanceReasons } from './relevance-reasons.tsx';
 import { SeverityBasis } from './severity-basis.tsx';
 import { Sightings } from './sightings.tsx';
@@ -39,6 +40,7 @@ export function ItemView({ id, listed, isWide = false }: Props) {
       <TechniqueList item={item} shown={shown} onShow={setShown} />
       <ItemIndicators item={item} shown={shown} onShow={setShown} />
       <NameList item={item} predictions={data?.predictions} shown={shown} onShow={setShown} />
+      {data && <Readers id={id} version={data.version} />}
     </>
   );
   const others = (

@@ -1,0 +1,156 @@
+import { emptyIocs } from '../../model/source-record.ts';
+import { ttlDays } from '../../model/expiry.ts';
+import type { AffectedProduct, Classification, Indicator, Iocs } from '../../model/item.schema.ts';
+import { toComparisonForm } from '../../model/values/normalize.ts';
+import { indicatorTypes } from '../../model/values/indicator-types.ts';
+import type { Severity } from '../../model/vocabulary.ts';
+import { findTechnique, type Technique } from '../../reference-data/attack.ts';
+import { buildAttackPath, toAttackEntry } from '../classification-builder.ts';
+import { classifyReport } from '../classify-report.ts';
+import { spansMax, type ExtractedName } from '../names/extracted-name.ts';
+import { createPassageCollector } from '../text/passage-collector.ts';
+import type { Span } from '../text/stored-text.ts';
+import { type Claim, claimsOf, type ClaimOf, type KnownValues } from './claim.ts';
+
+/** The fields of an item that readers decide, with the passages that say so. */
+export type ItemFields = {
+  severity: Severity;
+  severityRule: string;
+  /** References to the passages that decided the severity. */
+  severityEvidence: string[];
+  summary?: string;
+  tldr?: string;
+  attackPath: string[];
+  classification: Classification;
+  affectedProducts: AffectedProduct[];
+  iocs: Iocs;
+  passages: Span[];
+};
+
+const attackPathMinConfidence = 0.6;
+const summaryMax = 5;
+const stepsMax = 20;
+
+/** Turns claims that check out into the fields of an item. */
+export function buildItem(storedText: string, known: KnownValues, claims: readonly Claim[]): ItemFields {
+  const techniques = collectTechniques(claims);
+  const names = collectNames(claims);
+  const products = claimsOf(claims, 'product');
+  const severity = claimsOf(claims, 'severity');
+  const passages = createPassageCollector(storedText);
+  const cite = (claim: Claim): string[] => (claim.quote.in === 'title' ? [] : [passages.add(claim.quote)]);
+  const attack = techniques.map(({ technique, claim }) =>
+    toAttackEntry({ technique, confidence: claim.confidence, evidenceRef: passages.add(claim.quote) }),
+  );
+  for (const claim of claimsOf(claims, 'summary')) cite(claim);
+  const severityEvidence = severity.flatMap(cite);
+  const firstMentions = [...known.indicators, ...known.others, ...names].flatMap(({ spans }) => spans.slice(0, 1));
+  const others = claims.filter(({ field }) => field === 'product' || field === 'step' || field === 'family');
+  passages.cover([...firstMentions, ...others.flatMap(({ quote }) => (quote.in ? [] : [quote]))]);
+  const iocs = groupIndicators(known, claims);
+  return {
+    severity: severity[0]?.value ?? 'none',
+    severityRule: severity[0]?.rule ?? 'none',
+    severityEvidence,
+    ...joinSummary(claims),
+    attackPath: toAttackPath(claims, techniques),
+    classification: classifyReport(storedText, { ...known, techniques, names, products }, { attack, iocs }),
+    affectedProducts: products.map(({ vendor, value: product, versions, confidence }) => ({
+      vendor,
+      product,
+      versions,
+      confidence,
+    })),
+    iocs,
+    passages: passages.list(),
+  };
+}
+
+type StatedTechnique = { technique: Technique; confidence: number; claim: ClaimOf<'technique'> };
+
+/** Returns the techniques, each with its first claim. */
+function collectTechniques(claims: readonly Claim[]): StatedTechnique[] {
+  const found = new Map<string, StatedTechnique>();
+  for (const claim of claimsOf(claims, 'technique')) {
+    const technique = findTechnique(claim.value);
+    if (technique && claim.quote.in !== 'title' && !found.has(technique.id))
+      found.set(technique.id, { technique, confidence: claim.confidence, claim });
+  }
+  return [...found.values()];
+}
+
+/** Joins the claims about one name. */
+function collectNames(claims: readonly Claim[]): ExtractedName[] {
+  const found = new Map<string, ExtractedName>();
+  for (const { kind, value: name, aliases, printed, confidence, ambiguous, quote } of claimsOf(claims, 'name')) {
+    if (kind === 'none') continue;
+    const key = `${kind}\n${name}`;
+    const known = found.get(key) ?? {
+      kind,
+      name,
+      aliases,
+      confidence,
+      printed: [],
+      spans: [],
+      ...(ambiguous ? { ambiguous } : {}),
+    };
+    known.confidence = Math.max(known.confidence, confidence);
+    known.printed = [...new Set([...known.printed, ...printed])];
+    if (known.spans.length < spansMax && quote.in !== 'title') known.spans.push(quote);
+    found.set(key, known);
+  }
+  return [...found.values()];
+}
+
+function joinSummary(claims: readonly Claim[]): Pick<ItemFields, 'summary' | 'tldr'> {
+  const sentences = claimsOf(claims, 'summary').map(({ value }) => value);
+  const tldr = claimsOf(claims, 'tldr')[0]?.value;
+  return {
+    ...(sentences.length > 0 ? { summary: sentences.slice(0, summaryMax).join(' ') } : {}),
+    ...(tldr ? { tldr } : {}),
+  };
+}
+
+/** What happened in order, if a reader tells it, and otherwise the techniques in the order of the matrix. */
+function toAttackPath(claims: readonly Claim[], techniques: StatedTechnique[]): string[] {
+  const steps = claimsOf(claims, 'step').map(({ value }) => value);
+  if (steps.length > 0) return [...new Set(steps)].slice(0, stepsMax);
+  return buildAttackPath(
+    techniques.filter(({ confidence }) => confidence >= attackPathMinConfidence).map(({ technique }) => technique),
+  );
+}
+
+function groupIndicators({ indicators }: KnownValues, claims: readonly Claim[]): Iocs {
+  const iocs = emptyIocs();
+  const stated = describeValues(claims);
+  for (const { type, value, normalizedValue, status, confidence } of indicators)
+    iocs[indicatorTypes[type].bucket].push({
+      type,
+      value,
+      status,
+      confidence,
+      normalizedValue,
+      ttlDays: ttlDays(type, {}),
+      ...(stated.size > 0 ? stated.get(toComparisonForm(normalizedValue)) : {}),
+    });
+  return iocs;
+}
+
+type ValueDescription = Pick<Indicator, 'role' | 'malware' | 'actor'>;
+
+/** Returns what readers say about single values, by their comparison form. The first role of a value counts. */
+function describeValues(claims: readonly Claim[]): Map<string, ValueDescription> {
+  const stated = new Map<string, ValueDescription>();
+  const describe = (value: string): ValueDescription => {
+    const form = toComparisonForm(value);
+    const known = stated.get(form) ?? {};
+    stated.set(form, known);
+    return known;
+  };
+  for (const { value, role } of claimsOf(claims, 'role')) describe(value).role ??= role;
+  for (const { value, kind, name } of claimsOf(claims, 'family')) {
+    const description = describe(value);
+    description[kind] = [...new Set([...(description[kind] ?? []), name])];
+  }
+  return stated;
+}

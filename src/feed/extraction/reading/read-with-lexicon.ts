@@ -1,0 +1,78 @@
+import type { NameDictionary } from '../names/dictionary/name-dictionary.ts';
+import type { ExtractedName } from '../names/extracted-name.ts';
+import { extractNames } from '../names/extract-names.ts';
+import { extractProducts, type ExtractedProduct } from '../products/extract-products.ts';
+import type { CatalogProduct } from '../products/shipped-products.ts';
+import { rateReport, type ReportRating } from '../severity/rate-report.ts';
+import { extractTechniques, type ExtractedTechnique } from '../techniques/extract-techniques.ts';
+import { summarize } from '../text/article/summarize.ts';
+import type { Span } from '../text/stored-text.ts';
+import { type Claim, type KnownValues, type Quote, type ReadDocument, textOfQuote } from './claim.ts';
+
+/** Installed and given lists: names instead of the shipped ones, and products in addition to them. */
+export type LexiconLists = { names?: NameDictionary | undefined; products?: CatalogProduct[] | undefined };
+
+/** Reads a report without a language model: dictionaries, cues, trained classifiers and rules. Pure. */
+export function readWithLexicon(document: ReadDocument, known: KnownValues, lists: LexiconLists): Claim[] {
+  const { text, title, article, sentences, language, publishTime, sourceUrl } = document;
+  const techniques = extractTechniques(article, { sentences, language });
+  const names = extractNames(text, lists.names);
+  const products = extractProducts({ title, sentences }, lists.products);
+  const highlights = [...names.flatMap(({ spans }) => spans), ...techniques.map(({ sentence }) => sentence)];
+  const rating = rateReport({
+    title,
+    text: article,
+    sentences,
+    names,
+    indicators: known.indicators.filter(({ status }) => status === 'active').length,
+    publishTime,
+    language,
+    sourceUrl,
+  });
+  return [
+    ...techniques.map(claimTechnique),
+    ...names.flatMap(claimName),
+    ...products.map((product) => claimProduct(document, product)),
+    ...claimSeverity(rating, title),
+    ...claimSummary(document, summarize(sentences, highlights)),
+  ];
+}
+
+const claimTechnique = ({ technique, confidence, sentence }: ExtractedTechnique): Claim => ({
+  field: 'technique',
+  value: technique.id,
+  isDone: true,
+  quote: toQuote(sentence),
+  confidence,
+});
+
+/** Returns a claim for each place of a name. */
+const claimName = ({ spans, name, ...entity }: ExtractedName): Claim[] =>
+  spans.map((span) => ({ field: 'name', ...entity, value: name, quote: toQuote(span) }));
+
+/** Quotes the title for a product that only the title names. */
+function claimProduct(document: ReadDocument, { sentence, product, ...rest }: ExtractedProduct): Claim {
+  const isInSentence = document.text.slice(sentence.start, sentence.end).includes(product);
+  const inTitle = document.title.indexOf(product);
+  const quote =
+    isInSentence || inTitle < 0 ? toQuote(sentence) : ({ ...wholeOf(document.title), in: 'title' } as const);
+  return { field: 'product', ...rest, value: product, quote };
+}
+
+/** A rating without a passage in the text follows from the title. No level needs no claim. */
+function claimSeverity({ severity, rule, evidence }: ReportRating, title: string): Claim[] {
+  if (severity === 'none') return [];
+  const quotes: Quote[] = evidence.length > 0 ? evidence.map(toQuote) : [{ ...wholeOf(title), in: 'title' }];
+  return quotes.map((quote) => ({ field: 'severity', value: severity, rule, quote, confidence: 0.7 }));
+}
+
+function claimSummary(document: ReadDocument, { summary, tldr }: { summary: Span[]; tldr: Span | undefined }): Claim[] {
+  const claim = (field: 'summary' | 'tldr', span: Span): Claim => {
+    const quote = toQuote(span);
+    return { field, value: textOfQuote(document, quote).replaceAll(/\s+/g, ' '), quote, confidence: 0.7 };
+  };
+  return [...summary.map((span) => claim('summary', span)), ...(tldr ? [claim('tldr', tldr)] : [])];
+}
+
+const toQuote = ({ start, end }: Span): Quote => ({ start, end });
+const wholeOf = (text: string): Span => ({ start: 0, end: text.length });
