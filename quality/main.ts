@@ -14,6 +14,7 @@ import { measureNoise } from './detections/noise.ts';
 import { formatSection, writeQualityPage, type QualitySubject } from './quality-page.ts';
 import { measurePassages } from './feed/passages.ts';
 import { measureScenarios } from './detections/scenarios.ts';
+import { measureReading } from './prose/reading.ts';
 import { measureReports } from './prose/reports.ts';
 import { measurePortable } from './sigma/portable.ts';
 import { measureStixOut } from './feed/stix-out.ts';
@@ -32,7 +33,7 @@ Usage: npm run quality -- [OPTION…] [NAME…]
   --write                  Replace the figures of the measured subjects in docs/reference/quality.md.
   agents                   Only by name. It writes docs/reference/agents-quality.md.
     --analyst NAME         One of the scripted analysts.
-    --model URL            A live model that speaks the chat completions of OpenAI, instead of the scripted analysts.
+    --model URL            A live model that speaks the chat completions of OpenAI, instead of the scripted analysts, and a second reader for reading.
     --model-name NAME, --model-size SIZE, --context TOKENS, --cases COUNT
                            What the page calls it, its context (16384) and how many cases it judges (50).
   --stix-schemas FOLDER    The JSON schemas of STIX 2.1, for stix-out.
@@ -60,6 +61,7 @@ const config = {
 } as const;
 const { values: options, positionals: names } = parseOptions(config, usage);
 const measurements = {
+  reading: (verbose) => measureReading(verbose, options.model),
   duplicates: measureDuplicates,
   feeds: measureFeeds,
   indicators: measureIndicators,

@@ -15,6 +15,7 @@ export const qualitySubjects = [
   'technique-reports',
   'annoctr',
   'reports',
+  'reading',
   'duplicates',
   'feeds',
   'corrections',
