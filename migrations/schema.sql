@@ -1962,7 +1962,7 @@ create table item_versions (
   item_id uuid not null,
   pool_id uuid not null,
   version integer not null,
-  cause text not null, -- added, source, reanalysis, group, person, vanished or moved.
+  cause text not null, -- added, source, reanalysis, reading, group, person, vanished or moved.
   changed text[] not null default '{}'::text[], -- Changed parts of the item.
   stored_text text not null, -- Text that was extracted from.
   doc text, -- JSON document of a previous version. Null for the current version, whose document is items.doc. Empty if the content was withdrawn.
@@ -2015,6 +2015,85 @@ create policy updated on feed_counts for update to tocsin_app using ((pool_id IN
 create policy visible on feed_counts for select to tocsin_app using ((pool_id IN ( SELECT feed_pools.id
    FROM feed_pools)));
 grant select, insert, update, delete on feed_counts to tocsin_app, tocsin_system;
+
+-- Items that a model reads or has read, with its claims. Also the queue of the readers.
+create table item_readings (
+  organization_id uuid not null,
+  item_id uuid not null,
+  pool_id uuid not null,
+  alias text not null, -- Model alias that reads the item.
+  text_hash text not null, -- SHA-256 of the stored text. The claims count as long as the text stays the same.
+  state text not null, -- waiting, done, failed (error says why) or withheld: its marking keeps it from this model.
+  attempts integer not null default 0, -- Attempts that ended without a result: crashed workers and unexpected errors.
+  next_at timestamp with time zone not null,
+  lease_until timestamp with time zone, -- Until when the worker that reads it may, by the clock of the database.
+  worker uuid,
+  error text,
+  model text, -- Model and revision of the prompt that the claims are from.
+  claims text, -- JSON of the claims that check out. Null: not read yet.
+  dropped text, -- JSON of how many claims were dropped, by reason.
+  unread_parts integer not null default 0,
+  tokens bigint not null default 0,
+  cost_usd numeric(16,8) not null default 0,
+  read_at timestamp with time zone,
+  applied_version integer, -- Version of the item that has the claims.
+  constraint item_readings_pkey PRIMARY KEY (item_id),
+  constraint item_readings_state_check CHECK (state = ANY (ARRAY['waiting'::text, 'done'::text, 'failed'::text, 'withheld'::text]))
+);
+CREATE INDEX item_readings_organization_id_next_at_idx ON item_readings USING btree (organization_id, next_at) WHERE state = 'waiting'::text;
+CREATE INDEX item_readings_organization_id_text_hash_idx ON item_readings USING btree (organization_id, text_hash) WHERE state = 'done'::text;
+alter table item_readings enable row level security;
+alter table item_readings force row level security;
+create policy deleted on item_readings for delete to tocsin_app using ((pool_id IN ( SELECT p.id
+   FROM feed_pools p
+  WHERE (p.organization_id = ( SELECT tocsin_org() AS tocsin_org)))));
+create policy every on item_readings to tocsin_system using (true) with check (true);
+create policy inserted on item_readings for insert to tocsin_app with check ((pool_id IN ( SELECT p.id
+   FROM feed_pools p
+  WHERE (p.organization_id = ( SELECT tocsin_org() AS tocsin_org)))));
+create policy updated on item_readings for update to tocsin_app using ((pool_id IN ( SELECT p.id
+   FROM feed_pools p
+  WHERE (p.organization_id = ( SELECT tocsin_org() AS tocsin_org)))));
+create policy visible on item_readings for select to tocsin_app using ((pool_id IN ( SELECT feed_pools.id
+   FROM feed_pools)));
+grant select, insert, update, delete on item_readings to tocsin_app, tocsin_system;
+
+-- Up to which change of each pool items were queued for reading.
+create table reading_cursors (
+  pool_id uuid not null,
+  seq bigint not null,
+  item_id uuid not null,
+  constraint reading_cursors_pkey PRIMARY KEY (pool_id)
+);
+alter table reading_cursors enable row level security;
+alter table reading_cursors force row level security;
+create policy deleted on reading_cursors for delete to tocsin_app using ((pool_id IN ( SELECT p.id
+   FROM feed_pools p
+  WHERE (p.organization_id = ( SELECT tocsin_org() AS tocsin_org)))));
+create policy every on reading_cursors to tocsin_system using (true) with check (true);
+create policy inserted on reading_cursors for insert to tocsin_app with check ((pool_id IN ( SELECT p.id
+   FROM feed_pools p
+  WHERE (p.organization_id = ( SELECT tocsin_org() AS tocsin_org)))));
+create policy updated on reading_cursors for update to tocsin_app using ((pool_id IN ( SELECT p.id
+   FROM feed_pools p
+  WHERE (p.organization_id = ( SELECT tocsin_org() AS tocsin_org)))));
+create policy visible on reading_cursors for select to tocsin_app using ((pool_id IN ( SELECT feed_pools.id
+   FROM feed_pools)));
+grant select, insert, update, delete on reading_cursors to tocsin_app, tocsin_system;
+
+-- Model alias that reads the private items of an organization. Null or no row: none.
+create table feed_readers (
+  organization_id uuid not null,
+  alias text,
+  updated_at timestamp with time zone not null,
+  constraint feed_readers_pkey PRIMARY KEY (organization_id),
+  constraint feed_readers_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id)
+);
+alter table feed_readers enable row level security;
+alter table feed_readers force row level security;
+create policy every on feed_readers to tocsin_system using (true) with check (true);
+create policy own on feed_readers to tocsin_app using ((organization_id = ( SELECT tocsin_org() AS tocsin_org))) with check ((organization_id = ( SELECT tocsin_org() AS tocsin_org)));
+grant select, insert, update, delete on feed_readers to tocsin_app, tocsin_system;
 
 -- Values that items are found and compared by, one row per item, kind and value. The writer keeps the rows distinct: a unique index would be the most expensive part of a pull.
 create table item_terms (
