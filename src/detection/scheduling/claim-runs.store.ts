@@ -28,8 +28,15 @@ type ClaimScope = { now: Date; limit: number; queue: Queue };
 export const claimRunsAcrossOrgs = (db: Db, now: Date, limit: number): Promise<RunClaim[]> =>
   claimAcrossOrgs(db, { now, limit, queue: examineQueue });
 
-/** Maximum number of runs that are judged concurrently by model alias, across all processes. */
-export type ConcurrencyLimits = Readonly<Record<string, number>>;
+/**
+ * Maximum number of runs that are judged concurrently by model alias, across all processes. A run takes a place of its alias, and one of the alias in
+ * `escalateTo`.
+ */
+export type ConcurrencyLimits = Readonly<Record<string, number | { places: number; escalateTo: string }>>;
+
+/** Returns the places of an alias. */
+export const placesOf = (limit: ConcurrencyLimits[string]): number =>
+  typeof limit === 'number' ? limit : limit.places;
 
 /**
  * Claims up to `limit` runs of one organization, kind and model alias that wait to be judged, in order of their slots. The alias has a free place, and no
@@ -207,18 +214,33 @@ const examineQueue: Queue = {
 /** Claimers of one lane exclude each other through its row. The places of a model alias are shared by all lanes, so its claimers wait for each other. */
 const lockAliasPlaces = sql`select pg_advisory_xact_lock(8423014)`;
 
+/** The aliases of which a run takes a place, by its own alias. */
+function usedAliasesCte(limits: ConcurrencyLimits): RawBuilder<unknown> {
+  const pairs = Object.entries(limits).flatMap(([alias, limit]) =>
+    [alias, ...(typeof limit === 'number' ? [] : [limit.escalateTo])].map((used) => ({ alias, used })),
+  );
+  return sql`
+    used_aliases as materialized (
+      select * from unnest(${pairs.map(({ alias }) => alias)}::text[], ${pairs.map(({ used }) => used)}::text[]) as u (alias, used)
+    )`;
+}
+
+/** Counts the runs that take a place of an alias. The caller may add conditions on `run_queue b`. */
+const countUses = (alias: RawBuilder<unknown>): RawBuilder<unknown> => sql`
+    select count(*) from run_queue b
+    where b.state = 'running' and b.phase = 'judge' and b.model_alias in (select o.alias from used_aliases o where o.used = ${alias})`;
+
 const createJudgeQueue = (limits: ConcurrencyLimits): Queue => ({
   phase: 'judge',
   lock: lockAliasPlaces,
-  ctes: sql`
+  ctes: sql`${usedAliasesCte(limits)},
     aliases as materialized (
-      select m.alias, m.places, m.places - (select count(*) from run_queue b where b.state = 'running' and b.phase = 'judge' and b.model_alias = m.alias) as free
-      from unnest(${Object.keys(limits)}::text[], ${Object.values(limits)}::int[]) as m (alias, places)
+      select m.alias, m.places, m.places - (${countUses(sql`m.alias`)}) as free
+      from unnest(${Object.keys(limits)}::text[], ${Object.values(limits).map(placesOf)}::int[]) as m (alias, places)
     )`,
   freePlaces: sql`least(l.cap - busy.n, (
-    select least(a.free, ${shareOf(sql`a.places`)} - (select count(*) from run_queue b
-      where b.state = 'running' and b.phase = 'judge' and b.model_alias = a.alias and b.organization_id = l.organization_id))
-    from aliases a where a.alias = l.model_alias))`,
+    select min(least(a.free, ${shareOf(sql`a.places`)} - (${countUses(sql`a.alias`)} and b.organization_id = l.organization_id)))
+    from used_aliases u join aliases a on a.alias = u.used where u.alias = l.model_alias))`,
   isFree: hasNoOther('judge', sql`(o.state = 'running' or (o.start_at, o.run_id) < (q.start_at, q.run_id))`),
   isWithinPlaces: sql`true`,
 });

@@ -99,6 +99,16 @@ test('leaves runs of a model without a free place in the queue', async () => {
   expect(await claim(8, { m: 2 })).toHaveLength(1);
 });
 
+test('takes a place of the alias in escalateTo too', async () => {
+  await createQueuedRuns([...repeat(3, 'cheap'), ...repeat(2, 'strong')]);
+  const limits = { cheap: { places: 8, escalateTo: 'strong' }, strong: 2 };
+  const claimed = [...(await claim(8, limits)), ...(await claim(8, limits)), ...(await claim(8, limits))];
+  expect(claimed).toHaveLength(2);
+  await finish(claimed);
+  expect(await claim(8, { ...limits, strong: 0 })).toEqual([]);
+  expect(await claim(8, { cheap: 8, strong: 0 })).not.toEqual([]);
+});
+
 test('judges the runs of a detection one after the other, in the order of their slots, while the next is examined', async () => {
   const orgId = await createQueuedRuns([]);
   const detectionId = await newAgentId(db, orgId);

@@ -29,7 +29,7 @@ export function readModelSettings(text: string | undefined, env: Environment): M
 /** Checks what concerns several settings. Throws an error that states the alias and the field. */
 function checkEntry(
   alias: string,
-  { contextTokens, maxOutputTokens, fallbacks }: ModelEntry,
+  { contextTokens, maxOutputTokens, fallbacks, escalateTo }: ModelEntry,
   all: ModelSettings,
 ): void {
   const reject = (field: string, problem: string): never => {
@@ -39,6 +39,10 @@ function checkEntry(
     reject('maxOutputTokens', `(${maxOutputTokens}) must be below \`contextTokens\` (${contextTokens}).`);
   const unknown = fallbacks.find((fallback) => !all[fallback]);
   if (unknown) reject('fallbacks', `lists "${unknown}", which is not an alias with a model.`);
+  if (escalateTo !== undefined && (escalateTo === alias || !all[escalateTo]))
+    reject('escalateTo', `is "${escalateTo}", which is not another alias with a model.`);
+  if (escalateTo !== undefined && all[escalateTo]?.escalateTo !== undefined)
+    reject('escalateTo', `is "${escalateTo}", which escalates itself. A case is escalated once.`);
   const cycle = findCycle(alias, all);
   if (cycle) reject('fallbacks', `lead back to the alias: ${cycle.join(' → ')}.`);
 }

@@ -118,6 +118,12 @@ test.each([
   ['bedrock without credentials', { m: { provider: 'bedrock', model: 'x', region: 'r' } }, 'bedrock needs'],
   ['an unknown fallback', { m: { ...openai, fallbacks: ['n'] } }, 'm.fallbacks lists "n"'],
   ['the analyst as a fallback', { m: { ...openai, fallbacks: ['analyst'] } }, 'm.fallbacks lists "analyst"'],
+  ['an escalation to itself', { m: { ...openai, escalateTo: 'm' } }, 'm.escalateTo is "m"'],
+  [
+    'an escalation of an escalation',
+    { a: { ...openai, escalateTo: 'b' }, b: { ...openai, escalateTo: 'c' }, c: openai },
+    'a.escalateTo is "b", which escalates itself',
+  ],
   ['a fallback to itself', { m: { ...openai, fallbacks: ['m'] } }, 'm.fallbacks lead back to the alias: m → m'],
   [
     'a cycle of fallbacks',

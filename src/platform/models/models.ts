@@ -20,6 +20,8 @@ export type ConfiguredModel = {
   entry: ModelEntry;
   call: ModelCall;
   fallbacks: readonly ConfiguredModel[];
+  /** The model that decides what this one leaves undecided. */
+  escalation?: ConfiguredModel;
   rest: { untilMs: number };
 };
 
@@ -30,8 +32,8 @@ export type Models = {
   find: (alias: string) => ConfiguredModel | undefined;
   /** The model name that runs store, by alias. */
   names: Readonly<Record<string, string>>;
-  /** How many detection runs may use an alias at the same time, by alias. */
-  concurrencyLimits: Readonly<Record<string, number>>;
+  /** How many detection runs may use an alias at the same time, and the alias of which each takes a place too, by alias. */
+  concurrencyLimits: Readonly<Record<string, number | { places: number; escalateTo: string }>>;
   /** What is known of the aliases, shared by all processes. */
   abilities: AbilitiesStore;
 };
@@ -50,12 +52,17 @@ export function createModels(settings: ModelSettings, db?: Db): Models {
     aliases: [...new Set([...builtInAliases, ...models.keys()])],
     find: (alias) => models.get(alias),
     names: Object.fromEntries([...models].map(([alias, { name }]) => [alias, name])),
-    concurrencyLimits: Object.fromEntries(entries.map(([alias, entry]) => [alias, entry.runsAtOnce])),
+    concurrencyLimits: Object.fromEntries(
+      entries.map(([alias, { runsAtOnce: places, escalateTo }]) => [
+        alias,
+        escalateTo === undefined ? places : { places, escalateTo },
+      ]),
+    ),
     abilities,
   });
 }
 
-/** Returns the same models, each with its fallbacks and theirs. The settings have no cycles. */
+/** Returns the same models, each with its fallbacks and theirs, and the one that it escalates to. The settings have no cycles. */
 export function withFallbacks(models: Models): Models {
   const listFallbacks = ({ entry }: ConfiguredModel): ConfiguredModel[] =>
     entry.fallbacks.flatMap((alias) => {
@@ -68,7 +75,14 @@ export function withFallbacks(models: Models): Models {
       return model ? [[alias, { ...model, fallbacks: [...new Set(listFallbacks(model))] }] as const] : [];
     }),
   );
-  return { ...models, find: (alias) => linked.get(alias) };
+  return {
+    ...models,
+    find: (alias) => {
+      const model = linked.get(alias);
+      const escalation = model?.entry.escalateTo === undefined ? undefined : linked.get(model.entry.escalateTo);
+      return model && escalation ? { ...model, escalation } : model;
+    },
+  };
 }
 
 function createModel(alias: string, entry: ModelEntry, abilities: AbilitiesStore): ConfiguredModel {
@@ -134,6 +148,7 @@ export async function listModels({ db, models }: ListModelsDeps, { orgId }: Call
         contextTokens: model?.entry.contextTokens ?? null,
         maxOutputTokens: model?.entry.maxOutputTokens ?? null,
         fallbacks: model?.entry.fallbacks ?? [],
+        ...(model?.entry.escalateTo === undefined ? {} : { escalateTo: model.entry.escalateTo }),
         ...describeHealth(model, abilities.get(alias)),
         paused: pause ? { since: pause.since_at.toISOString(), kind: pause.kind, message: pause.message } : null,
       };
@@ -164,6 +179,7 @@ export const ModelList = z.object({
       contextTokens: z.int().nullable().describe('The most tokens of a prompt and its answer together.'),
       maxOutputTokens: z.int().nullable(),
       fallbacks: z.array(z.string()).describe('The aliases that answer in this order when this one fails.'),
+      escalateTo: z.string().optional().describe('The alias that decides what this one leaves undecided.'),
       check: ModelCheck.nullable().describe('The latest check with the present settings. Null: not checked.'),
       misfit: z
         .object({ kind: z.string(), at: z.string(), remedy: z.string().describe('What to change.') })

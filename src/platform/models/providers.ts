@@ -23,6 +23,8 @@ export const common = {
   maxRetries: z.int().min(0).max(10).default(2),
   /** The aliases that answer in this order when this one fails. */
   fallbacks: z.array(Alias).max(5).default([]),
+  /** The alias that investigates once more what this one leaves undecided. */
+  escalateTo: Alias.optional(),
   /** The model runs on the operator's own machines. Informational only. */
   local: z.boolean().default(false),
   price: z

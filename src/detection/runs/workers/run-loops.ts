@@ -2,7 +2,7 @@ import { runLoop } from '../../../platform/lib/concurrency/loop.ts';
 import { inSpan } from '../../../platform/lib/logging/spans.ts';
 import type { ClockGuard } from '../../scheduling/clock-guard.ts';
 import { enqueueDueRunsAcrossOrgs } from '../../scheduling/enqueue-runs.ts';
-import { claimJudgingAcrossOrgs, claimRunsAcrossOrgs } from '../../scheduling/claim-runs.store.ts';
+import { claimJudgingAcrossOrgs, claimRunsAcrossOrgs, placesOf } from '../../scheduling/claim-runs.store.ts';
 import type { RunClaim } from '../../scheduling/run-claim.ts';
 import { enqueueRechecksAcrossOrgs } from '../execution/backfill-windows.store.ts';
 import type { EndRunDeps } from '../execution/end-run.ts';
@@ -53,7 +53,7 @@ export function judgeLoop(deps: Omit<ExecuteLoopDeps, 'config'>, signal: AbortSi
   const limits = deps.models?.concurrencyLimits ?? {};
   return runClaims(withMetrics(deps), signal, {
     name: 'judge',
-    places: Object.values(limits).reduce((sum, places) => sum + places, placesWithoutModel),
+    places: Object.values(limits).reduce((sum: number, limit) => sum + placesOf(limit), placesWithoutModel),
     claim: () => claimJudgingAcrossOrgs(deps.db, deps.clock(), 1, limits),
   });
 }

@@ -162,7 +162,11 @@ async function runTools(conversation: Conversation, { toolCalls }: ModelResponse
   const { task, delimiter, observations, calledBefore, messages, trace } = conversation;
   for (const { name, input } of toolCalls) if (name === planTool) recordPlan(conversation, input);
   const calls = toolCalls.filter(({ name }) => name !== planTool);
-  const outcomes = await runToolCalls(task, calls, { delimiter, observations, callsBefore: trace.toolCalls });
+  const outcomes = await runToolCalls(task, calls, {
+    delimiter,
+    observations,
+    callsBefore: (task.callsBefore ?? 0) + trace.toolCalls,
+  });
   observations.push(...outcomes.flatMap(({ observation }) => observation ?? []));
   trace.toolCalls += calls.length;
   trace.wasted += calls.filter((call, index) => {

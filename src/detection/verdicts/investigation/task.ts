@@ -41,6 +41,8 @@ export type InvestigationTask = SpendMeter & {
   format: SubmissionFormat;
   tools: readonly BoundTool[];
   stepsMax: number;
+  /** The tool calls of an earlier investigation of the same candidate, after which observations are numbered. Default: 0. */
+  callsBefore?: number;
   verify?:
     | ((check: ClaimCheck, purpose: 'fact' | 'excuse', isEstablished: IsEstablished) => Promise<VerifierAnswer>)
     | undefined;

@@ -372,3 +372,58 @@ test('judges the candidates that wait for a verdict when a lost worker is replac
     { entity: 'root', occurrences: 1, judged: true },
   ]);
 });
+
+test('lets the alias in escalateTo decide what the first one leaves undecided, and shows both', async () => {
+  const { t, stand } = await startJudgedRuns(
+    testDb,
+    (asked) => {
+      if (!asked.raw.includes('root')) return verdictOn(asked);
+      const hasLooked = asked.turns.length > 1;
+      return hasLooked
+        ? verdictOn(asked, { verdict: 'undecided' })
+        : { calls: [{ name: 'entity_profile', input: {} }] };
+    },
+    { detection: { toolNames: ['entity_profile'] } },
+  );
+  const strong = await startModelStandIn('anthropic', (asked) =>
+    asked.turns.length > 1 ? verdictOn(asked, { confidence: 91 }) : { calls: [{ name: 'entity_profile', input: {} }] },
+  );
+  t.deps.models = createScriptedModels({
+    m: { baseUrl: stand.url, escalateTo: 'strong' },
+    strong: { baseUrl: strong.url, price: { inputPerMillion: 100, outputPerMillion: 500 } },
+  });
+  await t.runAt(hour(1));
+  expect(await t.select`select entity, verdict, confidence from hits order by 1`).toEqual([
+    { entity: 'bob', verdict: 'raise', confidence: 77 },
+    { entity: 'root', verdict: 'raise', confidence: 91 },
+  ]);
+  expect([stand.asked.length, strong.asked.length]).toEqual([3, 2]);
+  const steps = (await t.select<{ body: string }>`select body from run_steps order by n`).map(
+    ({ body }) => JSON.parse(body) as { entity: string; alias?: string; observation?: { id: string } },
+  );
+  const own = steps.filter(({ entity }) => entity === 'root');
+  expect(own.flatMap(({ observation }) => observation?.id ?? [])).toEqual(['o1', 'o2']);
+  expect([...new Set(own.flatMap(({ alias }) => alias ?? []))]).toEqual(['m', 'strong']);
+  const usage = await t.select<{
+    alias: string;
+    cost: number;
+  }>`select alias, cost_usd::float as cost from model_usage order by 1`;
+  expect(usage.map(({ alias }) => alias)).toEqual(['m', 'strong']);
+  const [run] = await listRunRows(t);
+  expect(Number(run!['cost_usd'])).toBeCloseTo(usage[0]!.cost + usage[1]!.cost);
+});
+
+test('leaves a case undecided if the alias in escalateTo rejects its key', async () => {
+  const { t, stand } = await startJudgedRuns(testDb, (asked) => verdictOn(asked, { verdict: 'undecided' }));
+  const strong = await startModelStandIn('anthropic', () => ({ status: 401 }));
+  t.deps.models = createScriptedModels({
+    m: { baseUrl: stand.url, escalateTo: 'strong' },
+    strong: { baseUrl: strong.url },
+  });
+  await t.runAt(hour(1));
+  expect(await t.select`select distinct verdict, judged from hits`).toEqual([{ verdict: 'undecided', judged: true }]);
+  expect((await listRunRows(t))[0]).toMatchObject({
+    status: 'completed',
+    warnings: expect.stringContaining('escalation_failed'),
+  });
+});

@@ -26,6 +26,7 @@ import { investigate } from '../../../verdicts/investigation/investigate.ts';
 import { createSubmissionFormat } from '../../../verdicts/investigation/submission.ts';
 import type { Conclusion } from '../../../verdicts/verdict.ts';
 import type { ActiveRun } from '../../run-model/active-run.ts';
+import { addWarning } from '../../run-model/run-progress.ts';
 import { createAnalyst, type Judge, type Judged } from '../judge.ts';
 import { toDetectionTexts } from '../resolutions/resolve-candidates.ts';
 import { createInvestigatingAnalyst } from './investigating-analyst.ts';
@@ -68,33 +69,65 @@ export function createJudgeWithMeter(deps: JudgeDeps, run: ActiveRun, createMete
 /** A model with the meter that checks its budgets and stores its steps. */
 type MeteredModel = { model: ConfiguredModel; meter: RunSpendMeter };
 
-/** Creates a judge that lets a model investigate each candidate in a conversation of its own. */
+/**
+ * Creates a judge that lets a model investigate each candidate in a conversation of its own. What it leaves undecided is investigated once more by the model
+ * to which it escalates.
+ */
 function createModelJudge(deps: JudgeDeps, run: ActiveRun, model: ConfiguredModel, createMeter: CreateMeter): Judge {
-  const judge = { model, meter: createMeter(model) };
+  const meterOf = (one: ConfiguredModel): MeteredModel => ({ model: one, meter: createMeter(one) });
+  const judge = meterOf(model);
+  const escalation = model.escalation && meterOf(model.escalation);
   const other = deps.models?.find(verifierAlias);
-  const verifier = other ? { model: other, meter: createMeter(other) } : judge;
+  const verifier = other && meterOf(other);
   const cheapest = findCheapest(model);
-  const confirmer = cheapest === model ? judge : { model: cheapest, meter: createMeter(cheapest) };
+  const confirmer = cheapest === model ? judge : meterOf(cheapest);
+  const judgeWith = async (
+    by: MeteredModel,
+    candidate: Candidate,
+    { callsBefore, signal }: Attempt,
+  ): Promise<Judged> => {
+    await refusePausedModel(deps, run, by.model);
+    return judgeWithModel(deps, run, candidate, {
+      judge: by,
+      verifier: verifier ?? by,
+      confirmer,
+      callsBefore,
+      signal,
+    });
+  };
   return {
     model: model.name,
     instant: false,
     entitiesAtOnce: model.entry.entitiesAtOnce,
     responds: (signal) => modelResponds(model, signal),
     judge: async (candidate, signal) => {
-      await refusePausedModel(deps, run, model);
-      return judgeWithModel(deps, run, candidate, { judge, verifier, confirmer, signal });
+      const judged = await judgeWith(judge, candidate, { callsBefore: 0, signal });
+      if (!escalation || judged.verdict.verdict !== 'undecided') return judged;
+      const callsBefore = judged.trace?.toolCalls ?? 0;
+      return judgeWith(escalation, candidate, { callsBefore, signal }).catch((error: unknown) => {
+        if (!(error instanceof ModelError) || error.failure.retryable) throw error;
+        const detail = `The alias "${escalation.model.alias}" decided nothing, so that cases stay undecided: ${error.message}`;
+        addWarning(run.progress, 'escalation_failed', detail);
+        return judged;
+      });
     },
   };
 }
 
+type Attempt = Pick<JudgingModels, 'callsBefore' | 'signal'>;
+
 /** `confirmer` answers the second question about a dismissal. */
-type JudgingModels = Record<'judge' | 'verifier' | 'confirmer', MeteredModel> & { signal: AbortSignal };
+type JudgingModels = Record<'judge' | 'verifier' | 'confirmer', MeteredModel> & {
+  /** The tool calls of the model that left the candidate undecided. */
+  callsBefore: number;
+  signal: AbortSignal;
+};
 
 async function judgeWithModel(
   deps: JudgeDeps,
   run: ActiveRun,
   candidate: Candidate,
-  { judge, verifier, confirmer, signal }: JudgingModels,
+  { judge, verifier, confirmer, callsBefore, signal }: JudgingModels,
 ): Promise<Judged> {
   const { toolNames, structuredOutputSchema } = run.definition;
   const [toolWarning] = findToolWarnings(toolNames);
@@ -113,6 +146,7 @@ async function judgeWithModel(
     format: createSubmissionFormat(verdictSchema, structuredOutputSchema),
     tools: await bindTools(deps, run, shown),
     stepsMax: runBudgets(run, judge.model).stepsPerEntity,
+    callsBefore,
     verify: isVerifierOn ? createVerifier({ ...verifier, entity: candidate.entity, signal }) : undefined,
     establish: (file, cells) => findEstablished(deps, run, { file, cells, signal }),
     isTechnique,
