@@ -12,6 +12,7 @@ import { createDetectionBenchmark } from './create-detection.ts';
 import { extractReportsBenchmark } from './extract-reports.ts';
 import { feedLargeBenchmark, feedMillionBenchmark } from './feed-million/feed-million.ts';
 import type { Benchmark, BenchmarkRow, RunOptions } from './benchmark.ts';
+import { investigateBenchmark } from './investigate.ts';
 import { footprintBenchmark } from './footprint.ts';
 import { objectStorageBenchmark } from './object-storage.ts';
 import { otherOrganizationsBenchmark } from './other-organizations.ts';
@@ -31,6 +32,7 @@ const benchmarks: Record<string, Benchmark> = {
   'feed-large': feedLargeBenchmark,
   create: createDetectionBenchmark,
   claims: claimRunsBenchmark,
+  investigate: investigateBenchmark,
   scale: scaleBenchmark,
   local: queryLogStoreBenchmark,
   'object-storage': objectStorageBenchmark,
