@@ -111,7 +111,10 @@ export async function readAllModels(
   return row!;
 }
 
-/** Stores the reservation of a conversation's next step. It expires after `forMs`, so a lost worker does not block a budget forever. */
+/**
+ * Stores the reservation of a conversation's next step. It expires after `forMs`, so a lost worker does not block a budget forever. Its commit does not
+ * wait for the disk: a crash of the database server ends the step too.
+ */
 export async function storeReservation(
   tx: Tx,
   { orgId, runId, conversation, detectionId, alias }: ReservationKey,
@@ -121,7 +124,8 @@ export async function storeReservation(
     insert into model_reservations (organization_id, run_id, conversation, detection_id, alias, tokens, cost_usd, until_at)
     values (${orgId}, ${runId}, ${conversation}, ${detectionId}, ${alias}, ${tokens}, ${costUsd}, clock_timestamp() + ${`${forMs} milliseconds`}::interval)
     on conflict (organization_id, run_id, conversation) do update set detection_id = excluded.detection_id, alias = excluded.alias, tokens = excluded.tokens,
-      cost_usd = excluded.cost_usd, until_at = excluded.until_at`.execute(tx);
+      cost_usd = excluded.cost_usd, until_at = excluded.until_at
+    returning set_config('synchronous_commit', 'off', true)`.execute(tx);
 }
 
 /** Deletes the reservation of a conversation, or all of a run. */

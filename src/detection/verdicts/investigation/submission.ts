@@ -19,14 +19,16 @@ const problemsMax = 5;
  * blame `author` for a schema that cannot be compiled.
  */
 export function createSubmissionFormat(verdictSchema: Schema, authorSchema: Schema | null): SubmissionFormat {
-  const ajv = new Ajv({ strict: false, allErrors: false, validateFormats: false, logger: false });
+  const options = { strict: false, allErrors: false, validateFormats: false, logger: false } as const;
+  // The check of a schema against the schema of schemas takes longer than anything else, and this one is the product's own.
+  const ajv = new Ajv({ ...options, validateSchema: false });
   // A verdict without these is still a verdict.
   const optional = new Set(['reasoning', 'techniques', 'nextSteps', 'answers']);
   const required = (verdictSchema['required'] as string[]).filter((name) => !optional.has(name));
   const check = ajv.compile({ ...verdictSchema, required });
   if (authorSchema === null) return { schema: verdictSchema, read: (input) => readVerdict(check, input) };
   const output = stripDisplayKeywords(authorSchema);
-  const checkOutput = compileAuthorSchema(ajv, output);
+  const checkOutput = compileAuthorSchema(new Ajv(options), output);
   const schema = {
     type: 'object',
     properties: { verdict: verdictSchema, output },

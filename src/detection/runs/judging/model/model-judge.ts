@@ -23,7 +23,7 @@ import { withoutHiddenFields } from '../../../siem/hidden-data.ts';
 import { createVerifier } from '../../../verdicts/investigation/ask-verifier.ts';
 import { confirmsDismissal } from '../../../verdicts/investigation/confirm-dismissal.ts';
 import { investigate } from '../../../verdicts/investigation/investigate.ts';
-import { createSubmissionFormat } from '../../../verdicts/investigation/submission.ts';
+import { createSubmissionFormat, type SubmissionFormat } from '../../../verdicts/investigation/submission.ts';
 import type { Conclusion } from '../../../verdicts/verdict.ts';
 import type { ActiveRun } from '../../run-model/active-run.ts';
 import { addWarning } from '../../run-model/run-progress.ts';
@@ -81,16 +81,20 @@ function createModelJudge(deps: JudgeDeps, run: ActiveRun, model: ConfiguredMode
   const verifier = other && meterOf(other);
   const cheapest = findCheapest(model);
   const confirmer = cheapest === model ? judge : meterOf(cheapest);
+  // Compiling it takes milliseconds, and an invalid schema of the author fails the first verdict.
+  let format: SubmissionFormat | undefined;
   const judgeWith = async (
     by: MeteredModel,
     candidate: Candidate,
     { callsBefore, signal }: Attempt,
   ): Promise<Judged> => {
     await refusePausedModel(deps, run, by.model);
+    format ??= createSubmissionFormat(verdictSchema, run.definition.structuredOutputSchema);
     return judgeWithModel(deps, run, candidate, {
       judge: by,
       verifier: verifier ?? by,
       confirmer,
+      format,
       callsBefore,
       signal,
     });
@@ -120,6 +124,7 @@ type Attempt = Pick<JudgingModels, 'callsBefore' | 'signal'>;
 type JudgingModels = Record<'judge' | 'verifier' | 'confirmer', MeteredModel> & {
   /** The tool calls of the model that left the candidate undecided. */
   callsBefore: number;
+  format: SubmissionFormat;
   signal: AbortSignal;
 };
 
@@ -127,9 +132,9 @@ async function judgeWithModel(
   deps: JudgeDeps,
   run: ActiveRun,
   candidate: Candidate,
-  { judge, verifier, confirmer, callsBefore, signal }: JudgingModels,
+  { judge, verifier, confirmer, format, callsBefore, signal }: JudgingModels,
 ): Promise<Judged> {
-  const { toolNames, structuredOutputSchema } = run.definition;
+  const { toolNames } = run.definition;
   const [toolWarning] = findToolWarnings(toolNames);
   if (toolWarning) throw modelAuthorError(toolWarning.code, toolWarning.detail);
   const isTechnique = createTechniqueCheck(deps, run);
@@ -143,7 +148,7 @@ async function judgeWithModel(
     model: judge.model,
     definition: { ...run.definition, customInstructions: run.customInstructions, skillList: renderSkillList(skills) },
     file: knownFile,
-    format: createSubmissionFormat(verdictSchema, structuredOutputSchema),
+    format,
     tools: await bindTools(deps, run, shown),
     stepsMax: runBudgets(run, judge.model).stepsPerEntity,
     callsBefore,
