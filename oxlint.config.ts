@@ -120,11 +120,13 @@ const folders: Record<`${Half}/${string}`, string[]> = {
   'detection/log-query': ['search', 'datasets'],
   'detection/shippers': ['formats', 'http'],
   'detection/analysis': ['rows', 'memory', 'seasons', 'categories'],
-  'detection/detections': ['record', 'history', 'exceptions', 'agent-settings', 'tool-grants', 'summaries', 'bulk'],
+  // prettier-ignore
+  'detection/detections': ['record', 'history', 'exceptions', 'agent-settings', 'tool-grants', 'triggers', 'summaries', 'bulk'],
   'feed/items': ['snapshot', 'list-query', 'search-terms', 'search', 'writing'],
   'feed/sources': ['documents', 'pull'],
   'feed/exports': ['relationships', 'stix'],
-  'detection/runs': ['run-model', 'judging', 'reviews', 'review-queue', 'execution', 'workers'],
+  // prettier-ignore
+  'detection/runs': ['run-model', 'triggers', 'judging', 'responses', 'reviews', 'review-queue', 'execution', 'workers'],
   'detection/siem': ['dialects', 'connectors'],
   'detection/sigma': ['rules', 'mappings', 'convert'],
 };

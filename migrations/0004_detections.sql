@@ -203,6 +203,47 @@ comment on column agent_settings.hidden_datasets is 'Datasets that are kept from
 comment on column agent_settings.hidden_fields is 'Fields that are kept from models, with dots for keys inside of objects.';
 select tocsin_protect('agent_settings');
 
+create table agent_triggers (
+  organization_id uuid not null,
+  id uuid not null,
+  agent_id uuid not null,
+  source text not null check (source in ('cron', 'hit.created', 'webhook')),
+  name text not null,
+  enabled boolean not null,
+  settings text not null default '{}',
+  sealed bytea,
+  next_at timestamptz,
+  skipped int not null default 0,
+  created_at timestamptz not null,
+  updated_at timestamptz not null,
+  primary key (organization_id, id),
+  foreign key (organization_id, agent_id) references agents (organization_id, id)
+);
+comment on table agent_triggers is 'What starts runs of a response agent. The one with the source cron follows the schedule of the agent.';
+comment on column agent_triggers.settings is 'JSON: the filter of events, the values of inputs, and how many runs the trigger may start in an hour.';
+comment on column agent_triggers.sealed is 'Encrypted secret that signs the calls of a webhook. Null for other sources.';
+comment on column agent_triggers.next_at is 'Next slot of an enabled schedule. Null otherwise.';
+comment on column agent_triggers.skipped is 'Number of events that started no run, because the trigger had started as many as it may.';
+create index on agent_triggers (organization_id, agent_id);
+create index agent_triggers_hits on agent_triggers (organization_id) where source = 'hit.created' and enabled;
+create index agent_triggers_due on agent_triggers (next_at) where next_at is not null;
+select tocsin_protect('agent_triggers');
+
+create table trigger_events (
+  organization_id uuid not null,
+  trigger_id uuid not null,
+  event_key text not null,
+  run_id uuid,
+  at timestamptz not null,
+  primary key (organization_id, trigger_id, event_key),
+  foreign key (organization_id, trigger_id) references agent_triggers (organization_id, id) on delete cascade
+);
+comment on table trigger_events is 'Events that a trigger has handled, so that each starts one run at most.';
+comment on column trigger_events.event_key is 'The slot of a schedule, the ID of a hit, or the ID that the sender of a webhook gave its call.';
+comment on column trigger_events.run_id is 'The run that the event started. Null if the trigger had started as many as it may.';
+create index on trigger_events (organization_id, trigger_id, at);
+select tocsin_protect('trigger_events');
+
 create table shadows (
   organization_id uuid not null,
   detection_id uuid not null,

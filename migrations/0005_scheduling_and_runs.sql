@@ -127,6 +127,7 @@ create table runs (
   key_id text,
   actor text,
   custom_instructions text,
+  event text,
   status text not null,
   status_reason text,
   attempt int not null default 0,
@@ -171,11 +172,12 @@ create table runs (
   primary key (due_at, id),
   foreign key (organization_id, detection_id) references agents (organization_id, id)
 ) partition by range (due_at);
-comment on table runs is 'Runs of detections. A slot has exactly one run. Partitioned by month.';
+comment on table runs is 'Runs of detections and response agents. A slot has exactly one run. Partitioned by month.';
 comment on column runs.due_at is 'When the run is due, in slot time. The slot of a scheduled run.';
-comment on column runs.trigger is 'schedule, manual, backfill or continuous.';
+comment on column runs.trigger is 'schedule, manual, backfill or continuous. response or request for a run of a response agent.';
 comment on column runs.key_id is 'API key that requested the run. Null for scheduled runs.';
 comment on column runs.actor is 'Person or key that signed in, if the run was requested with a session.';
+comment on column runs.event is 'JSON of what the run was started with: its inputs and, for a response agent, the trigger and the hit. Null if with nothing.';
 comment on column runs.status is 'queued, running, completed, failed or cancelled.';
 comment on column runs.status_reason is 'Reason for the cancellation, for example superseded.';
 comment on column runs.attempt is 'Number of the latest attempt. Each claim from the queue starts one.';
@@ -299,7 +301,7 @@ create table run_queue (
   foreign key (organization_id, detection_id) references agents (organization_id, id)
 );
 comment on table run_queue is 'Queued and running runs. A row is deleted when its run ends.';
-comment on column run_queue.kind is 'schedule, manual, backfill or continuous.';
+comment on column run_queue.kind is 'schedule, manual, backfill or continuous. For a response agent, response if a trigger started the run, and request if a person did.';
 comment on column run_queue.model_alias is 'Model alias that judges the candidates of the run. Empty while its windows are examined.';
 comment on column run_queue.phase is 'The queue: examine or judge.';
 comment on column run_queue.start_at is 'Earliest start, in slot time.';
@@ -320,8 +322,9 @@ create index run_queue_leases on run_queue (lease_until) where state = 'running'
 create index run_queue_connections on run_queue (organization_id, connection_id) where state = 'running' and connection_id is not null;
 create index run_queue_aliases on run_queue (model_alias, organization_id) where state = 'running' and phase = 'judge';
 create index on run_queue (organization_id, detection_id);
-create unique index one_running_of_each_kind on run_queue (organization_id, detection_id, phase, kind) where state = 'running';
-create unique index one_queued_of_each_kind on run_queue (organization_id, detection_id, kind) where state = 'queued' and not begun;
+-- Runs of a response agent have nothing to do with each other, so that it may have any number of them.
+create unique index one_running_of_each_kind on run_queue (organization_id, detection_id, phase, kind) where state = 'running' and kind not in ('response', 'request');
+create unique index one_queued_of_each_kind on run_queue (organization_id, detection_id, kind) where state = 'queued' and not begun and kind not in ('response', 'request');
 select tocsin_protect('run_queue');
 
 create table lanes (

@@ -605,6 +605,50 @@ create policy every on agent_settings to tocsin_system using (true) with check (
 create policy own on agent_settings to tocsin_app using ((organization_id = ( SELECT tocsin_org() AS tocsin_org))) with check ((organization_id = ( SELECT tocsin_org() AS tocsin_org)));
 grant select, insert, update, delete on agent_settings to tocsin_app, tocsin_system;
 
+-- What starts runs of a response agent. The one with the source cron follows the schedule of the agent.
+create table agent_triggers (
+  organization_id uuid not null,
+  id uuid not null,
+  agent_id uuid not null,
+  source text not null,
+  name text not null,
+  enabled boolean not null,
+  settings text not null default '{}'::text, -- JSON: the filter of events, the values of inputs, and how many runs the trigger may start in an hour.
+  sealed bytea, -- Encrypted secret that signs the calls of a webhook. Null for other sources.
+  next_at timestamp with time zone, -- Next slot of an enabled schedule. Null otherwise.
+  skipped integer not null default 0, -- Number of events that started no run, because the trigger had started as many as it may.
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  constraint agent_triggers_pkey PRIMARY KEY (organization_id, id),
+  constraint agent_triggers_source_check CHECK (source = ANY (ARRAY['cron'::text, 'hit.created'::text, 'webhook'::text])),
+  constraint agent_triggers_organization_id_agent_id_fkey FOREIGN KEY (organization_id, agent_id) REFERENCES agents(organization_id, id)
+);
+CREATE INDEX agent_triggers_due ON agent_triggers USING btree (next_at) WHERE next_at IS NOT NULL;
+CREATE INDEX agent_triggers_hits ON agent_triggers USING btree (organization_id) WHERE source = 'hit.created'::text AND enabled;
+CREATE INDEX agent_triggers_organization_id_agent_id_idx ON agent_triggers USING btree (organization_id, agent_id);
+alter table agent_triggers enable row level security;
+alter table agent_triggers force row level security;
+create policy every on agent_triggers to tocsin_system using (true) with check (true);
+create policy own on agent_triggers to tocsin_app using ((organization_id = ( SELECT tocsin_org() AS tocsin_org))) with check ((organization_id = ( SELECT tocsin_org() AS tocsin_org)));
+grant select, insert, update, delete on agent_triggers to tocsin_app, tocsin_system;
+
+-- Events that a trigger has handled, so that each starts one run at most.
+create table trigger_events (
+  organization_id uuid not null,
+  trigger_id uuid not null,
+  event_key text not null, -- The slot of a schedule, the ID of a hit, or the ID that the sender of a webhook gave its call.
+  run_id uuid, -- The run that the event started. Null if the trigger had started as many as it may.
+  at timestamp with time zone not null,
+  constraint trigger_events_pkey PRIMARY KEY (organization_id, trigger_id, event_key),
+  constraint trigger_events_organization_id_trigger_id_fkey FOREIGN KEY (organization_id, trigger_id) REFERENCES agent_triggers(organization_id, id) ON DELETE CASCADE
+);
+CREATE INDEX trigger_events_organization_id_trigger_id_at_idx ON trigger_events USING btree (organization_id, trigger_id, at);
+alter table trigger_events enable row level security;
+alter table trigger_events force row level security;
+create policy every on trigger_events to tocsin_system using (true) with check (true);
+create policy own on trigger_events to tocsin_app using ((organization_id = ( SELECT tocsin_org() AS tocsin_org))) with check ((organization_id = ( SELECT tocsin_org() AS tocsin_org)));
+grant select, insert, update, delete on trigger_events to tocsin_app, tocsin_system;
+
 -- Second version of a detection that judges the same candidates for comparison and delivers nothing.
 create table shadows (
   organization_id uuid not null,
@@ -823,16 +867,17 @@ create policy every on rechecks to tocsin_system using (true) with check (true);
 create policy own on rechecks to tocsin_app using ((organization_id = ( SELECT tocsin_org() AS tocsin_org))) with check ((organization_id = ( SELECT tocsin_org() AS tocsin_org)));
 grant select, insert, update, delete on rechecks to tocsin_app, tocsin_system;
 
--- Runs of detections. A slot has exactly one run. Partitioned by month.
+-- Runs of detections and response agents. A slot has exactly one run. Partitioned by month.
 create table runs (
   organization_id uuid not null,
   id uuid not null,
   detection_id uuid not null,
   due_at timestamp with time zone not null, -- When the run is due, in slot time. The slot of a scheduled run.
-  trigger text not null, -- schedule, manual, backfill or continuous.
+  trigger text not null, -- schedule, manual, backfill or continuous. response or request for a run of a response agent.
   key_id text, -- API key that requested the run. Null for scheduled runs.
   actor text, -- Person or key that signed in, if the run was requested with a session.
   custom_instructions text,
+  event text, -- JSON of what the run was started with: its inputs and, for a response agent, the trigger and the hit. Null if with nothing.
   status text not null, -- queued, running, completed, failed or cancelled.
   status_reason text, -- Reason for the cancellation, for example superseded.
   attempt integer not null default 0, -- Number of the latest attempt. Each claim from the queue starts one.
@@ -962,7 +1007,7 @@ create table run_queue (
   organization_id uuid not null,
   run_id uuid not null,
   detection_id uuid not null,
-  kind text not null, -- schedule, manual, backfill or continuous.
+  kind text not null, -- schedule, manual, backfill or continuous. For a response agent, response if a trigger started the run, and request if a person did.
   model_alias text not null default ''::text, -- Model alias that judges the candidates of the run. Empty while its windows are examined.
   phase text not null default 
 CASE model_alias
@@ -985,8 +1030,8 @@ END, -- The queue: examine or judge.
   constraint run_queue_pkey PRIMARY KEY (run_id),
   constraint run_queue_organization_id_detection_id_fkey FOREIGN KEY (organization_id, detection_id) REFERENCES agents(organization_id, id)
 );
-CREATE UNIQUE INDEX one_queued_of_each_kind ON run_queue USING btree (organization_id, detection_id, kind) WHERE state = 'queued'::text AND NOT begun;
-CREATE UNIQUE INDEX one_running_of_each_kind ON run_queue USING btree (organization_id, detection_id, phase, kind) WHERE state = 'running'::text;
+CREATE UNIQUE INDEX one_queued_of_each_kind ON run_queue USING btree (organization_id, detection_id, kind) WHERE state = 'queued'::text AND NOT begun AND (kind <> ALL (ARRAY['response'::text, 'request'::text]));
+CREATE UNIQUE INDEX one_running_of_each_kind ON run_queue USING btree (organization_id, detection_id, phase, kind) WHERE state = 'running'::text AND (kind <> ALL (ARRAY['response'::text, 'request'::text]));
 CREATE INDEX run_queue_aliases ON run_queue USING btree (model_alias, organization_id) WHERE state = 'running'::text AND phase = 'judge'::text;
 CREATE INDEX run_queue_claim ON run_queue USING btree (organization_id, kind, model_alias, start_at, run_id) WHERE state = 'queued'::text;
 CREATE INDEX run_queue_connections ON run_queue USING btree (organization_id, connection_id) WHERE state = 'running'::text AND connection_id IS NOT NULL;

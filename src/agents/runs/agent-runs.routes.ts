@@ -12,7 +12,7 @@ export function agentRunRoutes(app: App, deps: ReadAgentRunsDeps): void {
     'GET /api/agents/:id/runs',
     {
       operationId: 'listAgentRuns',
-      summary: 'List the runs of a built-in agent, newest first',
+      summary: 'List the runs of a response agent, built in or not, newest first',
       params: IdPath,
       query: PageQuery,
       returns: AgentRunList,
@@ -23,7 +23,7 @@ export function agentRunRoutes(app: App, deps: ReadAgentRunsDeps): void {
     'GET /api/agents/:id/runs/:runId/steps',
     {
       operationId: 'listAgentRunSteps',
-      summary: 'List the model steps of a run of a built-in agent, in order',
+      summary: 'List the model and tool steps of a run of a response agent, in order',
       params: AgentRunPath,
       query: PageQuery,
       returns: StepList,

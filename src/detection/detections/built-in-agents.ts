@@ -1,6 +1,6 @@
 import { inOrg, type Db, type Tx } from '../../platform/db/db.ts';
 import type { Clock } from '../../platform/lib/time/clock.ts';
-import { appError } from '../../platform/lib/errors.ts';
+import { appError, fieldError } from '../../platform/lib/errors.ts';
 import { uuidv7 } from '../../platform/lib/ids.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import type { Caller } from '../../platform/http/caller.ts';
@@ -8,7 +8,7 @@ import { emptyAgent, emptyStats, type AgentView, type AgentWithPrompt, toColumns
 import { insertAgent } from './detections.store.ts';
 import { effectiveCron, isEnabledAfter } from './record/cron-schedule.ts';
 import { storeChange } from './update-detection.ts';
-import { checkModelAlias, type ModelAliases } from './record/build-detection.ts';
+import { checkModelAlias, mergeUpdate, type ModelAliases } from './record/build-detection.ts';
 import { requireMatch } from '../../platform/orgs/record-version.ts';
 import type { UpdateAgent } from './record/detection-input.schema.ts';
 import { toRecord } from './record/detection-record.ts';
@@ -66,8 +66,11 @@ export async function getAgent({ db, clock }: AgentDeps, caller: Caller, id: str
   return toRecord(requireAgent(agent, id));
 }
 
-/** Changes schedule, `enabled`, model alias and budgets of a built-in agent. Throws 409 for a detection, which has its own endpoint. */
-export async function updateBuiltInAgent(
+/**
+ * Changes a response agent, or the schedule, `enabled`, the model alias and the budgets of a built-in one. Throws 409 for a detection, which has its own
+ * endpoint, and for a deleted agent.
+ */
+export async function updateAgent(
   { db, clock, models }: AgentDeps & { models?: ModelAliases },
   caller: Caller,
   { id, input }: { id: string; input: UpdateAgent },
@@ -76,23 +79,23 @@ export async function updateBuiltInAgent(
   const now = clock();
   return inOrg(db, caller.orgId, async (tx) => {
     const before = requireAgent(await lockAgent(tx, { orgId: caller.orgId, now }, id), id);
-    if (!before.is_built_in) throw appError('conflict', `${id} is a detection. Change it at /api/detections/${id}.`);
+    if (before.agent_type === 'detection')
+      throw appError('conflict', `${id} is a detection. Change it at /api/detections/${id}.`);
+    if (before.deleted_at !== null) throw appError('conflict', `Agent ${id} is deleted. Restore it first.`);
     await requireMatch(tx, ifMatch, toRecord(before), { resourceType: 'agent', resourceId: before.id });
     checkModelAlias(models, input.modelAlias);
-    const after = mergeAgentUpdate(before, input, now);
+    const after = before.is_built_in ? mergeBuiltIn(before, input, now) : mergeUpdate(before, input, now);
     return storeChange(tx, before, after, { caller, action: 'agent.updated', now, gapReason: 'disabled' });
   });
 }
 
-/** Throws 409 for every agent, since built-in agents cannot be deleted and detections have their own endpoint. Throws 404 for an unknown one. */
-export async function refuseDeletion(deps: AgentDeps, caller: Caller, id: string): Promise<Detection> {
-  const { isBuiltIn } = await getAgent(deps, caller, id);
-  if (isBuiltIn) throw appError('conflict', `Agent ${id} is built in and cannot be deleted.`);
-  throw appError('conflict', `${id} is a detection. Delete it at /api/detections/${id}.`);
-}
-
-function mergeAgentUpdate(before: AgentView, input: UpdateAgent, now: Date): AgentView {
-  const after = { ...before, ...toColumns(input, now) };
+/** Of a built-in agent, other fields of its record are ignored, so that a client can send it back. Throws 400 for a prompt. */
+function mergeBuiltIn(before: AgentView, input: UpdateAgent, now: Date): AgentView {
+  if (input.systemPrompt !== undefined)
+    throw fieldError('/systemPrompt', 'built_in', 'The prompt of a built-in agent cannot be changed.');
+  const { detectionCadence, customCronSchedule, cronTimezone, modelAlias, budgets } = input;
+  const columns = toColumns({ detectionCadence, customCronSchedule, cronTimezone, modelAlias, budgets }, now);
+  const after = { ...before, ...columns };
   const old = { cron: effectiveCron(before), enabled: before.enabled };
   return { ...after, enabled: isEnabledAfter(old, effectiveCron(after), input.enabled) };
 }

@@ -24,7 +24,10 @@ function selectViews(
     select a.*, p.prompt, p.version as prompt_version, p.description as prompt_description, p.created_at as prompt_created_at,
       f.last_run_at, d.runs, d.hits, d.avg_score, coalesce(v.true_positives, 0) as true_positives, coalesce(v.benign, 0) as benign,
       coalesce(v.false_positives, 0) as false_positives,
-      case when w.revision = a.revision then w.warnings end as query_warnings, ${connectedColumn} as siem_connected
+      case when w.revision = a.revision then w.warnings end as query_warnings, ${connectedColumn} as siem_connected,
+      case when a.agent_type = 'response' then (
+        select json_agg(json_build_object('id', t.id, 'source', t.source, 'name', t.name, 'enabled', t.enabled) order by t.created_at, t.id)::text
+        from agent_triggers t where t.organization_id = a.organization_id and t.agent_id = a.id and t.source <> 'cron') end as other_triggers
     from agents a
     join agent_prompts p on p.organization_id = a.organization_id and p.id = a.active_prompt_id
     left join run_facts f on f.organization_id = a.organization_id and f.detection_id = a.id
@@ -94,13 +97,17 @@ export function listDismissed(tx: Tx, scope: ViewScope): Promise<AgentView[]> {
   return queryRows(tx, selectViews(scope, { where, order: sql`order by a.deleted_at desc, a.id desc` }));
 }
 
-/** Returns every agent that is not deleted, including built-in agents and open suggestions, or only the built-in ones. */
+/** Returns every agent that is not deleted, including built-in agents and open suggestions, or only the built-in ones, or those that respond. */
 export function listAgents(
   tx: Tx,
   scope: ViewScope,
-  { isBuiltIn, ...page }: PageRequest & { isBuiltIn: boolean },
+  { isBuiltIn, isResponse, ...page }: PageRequest & { isBuiltIn: boolean; isResponse: boolean },
 ): Promise<AgentView[]> {
-  const conditions = [sql`a.deleted_at is null`, ...(isBuiltIn ? [sql`a.is_built_in`] : [])];
+  const conditions = [
+    sql`a.deleted_at is null`,
+    ...(isBuiltIn ? [sql`a.is_built_in`] : []),
+    ...(isResponse ? [sql`a.agent_type = 'response'`] : []),
+  ];
   return listNewestFirst(tx, scope, conditions, page);
 }
 

@@ -38,16 +38,52 @@ async function applyTransition(
   });
 }
 
-/** Deletes a detection, which ends its schedule and cancels its queued runs, or dismisses an open suggestion. Throws 409 for a built-in agent. */
+/** Deletes a detection, which ends its schedule and cancels its queued runs, or dismisses an open suggestion. Throws 404 for another agent. */
 export function deleteDetection(deps: LifeCycleDeps, caller: Caller, id: string, ifMatch?: string): Promise<Detection> {
   return applyTransition(deps, caller, { id, ifMatch }, (agent, now) => {
-    if (agent.is_built_in) throw appError('conflict', `Agent ${id} is built in and cannot be deleted.`);
+    requireDetection(agent, id);
     if (agent.deleted_at) return null;
-    if (agent.is_suggestion) return dismiss(agent, now, {});
-    const after = { ...agent, deleted_at: now, enabled_before_deletion: agent.enabled, enabled: false };
-    return { action: 'detection.deleted', after };
+    return agent.is_suggestion
+      ? dismiss(agent, now, {})
+      : { action: 'detection.deleted', after: markDeleted(agent, now) };
   });
 }
+
+/** Deletes a response agent: its triggers start no more runs, and its queued runs are cancelled. Throws 409 for a built-in agent and for a detection. */
+export function deleteAgent(deps: LifeCycleDeps, caller: Caller, id: string, ifMatch?: string): Promise<Detection> {
+  return applyTransition(deps, caller, { id, ifMatch }, (agent, now) => {
+    requireDeletableAgent(agent, id);
+    return agent.deleted_at ? null : { action: 'agent.deleted', after: markDeleted(agent, now) };
+  });
+}
+
+/** Restores a deleted response agent. Throws 409 for a built-in agent and for a detection. */
+export function restoreAgent(deps: LifeCycleDeps, caller: Caller, id: string, ifMatch?: string): Promise<Detection> {
+  return applyTransition(deps, caller, { id, ifMatch }, (agent) => {
+    requireDeletableAgent(agent, id);
+    return agent.deleted_at ? { action: 'agent.restored', after: unmarkDeleted(agent), gapReason: 'disabled' } : null;
+  });
+}
+
+function requireDeletableAgent({ is_built_in: isBuiltIn, agent_type: type }: AgentView, id: string): void {
+  if (isBuiltIn) throw appError('conflict', `Agent ${id} is built in and cannot be deleted.`);
+  if (type === 'detection')
+    throw appError('conflict', `${id} is a detection. Delete or restore it at /api/detections/${id}.`);
+}
+
+const markDeleted = (agent: AgentView, now: Date): AgentView => ({
+  ...agent,
+  deleted_at: now,
+  enabled_before_deletion: agent.enabled,
+  enabled: false,
+});
+
+const unmarkDeleted = (agent: AgentView): AgentView => ({
+  ...agent,
+  deleted_at: null,
+  enabled_before_deletion: null,
+  enabled: agent.enabled_before_deletion ?? false,
+});
 
 /** Dismisses an open suggestion. Threat research proposes no look-alike for 90 days. Throws 409 for a detection. */
 export function dismissSuggestion(
@@ -113,15 +149,9 @@ export function restoreDetection(
   return applyTransition(deps, caller, { id, ifMatch }, (agent) => {
     requireDetection(agent, id);
     if (!agent.deleted_at) return null;
-    const after = {
-      ...agent,
-      deleted_at: null,
-      dismiss_reason: null,
-      dismiss_note: null,
-      enabled_before_deletion: null,
-    };
-    if (agent.is_suggestion) return { action: 'suggestion.restored', after };
-    return { action: 'detection.restored', after: { ...after, enabled: agent.enabled_before_deletion ?? false } };
+    if (!agent.is_suggestion) return { action: 'detection.restored', after: unmarkDeleted(agent) };
+    const after = { ...agent, deleted_at: null, dismiss_reason: null, dismiss_note: null };
+    return { action: 'suggestion.restored', after };
   });
 }
 

@@ -73,11 +73,11 @@ export async function getDismissed(deps: ReadDetectionsDeps, caller: Caller): Pr
   return { suggestions: (await readViews(deps, caller, listDismissed)).map(toRecord) };
 }
 
-/** Returns every agent that is not deleted, or every built-in one, newest first. */
+/** Returns every agent that is not deleted, or those of a kind, newest first. */
 export async function getAgents(deps: ReadDetectionsDeps, caller: Caller, query: AgentQuery): Promise<AgentList> {
-  const isBuiltIn = query.builtIn === 'true';
+  const kinds = { isBuiltIn: query.builtIn === 'true', isResponse: query.type === 'response' };
   const { records, nextCursor } = await readPage(deps, caller, query, (tx, scope, page) =>
-    listAgents(tx, scope, { ...page, isBuiltIn }),
+    listAgents(tx, scope, { ...page, ...kinds }),
   );
   return { agents: records, nextCursor };
 }

@@ -27,6 +27,7 @@ import {
 } from './detections.store.ts';
 import { zonedCron } from './record/cron-schedule.ts';
 import { hasSameQuery, withQueryWarnings } from './record/warnings.ts';
+import { storeCronTrigger } from './triggers/agent-triggers.store.ts';
 
 export type UpdateDetectionDeps = { db: Db; clock: Clock; models?: ModelAliases } & CheckDetectionDeps & CheckTestsDeps;
 type UpdateOptions = { validate?: boolean; requireTests?: boolean; ifMatch?: string | undefined };
@@ -150,6 +151,8 @@ async function updateSchedule(
 ): Promise<void> {
   const [old, next] = [toSchedule(before), toSchedule(after)];
   const isSame = old.cron === next.cron && old.active === next.active && old.lookbackMinutes === next.lookbackMinutes;
+  if (after.agent_type === 'response' && !after.is_built_in && hasOtherSlots(before, after))
+    await storeCronTrigger(tx, after, now);
   // Deletion also cancels queued runs that were requested manually, even without a schedule.
   const isDeletion = after.deleted_at !== null && before.deleted_at === null && !after.is_suggestion;
   if (isSame && !isDeletion) return;
@@ -158,7 +161,10 @@ async function updateSchedule(
   if (after.connection_id !== null || after.siem_type !== null) await applyConnections(tx, caller.orgId, after.id);
 }
 
-/** Returns the schedule as the scheduler sees it. Open suggestions and built-in agents are never scheduled. */
+const hasOtherSlots = (before: AgentView, after: AgentView): boolean =>
+  zonedCron(before) !== zonedCron(after) || before.enabled !== after.enabled || before.deleted_at !== after.deleted_at;
+
+/** Returns the schedule as the scheduler of detections sees it. Open suggestions and response agents examine no windows. */
 function toSchedule(agent: AgentView): { cron: string | null; active: boolean; lookbackMinutes: number | null } {
   const isScheduled = agent.agent_type === 'detection' && !agent.is_suggestion;
   const cron = isScheduled ? zonedCron(agent) : null;

@@ -12,6 +12,7 @@ import {
   type TimeRange,
   type WindowGrid,
 } from '../scheduling/timeline.ts';
+import { readInputValues, type AgentInputs } from '../detections/record/input-values.ts';
 import { finishRun, type RunKey } from './execution/finish-run.ts';
 import { lockDetectionForRun, insertRequestedRun, findRun, type RunRow } from './run-model/runs.store.ts';
 import type { RunRequest, RunStarted, Run } from './run-model/runs.schema.ts';
@@ -29,7 +30,7 @@ export async function requestRun(
   { db, clock }: { db: Db; clock: Clock },
   caller: Caller,
   detectionId: string,
-  { customInstructions, ...range }: RunRequest,
+  { customInstructions, inputs: given = {}, ...range }: RunRequest,
 ): Promise<RunStarted> {
   const requested = parseWindow(range);
   const now = clock();
@@ -39,7 +40,8 @@ export async function requestRun(
     if (detection.suggestion) throw appError('conflict', `Detection ${detectionId} is a suggestion. Accept it first.`);
     const window = requested ?? (await findLastWindow(tx, caller, detectionId, now));
     const onEventTime = requested !== undefined;
-    const run = { detectionId, runId, kind: 'manual' as const, now, window, onEventTime, customInstructions };
+    const inputs = readInputValues(JSON.parse(detection.inputs) as AgentInputs, given);
+    const run = { detectionId, runId, kind: 'manual' as const, now, window, onEventTime, customInstructions, inputs };
     if (!(await insertRequestedRun(tx, caller, run)))
       throw appError('in_progress', `A manual run of detection ${detectionId} is still in progress.`);
     await insertAudit(tx, caller, {

@@ -3,6 +3,7 @@ import { belongsTo, type Expiry } from '../../platform/retention/organization-re
 import type { Tx } from '../../platform/db/db.ts';
 import { deleteRowsWithValue, replaceValue } from '../../platform/db/erasure.store.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
+import { deleteOldEventsAcrossOrgs } from '../detections/triggers/agent-triggers.store.ts';
 
 async function executeAndCount(tx: Tx, statement: ReturnType<typeof sql>): Promise<number> {
   return Number((await statement.execute(tx)).numAffectedRows ?? 0);
@@ -24,12 +25,13 @@ export async function deleteOldCandidatesAcrossOrgs(tx: Tx, expiry: Expiry, limi
   return Math.max(candidates, steps);
 }
 
-/** Deletes at most `limit` runs that have ended, and steps. The daily roll-up stays. Returns the number of runs. */
+/** Deletes at most `limit` runs that have ended, with steps and events of triggers. The daily roll-up stays. Returns the number of runs. */
 export async function deleteOldRunsAcrossOrgs(tx: Tx, expiry: Expiry, limit: number): Promise<number> {
   await sql`delete from run_steps where (at, run_id, attempt, n) in (
     select at, run_id, attempt, n from run_steps where at < ${expiry.before} and ${belongsTo(expiry)} limit ${limit})`.execute(
     tx,
   );
+  await deleteOldEventsAcrossOrgs(tx, expiry, limit);
   return executeAndCount(
     tx,
     sql`delete from runs where (due_at, id) in (
@@ -56,7 +58,7 @@ export async function eraseFromRuns(
   const rows = await replace('candidates', ['entity', 'kind_key', 'facts', 'rows', 'verdict', 'observations']);
   await replace('review_cases', ['reason', 'second_verdict']);
   await replace('suppressions', ['facts']);
-  const runs = await replace('runs', ['entities', 'custom_instructions', 'warnings', 'failure']);
+  const runs = await replace('runs', ['entities', 'custom_instructions', 'event', 'warnings', 'failure']);
   const steps = await replace('run_steps', ['body']);
   // Memory is deleted, because a replaced value would be a different fact. It contains names in lower case.
   let memory = 0;

@@ -20,15 +20,18 @@ import {
   BackfillQuery,
   BackfillRequest,
   GapList,
+  ResponseRequest,
   Run,
   RunList,
   RunRequest,
   RunStarted,
 } from './run-model/runs.schema.ts';
 import { getAgreement, endShadow, getShadow, setShadow, versionOfShadow } from './reviews/shadow.ts';
+import { requestResponse, type RequestResponseDeps } from './responses/request-response.ts';
 import { replayRun, type ReplayDeps } from './reviews/replay-run.ts';
 
-export function runRoutes(app: App, deps: BackfillDeps): void {
+export function runRoutes(app: App, deps: BackfillDeps & RequestResponseDeps): void {
+  responseRoutes(app, deps);
   const route = apiRoutes(app, { tag: 'runs', scope: 'detections:run' });
   route(
     'POST /api/detections/:id/run',
@@ -102,6 +105,22 @@ export function runRoutes(app: App, deps: BackfillDeps): void {
     'POST /api/runs/:id/cancel',
     { operationId: 'cancelRun', summary: 'Cancel a run', ignoresBody: true, params: IdPath, returns: Run },
     ({ caller, params }) => cancelRun(deps, caller, params.id),
+  );
+}
+
+function responseRoutes(app: App, deps: RequestResponseDeps): void {
+  const route = apiRoutes(app, { tag: 'agents', scope: 'detections:run' });
+  route(
+    'POST /api/agents/:id/run',
+    {
+      operationId: 'runAgent',
+      summary: 'Run a response agent now, on a hit or on inputs',
+      isBodyOptional: true,
+      params: IdPath,
+      body: ResponseRequest,
+      returns: RunStarted,
+    },
+    ({ caller, params, body }) => requestResponse(deps, caller, params.id, body),
   );
 }
 

@@ -2,7 +2,7 @@ import { sql, type RawBuilder } from 'kysely';
 import { acrossOrgsPipelined, type Db } from '../../platform/db/db.ts';
 import { uuidv7 } from '../../platform/lib/ids.ts';
 import { isNotSuspended } from '../../platform/orgs/orgs.store.ts';
-import { claimColumns, leaseEnd, type RunClaim, type RunPhase } from './run-claim.ts';
+import { claimColumns, leaseEnd, responseKinds, type RunClaim, type RunPhase } from './run-claim.ts';
 
 /** One of the two queues of runs: what its claims look at besides lanes, states and times. */
 type Queue = {
@@ -40,7 +40,7 @@ export const placesOf = (limit: ConcurrencyLimits[string]): number =>
 
 /**
  * Claims up to `limit` runs of one organization, kind and model alias that wait to be judged, in order of their slots. The alias has a free place, and no
- * earlier run of the detection waits or is being judged. An alias that is not in `limits` has no limit: its runs end without a call.
+ * earlier run of the detection waits or is being judged. Those of a response agent do not wait for each other. An alias that is not in `limits` has no limit: its runs end without a call.
  */
 export const claimJudgingAcrossOrgs = (
   db: Db,
@@ -241,6 +241,7 @@ const createJudgeQueue = (limits: ConcurrencyLimits): Queue => ({
   freePlaces: sql`least(l.cap - busy.n, (
     select min(least(a.free, ${shareOf(sql`a.places`)} - (${countUses(sql`a.alias`)} and b.organization_id = l.organization_id)))
     from used_aliases u join aliases a on a.alias = u.used where u.alias = l.model_alias))`,
-  isFree: hasNoOther('judge', sql`(o.state = 'running' or (o.start_at, o.run_id) < (q.start_at, q.run_id))`),
+  isFree: sql`(q.kind in (${sql.join(responseKinds.map((kind) => sql.lit(kind)))})
+    or ${hasNoOther('judge', sql`(o.state = 'running' or (o.start_at, o.run_id) < (q.start_at, q.run_id))`)})`,
   isWithinPlaces: sql`true`,
 });

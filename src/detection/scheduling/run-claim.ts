@@ -2,8 +2,15 @@ import { sql, type RawBuilder } from 'kysely';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import { queryRow, type Tx } from '../../platform/db/db.ts';
 
-export const runKinds = ['schedule', 'manual', 'backfill', 'continuous'] as const;
+/** A run of a response agent is a `response` if a trigger started it, and a `request` if a person did, so that people do not wait for triggers. */
+export const responseKinds = ['response', 'request'] as const;
+export type ResponseKind = (typeof responseKinds)[number];
+export const runKinds = ['schedule', 'manual', 'backfill', 'continuous', ...responseKinds] as const;
 export type RunKind = (typeof runKinds)[number];
+
+/** Returns whether a run is one of a response agent, which examines no windows. */
+export const isResponseKind = (kind: string): kind is ResponseKind =>
+  (responseKinds as readonly string[]).includes(kind);
 
 /** The queue in which a run waits: its windows are examined, or its candidates are judged. */
 export type RunPhase = 'examine' | 'judge';

@@ -3,7 +3,7 @@ import { acrossOrgs, queryRow, queryRows, type Db, type Tx } from '../../platfor
 import { uuidv7 } from '../../platform/lib/ids.ts';
 import { isNotSuspended } from '../../platform/orgs/orgs.store.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
-import { claimColumns, leaseEnd, type RunClaim, type RunKind, type RunPhase } from './run-claim.ts';
+import { claimColumns, leaseEnd, type ResponseKind, type RunClaim, type RunKind, type RunPhase } from './run-claim.ts';
 
 // The only module besides claim-runs.store.ts, whose claim is one statement, that writes `run_queue`.
 
@@ -112,6 +112,24 @@ export async function handOverRun(
     update run_queue set model_alias = ${modelAlias}, connection_id = null, failure = ${failure === null ? null : JSON.stringify(failure)},
       state = 'queued', lease_until = null, worker = null, retry_at = clock_timestamp(), attempt = attempt - 1, retries = 0, lost = 0
     where run_id = ${runId}`.execute(tx);
+}
+
+/** Runs of a response agent to queue. The alias of a model is never empty. */
+export type ResponseEntries = { orgId: OrgId; agentId: string; modelAlias: string; runIds: string[]; dueAt: Date };
+
+/** Queues runs of a response agent, which have no windows to examine, to be judged. */
+export async function insertResponseEntries(
+  tx: Tx,
+  kind: ResponseKind,
+  { orgId, agentId, modelAlias, runIds, dueAt }: ResponseEntries,
+): Promise<void> {
+  await sql`
+    with new_lane as (
+      insert into lanes (organization_id, kind, model_alias, cap) values (${orgId}, ${kind}, ${modelAlias}, ${judgeLaneCap}) on conflict do nothing
+    )
+    insert into run_queue (organization_id, run_id, detection_id, kind, model_alias, due_at, start_at)
+    select ${orgId}::uuid, run_id, ${agentId}::uuid, ${kind}::text, ${modelAlias}::text, ${dueAt}::timestamptz, ${dueAt}::timestamptz
+    from unnest(${runIds}::uuid[]) as run_id`.execute(tx);
 }
 
 /** Statement that deletes the queue entry of a run. */

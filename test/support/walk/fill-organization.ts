@@ -138,7 +138,9 @@ async function fillDetections(org: TestOrg, mark: string): Promise<string[]> {
     detectionQuery: `${queryOf(mark)} WHERE true`,
   });
   await post(`/api/detections/${dismissed.id}/dismiss`, { reason: 'noisy' });
-  return [...ids, gone.id, open.id, dismissed.id];
+  const agent = await post('/api/agents', { name: mark, systemPrompt: 'Look into it.' });
+  const trigger = await post(`/api/agents/${agent.id}/triggers`, { source: 'hit.created' });
+  return [...ids, gone.id, open.id, dismissed.id, agent.id, trigger.id];
 }
 
 /** Runs a built-in agent once. Afterwards it has no schedule, as before. */

@@ -10,7 +10,8 @@ import { whileServing } from '../listen.ts';
 import { serveExample } from '../models/mcp-server.ts';
 
 /** Checks a model at a stand-in that does all that it is asked to. */
-export async function useModels(deps: Deps, { post, get }: ApiCalls): Promise<void> {
+export async function useModels(deps: Deps, calls: ApiCalls): Promise<void> {
+  const { post, get } = calls;
   const server = serverOf('vLLM');
   const { url, close } = await serveModelStandIn(server.protocol, answerProbes(server));
   const models = deps.models!;
@@ -20,10 +21,29 @@ export async function useModels(deps: Deps, { post, get }: ApiCalls): Promise<vo
   try {
     await post('/api/models/walked/check');
     await get('/api/models');
+    await useResponseAgents(calls);
   } finally {
     Object.assign(models, before);
     await close();
   }
+}
+
+/** Calls every operation on response agents, one of which uses the model `walked`. */
+async function useResponseAgents({ get, post, put, remove }: ApiCalls): Promise<void> {
+  const inputs = [{ type: 'text', name: 'ticket', description: 'The ticket to look into', required: true }];
+  const agent = { name: 'Look into tickets', systemPrompt: 'Find out what happened.', modelAlias: 'walked', inputs };
+  const { id } = await post('/api/agents', agent);
+  const url = `/api/agents/${id}`;
+  await put(url, { description: 'Looks into tickets about hits' });
+  const trigger = { source: 'hit.created', filter: { severity: 'high' }, inputs: { ticket: { from: '/id' } } };
+  const { id: triggerId } = await post(`${url}/triggers`, trigger);
+  await put(`${url}/triggers/${triggerId}`, { enabled: false });
+  await get(`${url}/triggers`);
+  await post(`${url}/run`, { inputs: { ticket: 'T-4711' }, question: 'Who else is concerned?' });
+  await get(`${url}/runs`);
+  await remove(`${url}/triggers/${triggerId}`);
+  await remove(url);
+  await post(`${url}/restore`);
 }
 
 /** Calls every operation on connections and MCP servers, with a SIEM and a server that respond. */

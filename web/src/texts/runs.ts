@@ -25,10 +25,14 @@ export const texts = {
     cancelled: 'Cancelled',
   } satisfies Record<Run['status'], string>,
   phase: { examining: 'Examining', judging: 'Judging' } satisfies Record<NonNullable<Run['phase']>, string>,
-  trigger: { schedule: 'Schedule', manual: 'By hand', backfill: 'Backfill', continuous: 'On arrival' } satisfies Record<
-    Run['trigger'],
-    string
-  >,
+  trigger: {
+    schedule: 'Schedule',
+    manual: 'By hand',
+    backfill: 'Backfill',
+    continuous: 'On arrival',
+    response: 'Trigger',
+    request: 'By hand',
+  } satisfies Record<Run['trigger'], string>,
   tabs: { verdicts: 'Verdicts', steps: 'Investigations', replay: 'Replay' },
   cancel: 'Cancel run',
   cancelled: 'The run is cancelled.',

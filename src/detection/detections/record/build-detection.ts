@@ -2,10 +2,10 @@ import { uuidv7 } from '../../../platform/lib/ids.ts';
 import type { OrgId } from '../../../platform/lib/org-id.ts';
 import { checkLookback, effectiveCron, isEnabledAfter, zonedCron } from './cron-schedule.ts';
 import { toDefinition, type Definition } from './detection-record.ts';
-import type { CreateDetection } from './detection-input.schema.ts';
+import type { CreateAgent, CreateDetection } from './detection-input.schema.ts';
 import { emptyAgent, type AgentWithPrompt, type AgentView, type AgentRow, toColumns } from './detection-row.ts';
 import type { ColumnInput } from './field-types.ts';
-import { fieldError } from '../../../platform/lib/errors.ts';
+import { appError, fieldError } from '../../../platform/lib/errors.ts';
 import { findUnusedTuning } from '../../analysis/category-tuning.ts';
 import type { Tuning } from '../../analysis/tuning.schema.ts';
 
@@ -14,13 +14,20 @@ export function buildDefinition({ orgId }: { orgId: OrgId }, input: CreateDetect
   return toDefinition(buildAgent({ orgId }, input, now));
 }
 
-/** Returns the agent row that a create body leads to, with its first prompt version. Throws 400 if the fields contradict each other. */
-export function buildAgent({ orgId }: { orgId: OrgId }, input: CreateDetection, now: Date): AgentWithPrompt {
+/**
+ * Returns the agent row that a create body leads to, with its first prompt version: a detection if the body has a query, else a response agent. Throws 400
+ * if the fields contradict each other.
+ */
+export function buildAgent(
+  { orgId }: { orgId: OrgId },
+  input: CreateDetection | CreateAgent,
+  now: Date,
+): AgentWithPrompt {
   const agent: AgentWithPrompt = {
     ...emptyAgent,
     organization_id: orgId,
     id: uuidv7(now),
-    agent_type: 'detection',
+    agent_type: 'detectionQuery' in input ? 'detection' : 'response',
     name: input.name,
     trigger_id: uuidv7(now),
     active_prompt_id: uuidv7(now),
@@ -83,10 +90,19 @@ function checkTuning({ tuning, detection_category: category }: Pick<AgentRow, 't
 }
 
 /** The part of the model settings that validation needs. Absent if no models are configured. */
-export type ModelAliases = { aliases: readonly string[] } | undefined;
+export type ModelAliases = { aliases: readonly string[]; names: Readonly<Record<string, string>> } | undefined;
 
 /** Aliases that exist without model settings. Both are the built-in analyst as long as no model is configured. */
 const builtInAliases: readonly string[] = ['default', 'analyst'];
+
+/** Throws 409 if no model stands behind the alias, for an agent that cannot work without one. */
+export function requireModelAlias(models: ModelAliases, alias: string): void {
+  if (models?.names[alias] !== undefined) return;
+  throw appError(
+    'conflict',
+    `No model is configured for the alias "${alias}". A response agent cannot work without one.`,
+  );
+}
 
 /** Throws 400 if the model settings do not define the alias. */
 export function checkModelAlias(models: ModelAliases, alias: string | undefined): void {

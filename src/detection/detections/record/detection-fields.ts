@@ -7,6 +7,7 @@ import { Tuning } from '../../analysis/tuning.schema.ts';
 import {
   BudgetOverrides,
   AgentInput,
+  AgentInputs,
   cadences,
   ContextDoc,
   HeadlineInput,
@@ -175,7 +176,13 @@ export const detectionFields = {
     default: 'auto',
   },
   mode: { column: 'mode', input: z.enum(modes), output: z.enum(modes), default: 'standard' },
-  inputs: { column: 'inputs', input: z.array(AgentInput), output: z.array(AgentInput), json: true, default: [] },
+  inputs: {
+    column: 'inputs',
+    input: AgentInputs.describe('Values that a run can be given, which the model reads. Their names must differ.'),
+    output: z.array(AgentInput),
+    json: true,
+    default: [],
+  },
   contextDocs: {
     column: 'context_docs',
     input: z.array(ContextDoc),

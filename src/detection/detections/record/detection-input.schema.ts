@@ -54,14 +54,30 @@ export type CreateSuggestion = z.infer<typeof CreateSuggestion>;
 export const UpdateDetection = body(updateShape);
 export type UpdateDetection = z.infer<typeof UpdateDetection>;
 
-export const UpdateAgent = body({
-  detectionCadence: updateShape.detectionCadence,
-  customCronSchedule: updateShape.customCronSchedule,
-  cronTimezone: updateShape.cronTimezone,
-  enabled: updateShape.enabled,
-  modelAlias: updateShape.modelAlias,
-  budgets: updateShape.budgets,
-});
+/** What only detections have: the query, and what is done with its rows. */
+const detectionOnly = [
+  'detectionCategory',
+  'detectionQuery',
+  'headline',
+  'entityField',
+  'timeField',
+  'tuning',
+  'lookbackMinutes',
+  'suppressionMinutes',
+  'onUndecided',
+  'continuous',
+] as const satisfies (keyof typeof createShape)[];
+type DetectionOnly = (typeof detectionOnly)[number];
+
+function withoutDetectionOnly<Shape extends Record<DetectionOnly, unknown>>(shape: Shape): Omit<Shape, DetectionOnly> {
+  const entries = Object.entries(shape).filter(([name]) => !(detectionOnly as readonly string[]).includes(name));
+  return Object.fromEntries(entries) as Omit<Shape, DetectionOnly>;
+}
+
+export const CreateAgent = body(withoutDetectionOnly(createShape));
+export type CreateAgent = z.infer<typeof CreateAgent>;
+
+export const UpdateAgent = body(withoutDetectionOnly(updateShape));
 export type UpdateAgent = z.infer<typeof UpdateAgent>;
 
 export const DismissSuggestion = z.strictObject({
@@ -89,6 +105,7 @@ export const SaveQuery = ValidateQuery.extend({
 
 export const AgentQuery = PageQuery.extend({
   builtIn: z.literal('true').optional().describe('List only the built-in agents.'),
+  type: z.literal('response').optional().describe('List only response agents: built-in ones and others.'),
 });
 export type AgentQuery = z.infer<typeof AgentQuery>;
 

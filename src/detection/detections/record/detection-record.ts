@@ -20,8 +20,12 @@ export function toRecord(agent: AgentView): Detection {
     builtInAgentType: agent.built_in_agent_type,
     cronSchedule,
     workflowStoryImportId: agent.workflow_story_import_id,
-    triggerSummary:
-      cronSchedule === null ? [] : [{ id: agent.trigger_id, source: 'cron', name: 'Schedule', enabled: agent.enabled }],
+    triggerSummary: [
+      ...(cronSchedule === null
+        ? []
+        : [{ id: agent.trigger_id, source: 'cron' as const, name: 'Schedule', enabled: agent.enabled }]),
+      ...(agent.other_triggers === null ? [] : (JSON.parse(agent.other_triggers) as Detection['triggerSummary'])),
+    ],
     isSuggestion: agent.is_suggestion,
     lastDetectionRunAt: agent.last_run_at?.toISOString() ?? null,
     activeSystemPrompt: {
@@ -79,6 +83,8 @@ export function toDefinition(agent: AgentWithPrompt): Definition {
     promptId: agent.active_prompt_id,
     promptVersion: agent.prompt_version,
     ...toDefinitionFields(agent),
+    // A response agent has no query. What it looks into is not compared with a past.
+    ...(agent.agent_type === 'response' ? { detectionCategory: 'custom' as const, detectionQuery: '' } : {}),
     cronSchedule: zonedCron(agent),
   };
 }

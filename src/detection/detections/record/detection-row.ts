@@ -61,6 +61,8 @@ type AgentStats = {
   query_warnings: string | null;
   /** Whether the connection that the agent queries exists. */
   siem_connected: boolean;
+  /** JSON array of the triggers of a response agent besides its schedule, as `triggerSummary` shows them. Null if there are none. */
+  other_triggers: string | null;
 };
 
 export type AgentWithPrompt = AgentRow & ActivePrompt;
@@ -76,6 +78,7 @@ export const emptyStats: AgentStats = {
   false_positives: 0,
   query_warnings: null,
   siem_connected: true,
+  other_triggers: null,
 };
 
 /** Returns the value of a field's column while the field is unset. */

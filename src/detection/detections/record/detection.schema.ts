@@ -6,9 +6,12 @@ const builtInAgentTypes = ['threat-relevancy', 'threat-research'] as const;
 
 const Time = z.string().meta({ format: 'date-time' });
 
+/** What can start a run of an agent. */
+export const triggerSources = ['cron', 'hit.created', 'webhook'] as const;
+
 const TriggerSummary = z.object({
   id: z.string(),
-  source: z.enum(['cron']),
+  source: z.enum(triggerSources),
   name: z.string(),
   enabled: z.boolean(),
 });

@@ -39,6 +39,12 @@ export const AgentInput = z.strictObject({
   required: z.boolean().default(false),
 });
 
+/** What a run can be given, by name. */
+export const AgentInputs = z
+  .array(AgentInput)
+  .max(50)
+  .refine((inputs) => new Set(inputs.map(({ name }) => name)).size === inputs.length, 'must have different names');
+
 export const ContextDoc = z.strictObject({
   provider: boundedString({ min: 1, max: 100 }).describe('The product that hosts the document, as free text.'),
   id: boundedString({ min: 1, max: 1000 }),

@@ -1,7 +1,7 @@
 import type { Tx } from '../../../platform/db/db.ts';
 import { emitGrownGroupEvents } from '../../hits/hit-events.ts';
 import { countReviewedHits } from '../../hits/hit-status.store.ts';
-import type { RunClaim } from '../../scheduling/run-claim.ts';
+import { isResponseKind, type RunClaim } from '../../scheduling/run-claim.ts';
 import { backfillBaseline, type BaselineDeps } from './backfill-baseline.ts';
 import { hasBackfillWindows } from './backfill-windows.store.ts';
 import { findGrouping, hasTimeLine, type WindowTask } from '../run-model/search-window.ts';
@@ -10,6 +10,7 @@ import { judgeRaisedCandidates } from '../judging/judge-raised.ts';
 import type { Judge } from '../judging/judge.ts';
 import { findJudgeFailure, startJudging, type JudgingSession } from '../judging/judging-session.ts';
 import { createJudge, type JudgeDeps } from '../judging/model/model-judge.ts';
+import { respond } from '../responses/respond.ts';
 import { insertReview, insertShadowReview } from '../reviews/reviews.store.ts';
 import { scoreRun } from '../run-model/run-record.ts';
 import type { ActiveRun } from '../run-model/active-run.ts';
@@ -51,6 +52,7 @@ export async function executeRun(
     run = started.run;
     const { cancelReason: reason } = started;
     if (reason) return { result: await endRun(deps, claim, { status: 'cancelled', reason }) };
+    if (isResponseKind(claim.kind)) return { result: await respondAndFinish(deps, run, signal) };
     session = startJudging(judge ?? createJudge(deps, run), signal);
     const result = await (claim.phase === 'examine' ? examineRun : judgeRun)(deps, started, session);
     if (result !== 'finished' || claim.failure !== null) return { result };
@@ -60,6 +62,17 @@ export async function executeRun(
     const isUnjudged = claim.phase === 'examine' && session?.judge.instant === false && hasCandidates(run);
     return { result: await handleRunError(deps, claim, { error, run, signal, isUnjudged }) };
   }
+}
+
+/** Executes the run of a response agent, which has no windows and waits for its model from the start. */
+async function respondAndFinish(deps: ExecuteRunDeps, run: ActiveRun, signal: AbortSignal): Promise<ExecutionResult> {
+  const score = await respond(deps, run, signal);
+  await inRunTransaction(deps.db, run, async (tx) => {
+    const isGradedLater = hasCriteria(run);
+    await finishRun(tx, run.claim, { status: 'completed', score: isGradedLater ? null : score, run }, deps.clock());
+    if (isGradedLater) await insertReview(tx, run.claim, deps.clock());
+  });
+  return 'finished';
 }
 
 /**
@@ -161,6 +174,8 @@ async function judgeRun(
   return 'finished';
 }
 
+const hasCriteria = ({ definition }: ActiveRun): boolean => (definition.acceptanceCriteria ?? []).length > 0;
+
 const hasCandidates = (run: ActiveRun | undefined): boolean =>
   run?.progress.windows.some(({ candidates }) => candidates > 0) === true;
 
@@ -169,7 +184,7 @@ async function completeRun(tx: Tx, deps: ExecuteRunDeps, run: ActiveRun): Promis
   const now = deps.clock();
   // Most runs have nothing to judge and therefore no score.
   const isJudged = hasCandidates(run);
-  const isGradedLater = run.progress.judging.verdicts > 0 && (run.definition.acceptanceCriteria ?? []).length > 0;
+  const isGradedLater = run.progress.judging.verdicts > 0 && hasCriteria(run);
   const score = isJudged && !isGradedLater ? scoreRun(run, await countReviewedHits(tx, run)) : null;
   await finishRun(tx, run.claim, { status: 'completed', score, run }, now);
   if (run.progress.entities.length > 0) await emitGrownGroupEvents(tx, run.orgId, run.detectionId);

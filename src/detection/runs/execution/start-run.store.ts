@@ -20,6 +20,8 @@ export type StartedRunRow = Pick<
   Spend & {
     cancelRequested: boolean;
     onEventTime: boolean;
+    /** JSON of what the run was started with. */
+    event: string | null;
     deleted: boolean;
     active: boolean;
     lookbackMinutes: number | null;
@@ -63,14 +65,14 @@ export async function markRunning(
       update runs r set status = 'running', attempt = ${claim.attempt}, failure = null, started_at = coalesce(r.started_at, ${now}),
         lag_ms = coalesce(r.lag_ms, (extract(epoch from (${now}::timestamptz - r.due_at)) * 1000)::bigint), revision = v.revision,
         prompt_version = (v.definition::json->>'promptVersion')::int, model_alias = v.definition::json->>'modelAlias',
-        query = v.definition::json->>'detectionQuery', model = ${modelName(names)}
+        query = nullif(v.definition::json->>'detectionQuery', ''), model = ${modelName(names)}
       from claimed, agents a join agent_revisions v on v.organization_id = a.organization_id and v.agent_id = a.id
         left join schedules s on s.organization_id = a.organization_id and s.detection_id = a.id
       where r.organization_id = ${claim.orgId} and r.due_at = ${claim.dueAt} and r.id = ${claim.runId}
         and a.organization_id = r.organization_id and a.id = r.detection_id and v.revision = coalesce(r.revision, a.revision)
       returning claimed.cancel_requested as "cancelRequested", r.trigger, r.slot_at as "slotAt", r.started_at as "startedAt",
         r.window_from as "windowFrom", r.window_to as "windowTo", r.on_event_time as "onEventTime", v.definition, r.windows, r.entities,
-        r.warnings, r.phases, r.judging, r.custom_instructions as "customInstructions", r.tokens, r.cost_usd as "costUsd",
+        r.warnings, r.phases, r.judging, r.custom_instructions as "customInstructions", r.event, r.tokens, r.cost_usd as "costUsd",
         r.elapsed_ms as "elapsedMs", r.suppressed, a.deleted_at is not null as deleted, coalesce(s.active, false) as active,
         s.lookback_minutes as "lookbackMinutes", s.coverage_from as "coverageFrom",
         (select coalesce(json_agg(p order by p."from"), '[]') from (${selectPendingWindows(claim, pendingWindowLimit(claim))}) p) as pending,

@@ -81,6 +81,9 @@ async function listWindowTasks(
       return listReachableWindows(tx, run, { row, now });
     case 'backfill':
       return listBackfillWindows(tx, run, now, windowsMax + 1);
+    case 'response':
+    case 'request':
+      return [];
     case 'manual': {
       const { windowFrom: from, windowTo: to } = run;
       const isExamined = run.progress.windows.length > 0;
@@ -140,6 +143,7 @@ export function toActiveRun(
     scope: { orgId, detectionId, generation: computeGeneration(analysis) },
     model,
     customInstructions,
+    event: row.event === null ? null : (JSON.parse(row.event) as ActiveRun['event']),
     spent: { tokens, costUsd },
     elapsedMs,
     progress,

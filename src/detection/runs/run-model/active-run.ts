@@ -7,6 +7,7 @@ import type { MemoryScope } from '../../analysis/memory/memory.ts';
 import type { Definition } from '../../detections/record/detection-record.ts';
 import type { RunClaim, RunKind } from '../../scheduling/run-claim.ts';
 import type { SiemConnection } from '../../siem/connector.ts';
+import type { RunEvent } from './run-event.ts';
 import { type RunProgress, noneSuppressed } from './run-progress.ts';
 import { emptyVerdictStats } from '../../verdicts/investigation/score.ts';
 
@@ -33,6 +34,8 @@ export type ActiveRun = {
   model: string;
   /** Instructions for the judge from the request of the run. */
   customInstructions: string | null;
+  /** What the run was started with. Null for a run of a detection without inputs. */
+  event: RunEvent | null;
   /** Spend on its model over all attempts. */
   spent: Spend;
   /** Time until the latest step, over all attempts. */
@@ -99,6 +102,7 @@ export function createTrialRun(
     scope: { orgId, detectionId, generation: computeGeneration(analysis) },
     model,
     customInstructions: null,
+    event: null,
     spent: { tokens: 0, costUsd: 0 },
     elapsedMs: 0,
     progress: {

@@ -4,7 +4,7 @@ import { emitEvents } from '../../../platform/notifications/emit-events.ts';
 import type { EventType, OutgoingEvent } from '../../../platform/notifications/event-types.ts';
 import { toRunRecord } from './run-record.ts';
 import type { Run } from './runs.schema.ts';
-import { findRun, getDetectionState } from './runs.store.ts';
+import { findRun, isAgentDeleted } from './runs.store.ts';
 
 /** The events of a run, in the order in which they occur. */
 type RunEvent = Extract<EventType, `run.${string}`>;
@@ -22,7 +22,7 @@ export async function emitRunEvents(
     const events: OutgoingEvent[] = [];
     for (const runId of runIds) {
       const row = await findRun(tx, orgId, runId);
-      if (!row || (await getDetectionState(tx, orgId, row.detectionId)).deleted) continue;
+      if (!row || (await isAgentDeleted(tx, orgId, row.detectionId))) continue;
       const run = toRunRecord(row);
       const { attempt, detectionId } = run;
       const isUnaccepted = type === 'run.unaccepted';

@@ -34,6 +34,7 @@ export function toRunRecord({ dueAt: _dueAt, judging: _judging, onEventTime, ...
     suppressed: countSuppressed(JSON.parse(row.suppressed) as Partial<SuppressedCounts>, windows),
     warnings: JSON.parse(row.warnings) as Run['warnings'],
     failure: row.failure === null ? null : (JSON.parse(row.failure) as Run['failure']),
+    event: row.event === null ? null : (JSON.parse(row.event) as Run['event']),
   };
 }
 

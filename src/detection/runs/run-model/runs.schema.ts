@@ -1,13 +1,18 @@
 import { z } from 'zod';
 import { verdictShape } from '../../verdicts/verdicts.schema.ts';
+import { triggerSources } from '../../detections/record/detection.schema.ts';
 import { AcceptanceGrade } from '../../verdicts/investigation/acceptance.ts';
 import { runKinds } from '../../scheduling/run-claim.ts';
 import { Instant } from '../../../platform/lib/schema-parts.ts';
+import { boundedString } from '../../../platform/lib/text/bounded-text.ts';
 import { ActorField } from '../../../platform/orgs/orgs.schema.ts';
 
 export const runStatuses = ['queued', 'running', 'completed', 'failed', 'cancelled'] as const;
 
 const time = z.string().describe('ISO 8601, UTC, with milliseconds.');
+
+/** Values of inputs by name. The agent's `inputs` say which there are. */
+export const Inputs = z.record(z.string().max(255), z.union([z.string(), z.number(), z.boolean(), z.null()]));
 
 export const RunRequest = z.strictObject({
   customInstructions: z
@@ -19,8 +24,20 @@ export const RunRequest = z.strictObject({
     'Start of the window, on event time. Requires `to`. Default: the last complete slot window.',
   ),
   to: Instant.optional(),
+  inputs: Inputs.optional().describe('Values of the inputs that the detection declares. A date is ISO 8601 text.'),
 });
 export type RunRequest = z.infer<typeof RunRequest>;
+
+export const ResponseRequest = z.strictObject({
+  hitId: z
+    .guid('must be a UUID')
+    .toLowerCase()
+    .optional()
+    .describe('The hit to look into. It needs the scope `hits:read`.'),
+  question: boundedString({ min: 1, max: 10_000 }).optional().describe('What the agent should find out.'),
+  inputs: Inputs.optional().describe('Values of the inputs that the agent declares. A date is ISO 8601 text.'),
+});
+export type ResponseRequest = z.infer<typeof ResponseRequest>;
 
 export const RunStarted = z.object({ runId: z.string() });
 export type RunStarted = z.infer<typeof RunStarted>;
@@ -68,7 +85,9 @@ export const Run = z
   .object({
     id: z.string(),
     detectionId: z.string(),
-    trigger: z.enum(runKinds),
+    trigger: z
+      .enum(runKinds)
+      .describe('For a response agent: `response` if a trigger started the run, `request` if a person did.'),
     status: z.enum(runStatuses),
     phase: z
       .enum(['examining', 'judging'])
@@ -126,6 +145,19 @@ export const Run = z
     costUsd: z.number(),
     warnings: z.array(z.object({ code: z.string(), detail: z.string() })),
     failure: Failure.nullable(),
+    event: z
+      .object({
+        source: z.enum(['manual', ...triggerSources]),
+        triggerId: z.string().nullable(),
+        hitId: z.string().nullable().describe('The hit that a response agent looks into.'),
+        inputs: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])),
+      })
+      .nullable()
+      .describe('What the run was started with. Null for a run of a detection without inputs.'),
+    customInstructions: z
+      .string()
+      .nullable()
+      .describe('Instructions or the question of the person who requested the run.'),
   })
   .meta({ id: 'Run' });
 export type Run = z.infer<typeof Run>;

@@ -9,14 +9,21 @@ import type { Author } from '../../../platform/http/caller.ts';
 import { insertQueueEntries } from '../../scheduling/run-queue.store.ts';
 import { appError } from '../../../platform/lib/errors.ts';
 import type { WindowList } from './run-details.schema.ts';
+import type { InputValues } from '../../detections/record/input-values.ts';
+import type { RunEvent } from './run-event.ts';
 
 type TimeField = 'slotAt' | 'windowFrom' | 'windowTo' | 'startedAt' | 'finishedAt';
 type JsonField = 'windows' | 'phases' | 'entities' | 'scoreCriteria' | 'acceptance' | 'suppressed' | 'warnings';
 
 /** A row of `runs`. Lists and objects are JSON text. */
-export type RunRow = Omit<Run, 'clock' | 'failure' | 'unscored' | TimeField | JsonField> &
+export type RunRow = Omit<Run, 'clock' | 'failure' | 'event' | 'unscored' | TimeField | JsonField> &
   Record<TimeField, Date | null> &
-  Record<JsonField | 'judging', string> & { failure: string | null; dueAt: Date; onEventTime: boolean };
+  Record<JsonField | 'judging', string> & {
+    failure: string | null;
+    event: string | null;
+    dueAt: Date;
+    onEventTime: boolean;
+  };
 
 const phase = sql`case when status = 'running' then
   (select case q.phase when 'judge' then 'judging' else 'examining' end from run_queue q where q.run_id = runs.id) end`;
@@ -25,7 +32,8 @@ const columns = sql`id, detection_id as "detectionId", due_at as "dueAt", trigge
   window_from as "windowFrom", window_to as "windowTo", on_event_time as "onEventTime", windows, attempt, started_at as "startedAt",
   finished_at as "finishedAt", lag_ms as "lagMs", phases, judging, query, rows_total as "rowsTotal", truncated, entities, triggered,
   hit_count as "hitCount", score, score_basis as "scoreBasis", score_criteria as "scoreCriteria", acceptance, revision,
-  prompt_version as "promptVersion", model_alias as "modelAlias", model, suppressed, tokens, cost_usd as "costUsd", warnings, failure`;
+  prompt_version as "promptVersion", model_alias as "modelAlias", model, suppressed, tokens, cost_usd as "costUsd", warnings, failure, event,
+  custom_instructions as "customInstructions"`;
 
 /** Latest time that PostgreSQL accepts in ISO form. No run is due that late. */
 const dueAtMax = Date.UTC(9999, 0, 1);
@@ -73,6 +81,7 @@ type RequestedRun = {
   window: TimeRange;
   onEventTime?: boolean;
   customInstructions?: string | undefined;
+  inputs?: InputValues | undefined;
 };
 
 /** Stores and queues a run. Returns false if a run of the same kind and detection is queued or running. */
@@ -81,7 +90,9 @@ export async function insertRequestedRun(
   { orgId, keyId, subject }: Author,
   run: RequestedRun,
 ): Promise<boolean> {
-  const { detectionId, runId, kind, now, window } = run;
+  const { detectionId, runId, kind, now, window, inputs = {} } = run;
+  const event: RunEvent | null =
+    Object.keys(inputs).length === 0 ? null : { source: 'manual', triggerId: null, hitId: null, inputs };
   const agent = await queryRow<{ connectionId: string | null }>(tx)`
       select tocsin_connection(organization_id, connection_id, siem_type) as "connectionId" from agents
       where organization_id = ${orgId} and id = ${detectionId}`;
@@ -90,18 +101,26 @@ export async function insertRequestedRun(
   if (!queued.has(runId)) return false;
   await sql`
     insert into runs (organization_id, id, detection_id, due_at, trigger, status, window_from, window_to, on_event_time,
-      custom_instructions, key_id, actor)
+      custom_instructions, event, key_id, actor)
     values (${orgId}, ${runId}, ${detectionId}, ${now}, ${kind}, 'queued', ${window.from}, ${window.to}, ${run.onEventTime ?? false},
-      ${run.customInstructions ?? null}, ${keyId}, ${subject ?? null})`.execute(tx);
+      ${run.customInstructions ?? null}, ${event && JSON.stringify(event)}, ${keyId}, ${subject ?? null})`.execute(tx);
   return true;
 }
 
-type DetectionState = { id: string; deleted: boolean; suggestion: boolean };
+/** `inputs` is JSON of those that the detection declares. */
+type DetectionState = { id: string; deleted: boolean; suggestion: boolean; inputs: string };
 
 const selectState = (orgId: OrgId, id: string): RawBuilder<DetectionState> =>
   sql<DetectionState>`
-    select id, deleted_at is not null as deleted, is_suggestion as suggestion from agents
+    select id, deleted_at is not null as deleted, is_suggestion as suggestion, inputs from agents
     where organization_id = ${orgId} and id = ${id} and agent_type = 'detection' and not is_built_in`;
+
+/** Returns whether a detection or response agent is deleted. */
+export async function isAgentDeleted(tx: Tx, orgId: OrgId, id: string): Promise<boolean> {
+  const agent = await queryRow<{ deleted: boolean }>(tx)`
+      select deleted_at is not null as deleted from agents where organization_id = ${orgId} and id = ${id}`;
+  return agent?.deleted ?? true;
+}
 
 /** Returns the state of a detection, deleted or not. Throws `not_found`. */
 export async function getDetectionState(tx: Tx, orgId: OrgId, id: string): Promise<DetectionState> {

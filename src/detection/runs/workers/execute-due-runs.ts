@@ -6,6 +6,7 @@ import { findQueueWaitMsAcrossOrgs } from '../../scheduling/run-queue.store.ts';
 import { enqueueRechecksAcrossOrgs } from '../execution/backfill-windows.store.ts';
 import { executeRun, type ExecuteRunDeps } from '../execution/execute-run.ts';
 import type { Judge } from '../judging/judge.ts';
+import { fireDueSchedulesAcrossOrgs } from '../triggers/fire-triggers.ts';
 import { createQuietRuns, type QuietRuns } from './quiet-runs.ts';
 import { createLeaseKeeper, type LeaseKeeper, reapRuns } from './lease-keeper.ts';
 
@@ -33,6 +34,7 @@ export async function executeDueRuns(
 ): Promise<number> {
   const depsAtNow: ExecuteRunDeps = { ...deps, clock: () => now };
   while ((await enqueueDueRunsAcrossOrgs(deps.db, { now, spreadMs: 0, limit: enqueueMax })).more);
+  while (await fireDueSchedulesAcrossOrgs(deps.db, now));
   while ((await enqueueRechecksAcrossOrgs(deps.db, now)) > 0);
   const leaseKeeper = createLeaseKeeper(deps);
   const quietRuns = createQuietRuns(depsAtNow);

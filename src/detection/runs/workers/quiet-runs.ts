@@ -148,6 +148,7 @@ async function toQueuedRuns(
 const emptyRun = {
   trigger: 'schedule' as const,
   customInstructions: null,
+  event: null,
   elapsedMs: 0,
   tokens: 0,
   costUsd: 0,

@@ -10,6 +10,7 @@ import type { ActiveRun } from '../run-model/active-run.ts';
 import { executeRun, type ExecuteRunDeps } from '../execution/execute-run.ts';
 import { resolveOverdueCandidatesAcrossOrgs } from '../judging/overdue-candidates.ts';
 import { expireCasesAcrossOrgs } from '../review-queue/expire-cases.ts';
+import { fireDueSchedulesAcrossOrgs } from '../triggers/fire-triggers.ts';
 import type { RunMetrics } from './run-metrics.ts';
 import { createQuietRuns } from './quiet-runs.ts';
 import { createLeaseKeeper, type LeaseKeeper, reapRuns } from './lease-keeper.ts';
@@ -26,7 +27,8 @@ export function scheduleLoop(deps: ScheduleLoopDeps, guard: ClockGuard, signal: 
     if (!guard.check()) return false;
     const { spreadMs } = deps.config;
     const { more } = await enqueueDueRunsAcrossOrgs(deps.db, { now: deps.clock(), spreadMs, limit: enqueueMax });
-    return (await enqueueRechecksAcrossOrgs(deps.db, deps.clock())) > 0 || more;
+    const hasMoreResponses = await fireDueSchedulesAcrossOrgs(deps.db, deps.clock());
+    return (await enqueueRechecksAcrossOrgs(deps.db, deps.clock())) > 0 || more || hasMoreResponses;
   });
 }
 

@@ -83,7 +83,7 @@ function startConversation(task: InvestigationTask): Conversation {
   return {
     task,
     system: renderSystemPrompt(task.definition),
-    messages: [{ role: 'user', content: renderCasePrompt(task.file, delimiter, task.definition.customInstructions) }],
+    messages: [{ role: 'user', content: renderCasePrompt(task.file, delimiter, task.definition) }],
     recordedCount: 0,
     delimiter,
     observations: [],

@@ -8,7 +8,7 @@ import type { CitedCell } from '../claims/citations.ts';
 import type { ContextDoc } from './context-docs.ts';
 import type { SubmissionFormat } from './submission.ts';
 
-/** The instructions of a detection's author to the model. `customInstructions` come from the request of the run. */
+/** The instructions of the author of a detection or response agent to the model. `customInstructions` come from the request of the run. */
 export type JudgeDefinition = {
   name: string;
   description: string;
@@ -20,6 +20,10 @@ export type JudgeDefinition = {
   customInstructions: string | null;
   contextDocs?: readonly ContextDoc[];
   acceptanceCriteria?: readonly AcceptanceCriterion[];
+  /** It responds to something that happened, and has no query. */
+  isResponse?: boolean;
+  /** What the run was given for the inputs that the author declares. Null for one without a value. */
+  inputs?: readonly { name: string; description: string; value: string | number | boolean | null }[];
   /** The part of the prompt that lists the skills of the detection. */
   skillList?: string;
 };

@@ -24,6 +24,8 @@ import { createVerifier } from '../../../verdicts/investigation/ask-verifier.ts'
 import { confirmsDismissal } from '../../../verdicts/investigation/confirm-dismissal.ts';
 import { investigate } from '../../../verdicts/investigation/investigate.ts';
 import { createSubmissionFormat, type SubmissionFormat } from '../../../verdicts/investigation/submission.ts';
+import type { JudgeDefinition } from '../../../verdicts/investigation/task.ts';
+import { isResponseKind } from '../../../scheduling/run-claim.ts';
 import type { Conclusion } from '../../../verdicts/verdict.ts';
 import type { ActiveRun } from '../../run-model/active-run.ts';
 import { addWarning } from '../../run-model/run-progress.ts';
@@ -59,11 +61,20 @@ export function createJudgeWithMeter(deps: JudgeDeps, run: ActiveRun, createMete
   const model = deps.models?.find(alias);
   if (model) return createModelJudge(deps, run, model, createMeter);
   if (isAnalyst(deps, alias)) return createAnalyst(run.definition);
-  const error = upstreamModelError('unknown_model_alias', `The model alias "${alias}" is not configured.`, {
+  return { model: alias, instant: false, judge: () => Promise.reject(unknownAliasError(alias)) };
+}
+
+const unknownAliasError = (alias: string): ModelError =>
+  upstreamModelError('unknown_model_alias', `The model alias "${alias}" is not configured.`, {
     retryable: false,
     pauses: false,
   });
-  return { model: alias, instant: false, judge: () => Promise.reject(error) };
+
+/** Returns the model of an agent that cannot work without one. Throws a ModelError if its alias is not configured. */
+export function requireModel({ models }: JudgeDeps, { definition }: ActiveRun): ConfiguredModel {
+  const model = models?.find(definition.modelAlias);
+  if (!model) throw unknownAliasError(definition.modelAlias);
+  return model;
 }
 
 /** A model with the meter that checks its budgets and stores its steps. */
@@ -73,7 +84,12 @@ type MeteredModel = { model: ConfiguredModel; meter: RunSpendMeter };
  * Creates a judge that lets a model investigate each candidate in a conversation of its own. What it leaves undecided is investigated once more by the model
  * to which it escalates.
  */
-function createModelJudge(deps: JudgeDeps, run: ActiveRun, model: ConfiguredModel, createMeter: CreateMeter): Judge {
+export function createModelJudge(
+  deps: JudgeDeps,
+  run: ActiveRun,
+  model: ConfiguredModel,
+  createMeter: CreateMeter = (one) => createRunSpendMeter(deps, run, one),
+): Judge {
   const meterOf = (one: ConfiguredModel): MeteredModel => ({ model: one, meter: createMeter(one) });
   const judge = meterOf(model);
   const escalation = model.escalation && meterOf(model.escalation);
@@ -146,7 +162,7 @@ async function judgeWithModel(
   const { submission, checks, headline, isEstablished, observations, trace } = await investigate({
     ...judge.meter.startConversation(),
     model: judge.model,
-    definition: { ...run.definition, customInstructions: run.customInstructions, skillList: renderSkillList(skills) },
+    definition: toJudgeDefinition(run, renderSkillList(skills)),
     file: knownFile,
     format,
     tools: await bindTools(deps, run, shown),
@@ -173,6 +189,17 @@ async function judgeWithModel(
   const conclusion = await concludeCase(deps, run, { checked, confirmer, signal });
   return { ...decideVerdict(checked, conclusion), observations, trace };
 }
+
+const toJudgeDefinition = (
+  { definition, customInstructions, event, trigger }: ActiveRun,
+  skillList: string,
+): JudgeDefinition => ({
+  ...definition,
+  customInstructions,
+  skillList,
+  isResponse: isResponseKind(trigger),
+  inputs: definition.inputs.map(({ name, description }) => ({ name, description, value: event?.inputs[name] ?? null })),
+});
 
 function toFallback(run: ActiveRun, candidate: Candidate): CheckedCase['fallback'] {
   const { headline, sentences, nextStep } = describeCandidate(candidate, toDetectionTexts(run));

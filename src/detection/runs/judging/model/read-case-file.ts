@@ -33,7 +33,7 @@ export type CaseFileDeps = { db: Db; feedTools?: (orgId: OrgId) => FeedTools };
 /** Reads what a verdict on a candidate can cite besides observations: what the organization knows of its entity and values, and the threat feed. */
 export async function readCaseFile(
   { db, feedTools }: CaseFileDeps,
-  { orgId, detectionId, definition }: Pick<ActiveRun, 'orgId' | 'detectionId' | 'definition'>,
+  { orgId, scope: { detectionId }, definition }: Pick<ActiveRun, 'orgId' | 'scope' | 'definition'>,
   candidate: Candidate,
 ): Promise<Omit<CaseFile, 'observations'>> {
   const { entity, entityType, kind, severity, rows } = candidate;

@@ -3,6 +3,7 @@ import { addExceptionMatches } from '../../../detections/exceptions/exceptions.s
 import { assignGroups } from '../../../hits/groups.store.ts';
 import { insertHits, insertOccurrences, type NewHit } from '../../../hits/write-hits.store.ts';
 import type { DetectionKey } from '../../../scheduling/timeline.ts';
+import { fireHitTriggers } from '../../triggers/fire-triggers.ts';
 import { listCited } from '../../../verdicts/observation.ts';
 import { lockCandidates, markJudged, type JudgedCandidate, type OpenState } from '../candidates.store.ts';
 import { openCases } from '../review-cases.store.ts';
@@ -50,6 +51,7 @@ export async function storeResolutions(
     return hitId === null ? [] : [{ hitId, runId: detection.runId ?? runId, windowFrom, seenAt: windowTo }];
   });
   await insertOccurrences(tx, orgId, occurrences, now);
+  await fireHitTriggers(tx, orgId, [...hitIds.values()], now);
   const suppressions = withHits.flatMap(({ resolution, hitId }) =>
     resolution.outcome === 'judged' && resolution.suppression ? [{ ...resolution.suppression, hitId }] : [],
   );

@@ -1,0 +1,147 @@
+import { inOrg, type Db, type Tx } from '../../platform/db/db.ts';
+import type { Clock } from '../../platform/lib/time/clock.ts';
+import { appError, fieldError } from '../../platform/lib/errors.ts';
+import { uuidv7 } from '../../platform/lib/ids.ts';
+import type { Caller } from '../../platform/http/caller.ts';
+import { auditAgent, lockResponseAgent, readResponseAgent } from './response-agents.ts';
+import type { AgentRow } from './record/detection-row.ts';
+import { readInputValues, type AgentInputs } from './record/input-values.ts';
+import {
+  deleteTrigger,
+  insertTrigger,
+  listTriggers,
+  updateTrigger,
+  type TriggerRow,
+} from './triggers/agent-triggers.store.ts';
+import type {
+  AgentTrigger,
+  AgentTriggerList,
+  CreateTrigger,
+  TriggerSettings,
+  UpdateTrigger,
+} from './triggers/agent-triggers.schema.ts';
+
+type TriggerDeps = { db: Db; clock: Clock };
+type TriggerKey = { id: string; triggerId: string };
+
+/** An agent needs few. A limit keeps each event cheap. */
+const triggersMax = 20;
+
+/** Returns the triggers of a response agent besides its schedule, oldest first. */
+export async function getTriggers(deps: TriggerDeps, caller: Caller, id: string): Promise<AgentTriggerList> {
+  const { orgId } = caller;
+  const rows = await inOrg(deps.db, orgId, async (tx) => {
+    await readResponseAgent(tx, { orgId, now: deps.clock() }, id);
+    return listTriggers(tx, orgId, id);
+  });
+  return { triggers: rows.map(toRecord) };
+}
+
+/** Adds a trigger to a response agent. Throws 400 for inputs that the agent does not declare, and 409 if it has as many triggers as it may. */
+export async function createTrigger(
+  deps: TriggerDeps,
+  caller: Caller,
+  id: string,
+  { source, name, enabled, ...settings }: CreateTrigger,
+): Promise<AgentTrigger> {
+  const { orgId } = caller;
+  const now = deps.clock();
+  return inOrg(deps.db, orgId, async (tx) => {
+    const agent = await lockResponseAgent(tx, { orgId, now }, id);
+    if ((await listTriggers(tx, orgId, id)).length >= triggersMax)
+      throw appError('conflict', `Agent ${id} has ${triggersMax} triggers, as many as it may have.`);
+    checkInputs(agent, settings);
+    const row: TriggerRow = {
+      id: uuidv7(now),
+      agentId: id,
+      source,
+      name: name ?? source,
+      enabled,
+      settings,
+      sealed: null,
+      skipped: 0,
+      createdAt: now,
+      updatedAt: now,
+    };
+    await insertTrigger(tx, orgId, row);
+    const after = toRecord(row);
+    await auditAgent(tx, caller, id, { action: 'agent_trigger.created', before: null, after });
+    return after;
+  });
+}
+
+/** Changes a trigger. Absent fields are unchanged. */
+export async function changeTrigger(
+  deps: TriggerDeps,
+  caller: Caller,
+  key: TriggerKey,
+  { name, enabled, ...settings }: UpdateTrigger,
+): Promise<AgentTrigger> {
+  const now = deps.clock();
+  return inOrg(deps.db, caller.orgId, async (tx) => {
+    const agent = await lockResponseAgent(tx, { orgId: caller.orgId, now }, key.id);
+    const before = await getTrigger(tx, caller, key);
+    const given = Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined));
+    const row: TriggerRow = {
+      ...before,
+      name: name ?? before.name,
+      enabled: enabled ?? before.enabled,
+      settings: { ...before.settings, ...given },
+      updatedAt: new Date(Math.max(now.getTime(), before.updatedAt.getTime() + 1)),
+    };
+    checkInputs(agent, row.settings);
+    await updateTrigger(tx, caller.orgId, row);
+    const change = { before: toRecord(before), after: toRecord(row) };
+    await auditAgent(tx, caller, key.id, { action: 'agent_trigger.updated', ...change });
+    return change.after;
+  });
+}
+
+/** Deletes a trigger. Its runs stay. */
+export async function removeTrigger(deps: TriggerDeps, caller: Caller, key: TriggerKey): Promise<AgentTriggerList> {
+  await inOrg(deps.db, caller.orgId, async (tx) => {
+    await lockResponseAgent(tx, { orgId: caller.orgId, now: deps.clock() }, key.id);
+    const before = await getTrigger(tx, caller, key);
+    await deleteTrigger(tx, caller.orgId, key.triggerId);
+    await auditAgent(tx, caller, key.id, { action: 'agent_trigger.deleted', before: toRecord(before), after: null });
+  });
+  return getTriggers(deps, caller, key.id);
+}
+
+async function getTrigger(tx: Tx, { orgId }: Caller, { id, triggerId }: TriggerKey): Promise<TriggerRow> {
+  const trigger = (await listTriggers(tx, orgId, id)).find((one) => one.id === triggerId);
+  if (!trigger) throw appError('not_found', `Trigger ${triggerId} of agent ${id} not found.`);
+  return trigger;
+}
+
+/** Throws 400 if a trigger sets an input that does not exist or to a value of another type, or leaves out a required one. */
+function checkInputs({ inputs }: AgentRow, settings: TriggerSettings): void {
+  const declared = JSON.parse(inputs) as AgentInputs;
+  const sources = Object.entries(settings.inputs);
+  for (const [name, source] of sources)
+    if ('from' in source && !/^(?:\/(?:[^~/]|~[01])*)+$/.test(source.from))
+      throw fieldError(`/inputs/${name}/from`, 'invalid_pointer', '`from` must be a JSON pointer such as `/entity`.');
+  const fromEvent = new Set(sources.flatMap(([name, source]) => ('from' in source ? [name] : [])));
+  const unknown = [...fromEvent].find((name) => !declared.some((input) => input.name === name));
+  if (unknown !== undefined)
+    throw fieldError(`/inputs/${unknown}`, 'unknown_input', `There is no input named "${unknown}".`);
+  readInputValues(
+    declared.filter(({ name }) => !fromEvent.has(name)),
+    Object.fromEntries(sources.flatMap(([name, source]) => ('value' in source ? [[name, source.value]] : []))),
+  );
+}
+
+function toRecord(row: TriggerRow): AgentTrigger {
+  const { id, agentId, source, name, enabled, settings, skipped, createdAt, updatedAt } = row;
+  return {
+    id,
+    agentId,
+    name,
+    enabled,
+    ...settings,
+    skipped,
+    source: source as AgentTrigger['source'],
+    createdAt: createdAt.toISOString(),
+    updatedAt: updatedAt.toISOString(),
+  };
+}

@@ -1,0 +1,135 @@
+import type { ModelAliases } from './record/build-detection.ts';
+import type { App } from '../../platform/http/app-type.ts';
+import { apiRoutes } from '../../platform/http/api-routes.ts';
+import { withDefaultTools } from './agent-settings/agent-settings.ts';
+import { type AgentDeps, getAgent, updateAgent } from './built-in-agents.ts';
+import { deleteAgent, restoreAgent } from './life-cycle.ts';
+import { AgentQuery, CreateAgent, IdPath, UpdateAgent } from './record/detection-input.schema.ts';
+import { getAgents } from './read-detections.ts';
+import { AgentList, Detection } from './record/detection.schema.ts';
+import { createResponseAgent } from './response-agents.ts';
+import {
+  AgentTrigger,
+  AgentTriggerList,
+  CreateTrigger,
+  TriggerPath,
+  UpdateTrigger,
+} from './triggers/agent-triggers.schema.ts';
+import { changeTrigger, createTrigger, getTriggers, removeTrigger } from './agent-triggers.ts';
+
+export function agentRoutes(app: App, deps: AgentDeps & { models?: ModelAliases }): void {
+  const route = apiRoutes(app, { tag: 'agents', scope: 'detections:write' });
+  const versioned = { params: IdPath, returns: Detection, hasEtag: true, acceptsIfMatch: true } as const;
+  route(
+    'GET /api/agents',
+    {
+      operationId: 'listAgents',
+      summary: 'List every agent, built-in ones included',
+      scope: 'detections:read',
+      query: AgentQuery,
+      returns: AgentList,
+    },
+    ({ caller, query }) => getAgents(deps, caller, query),
+  );
+  route(
+    'POST /api/agents',
+    {
+      operationId: 'createAgent',
+      summary: 'Create a response agent',
+      description:
+        'It investigates what a trigger, a schedule or a person gives it. Detections have their own endpoint.',
+      body: CreateAgent,
+      returns: Detection,
+      hasEtag: true,
+    },
+    async ({ caller, body }) => createResponseAgent(deps, caller, await withDefaultTools(deps, caller, body)),
+  );
+  route(
+    'GET /api/agents/:id',
+    {
+      operationId: 'getAgent',
+      summary: 'Get an agent of any kind, deleted or not',
+      scope: 'detections:read',
+      params: IdPath,
+      returns: Detection,
+      hasEtag: true,
+    },
+    ({ caller, params }) => getAgent(deps, caller, params.id),
+  );
+  route(
+    'PUT /api/agents/:id',
+    {
+      operationId: 'updateAgent',
+      summary: 'Change a response agent. Absent fields are unchanged',
+      description: 'Of a built-in agent, only the schedule, `enabled`, the model alias and the budgets can be changed.',
+      ...versioned,
+      body: UpdateAgent,
+    },
+    ({ caller, params, body, request }) =>
+      updateAgent(deps, caller, { id: params.id, input: body }, request.headers['if-match']),
+  );
+  route(
+    'DELETE /api/agents/:id',
+    {
+      operationId: 'deleteAgent',
+      summary: 'Delete a response agent. It can be restored',
+      ...versioned,
+      ignoresBody: true,
+    },
+    ({ caller, params, request }) => deleteAgent(deps, caller, params.id, request.headers['if-match']),
+  );
+  route(
+    'POST /api/agents/:id/restore',
+    { operationId: 'restoreAgent', summary: 'Restore a deleted response agent', ...versioned, ignoresBody: true },
+    ({ caller, params, request }) => restoreAgent(deps, caller, params.id, request.headers['if-match']),
+  );
+  triggerRoutes(app, deps);
+}
+
+function triggerRoutes(app: App, deps: AgentDeps): void {
+  const route = apiRoutes(app, { tag: 'agents', scope: 'detections:write' });
+  route(
+    'GET /api/agents/:id/triggers',
+    {
+      operationId: 'listAgentTriggers',
+      summary: 'List the triggers of a response agent besides its schedule',
+      scope: 'detections:read',
+      params: IdPath,
+      returns: AgentTriggerList,
+    },
+    ({ caller, params }) => getTriggers(deps, caller, params.id),
+  );
+  route(
+    'POST /api/agents/:id/triggers',
+    {
+      operationId: 'createAgentTrigger',
+      summary: 'Add a trigger to a response agent',
+      params: IdPath,
+      body: CreateTrigger,
+      returns: AgentTrigger,
+    },
+    ({ caller, params, body }) => createTrigger(deps, caller, params.id, body),
+  );
+  route(
+    'PUT /api/agents/:id/triggers/:triggerId',
+    {
+      operationId: 'updateAgentTrigger',
+      summary: 'Change a trigger. Absent fields are unchanged',
+      params: TriggerPath,
+      body: UpdateTrigger,
+      returns: AgentTrigger,
+    },
+    ({ caller, params: { id, triggerId }, body }) => changeTrigger(deps, caller, { id, triggerId }, body),
+  );
+  route(
+    'DELETE /api/agents/:id/triggers/:triggerId',
+    {
+      operationId: 'deleteAgentTrigger',
+      summary: 'Delete a trigger. Its runs stay',
+      ignoresBody: true,
+      params: TriggerPath,
+      returns: AgentTriggerList,
+    },
+    ({ caller, params: { id, triggerId } }) => removeTrigger(deps, caller, { id, triggerId }),
+  );
+}

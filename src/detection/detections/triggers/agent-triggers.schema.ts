@@ -1,0 +1,88 @@
+import { z } from 'zod';
+import { boundedString } from '../../../platform/lib/text/bounded-text.ts';
+import { severities } from '../../analysis/candidate.ts';
+import { IdPath } from '../record/detection-input.schema.ts';
+import type { triggerSources } from '../record/detection.schema.ts';
+
+export type TriggerSource = (typeof triggerSources)[number];
+
+const Id = IdPath.shape.id;
+const time = z.string().meta({ format: 'date-time' });
+
+/** Where a trigger gets the value of an input from: a fixed value, or a place in the event. */
+const InputSource = z.union([
+  z.strictObject({ value: z.union([z.string().max(20_000), z.number(), z.boolean()]) }),
+  z.strictObject({
+    from: boundedString({ min: 1, max: 500 }).describe(
+      'JSON pointer into the event, such as `/entity` of a hit. A hit has the fields of `GET /api/hits/{id}`.',
+    ),
+  }),
+]);
+
+export const TriggerFilter = z
+  .strictObject({
+    severity: z.enum(severities).optional().describe('The lowest severity of a hit.'),
+    detections: z.array(Id).min(1).max(100).optional().describe('IDs of detections.'),
+    tags: z
+      .array(boundedString({ min: 1, max: 100 }))
+      .min(1)
+      .max(100)
+      .optional()
+      .describe('The detection has one of these tags.'),
+    entityTypes: z
+      .array(boundedString({ min: 1, max: 100 }))
+      .min(1)
+      .max(20)
+      .optional(),
+  })
+  .describe('Which events start a run. All conditions must be met. With {}, every event does.');
+
+const fields = {
+  name: boundedString({ min: 1, max: 255 }),
+  enabled: z.boolean(),
+  filter: TriggerFilter,
+  inputs: z
+    .record(boundedString({ min: 1, max: 255 }), InputSource)
+    .describe('What the inputs of the agent are set to.'),
+  runsPerHourMax: z
+    .int()
+    .min(1)
+    .max(1000)
+    .describe('How many runs the trigger may start in an hour. Further events start none and are counted as skipped.'),
+};
+
+export const TriggerSettings = z.strictObject({
+  filter: fields.filter.default({}),
+  inputs: fields.inputs.default({}),
+  runsPerHourMax: fields.runsPerHourMax.default(60),
+});
+export type TriggerSettings = z.infer<typeof TriggerSettings>;
+
+export const CreateTrigger = z.strictObject({
+  source: z.enum(['hit.created']),
+  name: fields.name.optional(),
+  enabled: fields.enabled.default(true),
+  ...TriggerSettings.shape,
+});
+export type CreateTrigger = z.infer<typeof CreateTrigger>;
+
+export const UpdateTrigger = z.strictObject(fields).partial();
+export type UpdateTrigger = z.infer<typeof UpdateTrigger>;
+
+export const TriggerPath = z.object({ id: Id, triggerId: Id });
+
+export const AgentTrigger = z
+  .object({
+    id: z.string(),
+    agentId: z.string(),
+    source: CreateTrigger.shape.source,
+    ...fields,
+    skipped: z.int().describe('Events that started no run because of `runsPerHourMax`.'),
+    createdAt: time,
+    updatedAt: time,
+  })
+  .meta({ id: 'AgentTrigger' });
+export type AgentTrigger = z.infer<typeof AgentTrigger>;
+
+export const AgentTriggerList = z.object({ triggers: z.array(AgentTrigger) });
+export type AgentTriggerList = z.infer<typeof AgentTriggerList>;

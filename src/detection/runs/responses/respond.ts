@@ -1,0 +1,89 @@
+import { inOrg, queryRow, type Db } from '../../../platform/db/db.ts';
+import type { Clock } from '../../../platform/lib/time/clock.ts';
+import { AppError } from '../../../platform/lib/errors.ts';
+import { modelAuthorError } from '../../../platform/models/model-error.ts';
+import { readInputValues } from '../../detections/record/input-values.ts';
+import { scoreModelRun } from '../../verdicts/investigation/score.ts';
+import { addVerdict } from '../judging/judging-progress.ts';
+import { createModelJudge, requireModel, type JudgeDeps } from '../judging/model/model-judge.ts';
+import type { ActiveRun } from '../run-model/active-run.ts';
+import type { RunScore } from '../../verdicts/analyst/analyst-score.ts';
+import type { Candidate, Facts, RenderedRow } from '../../analysis/candidate.ts';
+import { findHit, type EventHitRow } from '../../hits/read-hits.store.ts';
+
+export type RespondDeps = JudgeDeps & { db: Db; clock: Clock };
+
+/**
+ * Lets a response agent investigate what started its run: a hit, or its inputs. The verdict and the score follow the same rules as those of a detection, but
+ * it raises no hit. Throws a ModelError if the agent has no model, or an input does not fit.
+ */
+export async function respond(deps: RespondDeps, run: ActiveRun, signal: AbortSignal): Promise<RunScore> {
+  const model = requireModel(deps, run);
+  checkInputs(run);
+  const subject = await readSubject(deps, run);
+  run.scope = { ...run.scope, ...subject.scope };
+  const judge = createModelJudge(deps, run, model);
+  const judged = await judge.judge(subject.candidate, signal);
+  addVerdict(run, { ...judged, fallback: null });
+  return scoreModelRun(run.progress.judging);
+}
+
+/** The inputs may have changed since a person or a trigger set their values. */
+function checkInputs({ definition, event }: ActiveRun): void {
+  try {
+    readInputValues(definition.inputs, event?.inputs ?? {});
+  } catch (error) {
+    if (error instanceof AppError) throw modelAuthorError('invalid_input', error.message);
+    throw error;
+  }
+}
+
+/** What a response agent investigates. `scope` is the detection whose memory and earlier findings belong to it. */
+type Subject = { candidate: Candidate; scope: Partial<ActiveRun['scope']> };
+
+const dayMs = 86_400_000;
+
+/**
+ * Returns the case of a response run. A hit is the case that its detection found, with its rows and facts. Without one, the case is the inputs, as one row
+ * that claims can cite. Throws a ModelError if the hit does not exist any more.
+ */
+async function readSubject(
+  { db, clock }: { db: Db; clock: Clock },
+  { orgId, definition, event, id }: ActiveRun,
+): Promise<Subject> {
+  const hitId = event?.hitId ?? null;
+  if (hitId === null) {
+    const now = clock();
+    const facts = { windowFrom: new Date(now.getTime() - dayMs).toISOString(), windowTo: now.toISOString() };
+    const fields = Object.fromEntries(
+      Object.entries(event?.inputs ?? {}).map(([name, value]) => [name, String(value)]),
+    );
+    const rows: RenderedRow[] =
+      Object.keys(fields).length === 0 ? [] : [{ rowId: 'inputs', time: now.toISOString(), fields }];
+    const { name } = definition;
+    return { candidate: { ...ownCase, entity: findEntity(fields) ?? id, kindKey: name, facts, rows }, scope: {} };
+  }
+  return inOrg(db, orgId, async (tx) => {
+    const hit = await findHit(tx, orgId, hitId);
+    if (!hit) throw modelAuthorError('unknown_hit', `The hit ${hitId} does not exist any more.`);
+    const found = await queryRow<{ kindKey: string; generation: string }>(tx)`
+        select kind_key as "kindKey", generation from candidates
+        where organization_id = ${orgId} and detection_id = ${hit.detectionId} and window_from >= ${hit.windowFrom} and hit_id = ${hitId}
+        order by window_from limit 1`;
+    const scope = { detectionId: hit.detectionId, ...(found && { generation: found.generation }) };
+    return { candidate: toCandidate(hit, found?.kindKey ?? ''), scope };
+  });
+}
+
+const ownCase = { entityType: 'request', kind: 'custom', severity: 'none' } as const;
+
+/** An agent that is told an entity works on it. */
+const findEntity = (fields: Record<string, string>): string | undefined =>
+  fields['entity'] === undefined || fields['entity'] === '' ? undefined : fields['entity'].slice(0, 500);
+
+function toCandidate(hit: EventHitRow, kindKey: string): Candidate {
+  const { entity, entityType, kind, severity, windowFrom, windowTo } = hit;
+  const times = { windowFrom: windowFrom.toISOString(), windowTo: windowTo.toISOString() };
+  const facts = { ...(JSON.parse(hit.facts) as Facts), ...times };
+  return { entity, entityType, kind, kindKey, severity, facts, rows: JSON.parse(hit.rows) as RenderedRow[] };
+}
