@@ -195,12 +195,14 @@ create table agent_settings (
   default_tool_names text[],
   hidden_datasets text[] not null,
   hidden_fields text[] not null,
+  audit_percent double precision not null,
   updated_at timestamptz not null
 );
 comment on table agent_settings is 'What agents of an organization may use. An organization without a row has changed nothing.';
 comment on column agent_settings.default_tool_names is 'Tools of new detections. Null: none.';
 comment on column agent_settings.hidden_datasets is 'Datasets that are kept from models.';
 comment on column agent_settings.hidden_fields is 'Fields that are kept from models, with dots for keys inside of objects.';
+comment on column agent_settings.audit_percent is 'Share of dismissals that is looked at again, in percent.';
 select tocsin_protect('agent_settings');
 
 create table agent_triggers (

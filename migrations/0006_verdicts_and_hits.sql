@@ -95,6 +95,7 @@ create index review_cases_listed on review_cases (organization_id, opened_at des
 create index review_cases_entity on review_cases (organization_id, entity_key);
 create index review_cases_expiring on review_cases (expires_at) where state = 'open';
 create index review_cases_audit on review_cases (organization_id, detection_id, opened_at) where kind = 'audit';
+create index review_cases_waiting on review_cases (retry_at) where kind = 'audit' and state = 'open' and second_alias is null;
 select tocsin_protect('review_cases');
 
 create table dismissal_days (

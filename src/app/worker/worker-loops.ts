@@ -26,6 +26,7 @@ import { cleanOutboxLoop, deliverLoop } from '../../platform/notifications/deliv
 import { relevanceLoop } from '../../feed/relevance/score-items.ts';
 import { modelCheckLoop } from '../../platform/models/model-pauses.ts';
 import { recountLoop } from '../../detection/runs/workers/recount-days.ts';
+import { auditLoop } from '../../detection/runs/review-queue/audit-dismissals.ts';
 import { reviewLoop } from '../../detection/runs/reviews/review-runs.ts';
 import { matchLoop } from '../../detection/continuous/match-loop.ts';
 import { executeLoop, judgeLoop, reapLoop, scheduleLoop } from '../../detection/runs/workers/run-loops.ts';
@@ -49,8 +50,8 @@ export const workerLoops = {
   },
   /** Matching of new events with continuous detections. */
   match: { match: matchLoop },
-  /** Models that judge what runs found, grade how they did, and read reports. */
-  judge: { judge: judgeLoop, modelCheck: modelCheckLoop, review: reviewLoop, reading: readingLoop },
+  /** Models that judge what runs found, grade how they did, and look at dismissals again. */
+  judge: { judge: judgeLoop, modelCheck: modelCheckLoop, review: reviewLoop, audit: auditLoop },
   /** The feed, the files of the log store, and retention. */
   ingest: {
     pull: pullLoop,

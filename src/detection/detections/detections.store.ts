@@ -110,6 +110,16 @@ export async function listDetectionQueries(tx: Tx, orgId: OrgId): Promise<string
   return rows.map(({ query }) => query);
 }
 
+/** Returns the model alias of a detection. */
+export async function findDetectionAlias(
+  tx: Tx,
+  { orgId, detectionId }: { orgId: OrgId; detectionId: string },
+): Promise<string | undefined> {
+  const row = await queryRow<{ alias: string }>(tx)`
+      select model_alias as alias from agents where organization_id = ${orgId} and id = ${detectionId}`;
+  return row?.alias;
+}
+
 /** Finds a detection or suggestion with the same fingerprint or key that exists, or that was deleted or dismissed after `since`. */
 export function findLookAlike(
   tx: Tx,

@@ -237,6 +237,7 @@ async function useRuns({ get, post, put, remove }: ApiCalls): Promise<void> {
 async function useReviewQueue({ get, post }: ApiCalls): Promise<void> {
   const { cases } = await get('/api/review-cases?kind=undecided&limit=1');
   await get(`/api/review-cases/${cases[0].id}`);
+  await get(`/api/detections/${cases[0].detectionId}/dismissals`);
   await post(`/api/review-cases/${cases[0].id}/decision`, { decision: 'dismiss', reason: 'walked' });
 }
 

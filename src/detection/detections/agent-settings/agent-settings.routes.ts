@@ -9,7 +9,8 @@ export function agentSettingsRoutes(app: App, deps: Parameters<typeof changeAgen
     'GET /api/agent-settings',
     {
       operationId: 'getAgentSettings',
-      summary: 'Get the default tools of new detections, and the data that is kept from models',
+      summary:
+        'Get the default tools of new detections, the data that is kept from models, and the share of audited dismissals',
       returns: AgentSettings,
       hasEtag: true,
     },
@@ -19,7 +20,8 @@ export function agentSettingsRoutes(app: App, deps: Parameters<typeof changeAgen
     'PUT /api/agent-settings',
     {
       operationId: 'changeAgentSettings',
-      summary: 'Change the default tools of new detections, or the data that is kept from models',
+      summary:
+        'Change the default tools of new detections, the data that is kept from models, or the share of audited dismissals',
       description: 'Settings that the body leaves out stay as they are. They apply to the next verdict.',
       scope: 'connections:admin',
       acceptsIfMatch: true,

@@ -27,6 +27,13 @@ const fields = {
     .describe(
       'Fields that no model sees: names as in the logs, with dots for keys inside of objects, in every dataset. A field hides what is below it. Case does not matter.',
     ),
+  auditPercent: z
+    .number()
+    .min(0)
+    .max(100)
+    .describe(
+      'Share of the dismissals of each detection and day that is looked at again, at least one and at most 100. 0 turns the audit off. Default: 2.',
+    ),
 };
 
 /** Absent fields stay as they are. */

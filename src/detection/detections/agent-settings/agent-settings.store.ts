@@ -4,16 +4,35 @@ import { lockName } from '../../../platform/db/lock-name.store.ts';
 import type { OrgId } from '../../../platform/lib/org-id.ts';
 import type { HiddenData } from '../../siem/hidden-data.ts';
 
-export type AgentSettingsRow = { defaultToolNames: string[] | null; hidden: HiddenData; updatedAt: Date | null };
+export type AgentSettingsRow = {
+  defaultToolNames: string[] | null;
+  hidden: HiddenData;
+  auditPercent: number;
+  updatedAt: Date | null;
+};
+
+const defaultAuditPercent = 2;
 
 /** Returns the settings of an organization, which are empty until it changes them. */
 export async function readAgentSettings(tx: Tx, orgId: OrgId): Promise<AgentSettingsRow> {
-  const row = await queryRow<{ tools: string[] | null; datasets: string[]; fields: string[]; updatedAt: Date }>(tx)`
-      select default_tool_names as tools, hidden_datasets as datasets, hidden_fields as fields, updated_at as "updatedAt"
+  const row = await queryRow<{
+    tools: string[] | null;
+    datasets: string[];
+    fields: string[];
+    auditPercent: number;
+    updatedAt: Date;
+  }>(tx)`
+      select default_tool_names as tools, audit_percent as "auditPercent", hidden_datasets as datasets, hidden_fields as fields, updated_at as "updatedAt"
       from agent_settings where organization_id = ${orgId}`;
-  if (!row) return { defaultToolNames: null, hidden: { datasets: [], fields: [] }, updatedAt: null };
-  const { tools, datasets, fields, updatedAt } = row;
-  return { defaultToolNames: tools, hidden: { datasets, fields }, updatedAt };
+  if (!row)
+    return {
+      defaultToolNames: null,
+      hidden: { datasets: [], fields: [] },
+      auditPercent: defaultAuditPercent,
+      updatedAt: null,
+    };
+  const { tools, datasets, fields, ...rest } = row;
+  return { defaultToolNames: tools, hidden: { datasets, fields }, ...rest };
 }
 
 /** Serializes changes of the settings until the transaction ends, also of those that do not exist yet. */
@@ -23,13 +42,13 @@ export const lockAgentSettings = (tx: Tx, orgId: OrgId): Promise<void> => lockNa
 export async function storeAgentSettings(
   tx: Tx,
   orgId: OrgId,
-  { defaultToolNames, hidden }: Omit<AgentSettingsRow, 'updatedAt'>,
+  { defaultToolNames, hidden, auditPercent }: Omit<AgentSettingsRow, 'updatedAt'>,
 ): Promise<void> {
   await sql`
-    insert into agent_settings as s (organization_id, default_tool_names, hidden_datasets, hidden_fields, updated_at)
-    values (${orgId}, ${defaultToolNames}::text[], ${hidden.datasets}::text[], ${hidden.fields}::text[],
+    insert into agent_settings as s (organization_id, default_tool_names, hidden_datasets, hidden_fields, audit_percent, updated_at)
+    values (${orgId}, ${defaultToolNames}::text[], ${hidden.datasets}::text[], ${hidden.fields}::text[], ${auditPercent},
       date_trunc('milliseconds', clock_timestamp()))
     on conflict (organization_id) do update set default_tool_names = excluded.default_tool_names,
-      hidden_datasets = excluded.hidden_datasets, hidden_fields = excluded.hidden_fields,
+      hidden_datasets = excluded.hidden_datasets, hidden_fields = excluded.hidden_fields, audit_percent = excluded.audit_percent,
       updated_at = greatest(excluded.updated_at, s.updated_at + interval '1 millisecond')`.execute(tx);
 }

@@ -12,6 +12,7 @@ test('an organization has no default tools and hides nothing until it says so', 
     defaultToolNames: null,
     hiddenDatasets: [],
     hiddenFields: [],
+    auditPercent: 2,
     updatedAt: null,
   });
 });
@@ -35,6 +36,7 @@ test('names the field that is not valid', async () => {
     [{ hiddenFields: ['a..b'] }, '/hiddenFields/0'],
     [{ hiddenFields: ['a.b.c.d.e.f.g.h.i'] }, '/hiddenFields/0'],
     [{ hiddenDatasets: [''] }, '/hiddenDatasets/0'],
+    [{ auditPercent: 101 }, '/auditPercent'],
     [{ unknown: 1 }, '/unknown'],
   ] as const)
     expect((await change(org, body)).body).toMatchObject({ errors: [{ pointer }] });

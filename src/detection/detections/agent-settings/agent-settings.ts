@@ -42,6 +42,7 @@ export function changeAgentSettings(
         datasets: distinct(changes.hiddenDatasets ?? before.hiddenDatasets),
         fields: distinct(changes.hiddenFields ?? before.hiddenFields),
       },
+      auditPercent: changes.auditPercent ?? before.auditPercent,
     });
     const after = toSettings(await readAgentSettings(tx, orgId));
     await insertAudit(tx, caller, { action, ...resource, before, after });
@@ -62,9 +63,10 @@ export async function withDefaultTools<Input extends { toolNames?: string[] | nu
 
 const distinct = (names: readonly string[]): string[] => [...new Set(names)];
 
-const toSettings = ({ defaultToolNames, hidden, updatedAt }: AgentSettingsRow): AgentSettings => ({
+const toSettings = ({ defaultToolNames, hidden, auditPercent, updatedAt }: AgentSettingsRow): AgentSettings => ({
   defaultToolNames,
   hiddenDatasets: [...hidden.datasets],
   hiddenFields: [...hidden.fields],
+  auditPercent,
   updatedAt: updatedAt?.toISOString() ?? null,
 });

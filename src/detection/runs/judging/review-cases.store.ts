@@ -187,6 +187,10 @@ export async function endCase(tx: Tx, orgId: OrgId, id: string, end: CaseEnd): P
   await emitCaseEvents(tx, orgId, 'review.decided', [id]);
 }
 
+/** Tells destinations that cases wait for a person. */
+export const announceCases = (tx: Tx, orgId: OrgId, ids: readonly string[]): Promise<void> =>
+  emitCaseEvents(tx, orgId, 'review.created', ids);
+
 /** The revision of an event: 1 for an open case, 2 for one that ended. */
 async function emitCaseEvents(
   tx: Tx,

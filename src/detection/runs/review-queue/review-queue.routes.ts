@@ -1,9 +1,13 @@
 import type { App } from '../../../platform/http/app-type.ts';
 import { apiRoutes } from '../../../platform/http/api-routes.ts';
 import { decideCase, getCase, getCases } from './review-cases.ts';
-import { CaseDecision, CaseDetail, CaseFilter, CaseList, CasePath } from './review-queue.schema.ts';
+import { getDismissals } from './dismissals.ts';
+import { CaseDecision, CaseDetail, CaseFilter, CaseList, CasePath, Dismissals } from './review-queue.schema.ts';
 
-export function reviewQueueRoutes(app: App, deps: Parameters<typeof decideCase>[0]): void {
+export function reviewQueueRoutes(
+  app: App,
+  deps: Parameters<typeof decideCase>[0] & Parameters<typeof getDismissals>[0],
+): void {
   const route = apiRoutes(app, { tag: 'hits', scope: 'hits:read' });
   route(
     'GET /api/review-cases',
@@ -26,6 +30,17 @@ export function reviewQueueRoutes(app: App, deps: Parameters<typeof decideCase>[
       returns: CaseDetail,
     },
     ({ caller, params }) => getCase(deps, caller, params.id),
+  );
+  route(
+    'GET /api/detections/:id/dismissals',
+    {
+      operationId: 'getDismissals',
+      summary: 'Get how many dismissals of a detection were wrong at most, by the audit of a sample',
+      scope: 'detections:read',
+      params: CasePath,
+      returns: Dismissals,
+    },
+    ({ caller, params }) => getDismissals(deps, caller, params.id),
   );
   route(
     'POST /api/review-cases/:id/decision',

@@ -87,6 +87,30 @@ export const CaseDetail = ReviewCase.extend({
 });
 export type CaseDetail = z.infer<typeof CaseDetail>;
 
+export const Dismissals = z.object({
+  days: z.int().describe('The figures are of this many days before now.'),
+  dismissals: z.int().describe('What judges dismissed on ended UTC days.'),
+  sampled: z.int().describe('How many of them the audit sampled.'),
+  open: z.int().describe('How many of these nobody has decided yet: `GET /api/review-cases?kind=audit`.'),
+  audited: z.int().describe('How many were decided.'),
+  wrong: z
+    .int()
+    .describe('How many of these were raised, without those whose hit people judged as benign or false positive.'),
+  boundPercent: z
+    .number()
+    .nullable()
+    .describe('Upper bound of the share of wrong dismissals that the audited sample allows. Null without a sample.'),
+  confidencePercent: z.number().describe('The share is below the bound with this probability.'),
+  verifiedBy: z
+    .string()
+    .nullable()
+    .describe(
+      "Model alias that judges the sample again. Null: no other alias than the detection's own does, so that people must.",
+    ),
+  statement: z.string().describe('The bound in one sentence.'),
+});
+export type Dismissals = z.infer<typeof Dismissals>;
+
 export const CaseDecision = z.strictObject({
   decision: z.enum(['raise', 'dismiss']).describe('`raise`: it becomes a hit. `dismiss`: it is harmless.'),
   reason: boundedString({ min: 1, max: 2000 }).describe('Why. Later verdicts on the entity can cite it.'),

@@ -10,7 +10,7 @@ import type { Definition } from '../../detections/record/detection-record.ts';
 import type { DetectionKey } from '../../scheduling/timeline.ts';
 import { SiemError } from '../../siem/connector.ts';
 import type { Verdict } from '../../verdicts/verdict.ts';
-import { createTrialRun } from '../run-model/active-run.ts';
+import { createTrialRun, type ActiveRun } from '../run-model/active-run.ts';
 import { listRunCandidates, type StoredCandidate } from '../judging/candidates.store.ts';
 import type { Judge } from '../judging/judge.ts';
 import type { JudgeDeps } from '../judging/model/model-judge.ts';
@@ -93,10 +93,20 @@ async function prepareReplay(
   { connectionFor }: Pick<ReplayDeps, 'connectionFor'>,
   { orgId, id, request }: RunReplay,
 ) {
-  const row = await findRun(tx, orgId, id);
-  if (!row) throw appError('not_found', `Run ${id} not found.`);
+  const run = await openReplay(tx, { connectionFor }, { orgId, id, request });
   const { candidates, total } = await listRunCandidates(tx, orgId, id, request.limit);
   if (candidates.length === 0) throw appError('conflict', `Run ${id} has no candidates to judge again.`);
+  return { run, candidates, total };
+}
+
+/** Returns a trial run with the definition that a run pinned, changed as requested. */
+export async function openReplay(
+  tx: Tx,
+  { connectionFor }: Pick<ReplayDeps, 'connectionFor'>,
+  { orgId, id, request }: { orgId: OrgId; id: string; request: Pick<ReplayRequest, 'promptVersion' | 'modelAlias'> },
+): Promise<ActiveRun> {
+  const row = await findRun(tx, orgId, id);
+  if (!row) throw appError('not_found', `Run ${id} not found.`);
   const detection = { orgId, detectionId: row.detectionId };
   const { promptVersion, modelAlias } = request;
   const definition: Definition = {
@@ -108,8 +118,7 @@ async function prepareReplay(
     throw error instanceof SiemError ? appError('conflict', error.message) : error;
   });
   const clock = row.onEventTime ? 'event' : 'ingest';
-  const run = createTrialRun({ ...detection, definition }, { connection, clock, model: 'analyst', at: row.dueAt });
-  return { run, candidates, total };
+  return createTrialRun({ ...detection, definition }, { connection, clock, model: 'analyst', at: row.dueAt });
 }
 
 async function getPinnedDefinition(

@@ -41,7 +41,7 @@ import { createRunSpendMeter, runBudgets } from './run-spend.ts';
 export type JudgeDeps = BindToolsDeps & { models?: Models };
 
 /** The alias of the model that verifies claims. Without it, the model of the detection does so in a fresh context. */
-const verifierAlias = 'verifier';
+export const verifierAlias = 'verifier';
 
 type CreateMeter = (model: ConfiguredModel) => RunSpendMeter;
 
