@@ -43,6 +43,12 @@ export type TestSet = Schemas['TestSet'];
 type TestSetInput = NonNullable<
   paths['/api/detections/{id}/tests']['put']['requestBody']
 >['content']['application/json'];
+export const dismissalsQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['detections', 'dismissals', id],
+    queryFn: () => read(api.GET('/api/detections/{id}/dismissals', path(id))),
+  });
+
 export const testsQuery = (id: string) =>
   queryOptions({
     queryKey: ['detections', 'tests', id],

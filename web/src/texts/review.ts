@@ -1,3 +1,4 @@
+import { countOf } from '../lib/text.ts';
 import type { CaseState, ReviewCase } from '../api/review.ts';
 
 export const texts = {
@@ -33,6 +34,10 @@ export const texts = {
     `The alias “${alias}” ${{ raise: 'raises it', dismiss: 'dismisses it', undecided: 'could not decide' }[verdict]} (${confidence} % confident).`,
   decided: (state: CaseState) => `This case is ${texts.states[state].toLowerCase()}.`,
   by: (actor: string) => `Decided by ${actor}.`,
+  addTest: 'Add as a test case',
+  testAdded: 'The test case is added.',
+  testHint: 'Its events are the rows of the query. Check them in the tests of the detection.',
+  testFailed: 'The test case was not added.',
   hit: 'See the hit',
   investigation: 'See the investigation',
   verdict: 'Verdict',
@@ -42,4 +47,14 @@ export const texts = {
   detection: 'Detection',
   entity: 'Entity',
   window: 'Window',
+  dismissals: {
+    percent: 'Audited dismissals, percent',
+    percentHint: 'Of each detection and day, at least one and at most 100. 0 turns the audit off.',
+    title: 'Dismissals',
+    waiting: (open: number) => `${countOf(open, 'dismissal')} to look at`,
+    sample: (dismissals: number, sampled: number, days: number) =>
+      `Judges dismissed ${countOf(dismissals, 'candidate')} in ${days} days, and ${sampled} of them belong to the audit.`,
+    byPeople: 'No other model alias looks at them, so that one dishonest model is noticed by people alone.',
+    byAlias: (alias: string) => `The alias “${alias}” judges them again.`,
+  },
 };

@@ -1,12 +1,14 @@
-import { useQuery } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
+import { saveTests, testsQuery } from '../../api/detection-parts.ts';
 import { caseQuery, type CaseDetail } from '../../api/review.ts';
 import { texts } from '../../texts/review.ts';
-import { buttonClass } from '../../ui/button.tsx';
+import { Button, buttonClass } from '../../ui/button.tsx';
 import { ClaimSource } from '../../ui/evidence/claim-source.tsx';
 import { EvidenceTable } from '../../ui/evidence/evidence-table.tsx';
 import { FactList } from '../../ui/evidence/fact-list.tsx';
 import { Statement } from '../../ui/evidence/verdict-view.tsx';
+import { useChange } from '../../ui/forms/use-change.ts';
 import { SeverityLabel } from '../../ui/labels/severity.tsx';
 import { Notice } from '../../ui/notice.tsx';
 import { Section } from '../../ui/section.tsx';
@@ -91,7 +93,31 @@ function Outcome({ one }: { one: CaseDetail }) {
           {texts.hit}
         </Link>
       )}
+      {one.testCase && <AddTest detectionId={one.detectionId} testCase={one.testCase} />}
     </Section>
+  );
+}
+
+type TestCase = NonNullable<CaseDetail['testCase']>;
+
+/** Adds what the judge missed to the test cases of the detection. */
+function AddTest({ detectionId, testCase }: { detectionId: string; testCase: TestCase }) {
+  const client = useQueryClient();
+  const { data } = useQuery(testsQuery(detectionId));
+  const { mutate, isPending } = useChange({
+    change: async () => {
+      const { tests, localQuery, ...seen } = await client.fetchQuery({ ...testsQuery(detectionId), staleTime: 0 });
+      return saveTests(detectionId, seen, { tests: [...tests, testCase], ...(localQuery ? { localQuery } : {}) });
+    },
+    refresh: [testsQuery(detectionId).queryKey],
+    done: () => ({ title: texts.testAdded, description: texts.testHint }),
+    failed: texts.testFailed,
+  });
+  if (!data || data.tests.some(({ name }) => name === testCase.name)) return null;
+  return (
+    <Button className="self-start" disabled={isPending} onClick={() => mutate(undefined)}>
+      {texts.addTest}
+    </Button>
   );
 }
 

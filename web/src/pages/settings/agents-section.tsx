@@ -3,9 +3,10 @@ import { useState } from 'react';
 import { agentSettingsQuery, changeAgentSettings, type AgentSettings } from '../../api/access.ts';
 import { sessionQuery } from '../../api/session.ts';
 import { texts as common } from '../../texts/common.ts';
+import { texts as review } from '../../texts/review.ts';
 import { texts as all } from '../../texts/settings.ts';
 import { Button } from '../../ui/button.tsx';
-import { FormError, TextArea } from '../../ui/forms/field.tsx';
+import { FormError, TextArea, TextField } from '../../ui/forms/field.tsx';
 import { ToolPicker } from '../../ui/forms/name-pickers.tsx';
 import { toasts } from '../../ui/overlays/toasts.tsx';
 import { Loaded, SettingsSection } from './section.tsx';
@@ -35,6 +36,7 @@ function AgentSettingsForm({ settings }: { settings: AgentSettings }) {
   const [tools, setTools] = useState(settings.defaultToolNames);
   const [datasets, setDatasets] = useState(toLines(settings.hiddenDatasets));
   const [fields, setFields] = useState(toLines(settings.hiddenFields));
+  const [audit, setAudit] = useState(String(settings.auditPercent));
   const isReadOnly = !session?.scopes.includes('connections:admin');
   const { mutate, error, isPending } = useMutation({
     mutationFn: () =>
@@ -42,6 +44,7 @@ function AgentSettingsForm({ settings }: { settings: AgentSettings }) {
         defaultToolNames: tools,
         hiddenDatasets: toNames(datasets),
         hiddenFields: toNames(fields),
+        auditPercent: Number(audit),
       }),
     onSuccess: (changed) => {
       client.setQueryData(agentSettingsQuery.queryKey, changed);
@@ -88,6 +91,17 @@ function AgentSettingsForm({ settings }: { settings: AgentSettings }) {
           className="font-mono"
           value={fields}
           onChange={({ target }) => setFields(target.value)}
+        />
+        <TextField
+          label={review.dismissals.percent}
+          hint={review.dismissals.percentHint}
+          type="number"
+          min={0}
+          max={100}
+          step="any"
+          required
+          value={audit}
+          onChange={({ target }) => setAudit(target.value)}
         />
       </fieldset>
       <FormError error={error} />

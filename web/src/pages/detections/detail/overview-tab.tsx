@@ -12,6 +12,7 @@ import { SeverityMark } from '../../../ui/labels/severity.tsx';
 import { ErrorState, Skeleton } from '../../../ui/states.tsx';
 import { RelativeTime } from '../../../ui/time.tsx';
 import { ContinuousFigures } from './continuous-figures.tsx';
+import { DismissalAudit } from './dismissals.tsx';
 import { ExaminedTime } from './examined-time.tsx';
 import { PackOrigin } from './pack-origin.tsx';
 import { countHits } from '../../../texts/counts.ts';
@@ -29,6 +30,7 @@ export function OverviewTab({ detection, days }: Props) {
       <DayFigures detection={detection} />
       <ExaminedTime id={detection.id} days={days} />
       <OpenHits id={detection.id} />
+      <DismissalAudit id={detection.id} />
     </div>
   );
 }
