@@ -50,8 +50,8 @@ export const workerLoops = {
   },
   /** Matching of new events with continuous detections. */
   match: { match: matchLoop },
-  /** Models that judge what runs found, grade how they did, and look at dismissals again. */
-  judge: { judge: judgeLoop, modelCheck: modelCheckLoop, review: reviewLoop, audit: auditLoop },
+  /** Models that judge what runs found, grade how they did, look at dismissals again, and read reports. */
+  judge: { judge: judgeLoop, modelCheck: modelCheckLoop, review: reviewLoop, audit: auditLoop, reading: readingLoop },
   /** The feed, the files of the log store, and retention. */
   ingest: {
     pull: pullLoop,
