@@ -595,6 +595,7 @@ create table agent_settings (
   default_tool_names text[], -- Tools of new detections. Null: none.
   hidden_datasets text[] not null, -- Datasets that are kept from models.
   hidden_fields text[] not null, -- Fields that are kept from models, with dots for keys inside of objects.
+  audit_percent double precision not null, -- Share of dismissals that is looked at again, in percent.
   updated_at timestamp with time zone not null,
   constraint agent_settings_pkey PRIMARY KEY (organization_id),
   constraint agent_settings_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id)
@@ -1248,6 +1249,7 @@ CREATE INDEX review_cases_entity ON review_cases USING btree (organization_id, e
 CREATE INDEX review_cases_expiring ON review_cases USING btree (expires_at) WHERE state = 'open'::text;
 CREATE INDEX review_cases_listed ON review_cases USING btree (organization_id, opened_at DESC, id DESC);
 CREATE INDEX review_cases_open ON review_cases USING btree (organization_id, detection_id, suppression_key) WHERE state = 'open'::text AND kind = 'undecided'::text;
+CREATE INDEX review_cases_waiting ON review_cases USING btree (retry_at) WHERE kind = 'audit'::text AND state = 'open'::text AND second_alias IS NULL;
 alter table review_cases enable row level security;
 alter table review_cases force row level security;
 create policy every on review_cases to tocsin_system using (true) with check (true);
