@@ -80,12 +80,14 @@ create table model_usage (
   detection_id uuid not null,
   alias text not null,
   day date not null,
+  calls int not null default 0,
   tokens bigint not null default 0,
-  cost_usd numeric(16, 8) not null default 0,
+  cost_usd numeric(16, 8) default 0,
   primary key (organization_id, detection_id, alias, day)
 );
 comment on table model_usage is 'Tokens and cost by detection, model alias and day. Daily and monthly budgets are checked against it.';
 comment on column model_usage.day is 'UTC day of slot time.';
+comment on column model_usage.cost_usd is 'Null once the alias was used without a price.';
 create index on model_usage (organization_id, alias, day);
 create index on model_usage (organization_id, day);
 select tocsin_protect('model_usage');

@@ -165,8 +165,9 @@ create table runs (
   score_basis text,
   score_criteria text not null default '[]',
   acceptance text not null default '[]',
+  calls int not null default 0,
   tokens int not null default 0,
-  cost_usd numeric(14, 6) not null default 0,
+  cost_usd numeric(14, 6) default 0,
   warnings text not null default '[]',
   failure text,
   primary key (due_at, id),
@@ -194,6 +195,7 @@ comment on column runs.suppressed is 'JSON of the candidates that were suppresse
 comment on column runs.score_basis is 'analyst, checked or judge. Null without a score.';
 comment on column runs.score_criteria is 'JSON array of the criteria with their points.';
 comment on column runs.acceptance is 'JSON array of the acceptance criteria with their grades. Empty until the run is graded.';
+comment on column runs.cost_usd is 'Null once a model without a price answered.';
 comment on column runs.warnings is 'JSON array of {code, detail}.';
 comment on column runs.failure is 'JSON {kind, blame, retryable, message}. Null if the run did not fail.';
 create unique index one_run_per_slot on runs (organization_id, detection_id, due_at) where trigger = 'schedule';
@@ -259,7 +261,7 @@ create table agent_runs (
   model_alias text not null,
   model text,
   tokens bigint not null default 0,
-  cost_usd numeric(16, 8) not null default 0,
+  cost_usd numeric(16, 8) default 0,
   outcome text not null default '{}',
   failure text,
   item_ids text[] not null default '{}',

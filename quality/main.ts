@@ -2,6 +2,7 @@ import { parseOptions } from '../test/support/parse-options.ts';
 import { measureAnnoCtr } from './prose/annoctr.ts';
 import { measureAgents } from './agents/agents.ts';
 import { measureAuditLogs } from './detections/audit-logs.ts';
+import { measureCost } from './detections/cost.ts';
 import { measureCorrections } from './feed/corrections.ts';
 import { measureDuplicates } from './feed/duplicates.ts';
 import { measureFeeds } from './feed/feeds.ts';
@@ -80,6 +81,7 @@ const measurements = {
   'audit-logs': measureAuditLogs,
   injection: measureInjection,
   intents: measureIntents,
+  cost: measureCost,
   'late-data': measureLateData,
   sigma: (verbose) => measureSigma(verbose, options.clickhouse),
   portable: () => measurePortable(options),

@@ -28,6 +28,7 @@ export const qualitySubjects = [
   'late-data',
   'injection',
   'intents',
+  'cost',
   'sigma',
   'portable',
 ] as const;

@@ -67,7 +67,7 @@ export function measureColumn(
     toolCalls: steps.filter(({ kind }) => kind === 'tool').length,
     inputTokens: steps.reduce((sum, { tokens }) => sum + tokens.input, 0),
     outputTokens: steps.reduce((sum, { tokens }) => sum + tokens.output, 0),
-    costUsd: steps.reduce((sum, { costUsd }) => sum + costUsd, 0),
+    costUsd: steps.reduce((sum, { costUsd }) => sum + (costUsd ?? 0), 0),
     seconds: ms / 1000,
     failures: failures.length,
   };

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { CostUsd } from '../../platform/lib/schema-parts.ts';
 import { Shortfall } from '../../detection/log-store/catalog/datasets.schema.ts';
 import { severities } from '../../detection/analysis/candidate.ts';
 import { QuotaState } from '../../platform/orgs/limits/limits.schema.ts';
@@ -71,7 +72,7 @@ export const Overview = z
           alias: z.string(),
           tokens: z.number(),
           tokensMax: z.number().nullable(),
-          costUsd: z.number(),
+          costUsd: CostUsd,
           costUsdMax: z.number().nullable(),
           share: z.number().describe('Used share of the budget that is closest to its limit. 1 or more: used up.'),
         }),

@@ -53,7 +53,7 @@ test('counts what needs a person, of this organization only, and hides what the 
     await sql`insert into gaps (organization_id, detection_id, gap_from, gap_to, id, reason, created_at, updated_at)
       values (${org.id}, ${id}, '2026-03-01', '2026-03-01T06:00Z', ${uuidv7()}, 'late', now(), now())`.execute(tx);
     await sql`update agents set disabled_reason = 'query_failed' where id = ${stopped.id}`.execute(tx);
-    await sql`insert into model_usage values (${org.id}, ${id}, 'm', '2026-03-02', 900, 0), (${org.id}, ${id}, 'm', '2026-02-28', 900, 0)`.execute(
+    await sql`insert into model_usage values (${org.id}, ${id}, 'm', '2026-03-02', 3, 900, 0), (${org.id}, ${id}, 'm', '2026-02-28', 3, 900, 0)`.execute(
       tx,
     );
     await sql`insert into model_pauses values (${org.id}, 'm', 'timeout', 'slow', now(), now())`.execute(tx);

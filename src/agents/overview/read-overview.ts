@@ -106,7 +106,7 @@ function toBudget({ alias, tokens, costUsd }: ModelUsage, models: Models | undef
   const [tokensMax, costUsdMax] = [budgets?.tokensPerOrganizationMonth, budgets?.usdPerOrganizationMonth];
   const shareOf = (used: number, max: number | undefined): number =>
     max === undefined || used === 0 ? 0 : max === 0 ? 1 : used / max;
-  const share = Math.max(shareOf(tokens, tokensMax), shareOf(costUsd, costUsdMax));
+  const share = Math.max(shareOf(tokens, tokensMax), shareOf(costUsd ?? 0, costUsdMax));
   return { alias, tokens, tokensMax: tokensMax ?? null, costUsd, costUsdMax: costUsdMax ?? null, share };
 }
 

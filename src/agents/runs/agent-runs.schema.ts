@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { CostUsd } from '../../platform/lib/schema-parts.ts';
 import { IdPath } from '../../detection/detections/record/detection-input.schema.ts';
 import { runStatuses } from '../../detection/runs/run-model/runs.schema.ts';
 
@@ -17,7 +18,7 @@ export const AgentRun = z
     modelAlias: z.string().nullable().describe('Null while the run waits.'),
     model: z.string().nullable().describe('Null if the agent worked without a model.'),
     tokens: z.number(),
-    costUsd: z.number(),
+    costUsd: CostUsd,
     outcome: z
       .record(z.string(), z.unknown())
       .describe(

@@ -82,7 +82,7 @@ export type AgentRunResult = {
   triggered: boolean;
   itemIds: string[];
   tokens: number;
-  costUsd: number;
+  costUsd: number | null;
 };
 
 type AgentKey = { orgId: OrgId; agentId: string };

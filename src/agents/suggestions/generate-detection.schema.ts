@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { CostUsd } from '../../platform/lib/schema-parts.ts';
 import { detectionCategories } from '../../detection/analysis/registry.ts';
 import { Estimate, Warning } from '../../detection/detections/record/detection.schema.ts';
 import { cadences } from '../../detection/detections/record/field-schemas.ts';
@@ -46,7 +47,7 @@ export const GeneratedDetection = z
     estimate: Estimate,
     warnings: z.array(Warning),
     tokens: z.number(),
-    costUsd: z.number(),
+    costUsd: CostUsd,
   })
   .meta({ id: 'GeneratedDetection' });
 export type GeneratedDetection = z.infer<typeof GeneratedDetection>;

@@ -34,7 +34,9 @@ async function useOrganization(): Promise<TestOrg> {
   const observeRun = withQueryTime(() => undefined, deps.usage);
   await executeDueRuns({ ...deps, observeRun } as never, time.now);
   const spender = { orgId: org.id, detectionId: org.id };
-  await inOrg(deps.db, org.id, (tx) => countUsage(tx, spender, { alias: 'm', tokens: 70, costUsd: 0.25 }, time.now));
+  await inOrg(deps.db, org.id, (tx) =>
+    countUsage(tx, spender, { alias: 'm', calls: 1, tokens: 70, costUsd: 0.25 }, time.now),
+  );
   const result = { added: 3, corrected: 1 } as never;
   withFeedItems(() => undefined, deps.usage)({ kind: 'rss', organization_id: org.id }, result);
   await deps.usage.flush();

@@ -89,7 +89,7 @@ export async function estimateBackfill(
     sampledWindows: samples.length,
     rows: Math.round(rows * factor),
     candidates: Math.round(candidates * factor),
-    costUsd: Math.round(candidates * factor * candidateUsd * 1e6) / 1e6,
+    costUsd: candidateUsd === null ? null : Math.round(candidates * factor * candidateUsd * 1e6) / 1e6,
   };
   return { runId: null, gaps: gaps.map(toText), windows: windows.length, estimate };
 }

@@ -1,12 +1,25 @@
+import { sql } from 'kysely';
 import { expect, test } from 'vitest';
+import { callOk } from '../../../test/support/detection/detection-factory.ts';
 import { dismissalOn, runbook, verdictOn } from '../../../test/support/detection/judged-runs.ts';
 import { startApp } from '../../../test/support/harness.ts';
 import { delimitedBlocks, createScriptedModels } from '../../../test/support/models/scripted-models.ts';
 import { startModelStandIn, type ModelRequestRecord } from '../../../test/support/models/model-stand-in.ts';
+import { inOrg } from '../../platform/db/db.ts';
+import { countUsage } from '../../platform/models/model-usage.store.ts';
+import { predictMonth } from './cost-ranges.ts';
 
 const stand = await startModelStandIn('anthropic', submitVerdict);
-const models = createScriptedModels({ m: stand.url }, { budgets: { tokensPerRun: 370 }, verifyClaims: false });
-const { newOrg } = await startApp({ clock: () => new Date('2026-03-02T12:00:00Z'), deps: { models } });
+const entry = { budgets: { tokensPerRun: 370 }, verifyClaims: false };
+const priced = createScriptedModels({ m: stand.url }, entry);
+const unpriced = createScriptedModels({ free: stand.url }, { ...entry, price: undefined });
+const models = {
+  ...priced,
+  aliases: [...priced.aliases, 'free'],
+  find: (alias: string) => priced.find(alias) ?? unpriced.find(alias),
+};
+const time = { now: new Date('2026-03-02T12:00:00Z') };
+const { newOrg, deps } = await startApp({ clock: () => time.now, deps: { models } });
 
 /** Raises sign-ins from KP, and dismisses others with the runbook. */
 function submitVerdict(request: ModelRequestRecord) {
@@ -76,4 +89,89 @@ test('judge=analyst does not use the model and costs nothing', async () => {
   expect(body).toMatchObject({ passed: false, model: 'analyst', tokens: 0, costUsd: 0 });
   expect(body.results.map(({ found }: { found: string[] }) => found)).toEqual([['ada'], ['bob'], ['eve']]);
   expect((await org.call('POST', `${url}/run?judge=nobody`)).status).toBe(400);
+});
+
+const monthly = {
+  name: 'Sign-ins',
+  detectionCategory: 'custom',
+  systemPrompt: 'Judge it.',
+  detectionQuery: 'SELECT "user", country, _id, _time FROM logins',
+  entityField: 'user',
+  detectionCadence: 'hourly',
+  suppressionMinutes: 0,
+  modelAlias: 'm',
+};
+
+test('estimates the cost per month from a preview and typical figures, and from own runs once there are some', async () => {
+  const org = await newOrg();
+  const nothing = await org.call('POST', '/api/detections/estimate', monthly);
+  expect(nothing.status).toBe(422);
+  const events = Array.from({ length: 8 }, (_, n) => ({
+    '@timestamp': new Date(Date.UTC(2026, 1, 26 + Math.floor(n / 2), 10 + (n % 2))).toISOString(),
+    user: `user${n}`,
+    country: 'NO',
+  }));
+  await callOk(org, 'POST', '/api/logs/logins', events.map((event) => JSON.stringify(event)).join('\n'));
+  // The log store seals a minute after an event arrived.
+  time.now = new Date('2026-03-02T12:05:00Z');
+  const estimate = await callOk(org, 'POST', '/api/detections/estimate', monthly);
+  expect(estimate).toMatchObject({
+    modelAlias: 'm',
+    basis: { candidates: { source: 'preview', days: 4, candidates: 8 }, tokens: { source: 'typical', verdicts: 0 } },
+    candidates: { expected: 60 },
+    aliases: [{ alias: 'm', model: 'anthropic/stand-in', calls: { expected: 300 } }],
+  });
+  const { low, expected, high } = estimate.costUsd;
+  expect(low).toBeLessThan(expected);
+  expect(expected).toBeLessThan(high);
+  expect(await callOk(org, 'POST', '/api/detections/estimate', { ...monthly, modelAlias: 'analyst' })).toMatchObject({
+    aliases: [],
+    costUsd: { low: 0, expected: 0, high: 0 },
+  });
+  const unpriced = await callOk(org, 'POST', '/api/detections/estimate', { ...monthly, modelAlias: 'free' });
+  expect(unpriced).toMatchObject({ costUsd: null, aliases: [{ alias: 'free', costUsd: null }] });
+
+  const { id } = await callOk(org, 'POST', '/api/detections', monthly);
+  // Ten days with one run of two verdicts each: three calls and 600 tokens.
+  await inOrg(deps.db, org.id, (tx) =>
+    sql`insert into runs (organization_id, id, detection_id, due_at, trigger, status, query, model_alias, model, entities, judging, calls, tokens, cost_usd)
+      select ${org.id}, gen_random_uuid(), ${id}, d, 'schedule', 'completed', ${monthly.detectionQuery}, 'm', 'anthropic/stand-in', '[{}, {}]',
+        '{"verdicts": 2}', 3, 600, 0.02
+      from generate_series('2026-02-20T05:00:00Z'::timestamptz, '2026-03-01T05:00:00Z', interval '1 day') d`.execute(
+      tx,
+    ),
+  );
+  const now = new Date('2026-03-01T05:00:00Z');
+  const spender = { orgId: org.id, detectionId: id };
+  await inOrg(deps.db, org.id, async (tx) => {
+    await countUsage(tx, spender, { alias: 'm', calls: 20, tokens: 4500, costUsd: 0.15 }, now);
+    await countUsage(tx, spender, { alias: 'verifier', calls: 10, tokens: 1500, costUsd: null }, now);
+  });
+  const own = await callOk(org, 'POST', `/api/detections/${id}/estimate`);
+  expect(own).toMatchObject({
+    basis: { candidates: { source: 'runs', days: 10, candidates: 20 }, tokens: { source: 'detection', verdicts: 20 } },
+    candidates: { expected: 60 },
+    aliases: [
+      { alias: 'm', calls: { expected: 60 }, tokens: { expected: 13_500 }, costUsd: { expected: 0.45 } },
+      { alias: 'verifier', model: null, calls: { expected: 30 }, tokens: { expected: 4_500 }, costUsd: null },
+    ],
+    costUsd: null,
+  });
+  const other = await callOk(org, 'POST', '/api/detections/estimate', monthly);
+  expect(other.basis.tokens).toEqual({ source: 'organization', verdicts: 20 });
+  expect((await callOk(org, 'GET', `/api/detections/${id}/days`)).aliases).toEqual([
+    { alias: 'm', calls: 20, tokens: 4500, costUsd: 0.15 },
+    { alias: 'verifier', calls: 10, tokens: 1500, costUsd: null },
+  ]);
+});
+
+test('predicts a month by the counts of days, and not more than chance allows without any', () => {
+  expect(predictMonth([0, 0, 0, 0, 0, 0, 0, 0, 0, 0])).toEqual({ low: 0, expected: 0, high: 9 });
+  const steady = predictMonth(Array.from({ length: 30 }, () => 10));
+  expect(steady.expected).toBe(300);
+  // Of independent events, even a steady past leaves the chance of both months open.
+  expect(steady.high - steady.expected).toBeCloseTo(1.96 * Math.sqrt(2 * 300), -1);
+  const bursts = predictMonth(Array.from({ length: 30 }, (_, day) => (day % 10 === 0 ? 100 : 0)));
+  expect(bursts.expected).toBe(300);
+  expect(bursts.high).toBeGreaterThan(steady.high);
 });

@@ -1,4 +1,4 @@
-import { IdPath } from '../detections/record/detection-input.schema.ts';
+import { CreateDetection, IdPath } from '../detections/record/detection-input.schema.ts';
 import { TestSet } from '../detections/test-cases.schema.ts';
 import { getTests, putTests, versionOfTests } from '../detections/test-cases.ts';
 import type { App } from '../../platform/http/app-type.ts';
@@ -6,12 +6,14 @@ import { apiRoutes } from '../../platform/http/api-routes.ts';
 import { disconnectSignal } from '../../platform/http/connections.ts';
 import { acceptsEventStream, streamProgress } from '../../platform/http/responses/progress-stream.ts';
 import { backtestDetection } from './backtest.ts';
+import { estimateDetection, estimateNewDetection } from './estimate-cost.ts';
 import { previewDetection } from './preview.ts';
 import { runTests, type RunTestsDeps } from './run-tests.ts';
 import type { TrialDeps } from './simulate-time-range.ts';
 import {
   Backtest,
   BacktestRequest,
+  CostEstimate,
   Preview,
   PreviewDetection,
   PreviewQuery,
@@ -32,6 +34,30 @@ export function testingRoutes(app: App, deps: TrialDeps & RunTestsDeps): void {
       returns: Preview,
     },
     ({ caller, body, reply }) => previewDetection(deps, caller, body, disconnectSignal(reply)),
+  );
+  route(
+    'POST /api/detections/estimate',
+    {
+      operationId: 'estimateNewDetection',
+      summary: 'Estimate what a detection will cost per month, without storing anything',
+      description: 'Runs its query on the recent past. Budgets may end runs before they cost that much.',
+      body: CreateDetection,
+      returns: CostEstimate,
+    },
+    ({ caller, body }) => estimateNewDetection(deps, caller, body),
+  );
+  route(
+    'POST /api/detections/:id/estimate',
+    {
+      operationId: 'estimateDetection',
+      summary: 'Estimate what a stored detection will cost per month',
+      description:
+        'By its own runs of the last 30 days, or, before it ran for a week, by its query on the recent past.',
+      ignoresBody: true,
+      params: IdPath,
+      returns: CostEstimate,
+    },
+    ({ caller, params }) => estimateDetection(deps, caller, params.id),
   );
   route(
     'POST /api/detections/:id/backtest',

@@ -3,7 +3,7 @@ import { verdictShape } from '../verdicts/verdicts.schema.ts';
 import { severities } from '../analysis/candidate.ts';
 import { Tuning } from '../analysis/tuning.schema.ts';
 import { PreviewInput } from '../detections/record/detection-input.schema.ts';
-import { integerMax, Instant } from '../../platform/lib/schema-parts.ts';
+import { CostUsd, integerMax, Instant } from '../../platform/lib/schema-parts.ts';
 import { Suppressed } from '../runs/run-model/runs.schema.ts';
 
 const Time = z.string().meta({ format: 'date-time' });
@@ -66,7 +66,7 @@ export const Preview = z.object({
   noData: z.boolean().describe('A dataset in the query has never received an event.'),
   complete: z.boolean().describe('false: the time limit was reached before all windows were examined.'),
   model: z.string(),
-  costUsd: z.number(),
+  costUsd: CostUsd,
   warnings: z
     .array(z.object({ code: z.string(), detail: z.string() }))
     .describe(
@@ -94,7 +94,7 @@ const Version = z.object({
   hitsPerDay: z.array(z.object({ day: z.string(), hits: z.int() })),
   candidates: z.int(),
   suppressed: Suppressed,
-  costUsd: z.number(),
+  costUsd: CostUsd,
   reviewed: z.int().describe('Hits of this version that were reviewed.'),
   precision: Share.describe('Share of true positives among the reviewed hits.'),
   recall: Share.describe('Share of the true positives of the time range that this version found.'),
@@ -162,10 +162,55 @@ export const TestRun = z.object({
     .describe('false: the query is written for another SIEM and was not run. The events were used as its result rows.'),
   model: z.string(),
   tokens: z.int(),
-  costUsd: z.number(),
+  costUsd: CostUsd,
   warnings: z
     .array(z.object({ code: z.string(), detail: z.string() }))
     .describe('Columns and fields that the detection uses and that no event of the tests has.'),
   results: z.array(TestResult),
 });
 export type TestRun = z.infer<typeof TestRun>;
+
+const CostRange = z.object({ low: z.number(), expected: z.number(), high: z.number() });
+
+/** What a detection will cost per month of 30 days. */
+export const CostEstimate = z
+  .object({
+    modelAlias: z.string(),
+    candidates: CostRange.describe(
+      'Candidates to judge per month of 30 days. Between `low` and `high` in 95 % of months like the past.',
+    ),
+    aliases: z
+      .array(
+        z.object({
+          alias: z.string(),
+          model: z.string().nullable().describe('Null if the alias is no longer configured.'),
+          calls: CostRange,
+          tokens: CostRange,
+          costUsd: CostRange.nullable().describe('Null: the alias has no price.'),
+        }),
+      )
+      .describe('Per month, by alias. Empty for the built-in analyst, which costs nothing.'),
+    costUsd: CostRange.nullable().describe('Of all aliases. Null if one of them has no price.'),
+    basis: z.object({
+      candidates: z.object({
+        source: z
+          .enum(['runs', 'preview'])
+          .describe('`runs`: the scheduled runs of the present query. `preview`: the query on the recent past.'),
+        from: Time,
+        to: Time,
+        days: z.int(),
+        candidates: z.int().describe('Candidates that were judged, or would have been, on these days.'),
+        complete: z.boolean().describe('false: the time limit was reached before the preview examined everything.'),
+      }),
+      tokens: z.object({
+        source: z
+          .enum(['detection', 'organization', 'typical', 'analyst'])
+          .describe(
+            'Where the tokens of a candidate are from: verdicts of this detection in the last 30 days, those of all detections with its alias, or typical figures measured with the product. `analyst`: it uses no model.',
+          ),
+        verdicts: z.int().describe('The verdicts that were measured.'),
+      }),
+    }),
+  })
+  .meta({ id: 'CostEstimate' });
+export type CostEstimate = z.infer<typeof CostEstimate>;

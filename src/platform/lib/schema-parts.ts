@@ -7,6 +7,9 @@ export const integerMax = 2_147_483_647;
 /** The largest time that a `Date` can have, in milliseconds since 1970. */
 export const timeMax = 8_640_000_000_000_000;
 
+/** What models cost, in US dollars. */
+export const CostUsd = z.number().nullable().describe('Null if a model without a price had a part in it.');
+
 /** Returns the schema of the revision that a change is based on. */
 export const revisionInput = (max: number, description: string) =>
   z.int().min(0).max(max).optional().describe(description);

@@ -19,7 +19,12 @@ export const Budgets = z
   .prefault({});
 export type Budgets = z.infer<typeof Budgets>;
 
-export type Spend = { tokens: number; costUsd: number };
+/** What was spent. `costUsd` is null once a model without a price had a part in it. */
+export type Spend = { tokens: number; costUsd: number | null };
+
+/** Adds costs, which are unknown if one of them is. */
+export const addCosts = (a: number | null, b: number | null): number | null =>
+  a === null || b === null ? null : a + b;
 
 /** A run that spends. `detectionId` is a detection or built-in agent, `id` the run. `spent` and `elapsedMs` grow with each step. */
 export type Spender = { orgId: OrgId; detectionId: string; id: string; spent: Spend; elapsedMs: number };
@@ -51,12 +56,12 @@ export function findExhaustedBudget(
   const { run, detectionDay: day, organizationMonth: month } = totals;
   const limits: [used: number, limit: number, label: string][] = [
     [run.tokens, budgets.tokensPerRun, 'tokens per run'],
-    [run.costUsd, budgets.usdPerRun, 'US dollars per run'],
+    [run.costUsd ?? 0, budgets.usdPerRun, 'US dollars per run'],
     [totals.runMs / 1000, budgets.secondsPerRun, 'seconds per run'],
     [day.tokens, budgets.tokensPerDetectionDay, 'tokens per detection and day'],
-    [day.costUsd, budgets.usdPerDetectionDay, 'US dollars per detection and day'],
+    [day.costUsd ?? 0, budgets.usdPerDetectionDay, 'US dollars per detection and day'],
     [month.tokens, budgets.tokensPerOrganizationMonth, 'tokens per organization and month'],
-    [month.costUsd, budgets.usdPerOrganizationMonth, 'US dollars per organization and month'],
+    [month.costUsd ?? 0, budgets.usdPerOrganizationMonth, 'US dollars per organization and month'],
     [totals.allModels.day, quotas.usdPerDay ?? Infinity, 'US dollars for all models per day'],
     [totals.allModels.month, quotas.usdPerMonth ?? Infinity, 'US dollars for all models per month'],
   ];

@@ -57,7 +57,7 @@ test('a fallback answers with its own price and budgets, and the steps say so', 
     ['third', 'anthropic/model-third', false],
   ]);
   expect(spender.spent).toEqual({ tokens: 1100, costUsd: 0.007 });
-  expect(await usageOf()).toEqual([{ alias: 'third', tokens: 1100, costUsd: 0.007 }]);
+  expect(await usageOf()).toEqual([{ alias: 'third', calls: 1, tokens: 1100, costUsd: 0.007 }]);
 });
 
 test('an alias that is unavailable rests while its fallback answers', async () => {

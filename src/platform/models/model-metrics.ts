@@ -37,7 +37,7 @@ export function measureModels(models: Models, registry: Registry): Models {
         end({ outcome: 'ok' });
         tokens.inc({ alias, direction: 'input' }, response.tokens.input);
         tokens.inc({ alias, direction: 'output' }, response.tokens.output);
-        cost.inc({ alias }, callCostUsd(model, response.tokens));
+        cost.inc({ alias }, callCostUsd(model, response.tokens) ?? 0);
         return response;
       } catch (error) {
         end({ outcome: error instanceof ModelError ? error.failure.kind : 'aborted' });

@@ -34,7 +34,8 @@ export type ModelStep = {
   alias?: string;
   model: string;
   tokens: TokenUsage;
-  costUsd: number;
+  /** Null if the model has no price. */
+  costUsd: number | null;
   sent?: unknown;
   text?: string;
   toolCalls?: unknown;

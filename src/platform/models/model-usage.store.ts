@@ -33,13 +33,16 @@ const toPeriodSpend = (usage: UsageRow): PeriodSpend => ({
   organizationMonth: { tokens: usage.month_tokens, costUsd: usage.month_cost },
 });
 
-export type ModelUsage = { alias: string; tokens: number; costUsd: number };
+export type ModelUsage = Spend & { alias: string; calls: number };
+
+/** The sum of a column of costs, which is null if one of them is unknown, and 0 without any. */
+export const sumOfCosts = sql`case when bool_or(cost_usd is null) then null else coalesce(sum(cost_usd), 0) end`;
 
 /** Returns what the organization spent this UTC month of slot time, by alias. */
 export function listAliasUsage(tx: Tx, orgId: OrgId, now: Date): Promise<ModelUsage[]> {
   const day = now.toISOString().slice(0, 10);
   return queryRows<ModelUsage>(tx)`
-      select alias, sum(tokens) as tokens, sum(cost_usd) as "costUsd" from model_usage
+      select alias, sum(calls) as calls, sum(tokens) as tokens, ${sumOfCosts} as "costUsd" from model_usage
       where organization_id = ${orgId} and day >= date_trunc('month', ${day}::date) and day <= ${day}::date group by alias`;
 }
 
@@ -47,13 +50,13 @@ export function listAliasUsage(tx: Tx, orgId: OrgId, now: Date): Promise<ModelUs
 export async function countUsage(
   tx: Tx,
   { orgId, detectionId }: SpenderRef,
-  { alias, tokens, costUsd }: ModelUsage,
+  { alias, calls, tokens, costUsd }: ModelUsage,
   now: Date,
 ): Promise<void> {
   await sql`
-    insert into model_usage as u (organization_id, detection_id, alias, day, tokens, cost_usd)
-    values (${orgId}, ${detectionId}, ${alias}, ${now.toISOString().slice(0, 10)}::date, ${tokens}, ${costUsd})
-    on conflict (organization_id, detection_id, alias, day) do update set tokens = u.tokens + excluded.tokens,
+    insert into model_usage as u (organization_id, detection_id, alias, day, calls, tokens, cost_usd)
+    values (${orgId}, ${detectionId}, ${alias}, ${now.toISOString().slice(0, 10)}::date, ${calls}, ${tokens}, ${costUsd})
+    on conflict (organization_id, detection_id, alias, day) do update set calls = u.calls + excluded.calls, tokens = u.tokens + excluded.tokens,
       cost_usd = u.cost_usd + excluded.cost_usd`.execute(tx);
 }
 

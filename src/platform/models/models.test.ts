@@ -168,6 +168,9 @@ test('computes cost from the configured price, and allows free calls under a bud
     {},
   );
   expect(callCostUsd({ entry: m! }, { input: 1_000_000, output: 100_000 })).toBeCloseTo(4.5);
+  const unpriced = { entry: { ...m!, price: undefined } };
+  expect(callCostUsd(unpriced, { input: 1, output: 0 })).toBeNull();
+  expect(callCostUsd(unpriced, { input: 0, output: 0 })).toBe(0);
   const none = { tokens: 0, costUsd: 0 };
   const budgets = Budgets.parse({ usdPerRun: 0 });
   const spent = { run: none, runMs: 0, detectionDay: none, organizationMonth: none, allModels: { day: 0, month: 0 } };

@@ -96,11 +96,12 @@ function createModel(alias: string, entry: ModelEntry, abilities: AbilitiesStore
   return { alias, name, entry, call, fallbacks: [], rest: { untilMs: 0 } };
 }
 
-/** Returns the cost of a call in US dollars, by the configured price. */
+/** Returns the cost of a call in US dollars, by the configured price. Null if the alias has none and the call used tokens. */
 export function callCostUsd(
   { entry }: Pick<ConfiguredModel, 'entry'>,
   { input, output, cached = 0, cacheWritten = 0 }: TokenUsage,
-): number {
+): number | null {
+  if (!entry.price) return input + output === 0 ? 0 : null;
   const { inputPerMillion, outputPerMillion, cachedInputPerMillion, cacheWritePerMillion } = entry.price;
   const plainInput = Math.max(0, input - cached - cacheWritten);
   const cost =
@@ -114,9 +115,8 @@ export function callCostUsd(
 /** The tokens of a short question. */
 const shortQuestion: TokenUsage = { input: 4_000, output: 300 };
 
-/** A price of nothing is that of a local model, or unknown. */
-const isPriceKnown = ({ entry: { local, price } }: ConfiguredModel): boolean =>
-  local || price.inputPerMillion + price.outputPerMillion > 0;
+/** A local model without a price costs nothing. */
+const isPriceKnown = ({ entry: { local, price } }: ConfiguredModel): boolean => local || price !== undefined;
 
 /**
  * Returns the model to ask short questions: the cheapest of a model and its fallbacks by what such a question costs, or the model itself if its price is
@@ -124,7 +124,7 @@ const isPriceKnown = ({ entry: { local, price } }: ConfiguredModel): boolean =>
  */
 export function findCheapest(model: ConfiguredModel): ConfiguredModel {
   if (!isPriceKnown(model)) return model;
-  const cost = (one: ConfiguredModel): number => callCostUsd(one, shortQuestion);
+  const cost = (one: ConfiguredModel): number => callCostUsd(one, shortQuestion) ?? 0;
   const [cheapest] = model.fallbacks.filter(isPriceKnown).toSorted((a, b) => cost(a) - cost(b));
   return cheapest && cost(cheapest) < cost(model) ? { ...cheapest, fallbacks: [model] } : model;
 }
@@ -144,7 +144,7 @@ export async function listModels({ db, models }: ListModelsDeps, { orgId }: Call
         alias,
         model: model?.name ?? 'analyst',
         local: model?.entry.local ?? true,
-        price: model?.entry.price ?? { inputPerMillion: 0, outputPerMillion: 0 },
+        price: model ? (model.entry.price ?? null) : { inputPerMillion: 0, outputPerMillion: 0 },
         contextTokens: model?.entry.contextTokens ?? null,
         maxOutputTokens: model?.entry.maxOutputTokens ?? null,
         fallbacks: model?.entry.fallbacks ?? [],
@@ -170,12 +170,15 @@ export const ModelList = z.object({
       alias: z.string(),
       model: z.string().describe('Provider and model, or `analyst`.'),
       local: z.boolean(),
-      price: z.object({
-        inputPerMillion: z.number(),
-        outputPerMillion: z.number(),
-        cachedInputPerMillion: z.number().optional(),
-        cacheWritePerMillion: z.number().optional(),
-      }),
+      price: z
+        .object({
+          inputPerMillion: z.number(),
+          outputPerMillion: z.number(),
+          cachedInputPerMillion: z.number().optional(),
+          cacheWritePerMillion: z.number().optional(),
+        })
+        .nullable()
+        .describe('US dollars per million tokens. Null: not configured, so that the cost is unknown.'),
       contextTokens: z.int().nullable().describe('The most tokens of a prompt and its answer together.'),
       maxOutputTokens: z.int().nullable(),
       fallbacks: z.array(z.string()).describe('The aliases that answer in this order when this one fails.'),

@@ -27,6 +27,7 @@ export const common = {
   escalateTo: Alias.optional(),
   /** The model runs on the operator's own machines. Informational only. */
   local: z.boolean().default(false),
+  /** Without it, what the alias costs is unknown. */
   price: z
     .strictObject({
       inputPerMillion: z.number().min(0),
@@ -35,7 +36,7 @@ export const common = {
       cachedInputPerMillion: z.number().min(0).optional(),
       cacheWritePerMillion: z.number().min(0).optional(),
     })
-    .default({ inputPerMillion: 0, outputPerMillion: 0 }),
+    .optional(),
   /** Mark prompts for the provider's cache. Default: for Anthropic. The other providers cache without marks, or on Bedrock if set. */
   promptCache: z.boolean().optional(),
   budgets: Budgets,

@@ -78,7 +78,7 @@ const check = (run: RunRef, budgets: Record<string, number>) =>
   );
 const spend = (run: RunRef, tokens: number) =>
   inOrg(db, run.orgId, async (tx) => {
-    await countUsage(tx, run, { alias: 'm', tokens, costUsd: 0 }, now);
+    await countUsage(tx, run, { alias: 'm', calls: 1, tokens, costUsd: 0 }, now);
     await releaseReservation(tx, { orgId: run.orgId, runId: run.id, conversation: run.conversation });
   });
 
@@ -179,7 +179,9 @@ test('the quotas of the operator apply to all models together, and concurrent ru
   const orgId = await newOrgId(db);
   await acrossOrgs(db, (tx) => storeQuotasAcrossOrgs(tx, orgId, { ...noQuotas, modelUsdPerDay: 1 }));
   const cost = (alias: string, costUsd: number) =>
-    inOrg(db, orgId, (tx) => countUsage(tx, { orgId, detectionId: uuidv7() }, { alias, tokens: 1, costUsd }, now));
+    inOrg(db, orgId, (tx) =>
+      countUsage(tx, { orgId, detectionId: uuidv7() }, { alias, calls: 1, tokens: 1, costUsd }, now),
+    );
   await cost('another', 0.9);
   expect(await check(newRun(orgId), {})).toBe('admitted');
   await cost('a third', 0.1);

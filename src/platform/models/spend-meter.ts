@@ -4,7 +4,7 @@ import type { Clock } from '../lib/time/clock.ts';
 import { budgetExceededError } from './model-error.ts';
 import { type ConfiguredModel, callCostUsd } from './models.ts';
 import type { ModelStep } from './model-tool.ts';
-import { type Budgets, type Spender, findExhaustedBudget, mergeBudgets, type Spend } from './budgets.ts';
+import { addCosts, type Budgets, type Spender, findExhaustedBudget, mergeBudgets, type Spend } from './budgets.ts';
 import {
   countUsage,
   releaseReservation,
@@ -103,12 +103,18 @@ async function recordStep(run: RunState, conversation: Conversation, step: Model
   const { db, clock } = run.deps;
   const { spender, model, storeStep } = run.options;
   const tokens = step.tokens.input + step.tokens.output;
-  const usage = { alias: step.alias ?? model.alias, tokens, costUsd: step.costUsd, ms: sinceLastStepMs(run) };
+  const usage = {
+    alias: step.alias ?? model.alias,
+    calls: Number(step.kind !== 'tool'),
+    tokens,
+    costUsd: step.costUsd,
+    ms: sinceLastStepMs(run),
+  };
   run.lastStepAt += usage.ms;
   // Added before the reservation is released, so that no other conversation misses the spend.
   spender.elapsedMs += usage.ms;
   spender.spent.tokens += tokens;
-  spender.spent.costUsd += step.costUsd;
+  spender.spent.costUsd = addCosts(spender.spent.costUsd, step.costUsd);
   const endsCall = step.kind !== 'tool';
   try {
     await inOrg(db, spender.orgId, async (tx) => {
@@ -230,11 +236,14 @@ export async function reserveStep(
 
 const noCost = { day: 0, month: 0, siblings: 0 };
 
-const addSpend = (a: Spend, b: Spend): Spend => ({ tokens: a.tokens + b.tokens, costUsd: a.costUsd + b.costUsd });
+const addSpend = (a: Spend, b: Spend): Spend => ({
+  tokens: a.tokens + b.tokens,
+  costUsd: (a.costUsd ?? 0) + (b.costUsd ?? 0),
+});
 
 /** Assumes that a step writes the most tokens allowed and reads as many. */
 function maxStepSpend(model: ConfiguredModel): Spend {
   const { maxOutputTokens } = model.entry;
   const costUsd = callCostUsd(model, { input: maxOutputTokens, output: maxOutputTokens });
-  return { tokens: 2 * maxOutputTokens, costUsd };
+  return { tokens: 2 * maxOutputTokens, costUsd: costUsd ?? 0 };
 }

@@ -93,6 +93,11 @@ test('writes a detection with completion and preview, runs it and reaches its hi
   await page.getByRole('button', { name: 'Preview' }).click();
   await page.getByText('would fire').waitFor();
   await page.locator('summary', { hasText: 'ada' }).waitFor();
+  await page.getByLabel('What every run of a model must fulfill').fill('Every verdict names the address.\n');
+  await page.getByLabel('No verdict is undecided').check();
+  await page.getByLabel('Fields that every verdict cites').fill('account, address');
+  await page.getByRole('button', { name: 'Estimate' }).click();
+  await page.getByText('The built-in analyst judges them at no cost.').waitFor();
   await page.getByRole('button', { name: 'Create detection' }).click();
   await page.waitForURL(/\/detections\/[0-9a-f-]{36}$/);
   const id = page.url().split('/').at(-1)!;
@@ -105,6 +110,12 @@ test('writes a detection with completion and preview, runs it and reaches its hi
     tuning: { minimumCount: 1, workingHours: { days: ['mon', 'tue', 'wed', 'thu', 'fri', 'sat'], from: '08:00' } },
     suppressionMinutes: 90,
     budgets: { usdPerRun: 0.5 },
+    acceptanceCriteria: [
+      'Every verdict names the address.',
+      { check: 'decided' },
+      { check: 'cites_field', field: 'account' },
+      { check: 'cites_field', field: 'address' },
+    ],
   });
   const range = { from: new Date(Date.now() - 2 * hourMs).toISOString(), to: new Date().toISOString() };
   await callOk(org, 'POST', `/api/detections/${id}/run`, range);

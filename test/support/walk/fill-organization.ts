@@ -180,7 +180,7 @@ async function fillAgentLoop(deps: Deps, org: TestOrg, mark: string): Promise<st
   };
   const compared = { before: null, after: null, failure: null, differs: ['triggered'] };
   await inOrg(deps.db, org.id, async (tx) => {
-    await countUsage(tx, review, { alias: 'm', tokens: 1, costUsd: 0 }, now);
+    await countUsage(tx, review, { alias: 'm', calls: 1, tokens: 1, costUsd: 0 }, now);
     await storeReservation(
       tx,
       { ...review, conversation: uuidv7(now), alias: 'm' },

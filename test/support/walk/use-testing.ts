@@ -25,6 +25,8 @@ export async function useTesting({ get, post, put, remove }: ApiCalls, mark: str
   const record = await get(url);
   const { name, detectionCategory, detectionQuery } = record;
   await post('/api/detections/preview', { name, detectionCategory, detectionQuery, systemPrompt: 'p', ...range });
+  await post('/api/detections/estimate', { name, detectionCategory, detectionQuery, systemPrompt: 'p' });
+  await post(`${url}/estimate`);
   await post('/api/detections/bulk', { action: 'tag', filter: {}, tags: ['walked'], dryRun: true });
   await get('/api/detections/library');
   await post('/api/detections/library/install', { ids: ['upload-to-new-domain'], dryRun: true });

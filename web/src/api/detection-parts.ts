@@ -1,5 +1,6 @@
 import { queryOptions } from '@tanstack/react-query';
 import { api, read, readTagged, type Schemas } from './client.ts';
+import type { NewDetection } from './detections.ts';
 import type { paths } from './schema.d.ts';
 import { sendIfMatch, type Versioned } from './versions.ts';
 
@@ -87,6 +88,11 @@ export type PreviewInput = NonNullable<
 export type Preview = Awaited<ReturnType<typeof previewDetection>>;
 export const previewDetection = (body: PreviewInput, signal: AbortSignal) =>
   read(api.POST('/api/detections/preview', { body, signal }));
+
+export type CostEstimate = Schemas['CostEstimate'];
+export const estimateNewDetection = (body: NewDetection) => read(api.POST('/api/detections/estimate', { body }));
+export const estimateDetection = (id: string) =>
+  read(api.POST('/api/detections/{id}/estimate', { params: { path: { id } } }));
 
 const loadTools = async () => (await read(api.GET('/api/tools'))).tools;
 export const toolsQuery = queryOptions({ queryKey: ['tools'], queryFn: loadTools });

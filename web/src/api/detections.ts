@@ -55,6 +55,8 @@ export const continuousQuery = (id: string) =>
     refetchInterval: continuousMs,
   });
 
+export type DetectionDays = paths['/api/detections/{id}/days']['get']['responses'][200]['content']['application/json'];
+
 export const detectionDaysQuery = (id: string) =>
   queryOptions({
     queryKey: ['detections', 'days', id],

@@ -32,6 +32,8 @@ export function formatBytes(bytes: number): string {
   return `${value.toFixed(power === 0 || value >= 100 ? 0 : value >= 10 ? 1 : 2)} ${byteUnits[power]}`;
 }
 
-/** Returns an amount of US dollars. Amounts below a cent keep four places. */
-export const formatMoney = (usd: number): string =>
-  `$${usd === 0 || usd >= 0.01 ? usd.toFixed(2) : usd < 0.0001 ? '<0.0001' : usd.toFixed(4)}`;
+/** Returns an amount of US dollars. Amounts below a cent keep four places. Null: a model that had a part in it has no price. */
+export const formatMoney = (usd: number | null): string =>
+  usd === null
+    ? 'unknown'
+    : `$${usd === 0 || usd >= 0.01 ? usd.toFixed(2) : usd < 0.0001 ? '<0.0001' : usd.toFixed(4)}`;

@@ -72,6 +72,7 @@ export const texts = {
       waiting: 'Waiting since',
     },
   },
+  spend: { title: 'Models, last 30 days', alias: 'Alias', calls: 'Calls', tokens: 'Tokens', cost: 'Cost' },
   days: 'Hits per day',
   lastDays: 'Last 30 days',
   dayNote: (hits: number, runs: number) => `${countHits(hits)}, ${countRuns(runs)}`,

@@ -1,3 +1,5 @@
+import type { CostEstimate } from '../api/detection-parts.ts';
+
 /** Texts of the editor of a detection. */
 export const texts = {
   newTitle: 'New detection',
@@ -128,6 +130,31 @@ export const texts = {
   saved: 'Saved.',
   created: 'Created.',
   failed: 'It was not saved.',
+  cost: {
+    title: 'Cost per month',
+    hint: 'Estimates candidates, calls, tokens and cost by the past, before you enable it.',
+    run: 'Estimate',
+    running: 'Estimating …',
+    failed: 'Nothing could be estimated.',
+    alias: 'Alias',
+    calls: 'Calls',
+    tokens: 'Tokens',
+    cost: 'Cost',
+    between: (low: string, high: string) => `${low} to ${high}`,
+    candidates: (range: string) => `${range} candidates a month.`,
+    total: (range: string) => `Cost: ${range}.`,
+    free: 'The built-in analyst judges them at no cost.',
+    countedBy: {
+      runs: (days: number, candidates: string) => `By ${candidates} candidates in its runs of ${days} days.`,
+      preview: (days: number, candidates: string) => `By ${candidates} candidates in a preview of ${days} days.`,
+    } satisfies Record<CostEstimate['basis']['candidates']['source'], unknown>,
+    measuredBy: {
+      detection: (verdicts: string) => `Tokens by ${verdicts} verdicts of this detection.`,
+      organization: (verdicts: string) => `Tokens by ${verdicts} verdicts of other detections with this alias.`,
+      typical: () => 'Tokens by typical figures, because the alias has no verdicts here yet.',
+      analyst: () => '',
+    } satisfies Record<CostEstimate['basis']['tokens']['source'], unknown>,
+  },
   preview: {
     title: 'Preview',
     continuous: { possible: 'Its events can be matched when they arrive.', impossible: 'It runs at its slots only.' },

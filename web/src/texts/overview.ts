@@ -23,8 +23,8 @@ export const texts = {
     model: (alias: string) => `Model ${alias} is paused`,
     destinations: (count: number) => `${countOf(count, 'destination')} not receiving events`,
     budget: (alias: string, share: number) => `Model ${alias} has used ${Math.floor(share * 100)} % of its budget`,
-    budgetDetail: (tokens: number, costUsd: number) =>
-      `${formatNumber(tokens)} tokens, $${costUsd.toFixed(2)} this month`,
+    budgetDetail: (tokens: number, costUsd: number | null) =>
+      `${formatNumber(tokens)} tokens${costUsd === null ? '' : `, $${costUsd.toFixed(2)}`} this month`,
     quota: (name: QuotaName, share: number) =>
       share >= 1
         ? `Limit reached: ${quotaLabels[name]}`

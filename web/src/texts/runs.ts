@@ -15,6 +15,8 @@ export const texts = {
     hits: 'Hits',
     score: 'Score',
     lag: 'Lag',
+    calls: 'Model calls',
+    tokens: 'Tokens',
     cost: 'Cost',
   },
   status: {

@@ -4,7 +4,7 @@ import { fieldError } from '../../../platform/lib/errors.ts';
 import { readPageRequest, decodeSortCursor, encodeSortCursor } from '../../../platform/lib/page-request.ts';
 import type { Caller } from '../../../platform/http/caller.ts';
 import { readDetection } from '../read-detections.ts';
-import { countHitsByDay, listDays, listSummaries, type SummaryRow } from './summaries.store.ts';
+import { countHitsByDay, listAliasTotals, listDays, listSummaries, type SummaryRow } from './summaries.store.ts';
 import type { DetectionDays, DetectionSummary, SummaryList, SummaryQuery, SummarySort } from './summaries.schema.ts';
 
 const seriesDays = 30;
@@ -83,7 +83,10 @@ export async function getDays(
     const rows = new Map((await listDays(tx, caller.orgId, { id, firstDay })).map((row) => [row.day, row]));
     const counts = await countHitsByDay(tx, caller.orgId, { ids: [id], firstDay });
     const hits = new Map(counts.map(({ day, n }) => [day, n]));
-    const none = { runs: 0, triggered: 0, avgScore: null, tokens: 0, costUsd: 0 };
-    return { days: days.map((day) => ({ ...none, ...rows.get(day), day, hits: hits.get(day) ?? 0 })) };
+    const none = { runs: 0, triggered: 0, avgScore: null, calls: 0, tokens: 0, costUsd: 0 };
+    return {
+      days: days.map((day) => ({ ...none, ...rows.get(day), day, hits: hits.get(day) ?? 0 })),
+      aliases: await listAliasTotals(tx, caller.orgId, { id, firstDay }),
+    };
   });
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { integerMeta } from '../../../platform/lib/schema-parts.ts';
+import { CostUsd, integerMeta } from '../../../platform/lib/schema-parts.ts';
 import { severities } from '../../analysis/candidate.ts';
 import { detectionCategories } from '../../analysis/registry.ts';
 import { PageQuery } from '../../../platform/lib/page-request.ts';
@@ -95,10 +95,16 @@ export const DetectionDays = z.object({
         triggered: z.int().describe('Runs that raised a hit or saw one again.'),
         hits: z.int().describe('Hits raised.'),
         avgScore: z.number().nullable().describe('Average score of the runs. Null without one.'),
+        calls: z.int().describe('Calls of models.'),
         tokens: z.int(),
-        costUsd: z.number(),
+        costUsd: CostUsd,
       }),
     )
     .describe('Every day, oldest first.'),
+  aliases: z
+    .array(z.object({ alias: z.string(), calls: z.int(), tokens: z.int(), costUsd: CostUsd }))
+    .describe(
+      'What was spent on these days by alias, the most tokens first, with previews of changes, replays and tests.',
+    ),
 });
 export type DetectionDays = z.infer<typeof DetectionDays>;

@@ -1,6 +1,7 @@
 import { sql, type RawBuilder } from 'kysely';
 import { queryRows, type Tx } from '../../../platform/db/db.ts';
 import type { OrgId } from '../../../platform/lib/org-id.ts';
+import { type ModelUsage, sumOfCosts } from '../../../platform/models/model-usage.store.ts';
 import { severities } from '../../analysis/candidate.ts';
 import { detectionConditions, type DetectionConditions, connectedColumn } from '../detection-views.store.ts';
 import type { DetectionSummary, SummarySort, DetectionHealth } from './summaries.schema.ts';
@@ -121,18 +122,19 @@ type DayRow = {
   runs: number;
   triggered: number;
   avgScore: number | null;
+  calls: number;
   tokens: number;
-  costUsd: number;
+  costUsd: number | null;
 };
 
 /** Returns the figures of a detection by UTC day, from a day on. Days without a run or a model call are absent. */
 export function listDays(tx: Tx, orgId: OrgId, { id, firstDay }: { id: string; firstDay: string }): Promise<DayRow[]> {
   return queryRows<DayRow>(tx)`
       select coalesce(r.day, u.day) as day, coalesce(r.runs, 0)::int as runs, coalesce(r.triggered, 0)::int as triggered, r.score as "avgScore",
-        coalesce(u.tokens, 0) as tokens, coalesce(u.cost, 0) as "costUsd"
+        coalesce(u.calls, 0) as calls, coalesce(u.tokens, 0) as tokens, case when u.day is null then 0 else u.cost end as "costUsd"
       from (select day, sum(runs) as runs, sum(triggered) as triggered, round(sum(score_sum) / nullif(sum(scores), 0), 1) as score
           from run_days where organization_id = ${orgId} and detection_id = ${id} and day >= ${firstDay}::date group by day) r
-        full join (select day, sum(tokens) as tokens, sum(cost_usd) as cost
+        full join (select day, sum(calls) as calls, sum(tokens) as tokens, ${sumOfCosts} as cost
           from model_usage where organization_id = ${orgId} and detection_id = ${id} and day >= ${firstDay}::date group by day) u using (day)`;
 }
 
@@ -150,3 +152,13 @@ export const healthColumn: RawBuilder<DetectionHealth> = sql<DetectionHealth>`ca
 
 /** The schedule of a row of `agents a`, as `s`. */
 export const scheduleJoin = sql`left join schedules s on s.organization_id = a.organization_id and s.detection_id = a.id`;
+
+/** Returns what a detection spent by alias, from a UTC day on, the most tokens first. */
+export const listAliasTotals = (
+  tx: Tx,
+  orgId: OrgId,
+  { id, firstDay }: { id: string; firstDay: string },
+): Promise<ModelUsage[]> =>
+  queryRows<ModelUsage>(tx)`
+      select alias, sum(calls) as calls, sum(tokens) as tokens, ${sumOfCosts} as "costUsd" from model_usage
+      where organization_id = ${orgId} and detection_id = ${id} and day >= ${firstDay}::date group by alias order by 3 desc, alias`;

@@ -46,9 +46,9 @@ export async function writeFailure(tx: Tx, claim: RunClaim, failure: RunFailure)
  * Adds the cost of a model step to its run. The transaction is fenced while the run is claimed. Its commit does not wait for the disk, but that of
  * the verdict does. So only a crash of the database server loses steps, those of the candidates that it interrupts.
  */
-export async function writeStepUsage(tx: Tx, run: RunKey, { tokens, costUsd, ms }: StepUsage): Promise<void> {
+export async function writeStepUsage(tx: Tx, run: RunKey, { calls, tokens, costUsd, ms }: StepUsage): Promise<void> {
   await sql`
-    update runs set tokens = tokens + ${tokens}, cost_usd = cost_usd + ${costUsd}, elapsed_ms = elapsed_ms + ${ms}
+    update runs set calls = calls + ${calls}, tokens = tokens + ${tokens}, cost_usd = cost_usd + ${costUsd}, elapsed_ms = elapsed_ms + ${ms}
     where ${isRun(run)} returning set_config('synchronous_commit', 'off', true)`.execute(tx);
 }
 

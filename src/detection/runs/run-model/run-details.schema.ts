@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { integerMax, Instant } from '../../../platform/lib/schema-parts.ts';
+import { CostUsd, integerMax, Instant } from '../../../platform/lib/schema-parts.ts';
 import { boundedString } from '../../../platform/lib/text/bounded-text.ts';
 import { ObservationRecord } from '../../verdicts/verdicts.schema.ts';
 import { RunVerdict } from './runs.schema.ts';
@@ -22,7 +22,7 @@ export const RunStep = z.object({
   alias: z.string().optional().describe('The alias that answered: that of the detection, or one of its fallbacks.'),
   model: z.string(),
   tokens,
-  costUsd: z.number(),
+  costUsd: CostUsd,
   sent: z.unknown().optional().describe('Messages that were added since the previous step.'),
   text: z.string().optional(),
   toolCalls: z.unknown().optional(),
@@ -88,7 +88,7 @@ export const Replay = z.object({
   modelAlias: z.string(),
   model: z.string(),
   tokens: z.number(),
-  costUsd: z.number(),
+  costUsd: CostUsd,
   candidates: z.number().int().describe('Candidates of the run. At most `limit` of them are judged again.'),
   compared: z.array(VerdictComparison),
 });

@@ -3,7 +3,7 @@ import { verdictShape } from '../../verdicts/verdicts.schema.ts';
 import { triggerSources } from '../../detections/record/detection.schema.ts';
 import { AcceptanceGrade } from '../../verdicts/investigation/acceptance.ts';
 import { runKinds } from '../../scheduling/run-claim.ts';
-import { Instant } from '../../../platform/lib/schema-parts.ts';
+import { CostUsd, Instant } from '../../../platform/lib/schema-parts.ts';
 import { boundedString } from '../../../platform/lib/text/bounded-text.ts';
 import { ActorField } from '../../../platform/orgs/orgs.schema.ts';
 
@@ -141,8 +141,9 @@ export const Run = z
     modelAlias: z.string().nullable(),
     model: z.string().nullable(),
     suppressed: Suppressed,
+    calls: z.number().int().describe('Calls of models, with those that checked claims and graded criteria.'),
     tokens: z.number().int(),
-    costUsd: z.number(),
+    costUsd: CostUsd,
     warnings: z.array(z.object({ code: z.string(), detail: z.string() })),
     failure: Failure.nullable(),
     event: z
@@ -187,7 +188,10 @@ export const Backfill = z
         sampledWindows: z.number().int().describe('Windows that were queried for the estimate.'),
         rows: z.number().int(),
         candidates: z.number().int(),
-        costUsd: z.number().describe('Cost of judging the candidates, by the average of the last 30 days.'),
+        costUsd: z
+          .number()
+          .nullable()
+          .describe('Cost of judging the candidates, by the average of the last 30 days. Null: a model had no price.'),
       })
       .nullable(),
   })

@@ -7,6 +7,7 @@ import type { DetectionKey, TimeRange } from '../../scheduling/timeline.ts';
 import type { Run } from './runs.schema.ts';
 import type { Author } from '../../../platform/http/caller.ts';
 import { insertQueueEntries } from '../../scheduling/run-queue.store.ts';
+import { sumOfCosts } from '../../../platform/models/model-usage.store.ts';
 import { appError } from '../../../platform/lib/errors.ts';
 import type { WindowList } from './run-details.schema.ts';
 import type { InputValues } from '../../detections/record/input-values.ts';
@@ -32,7 +33,7 @@ const columns = sql`id, detection_id as "detectionId", due_at as "dueAt", trigge
   window_from as "windowFrom", window_to as "windowTo", on_event_time as "onEventTime", windows, attempt, started_at as "startedAt",
   finished_at as "finishedAt", lag_ms as "lagMs", phases, judging, query, rows_total as "rowsTotal", truncated, entities, triggered,
   hit_count as "hitCount", score, score_basis as "scoreBasis", score_criteria as "scoreCriteria", acceptance, revision,
-  prompt_version as "promptVersion", model_alias as "modelAlias", model, suppressed, tokens, cost_usd as "costUsd", warnings, failure, event,
+  prompt_version as "promptVersion", model_alias as "modelAlias", model, suppressed, calls, tokens, cost_usd as "costUsd", warnings, failure, event,
   custom_instructions as "customInstructions"`;
 
 /** Latest time that PostgreSQL accepts in ISO form. No run is due that late. */
@@ -64,12 +65,16 @@ export function listRuns(tx: Tx, orgId: OrgId, detectionId: string, { limit, aft
       order by due_at desc, id desc limit ${limit + 1}`;
 }
 
-/** Returns the average cost in US dollars of judging one candidate of a detection since a time, or 0 without such runs. */
-export async function findJudgingCost(tx: Tx, { orgId, detectionId }: DetectionKey, since: Date): Promise<number> {
-  const found = await queryRow<{ cost: number }>(tx)`
-      select coalesce(sum(cost_usd) / nullif(sum(json_array_length(entities::json)), 0), 0) as cost from runs
+/** Returns the average cost in US dollars of judging one candidate of a detection since a time, 0 without such runs, or null if it is unknown. */
+export async function findJudgingCost(
+  tx: Tx,
+  { orgId, detectionId }: DetectionKey,
+  since: Date,
+): Promise<number | null> {
+  const found = await queryRow<{ cost: number | null }>(tx)`
+      select ${sumOfCosts} / greatest(sum(json_array_length(entities::json)), 1) as cost from runs
       where organization_id = ${orgId} and detection_id = ${detectionId} and due_at >= ${since} and status = 'completed'`;
-  return found?.cost ?? 0;
+  return found?.cost ?? null;
 }
 
 /** A run that no slot started. `window` spans all of its windows. `onEventTime`: the request specified the window, on event time. */

@@ -3,6 +3,7 @@ import type { Db } from '../../db/db.ts';
 import type { Caller } from '../../http/caller.ts';
 import { appError } from '../../lib/errors.ts';
 import type { Clock } from '../../lib/time/clock.ts';
+import { addCosts } from '../budgets.ts';
 import { callMetered, type MeteredModel } from '../metered-call.ts';
 import { ModelError } from '../model-error.ts';
 import type { Models } from '../models.ts';
@@ -75,7 +76,7 @@ export async function runModelCheck(
     callsTools: tools.ok,
     answersBy,
     latencyMs: answersBy === null ? null : structured.ms,
-    costUsd: steps.reduce((sum, { costUsd }) => sum + costUsd, 0),
+    costUsd: steps.reduce<number | null>((sum, { costUsd }) => addCosts(sum, costUsd), 0),
     checks,
   };
   const others = OutputWay.options.filter((way) => way !== answersBy);

@@ -15,7 +15,10 @@ export const ModelCheck = z.object({
     'How the alias submits its answer: `schema` as text in a JSON schema, `tool` as the input of a tool, `text` as JSON in plain text. Null: it submits none.',
   ),
   latencyMs: z.int().nullable().describe('The time of a short structured answer, in milliseconds.'),
-  costUsd: z.number().describe('The cost of the check at the configured price, in US dollars.'),
+  costUsd: z
+    .number()
+    .nullable()
+    .describe('The cost of the check at the configured price, in US dollars. Null without one.'),
   checks: z.array(
     z.object({
       name: z.enum(modelCheckNames),

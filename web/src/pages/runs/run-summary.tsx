@@ -44,6 +44,8 @@ export function RunSummary({ run }: { run: Run }) {
               ? texts.unscored[run.unscored]
               : run.scoreCriteria.map(({ name, points, max }) => `${toWords(name)}: ${points} of ${max}`).join('\n'),
           },
+          { label: texts.columns.calls, value: formatNumber(run.calls) },
+          { label: texts.columns.tokens, value: formatNumber(run.tokens) },
           { label: texts.columns.cost, value: formatMoney(run.costUsd) },
         ]}
       />

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { budgetsQuery, modelsQuery, type Model } from '../../api/models.ts';
-import { formatNumber } from '../../lib/text.ts';
+import { formatMoney, formatNumber } from '../../lib/text.ts';
 import { texts as all } from '../../texts/settings.ts';
 import { CodeBlock } from '../../ui/code/code-block.tsx';
 import { Agents } from './agents.tsx';
@@ -19,13 +19,19 @@ const example = `TOCSIN_MODELS='{
   }
 }'`;
 
-const formatUsd = (usd: number): string => `$${usd.toFixed(2)}`;
+const formatUsd = (usd: number | null): string => (usd === null ? formatMoney(usd) : `$${usd.toFixed(2)}`);
 
-type Budget = { alias: string; tokens: number; tokensMax: number | null; costUsd: number; costUsdMax: number | null };
+type Budget = {
+  alias: string;
+  tokens: number;
+  tokensMax: number | null;
+  costUsd: number | null;
+  costUsdMax: number | null;
+};
 
 /** Returns the used share of the organization’s budget: of the amount if it has a limit, otherwise of the tokens. */
 function describeUse({ tokens, tokensMax, costUsd, costUsdMax }: Budget): string {
-  if (costUsdMax !== null) return `${formatUsd(costUsd)} ${texts.of} ${formatUsd(costUsdMax)}`;
+  if (costUsd !== null && costUsdMax !== null) return `${formatUsd(costUsd)} ${texts.of} ${formatUsd(costUsdMax)}`;
   if (tokensMax !== null) return `${formatNumber(tokens)} ${texts.of} ${formatNumber(tokensMax)} ${texts.tokens}`;
   return `${formatUsd(costUsd)} · ${formatNumber(tokens)} ${texts.tokens}`;
 }
@@ -61,8 +67,8 @@ export function ModelsSection() {
       ),
     },
     { header: texts.health, cell: (model) => model.model !== 'analyst' && <ModelHealth model={model} /> },
-    { header: texts.input, isFigure: true, cell: ({ price }) => price.inputPerMillion },
-    { header: texts.output, isFigure: true, cell: ({ price }) => price.outputPerMillion },
+    { header: texts.input, isFigure: true, cell: ({ price }) => price?.inputPerMillion ?? formatMoney(null) },
+    { header: texts.output, isFigure: true, cell: ({ price }) => price?.outputPerMillion ?? formatMoney(null) },
     {
       header: texts.used,
       isFigure: true,

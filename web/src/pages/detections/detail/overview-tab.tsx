@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { detectionDaysQuery, type Detection } from '../../../api/detections.ts';
+import { detectionDaysQuery, type Detection, type DetectionDays } from '../../../api/detections.ts';
 import { openHitsQuery } from '../../../api/hits.ts';
 import { formatMoney, formatNumber } from '../../../lib/text.ts';
 import { texts } from '../../../texts/detection.ts';
@@ -9,6 +9,7 @@ import { Figures } from '../../../ui/charts/figures.tsx';
 import { Notice } from '../../../ui/notice.tsx';
 import { Section } from '../../../ui/section.tsx';
 import { SeverityMark } from '../../../ui/labels/severity.tsx';
+import { Table, type TableColumn } from '../../../ui/lists/table.tsx';
 import { ErrorState, Skeleton } from '../../../ui/states.tsx';
 import { RelativeTime } from '../../../ui/time.tsx';
 import { ContinuousFigures } from './continuous-figures.tsx';
@@ -69,7 +70,7 @@ function DayFigures({ detection }: { detection: Detection }) {
     note: texts.dayNote(hits, runs),
   }));
   const hits = data?.days.reduce((sum, day) => sum + day.hits, 0);
-  const cost = data?.days.reduce((sum, day) => sum + day.costUsd, 0);
+  const costs = data?.aliases.map(({ costUsd }) => costUsd);
   const { reviews, avgEvalScore30d, runs30d } = detection;
   return (
     <>
@@ -83,15 +84,33 @@ function DayFigures({ detection }: { detection: Detection }) {
             hint: texts.figures.precisionHint,
           },
           { label: texts.figures.score, value: avgEvalScore30d ?? '–', hint: texts.figures.scoreHint },
-          { label: texts.figures.cost, value: cost === undefined ? '–' : formatMoney(cost) },
+          { label: texts.figures.cost, value: costs === undefined ? '–' : formatMoney(sumCosts(costs)) },
         ]}
       />
       <Section level={2} title={texts.days}>
         {bars ? <BarChart label={texts.lastDays} say={countHits} bars={bars} /> : <Skeleton className="h-24" />}
       </Section>
+      {data && data.aliases.length > 0 && (
+        <Section level={2} title={texts.spend.title}>
+          <Table label={texts.spend.title} columns={spendColumns} rows={data.aliases} rowKey={({ alias }) => alias} />
+        </Section>
+      )}
     </>
   );
 }
+
+type Spend = DetectionDays['aliases'][number];
+
+/** What models cost by alias. */
+const spendColumns: TableColumn<Spend>[] = [
+  { header: texts.spend.alias, cell: ({ alias }) => alias },
+  { header: texts.spend.calls, isFigure: true, cell: ({ calls }) => formatNumber(calls) },
+  { header: texts.spend.tokens, isFigure: true, cell: ({ tokens }) => formatNumber(tokens) },
+  { header: texts.spend.cost, isFigure: true, cell: ({ costUsd }) => formatMoney(costUsd) },
+];
+
+const sumCosts = (costs: readonly (number | null)[]): number | null =>
+  costs.reduce((sum, cost) => (sum === null || cost === null ? null : sum + cost), 0);
 
 function OpenHits({ id }: { id: string }) {
   const { data } = useQuery(openHitsQuery(id));

@@ -30,6 +30,7 @@ export default function DefinitionTab({ detection }: { detection: Detection }) {
   return (
     <EditorLayout
       draft={draft}
+      storedId={changed.length === 0 ? detection.id : undefined}
       onChange={(change) => {
         setSeen(base);
         setEdits((old) => ({ ...old, ...change }));
