@@ -365,8 +365,9 @@ create table model_usage (
   detection_id uuid not null,
   alias text not null,
   day date not null, -- UTC day of slot time.
+  calls integer not null default 0,
   tokens bigint not null default 0,
-  cost_usd numeric(16,8) not null default 0,
+  cost_usd numeric(16,8) default 0, -- Null once the alias was used without a price.
   constraint model_usage_pkey PRIMARY KEY (organization_id, detection_id, alias, day)
 );
 CREATE INDEX model_usage_organization_id_alias_day_idx ON model_usage USING btree (organization_id, alias, day);
@@ -908,8 +909,9 @@ create table runs (
   score_basis text, -- analyst, checked or judge. Null without a score.
   score_criteria text not null default '[]'::text, -- JSON array of the criteria with their points.
   acceptance text not null default '[]'::text, -- JSON array of the acceptance criteria with their grades. Empty until the run is graded.
+  calls integer not null default 0,
   tokens integer not null default 0,
-  cost_usd numeric(14,6) not null default 0,
+  cost_usd numeric(14,6) default 0, -- Null once a model without a price answered.
   warnings text not null default '[]'::text, -- JSON array of {code, detail}.
   failure text, -- JSON {kind, blame, retryable, message}. Null if the run did not fail.
   constraint runs_pkey PRIMARY KEY (due_at, id),
@@ -988,7 +990,7 @@ create table agent_runs (
   model_alias text not null,
   model text,
   tokens bigint not null default 0,
-  cost_usd numeric(16,8) not null default 0,
+  cost_usd numeric(16,8) default 0,
   outcome text not null default '{}'::text, -- JSON of the results.
   failure text, -- JSON of the failure. Null if the run did not fail.
   item_ids text[] not null default '{}'::text[], -- Feed items that the run processed.

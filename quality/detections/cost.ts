@@ -123,6 +123,7 @@ async function measureCase(stepCount: number, facts: number) {
     format: createSubmissionFormat(verdictSchema, null),
     tools: stepCount === 1 ? [] : [searchLogs],
     stepsMax: Math.max(stepCount, 2),
+    establish: () => Promise.resolve(() => false),
     verify: createVerifier({
       model: verifier.model,
       meter: { startConversation: () => meter },

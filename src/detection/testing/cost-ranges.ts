@@ -64,7 +64,7 @@ type Work = { calls: number; input: number; output: number };
 
 /**
  * What a candidate costs where nothing was measured, in calls and tokens: an investigation of 1, 5 and 20 steps with 20 rows per result, the verification
- * of 2, 3 and 6 facts, and the grading of a run with 1, 2 and 20 cases. Measured by `npm run quality -- cost`, which shows figures that differ.
+ * of 2, 3 and 6 facts and the headline, and the grading of a run with 1, 2 and 20 cases. Measured by `npm run quality -- cost`, which shows figures that differ.
  */
 export const typicalWork: Record<'investigation' | 'verification' | 'grading', Record<keyof Range, Work>> = {
   investigation: {
@@ -73,9 +73,9 @@ export const typicalWork: Record<'investigation' | 'verification' | 'grading', R
     high: { calls: 20, input: 494_000, output: 690 },
   },
   verification: {
-    low: { calls: 2, input: 630, output: 46 },
-    expected: { calls: 3, input: 940, output: 69 },
-    high: { calls: 6, input: 1_870, output: 138 },
+    low: { calls: 3, input: 970, output: 69 },
+    expected: { calls: 4, input: 1_310, output: 92 },
+    high: { calls: 7, input: 2_340, output: 161 },
   },
   grading: {
     low: { calls: 1, input: 870, output: 25 },
