@@ -115,7 +115,8 @@ test('a note of the organization dismisses beside the feed', async () => {
   expect(await listHits()).toEqual([]);
   const [confirmed] = stand.checked.filter(({ tools: [name] }) => name === 'conclude');
   expect(confirmed!.raw).toContain('Domain of our own partner.');
-  expect(confirmed!.raw).not.toMatch(/Report 1|r1\.example",|e0/);
+  // The tag around the data is random hexadecimal text, which may contain the name.
+  expect(confirmed!.raw).not.toMatch(/Report 1|r1\.example",|(?<![0-9a-f])e0(?![0-9a-f])/);
 });
 
 /** Starts an MCP server whose tool `whois` describes itself and answers with these texts. */
