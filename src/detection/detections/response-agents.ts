@@ -30,7 +30,7 @@ export async function createResponseAgent(
 }
 
 /** Returns a response agent, deleted or not. Throws 404 for a built-in one and for any other ID. */
-function requireResponseAgent(agent: AgentView | undefined, id: string): AgentView {
+export function requireResponseAgent(agent: AgentView | undefined, id: string): AgentView {
   if (agent?.agent_type !== 'response' || agent.is_built_in)
     throw appError('not_found', `Response agent ${id} not found.`);
   return agent;

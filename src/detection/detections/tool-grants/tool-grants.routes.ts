@@ -15,7 +15,7 @@ export function toolRoutes(app: App, deps: ToolDeps): void {
     'GET /api/detections/:id/tools',
     {
       operationId: 'listGrantedTools',
-      summary: 'List the tools that an administrator has granted to a detection',
+      summary: 'List the tools that an administrator has granted to a detection or response agent',
       params: IdPath,
       returns: ToolGrantList,
     },
@@ -25,7 +25,7 @@ export function toolRoutes(app: App, deps: ToolDeps): void {
     'PUT /api/detections/:id/tools/:tool',
     {
       operationId: 'grantTool',
-      summary: 'Grant a detection a tool that sends data',
+      summary: 'Grant a detection or response agent a tool that sends data',
       description: 'The version for `If-Match` is `allowedAt`, and 0 for a tool that is not granted.',
       scope: 'connections:admin',
       isBodyOptional: true,

@@ -10,7 +10,10 @@ import type { ToolGrantSettings } from '../../tools/tool-definition.ts';
 import { findTool, tools } from '../../tools/tools.ts';
 import { deleteGrant, listGrants, upsertGrant, type GrantRow } from './tool-grants.store.ts';
 import type { GrantToolInput, ToolGrant, ToolGrantList, ToolList } from './tool-grants.schema.ts';
-import { auditDetection, lockDetection, readDetection } from '../read-detections.ts';
+import { findAgent, lockAgent } from '../detection-views.store.ts';
+import type { AgentView } from '../record/detection-row.ts';
+import { auditDetection, requireDetection } from '../read-detections.ts';
+import { auditAgent, requireResponseAgent } from '../response-agents.ts';
 
 type GrantDeps = { db: Db; clock: Clock };
 /** Lists the tools of the MCP servers that an organization may use. */
@@ -41,15 +44,15 @@ export async function getTools({ mcp }: Pick<ToolDeps, 'mcp'>, caller: Caller): 
 
 export async function getGrants(deps: GrantDeps, caller: Caller, id: string): Promise<ToolGrantList> {
   const grants = await inOrg(deps.db, caller.orgId, async (tx) => {
-    await readDetection(tx, { orgId: caller.orgId, now: deps.clock() }, id);
+    requireGrantee(await findAgent(tx, { orgId: caller.orgId, now: deps.clock() }, id), id);
     return listGrants(tx, caller.orgId, id);
   });
   return { grants: grants.map(toRecord) };
 }
 
 /**
- * Grants a detection a tool that sends data. Throws 400 for a tool that needs no grant and for a URL whose host is not fixed, 403 if the caller
- * may not read what the detection sends, and 412 if the grant is another version than `ifMatch`.
+ * Grants a detection or a response agent a tool that sends data. Throws 400 for a tool that needs no grant and for a URL whose host is not fixed, 403
+ * if the caller may not read what the agent sends, and 412 if the grant is another version than `ifMatch`.
  */
 export async function grantTool(
   deps: GrantDeps,
@@ -59,12 +62,12 @@ export async function grantTool(
 ): Promise<ToolGrant> {
   requireScopes(caller, ['detections:read']);
   return inOrg(deps.db, caller.orgId, async (tx) => {
-    const before = await lockGrant(tx, deps, caller, { id, tool, ifMatch });
+    const { before, audit } = await lockGrant(tx, deps, caller, { id, tool, ifMatch });
     const { keyId, subject: actor = null } = caller;
     const grant: GrantRow = { tool, settings: toSettings(tool, input), keyId, actor, createdAt: deps.clock() };
     await upsertGrant(tx, { orgId: caller.orgId, detectionId: id }, grant);
     const after = await findGrant(tx, caller.orgId, { id, tool });
-    await auditDetection(tx, caller, id, {
+    await audit(tx, caller, id, {
       action: 'tool.allowed',
       before: toAudited(before),
       after: toAudited(after),
@@ -77,9 +80,9 @@ export async function grantTool(
 export async function revokeTool(deps: GrantDeps, caller: Caller, key: GrantKey): Promise<ToolGrantList> {
   const { id, tool } = key;
   await inOrg(deps.db, caller.orgId, async (tx) => {
-    const before = await lockGrant(tx, deps, caller, key);
+    const { before, audit } = await lockGrant(tx, deps, caller, key);
     await deleteGrant(tx, { orgId: caller.orgId, detectionId: id }, tool);
-    await auditDetection(tx, caller, id, {
+    await audit(tx, caller, id, {
       action: 'tool.forbidden',
       before: toAudited(before) ?? { tool },
       after: null,
@@ -91,18 +94,27 @@ export async function revokeTool(deps: GrantDeps, caller: Caller, key: GrantKey)
 const findGrant = async (tx: Tx, orgId: OrgId, { id, tool }: GrantKey): Promise<ToolGrant | undefined> =>
   (await listGrants(tx, orgId, id)).map(toRecord).find((grant) => grant.tool === tool);
 
-/** Returns a grant with its detection locked. Throws 412 if it is another version than `ifMatch`. */
+/** Detections and response agents can be granted tools. Throws 404 for any other agent. */
+const requireGrantee = (agent: AgentView | undefined, id: string): AgentView =>
+  agent?.agent_type === 'response' ? requireResponseAgent(agent, id) : requireDetection(agent, id);
+
+/** Returns a grant with its agent locked, and how to audit a change of that agent. Throws 412 if it is another version than `ifMatch`. */
 async function lockGrant(
   tx: Tx,
   { clock }: GrantDeps,
   { orgId }: Caller,
   { id, tool, ifMatch }: GrantKey,
-): Promise<ToolGrant | undefined> {
-  await lockDetection(tx, { orgId, now: clock() }, id);
+): Promise<{ before: ToolGrant | undefined; audit: typeof auditDetection }> {
+  const isResponse = requireGrantee(await lockAgent(tx, { orgId, now: clock() }, id), id).agent_type === 'response';
   const grant = await findGrant(tx, orgId, { id, tool });
-  const resource = { resourceType: 'detection', resourceId: id, action: 'tool.', fields: { tool } };
+  const resource = {
+    resourceType: isResponse ? 'agent' : 'detection',
+    resourceId: id,
+    action: 'tool.',
+    fields: { tool },
+  };
   await requireMatch(tx, ifMatch, versionOfGrant(grant), resource);
-  return grant;
+  return { before: grant, audit: isResponse ? auditAgent : auditDetection };
 }
 
 /** The version of a grant is its time. */
@@ -115,7 +127,7 @@ function toSettings(
   { url, isTrusted = false, allowsFreeArguments = false }: GrantToolInput,
 ): ToolGrantSettings {
   const tool = findTool(name);
-  if (tool ? tool.effect === 'read' : !isMcpToolName(name))
+  if (tool ? tool.effect !== 'send' : !isMcpToolName(name))
     throw fieldError('path/tool', 'needs_no_grant', `${name} needs no grant. Only http_get and MCP tools do.`);
   if (!tool?.findUrlProblem) {
     if (url !== undefined) throw fieldError('/url', 'unused', 'url is allowed for http_get only.');
