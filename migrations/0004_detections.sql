@@ -228,6 +228,7 @@ comment on column agent_triggers.next_at is 'Next slot of an enabled schedule. N
 comment on column agent_triggers.skipped is 'Number of events that started no run, because the trigger had started as many as it may.';
 create index on agent_triggers (organization_id, agent_id);
 create index agent_triggers_hits on agent_triggers (organization_id) where source = 'hit.created' and enabled;
+create index agent_triggers_webhooks on agent_triggers (id) where source = 'webhook';
 create index agent_triggers_due on agent_triggers (next_at) where next_at is not null;
 select tocsin_protect('agent_triggers');
 

@@ -278,6 +278,60 @@ comment on column hit_changes.actor is 'Person or key that signed in, if the cha
 create index on hit_changes (organization_id, hit_id, at);
 select tocsin_protect('hit_changes');
 
+create table hit_comments (
+  organization_id uuid not null,
+  id uuid not null,
+  hit_id uuid not null,
+  at timestamptz not null,
+  body text not null,
+  key_id text,
+  actor text,
+  agent_id uuid,
+  run_id uuid,
+  primary key (organization_id, id),
+  foreign key (organization_id, hit_id) references hits (organization_id, id) on delete cascade,
+  foreign key (organization_id, agent_id) references agents (organization_id, id)
+);
+comment on table hit_comments is 'Comments of people and response agents on hits.';
+comment on column hit_comments.key_id is 'API key that wrote the comment. Null for comments of agents or a session without a key.';
+comment on column hit_comments.actor is 'Person or key that signed in, if the comment was written with a session.';
+comment on column hit_comments.agent_id is 'Response agent that wrote the comment in the run run_id.';
+create index on hit_comments (organization_id, hit_id, at);
+select tocsin_protect('hit_comments');
+
+create table agent_calls (
+  organization_id uuid not null,
+  id uuid not null,
+  agent_id uuid not null,
+  run_id uuid not null,
+  hit_id uuid,
+  tool text not null,
+  input text not null,
+  input_hash text not null,
+  reason text not null default '',
+  state text not null default 'waiting' check (state in ('waiting', 'approved', 'done', 'failed', 'declined')),
+  result text,
+  created_at timestamptz not null,
+  expires_at timestamptz not null,
+  decided_at timestamptz,
+  key_id text,
+  actor text,
+  primary key (organization_id, id),
+  unique (organization_id, run_id, tool, input_hash),
+  foreign key (organization_id, agent_id) references agents (organization_id, id),
+  foreign key (organization_id, hit_id) references hits (organization_id, id) on delete cascade
+);
+comment on table agent_calls is 'Calls of response agents that wait for the approval of a person, or got it.';
+comment on column agent_calls.input is 'JSON of the arguments. What is approved is this text and no other.';
+comment on column agent_calls.input_hash is 'SHA-256 of tool and input.';
+comment on column agent_calls.state is 'waiting, declined, approved while it is executed, done or failed. One that waits after expires_at has expired.';
+comment on column agent_calls.result is 'What the executed call returned, or why it failed.';
+comment on column agent_calls.key_id is 'API key that decided.';
+comment on column agent_calls.actor is 'Person or key that signed in, if the call was decided with a session.';
+create index on agent_calls (organization_id, created_at desc, id desc);
+create index on agent_calls (organization_id, hit_id) where hit_id is not null;
+select tocsin_protect('agent_calls');
+
 create table hit_reviews (
   organization_id uuid not null,
   detection_id uuid not null,

@@ -628,6 +628,7 @@ create table agent_triggers (
 CREATE INDEX agent_triggers_due ON agent_triggers USING btree (next_at) WHERE next_at IS NOT NULL;
 CREATE INDEX agent_triggers_hits ON agent_triggers USING btree (organization_id) WHERE source = 'hit.created'::text AND enabled;
 CREATE INDEX agent_triggers_organization_id_agent_id_idx ON agent_triggers USING btree (organization_id, agent_id);
+CREATE INDEX agent_triggers_webhooks ON agent_triggers USING btree (id) WHERE source = 'webhook'::text;
 alter table agent_triggers enable row level security;
 alter table agent_triggers force row level security;
 create policy every on agent_triggers to tocsin_system using (true) with check (true);
@@ -1428,6 +1429,60 @@ alter table hit_changes force row level security;
 create policy every on hit_changes to tocsin_system using (true) with check (true);
 create policy own on hit_changes to tocsin_app using ((organization_id = ( SELECT tocsin_org() AS tocsin_org))) with check ((organization_id = ( SELECT tocsin_org() AS tocsin_org)));
 grant select, insert, update, delete on hit_changes to tocsin_app, tocsin_system;
+
+-- Comments of people and response agents on hits.
+create table hit_comments (
+  organization_id uuid not null,
+  id uuid not null,
+  hit_id uuid not null,
+  at timestamp with time zone not null,
+  body text not null,
+  key_id text, -- API key that wrote the comment. Null for comments of agents or a session without a key.
+  actor text, -- Person or key that signed in, if the comment was written with a session.
+  agent_id uuid, -- Response agent that wrote the comment in the run run_id.
+  run_id uuid,
+  constraint hit_comments_pkey PRIMARY KEY (organization_id, id),
+  constraint hit_comments_organization_id_agent_id_fkey FOREIGN KEY (organization_id, agent_id) REFERENCES agents(organization_id, id),
+  constraint hit_comments_organization_id_hit_id_fkey FOREIGN KEY (organization_id, hit_id) REFERENCES hits(organization_id, id) ON DELETE CASCADE
+);
+CREATE INDEX hit_comments_organization_id_hit_id_at_idx ON hit_comments USING btree (organization_id, hit_id, at);
+alter table hit_comments enable row level security;
+alter table hit_comments force row level security;
+create policy every on hit_comments to tocsin_system using (true) with check (true);
+create policy own on hit_comments to tocsin_app using ((organization_id = ( SELECT tocsin_org() AS tocsin_org))) with check ((organization_id = ( SELECT tocsin_org() AS tocsin_org)));
+grant select, insert, update, delete on hit_comments to tocsin_app, tocsin_system;
+
+-- Calls of response agents that wait for the approval of a person, or got it.
+create table agent_calls (
+  organization_id uuid not null,
+  id uuid not null,
+  agent_id uuid not null,
+  run_id uuid not null,
+  hit_id uuid,
+  tool text not null,
+  input text not null, -- JSON of the arguments. What is approved is this text and no other.
+  input_hash text not null, -- SHA-256 of tool and input.
+  reason text not null default ''::text,
+  state text not null default 'waiting'::text, -- waiting, declined, approved while it is executed, done or failed. One that waits after expires_at has expired.
+  result text, -- What the executed call returned, or why it failed.
+  created_at timestamp with time zone not null,
+  expires_at timestamp with time zone not null,
+  decided_at timestamp with time zone,
+  key_id text, -- API key that decided.
+  actor text, -- Person or key that signed in, if the call was decided with a session.
+  constraint agent_calls_pkey PRIMARY KEY (organization_id, id),
+  constraint agent_calls_organization_id_run_id_tool_input_hash_key UNIQUE (organization_id, run_id, tool, input_hash),
+  constraint agent_calls_state_check CHECK (state = ANY (ARRAY['waiting'::text, 'approved'::text, 'done'::text, 'failed'::text, 'declined'::text])),
+  constraint agent_calls_organization_id_agent_id_fkey FOREIGN KEY (organization_id, agent_id) REFERENCES agents(organization_id, id),
+  constraint agent_calls_organization_id_hit_id_fkey FOREIGN KEY (organization_id, hit_id) REFERENCES hits(organization_id, id) ON DELETE CASCADE
+);
+CREATE INDEX agent_calls_organization_id_created_at_id_idx ON agent_calls USING btree (organization_id, created_at DESC, id DESC);
+CREATE INDEX agent_calls_organization_id_hit_id_idx ON agent_calls USING btree (organization_id, hit_id) WHERE hit_id IS NOT NULL;
+alter table agent_calls enable row level security;
+alter table agent_calls force row level security;
+create policy every on agent_calls to tocsin_system using (true) with check (true);
+create policy own on agent_calls to tocsin_app using ((organization_id = ( SELECT tocsin_org() AS tocsin_org))) with check ((organization_id = ( SELECT tocsin_org() AS tocsin_org)));
+grant select, insert, update, delete on agent_calls to tocsin_app, tocsin_system;
 
 -- Number of hits of a detection by reviewed status, updated with every change of a status.
 create table hit_reviews (

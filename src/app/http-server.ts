@@ -54,7 +54,6 @@ import { continuousRoutes } from '../detection/continuous/continuous.routes.ts';
 import { runDetailRoutes, runRoutes } from '../detection/runs/runs.routes.ts';
 import { generateDetectionRoutes } from '../agents/suggestions/generate-detection.routes.ts';
 import { searchRoutes, connectionRoutes } from '../detection/connections/connections.routes.ts';
-
 import { datasetRoutes } from '../detection/log-query/datasets/datasets.routes.ts';
 import { registerParameterCheck, registerJsonBodies } from '../platform/http/body.ts';
 import { handleClientError, handleConnectionErrors } from '../platform/http/responses/connection-errors.ts';
@@ -110,7 +109,7 @@ export async function buildApp(deps: Deps): Promise<App> {
   countRequests(app, deps.usage);
   registerAdministration(app, deps);
   registerPlatform(app, { ...deps, throttleFailure });
-  registerDetections(app, deps);
+  registerDetections(app, { ...deps, throttleFailure });
   registerLogs(app, deps);
   registerFeed(app, deps);
   registerAgents(app, deps);
@@ -236,7 +235,7 @@ function registerPlatform(app: App, deps: HttpDeps): void {
   eventRoutes(app, deps);
 }
 
-function registerDetections(app: App, deps: Deps): void {
+function registerDetections(app: App, deps: HttpDeps): void {
   detectionRoutes(app, deps);
   summaryRoutes(app, deps);
   suggestionRoutes(app, deps);

@@ -12,9 +12,10 @@ const org = await newOrg();
 const boxOf = (secretKey: string, previousSecretKey?: string) =>
   createSecretbox({ secretKey, previousSecretKey, dataDir: '', databaseUrl: 'postgres://elsewhere' });
 
-async function create(path: string, body: object): Promise<void> {
+async function create(path: string, body: object): Promise<{ id: string }> {
   const response = await org.call('POST', path, body);
   expect(response.status, JSON.stringify(response.body)).toBe(200);
+  return response.body;
 }
 
 test('rotates every column of sealed values', async () => {
@@ -33,6 +34,8 @@ test('encrypts credentials with the new key, again after an interruption, and li
   await create('/api/destinations', { kind: 'webhook', name: 'o', url });
   const auth = { type: 'bearer', token: 'secret-word' };
   await create('/api/feed/sources', { kind: 'kev', name: 's', url, auth });
+  const agent = await create('/api/agents', { name: 'a', systemPrompt: 'Look.' });
+  await create(`/api/agents/${agent.id}/triggers`, { source: 'webhook' });
 
   const both = boxOf(current, former);
   const [connection] = await query<{ organization_id: string; id: string; sealed: Buffer }>`
@@ -41,8 +44,14 @@ test('encrypts credentials with the new key, again after an interruption, and li
   expect(JSON.parse(both.open(connection!.sealed, context))).toEqual(credentials);
   // The first part of a rotation that was interrupted.
   await query`update connections set sealed = ${both.reseal(connection!.sealed, context)} where id = ${connection!.id} returning id`;
-  expect(await rotateKey(db, both)).toEqual({ resealed: 3, unchanged: 1, unreadable: [] });
-  expect(await rotateKey(db, boxOf(current))).toEqual({ resealed: 0, unchanged: 4, unreadable: [] });
+  expect(await rotateKey(db, both)).toEqual({ resealed: 4, unchanged: 1, unreadable: [] });
+  expect(await rotateKey(db, boxOf(current))).toEqual({ resealed: 0, unchanged: 5, unreadable: [] });
   const { unreadable } = await rotateKey(db, boxOf('o'.repeat(32), former));
-  expect(unreadable.map((text) => text.split(' ')[0])).toEqual(['connection', 'destination', 'source', 'mcp-server']);
+  expect(unreadable.map((text) => text.split(' ')[0])).toEqual([
+    'agent-trigger',
+    'connection',
+    'destination',
+    'source',
+    'mcp-server',
+  ]);
 });

@@ -1,4 +1,5 @@
 import { credentialsColumn } from '../detection/connections/connection-settings.ts';
+import { triggerSecretColumn } from '../detection/detections/agent-triggers.ts';
 import { sourceAuthColumn } from '../feed/sources/source-auth.ts';
 import type { Db } from '../platform/db/db.ts';
 import { resealColumn, type ResealResult } from '../platform/db/reseal.store.ts';
@@ -7,6 +8,7 @@ import { mcpHeadersColumn } from '../platform/mcp/mcp-servers.ts';
 import { destinationSecretsColumn } from '../platform/notifications/destination-secrets.ts';
 
 export const sealedColumns: readonly SealedColumn[] = [
+  triggerSecretColumn,
   credentialsColumn,
   destinationSecretsColumn,
   sourceAuthColumn,

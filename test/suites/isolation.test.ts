@@ -37,6 +37,7 @@ test('only the expected routes are open', () => {
   expect(changing.map(({ method, path }) => `${method} ${path}`)).toEqual([
     'POST /api/session',
     'POST /api/session/link',
+    'POST /api/hooks/{id}',
   ]);
 });
 

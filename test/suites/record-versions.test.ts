@@ -38,6 +38,9 @@ async function createEdited(org: TestOrg): Promise<Edited[]> {
     await callOk(org, 'POST', `/api/detections/${id}/prompts`, { prompt });
   const item = await callOk(org, 'POST', '/api/feed/items', { text: 'Emotet used zq7-drop[.]top.' });
   const view = await callOk(org, 'POST', '/api/views', { name: 'Mine', page: 'hits', query: 'status=open' });
+  const agent = await callOk(org, 'POST', '/api/agents', { name: 'Looks', systemPrompt: 'Look.' });
+  const triggers = `/api/agents/${agent.id}/triggers`;
+  const trigger = await callOk(org, 'POST', triggers, { source: 'hit.created' });
   await callOk(org, 'PUT', '/api/logs/auth/columns', { columns: [] });
   const grant = `/api/detections/${id}/tools/http_get`;
   return [
@@ -62,6 +65,11 @@ async function createEdited(org: TestOrg): Promise<Edited[]> {
       path: `/api/views/${view.id}`,
       change: (n) => ({ name: `View ${n}`, page: 'hits', query: `n=${n}` }),
       readEtag: async () => `"${(await callOk(org, 'GET', '/api/views')).views[0].updatedAt}"`,
+    },
+    {
+      path: `${triggers}/${trigger.id}`,
+      change: (n) => ({ name: `Trigger ${n}` }),
+      readEtag: async () => `"${(await callOk(org, 'GET', triggers)).triggers[0].updatedAt}"`,
     },
     { path: '/api/privacy/retention', change: (n) => ({ hitsDays: n }) },
     { path: '/api/agent-settings', change: (n) => ({ hiddenFields: [`f${n}`] }) },
@@ -217,14 +225,14 @@ test('an erasure is a change of the notes and lists that had the value', async (
 /** Operations without a version of a record, by reason. */
 const withoutVersion: Record<string, RegExp> = {
   'creates a record, or adds to a history, and replaces nothing':
-    /^(?:create\w+|sendLogs|installShippedDetections|applyPack|generateDetection)$/,
+    /^(?:create\w+|sendLogs|installShippedDetections|applyPack|generateDetection|addHitComment)$/,
   'reads, converts, checks or starts, and changes no record that people edit':
-    /^(?:check|convert|lookUp|preview|backtest|backfill|test|search|pull|replay|redeliver|run[DT])\w*$/,
+    /^(?:check|convert|lookUp|preview|backtest|backfill|test|search|pull|replay|redeliver|run[ADT]|estimate|receiveWebhook)\w*$/,
   'removes what it names, whatever it contains':
-    /^(?:deleteOrganization|deleteView|deleteMcpServer|deleteDestination|deleteAgent|deleteConnection|deleteSource|eraseValue)$/,
+    /^(?:deleteOrganization|deleteView|deleteAgentTrigger|deleteMcpServer|deleteDestination|deleteAgent|deleteConnection|deleteSource|eraseValue)$/,
   'ends or renews a credential, which has no content': /^(?:revokeKey|rotate\w+|endSession|sign\w+)$/,
   'switches to a state that it names, and answers 409 in another one':
-    /^(?:suspend|resume|cancel|snooze|end)\w+$|^(?:splitItem|mergeItem|retractItem|withdrawRetraction)$/,
+    /^(?:suspend|resume|cancel|snooze|end|approve|decline|decide)\w+$|^(?:splitItem|mergeItem|retractItem|withdrawRetraction)$/,
   'checks the states itself, and undoes only what did not change since': /^undoHitGroupStatus$/,
   'takes whole detections from a file or from the library, which is the truth':
     /^(?:importDetections|updateShippedDetections)$/,

@@ -15,6 +15,8 @@ const bodies: Record<string, unknown> = {
   'PUT /api/feed/items/{id}/override': { note: 'tried' },
   'PUT /api/views/{id}': { name: 'tried', page: 'hits', query: '' },
   'POST /api/hits/{id}/status': { status: 'benign' },
+  'POST /api/hits/{id}/comments': { body: 'tried' },
+  'POST /api/agent-calls/{id}/approve': { inputHash: 'tried' },
   'POST /api/hit-groups/{id}/status': { status: 'benign' },
   'POST /api/review-cases/{id}/decision': { decision: 'dismiss', reason: 'tried' },
   'POST /api/hit-groups/{id}/undo': { change: '00000000-0000-4000-8000-000000000000' },

@@ -1,8 +1,12 @@
 import { inOrg, type Db, type Tx } from '../../platform/db/db.ts';
 import type { Clock } from '../../platform/lib/time/clock.ts';
 import { appError, fieldError } from '../../platform/lib/errors.ts';
+import type { OrgId } from '../../platform/lib/org-id.ts';
+import { openJson, sealJson, type SealedColumn, type Secretbox } from '../../platform/lib/secretbox.ts';
+import { createSigningSecret } from '../../platform/notifications/destination-secrets.ts';
 import { uuidv7 } from '../../platform/lib/ids.ts';
 import type { Caller } from '../../platform/http/caller.ts';
+import { requireMatch } from '../../platform/orgs/record-version.ts';
 import { auditAgent, lockResponseAgent, readResponseAgent } from './response-agents.ts';
 import type { AgentRow } from './record/detection-row.ts';
 import { readInputValues, type AgentInputs } from './record/input-values.ts';
@@ -21,8 +25,24 @@ import type {
   UpdateTrigger,
 } from './triggers/agent-triggers.schema.ts';
 
-type TriggerDeps = { db: Db; clock: Clock };
-type TriggerKey = { id: string; triggerId: string };
+export type TriggerDeps = { db: Db; clock: Clock; secrets: Secretbox };
+
+const kind = 'agent-trigger';
+export const triggerSecretColumn: SealedColumn = { table: 'agent_triggers', column: 'sealed', kind };
+
+const sealSecret = (secrets: Secretbox, organization_id: OrgId, id: string, secret: string): Buffer =>
+  sealJson(secrets, kind, { organization_id, id }, secret);
+
+/** Returns the secret of a webhook. */
+export const openTriggerSecret = (
+  secrets: Secretbox,
+  organization_id: OrgId,
+  { id, sealed }: Pick<TriggerRow, 'id' | 'sealed'>,
+): string | undefined =>
+  sealed === null ? undefined : openJson<string>(secrets, kind, { organization_id, id }, sealed);
+
+/** `ifMatch` is the version that the caller saw. */
+type TriggerKey = { id: string; triggerId: string; ifMatch?: string | undefined };
 
 /** An agent needs few. A limit keeps each event cheap. */
 const triggersMax = 20;
@@ -51,14 +71,16 @@ export async function createTrigger(
     if ((await listTriggers(tx, orgId, id)).length >= triggersMax)
       throw appError('conflict', `Agent ${id} has ${triggersMax} triggers, as many as it may have.`);
     checkInputs(agent, settings);
+    const triggerId = uuidv7(now);
+    const secret = source === 'webhook' ? createSigningSecret() : undefined;
     const row: TriggerRow = {
-      id: uuidv7(now),
+      id: triggerId,
       agentId: id,
       source,
       name: name ?? source,
       enabled,
       settings,
-      sealed: null,
+      sealed: secret === undefined ? null : sealSecret(deps.secrets, orgId, triggerId, secret),
       skipped: 0,
       createdAt: now,
       updatedAt: now,
@@ -66,34 +88,45 @@ export async function createTrigger(
     await insertTrigger(tx, orgId, row);
     const after = toRecord(row);
     await auditAgent(tx, caller, id, { action: 'agent_trigger.created', before: null, after });
-    return after;
+    return { ...after, ...(secret === undefined ? {} : { secret }) };
   });
 }
 
-/** Changes a trigger. Absent fields are unchanged. */
+/** Changes a trigger. Absent fields are unchanged. Throws 412 if it is another version than `ifMatch`. */
 export async function changeTrigger(
   deps: TriggerDeps,
   caller: Caller,
   key: TriggerKey,
-  { name, enabled, ...settings }: UpdateTrigger,
+  { name, enabled, rotateSecret, ...settings }: UpdateTrigger,
 ): Promise<AgentTrigger> {
   const now = deps.clock();
   return inOrg(deps.db, caller.orgId, async (tx) => {
     const agent = await lockResponseAgent(tx, { orgId: caller.orgId, now }, key.id);
     const before = await getTrigger(tx, caller, key);
+    const resource = {
+      resourceType: 'agent',
+      resourceId: key.id,
+      action: 'agent_trigger.',
+      fields: { id: key.triggerId },
+    };
+    await requireMatch(tx, key.ifMatch, toRecord(before), resource);
+    if (rotateSecret && before.source !== 'webhook')
+      throw fieldError('/rotateSecret', 'unused', 'Only a webhook has a secret.');
+    const secret = rotateSecret ? createSigningSecret() : undefined;
     const given = Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined));
     const row: TriggerRow = {
       ...before,
       name: name ?? before.name,
       enabled: enabled ?? before.enabled,
       settings: { ...before.settings, ...given },
+      ...(secret === undefined ? {} : { sealed: sealSecret(deps.secrets, caller.orgId, key.triggerId, secret) }),
       updatedAt: new Date(Math.max(now.getTime(), before.updatedAt.getTime() + 1)),
     };
     checkInputs(agent, row.settings);
     await updateTrigger(tx, caller.orgId, row);
     const change = { before: toRecord(before), after: toRecord(row) };
     await auditAgent(tx, caller, key.id, { action: 'agent_trigger.updated', ...change });
-    return change.after;
+    return { ...change.after, ...(secret === undefined ? {} : { secret }) };
   });
 }
 

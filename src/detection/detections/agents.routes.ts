@@ -15,9 +15,9 @@ import {
   TriggerPath,
   UpdateTrigger,
 } from './triggers/agent-triggers.schema.ts';
-import { changeTrigger, createTrigger, getTriggers, removeTrigger } from './agent-triggers.ts';
+import { changeTrigger, createTrigger, getTriggers, removeTrigger, type TriggerDeps } from './agent-triggers.ts';
 
-export function agentRoutes(app: App, deps: AgentDeps & { models?: ModelAliases }): void {
+export function agentRoutes(app: App, deps: AgentDeps & TriggerDeps & { models?: ModelAliases }): void {
   const route = apiRoutes(app, { tag: 'agents', scope: 'detections:write' });
   const versioned = { params: IdPath, returns: Detection, hasEtag: true, acceptsIfMatch: true } as const;
   route(
@@ -86,7 +86,7 @@ export function agentRoutes(app: App, deps: AgentDeps & { models?: ModelAliases 
   triggerRoutes(app, deps);
 }
 
-function triggerRoutes(app: App, deps: AgentDeps): void {
+function triggerRoutes(app: App, deps: TriggerDeps): void {
   const route = apiRoutes(app, { tag: 'agents', scope: 'detections:write' });
   route(
     'GET /api/agents/:id/triggers',
@@ -107,6 +107,7 @@ function triggerRoutes(app: App, deps: AgentDeps): void {
       params: IdPath,
       body: CreateTrigger,
       returns: AgentTrigger,
+      hasEtag: true,
     },
     ({ caller, params, body }) => createTrigger(deps, caller, params.id, body),
   );
@@ -116,10 +117,13 @@ function triggerRoutes(app: App, deps: AgentDeps): void {
       operationId: 'updateAgentTrigger',
       summary: 'Change a trigger. Absent fields are unchanged',
       params: TriggerPath,
+      acceptsIfMatch: true,
       body: UpdateTrigger,
       returns: AgentTrigger,
+      hasEtag: true,
     },
-    ({ caller, params: { id, triggerId }, body }) => changeTrigger(deps, caller, { id, triggerId }, body),
+    ({ caller, params, body, request }) =>
+      changeTrigger(deps, caller, { ...params, ifMatch: request.headers['if-match'] }, body),
   );
   route(
     'DELETE /api/agents/:id/triggers/:triggerId',

@@ -58,5 +58,6 @@ export async function eraseFromHits(tx: Tx, orgId: OrgId, value: string): Promis
     );
   }
   await replaceValue(tx, { orgId, table: 'hit_changes', columns: ['reason'] }, value);
+  await replaceValue(tx, { orgId, table: 'hit_comments', columns: ['body'] }, value);
   return { hits };
 }

@@ -4,7 +4,10 @@ import { getEntities, getHit, getHitEvidence, getHits, withLink, getHitGroup, ge
 import {
   EntityFilter,
   EntityList,
+  HitComment,
+  HitCommentList,
   HitDetail,
+  NewHitComment,
   HitEvidence,
   HitFilter,
   HitList,
@@ -17,6 +20,8 @@ import {
   HitGroupPath,
   UndoGroupChange,
 } from './hits.schema.ts';
+import { PageQuery } from '../../platform/lib/page-request.ts';
+import { addComment, getComments } from './hit-comments.ts';
 import { setHitStatus, type SetHitStatusDeps, setGroupStatus, undoGroupStatus } from './set-status.ts';
 
 type HitRoutesDeps = SetHitStatusDeps & { config: { publicUrl: string | null } };
@@ -68,6 +73,34 @@ export function hitRoutes(app: App, deps: HitRoutesDeps): void {
       returns: HitEvidence,
     },
     ({ caller, params }) => getHitEvidence(deps, caller, params.id),
+  );
+  commentRoutes(app, deps);
+}
+
+function commentRoutes(app: App, deps: SetHitStatusDeps): void {
+  const route = apiRoutes(app, { tag: 'hits', scope: 'hits:read' });
+  route(
+    'GET /api/hits/:id/comments',
+    {
+      operationId: 'listHitComments',
+      summary: 'List the comments of people and response agents on a hit, newest first',
+      params: HitPath,
+      query: PageQuery,
+      returns: HitCommentList,
+    },
+    ({ caller, params, query }) => getComments(deps, caller, params.id, query),
+  );
+  route(
+    'POST /api/hits/:id/comments',
+    {
+      operationId: 'addHitComment',
+      summary: 'Comment on a hit',
+      scope: 'hits:write',
+      params: HitPath,
+      body: NewHitComment,
+      returns: HitComment,
+    },
+    ({ caller, params, body }) => addComment(deps, caller, params.id, body),
   );
 }
 

@@ -14,6 +14,26 @@ const time = z.string().describe('ISO 8601, UTC, with milliseconds.');
 
 export const HitPath = z.object({ id: z.guid('must be a UUID').toLowerCase() });
 
+export const NewHitComment = z.strictObject({ body: boundedString({ min: 1, max: 8_000 }) });
+export type NewHitComment = z.infer<typeof NewHitComment>;
+
+export const HitComment = z
+  .object({
+    id: z.string(),
+    hitId: z.string(),
+    at: time,
+    body: z.string().describe('Plain text with line breaks.'),
+    keyId: z.string().nullable(),
+    actor: ActorField,
+    agentId: z.string().nullable().describe('The response agent that wrote it. Null for a person.'),
+    runId: z.string().nullable().describe('The run of the agent.'),
+  })
+  .meta({ id: 'HitComment' });
+export type HitComment = z.infer<typeof HitComment>;
+
+export const HitCommentList = z.object({ comments: z.array(HitComment), nextCursor: z.string().nullable() });
+export type HitCommentList = z.infer<typeof HitCommentList>;
+
 export const HitFilter = PageQuery.extend({
   detection: z.guid('must be a UUID').toLowerCase().optional().describe('ID of the detection.'),
   status: z.enum(hitStatuses).optional(),

@@ -3,6 +3,7 @@ import { belongsTo, type Expiry } from '../../platform/retention/organization-re
 import type { Tx } from '../../platform/db/db.ts';
 import { deleteRowsWithValue, replaceValue } from '../../platform/db/erasure.store.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
+import { deleteOldCallsAcrossOrgs } from './responses/agent-calls.store.ts';
 import { deleteOldEventsAcrossOrgs } from '../detections/triggers/agent-triggers.store.ts';
 
 async function executeAndCount(tx: Tx, statement: ReturnType<typeof sql>): Promise<number> {
@@ -32,6 +33,7 @@ export async function deleteOldRunsAcrossOrgs(tx: Tx, expiry: Expiry, limit: num
     tx,
   );
   await deleteOldEventsAcrossOrgs(tx, expiry, limit);
+  await deleteOldCallsAcrossOrgs(tx, expiry, limit);
   return executeAndCount(
     tx,
     sql`delete from runs where (due_at, id) in (
@@ -59,6 +61,7 @@ export async function eraseFromRuns(
   await replace('review_cases', ['reason', 'second_verdict']);
   await replace('suppressions', ['facts']);
   const runs = await replace('runs', ['entities', 'custom_instructions', 'event', 'warnings', 'failure']);
+  await replace('agent_calls', ['input', 'reason', 'result']);
   const steps = await replace('run_steps', ['body']);
   // Memory is deleted, because a replaced value would be a different fact. It contains names in lower case.
   let memory = 0;

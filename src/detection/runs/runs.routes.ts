@@ -27,11 +27,16 @@ import {
   RunStarted,
 } from './run-model/runs.schema.ts';
 import { getAgreement, endShadow, getShadow, setShadow, versionOfShadow } from './reviews/shadow.ts';
+import { AgentCall, AgentCallFilter, AgentCallList, ApproveCall } from './responses/agent-calls.schema.ts';
+import { approveCall, declineCall, getCalls } from './responses/agent-calls.ts';
+import type { ActionDeps } from './responses/call-actions.ts';
 import { requestResponse, type RequestResponseDeps } from './responses/request-response.ts';
+import { webhookRoutes, type WebhookRouteDeps } from './triggers/webhook.routes.ts';
 import { replayRun, type ReplayDeps } from './reviews/replay-run.ts';
 
-export function runRoutes(app: App, deps: BackfillDeps & RequestResponseDeps): void {
+export function runRoutes(app: App, deps: BackfillDeps & RequestResponseDeps & ActionDeps & WebhookRouteDeps): void {
   responseRoutes(app, deps);
+  webhookRoutes(app, deps);
   const route = apiRoutes(app, { tag: 'runs', scope: 'detections:run' });
   route(
     'POST /api/detections/:id/run',
@@ -108,7 +113,10 @@ export function runRoutes(app: App, deps: BackfillDeps & RequestResponseDeps): v
   );
 }
 
-function responseRoutes(app: App, deps: RequestResponseDeps): void {
+/** How long an approved call may take. */
+const approvedMs = 30_000;
+
+function responseRoutes(app: App, deps: RequestResponseDeps & ActionDeps): void {
   const route = apiRoutes(app, { tag: 'agents', scope: 'detections:run' });
   route(
     'POST /api/agents/:id/run',
@@ -121,6 +129,42 @@ function responseRoutes(app: App, deps: RequestResponseDeps): void {
       returns: RunStarted,
     },
     ({ caller, params, body }) => requestResponse(deps, caller, params.id, body),
+  );
+  route(
+    'GET /api/agent-calls',
+    {
+      operationId: 'listAgentCalls',
+      summary: 'List the calls that response agents proposed, newest first',
+      scope: 'hits:read',
+      query: AgentCallFilter,
+      returns: AgentCallList,
+    },
+    ({ caller, query }) => getCalls(deps, caller, query),
+  );
+  route(
+    'POST /api/agent-calls/:id/approve',
+    {
+      operationId: 'approveAgentCall',
+      summary: 'Approve a call, which is then executed in your name',
+      description: 'It needs the scopes that the action itself needs.',
+      scope: 'hits:read',
+      params: IdPath,
+      body: ApproveCall,
+      returns: AgentCall,
+    },
+    ({ caller, params, body }) => approveCall(deps, caller, { ...params, ...body }, AbortSignal.timeout(approvedMs)),
+  );
+  route(
+    'POST /api/agent-calls/:id/decline',
+    {
+      operationId: 'declineAgentCall',
+      summary: 'Decline a call, which is then never executed',
+      scope: 'hits:write',
+      ignoresBody: true,
+      params: IdPath,
+      returns: AgentCall,
+    },
+    ({ caller, params }) => declineCall(deps, caller, params.id),
   );
 }
 

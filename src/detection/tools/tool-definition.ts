@@ -88,6 +88,8 @@ export type ToolSources = {
   /** Values that may leave the house: those of the candidate and of earlier results. */
   known: ReadonlySet<string>;
   fetchText: (url: string, signal: AbortSignal) => Promise<string>;
+  /** Proposes a call to a person, with the reason. Returns what the model is told. */
+  propose: (tool: string, input: unknown, reason: string) => Promise<string>;
 };
 
 /**

@@ -48,6 +48,7 @@ const sourcesWith = (more: Partial<ToolSources> = {}): Omit<ToolSources, 'known'
   entity: 'root',
   rows: [row],
   facts: { count: 3 },
+  propose: () => Promise.resolve('It waits.'),
   hidden: nothingHidden,
   logs: { connection, windowTo, now: store.deps.clock(), render: (one, window) => renderRow(one, window, definition) },
   profile: () => Promise.resolve([record]),
@@ -78,6 +79,10 @@ const inputs: Record<string, Record<string, unknown>[]> = {
   lookup_technique: [{ id: 'T1059' }],
   read_skill: [{}, { name: 'triage' }, { name: 'triage', path: './references/a.md' }],
   http_get: [{ values: {} }],
+  propose_exception: [{ entity: 'root', reason: 'r' }],
+  propose_detection: [
+    { name: 'n', detectionCategory: 'custom', detectionQuery: 'SELECT 1', systemPrompt: 'p', reason: 'r' },
+  ],
 };
 
 const signal = new AbortController().signal;
@@ -127,7 +132,8 @@ describe.each(Object.entries(tools))('%s', (name, tool) => {
     for (const input of inputs[name]!) {
       const [first, ...others] = await Promise.all([1, 2, 3].map(() => run(name, input)));
       checkResult(first!);
-      expect(first!.rows.length).toBeGreaterThan(0);
+      if (tool.effect === 'propose') expect(first).toMatchObject({ rows: [], note: 'It waits.' });
+      else expect(first!.rows.length).toBeGreaterThan(0);
       for (const other of others) expect(other).toEqual(first);
       expect(JSON.stringify(first)).not.toContain(password);
     }

@@ -8,6 +8,7 @@ import { lookupIndicator, lookupTechnique, searchFeed } from './feed-tools.ts';
 import { httpGet } from './http-get.ts';
 import { entityProfile, getRows, relatedHits } from './organization-tools.ts';
 import { collectKnownValues, findUnknownArgument } from './outside-arguments.ts';
+import { proposeDetection, proposeException } from './proposals.ts';
 import { readSkill } from './read-skill.ts';
 import { searchLogs } from './search-logs.ts';
 import type { BoundTool, ToolDefinition, ToolGrantSettings, ToolSources } from './tool-definition.ts';
@@ -27,6 +28,8 @@ export const tools: Readonly<Record<string, ToolDefinition>> = {
   lookup_technique: lookupTechnique,
   read_skill: readSkill,
   http_get: httpGet,
+  propose_exception: proposeException,
+  propose_detection: proposeDetection,
 };
 
 /** Returns the name of a built-in tool by its own name or its alias, or undefined for the name of any other. */
@@ -66,6 +69,15 @@ export function bindTool(name: string, sources: Omit<ToolSources, 'known'>): Bou
     },
   };
 }
+
+/** Binds a tool of an MCP server so that a call is not made, but proposed to a person with its arguments. */
+export const bindProposed = (tool: ModelTool, propose: ToolSources['propose']): BoundTool => ({
+  ...tool,
+  effect: 'propose',
+  source: 'reference',
+  isTrusted: false,
+  run: async (input) => createResult({ note: await propose(tool.name, input, '') }),
+});
 
 type ForeignSources = Pick<Candidate, 'entity' | 'rows' | 'facts'> & { grant: ToolGrantSettings; hidden: HiddenData };
 

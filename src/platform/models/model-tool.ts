@@ -2,9 +2,9 @@ import type { ToolDeclaration, TokenUsage } from './model-request.ts';
 
 /**
  * `send` means that data chosen by the model leaves this machine: an administrator must grant the tool, and a sandbox only
- * simulates it.
+ * simulates it. `propose` means that a person decides later whether it happens, so that only response agents have such tools.
  */
-export type ToolEffect = 'read' | 'send';
+export type ToolEffect = 'read' | 'send' | 'propose';
 
 /**
  * Where the results of a tool come from. `case`: the rows of the case itself. `events`: the logs. `records`: notes, lists and hits of the organization. `reference`: what the product

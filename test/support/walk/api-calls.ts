@@ -10,12 +10,12 @@ export async function readOk(answer: Promise<ApiResponse>): Promise<ApiResponse[
 /** Requests to the API that throw unless the status is 200. */
 export type ApiCalls = Record<
   'get' | 'post' | 'put' | 'remove',
-  (url: string, body?: unknown) => ReturnType<typeof readOk>
+  (url: string, body?: unknown, headers?: Record<string, string>) => ReturnType<typeof readOk>
 >;
 
 export const callsOf = (org: TestOrg): ApiCalls => ({
   get: (url) => readOk(org.call('GET', url)),
-  post: (url, body) => readOk(org.call('POST', url, body)),
+  post: (url, body, headers) => readOk(org.call('POST', url, body, headers)),
   put: (url, body) => readOk(org.call('PUT', url, body)),
   remove: (url) => readOk(org.call('DELETE', url)),
 });

@@ -11,6 +11,7 @@ import { fillOrganization } from './fill-organization.ts';
 import { kevCatalogWith } from '../feed/kev-document.ts';
 import { whileServing } from '../listen.ts';
 import type { TestOrg } from '../harness.ts';
+import { useAgents, useProposals, useReviewQueue, useRuns } from './use-runs.ts';
 import { useTesting } from './use-testing.ts';
 
 export type RecordedCall = { method: string; url: string; request: unknown; status: number; body: unknown };
@@ -37,6 +38,7 @@ export async function callEverything(deps: Deps, org: TestOrg): Promise<Recorded
   await useAgents(calls);
   await useRuns(calls);
   await useReviewQueue(calls);
+  await useProposals(calls);
   await useModels(deps, calls);
   await useSkills(watched);
   await useTools(calls);
@@ -179,18 +181,6 @@ async function useHistory(url: string, { get, post }: ApiCalls): Promise<void> {
   await post(`${url}/revisions/1/restore`);
 }
 
-async function useAgents({ get, put }: ApiCalls): Promise<void> {
-  const { agents } = await get('/api/agents?limit=200');
-  const builtIn = agents.find(
-    (one: { builtInAgentType: string; isBuiltIn: boolean }) =>
-      one.isBuiltIn && one.builtInAgentType === 'threat-research',
-  );
-  await get(`/api/agents/${builtIn.id}`);
-  const { runs } = await get(`/api/agents/${builtIn.id}/runs`);
-  await get(`/api/agents/${builtIn.id}/runs/${runs[0].id}/steps`);
-  await put(`/api/agents/${builtIn.id}`, { detectionCadence: 'daily', enabled: false });
-}
-
 async function useSkills(org: TestOrg): Promise<void> {
   const { get, put, remove } = callsOf(org);
   const skill = {
@@ -207,38 +197,6 @@ async function useSkills(org: TestOrg): Promise<void> {
   const zip = writeSkillZip({ name: 'walked', content: SkillContent.parse(skill) });
   await readOk(org.call('POST', '/api/skills/import', zip, { 'content-type': 'application/zip' }));
   await remove('/api/skills/walked');
-}
-
-async function useRuns({ get, post, put, remove }: ApiCalls): Promise<void> {
-  await put('/api/entity-notes', { notes: [{ entity: 'walked', note: 'A walk.' }] });
-  await get('/api/entity-notes?entity=WALKED');
-  await put('/api/value-lists/walked', { values: ['walked'] });
-  await get('/api/value-lists');
-  await get('/api/value-lists/walked');
-  await remove('/api/value-lists/walked');
-  const { hits } = await get('/api/hits?status=open');
-  const hit = await get(`/api/hits/${hits[0].id}`);
-  await get(`/api/hits/${hit.id}/context`);
-  await get(`/api/hits/${hit.id}/evidence`);
-  await post(`/api/detections/${hit.detectionId}/exceptions/preview`, { entity: 'walked' });
-  const { groups } = await get('/api/hit-groups');
-  await get(`/api/hit-groups/${groups[0].id}`);
-  const { change } = await post(`/api/hit-groups/${groups[0].id}/status`, { status: 'benign', reason: 'walked' });
-  await post(`/api/hit-groups/${groups[0].id}/undo`, { change: change.id });
-  await get(`/api/runs/${hit.runs[0]}`);
-  await get(`/api/detections/${hit.detectionId}/runs?limit=2`);
-  await get(`/api/detections/${hit.detectionId}/gaps`);
-  await get(`/api/runs/${hit.runs[0]}/steps`);
-  await post(`/api/runs/${hit.runs[0]}/replay`, { modelAlias: 'analyst' });
-  const { runId } = await post(`/api/detections/${hit.detectionId}/run`, { customInstructions: 'Look twice.' });
-  await post(`/api/runs/${runId}/cancel`);
-}
-
-async function useReviewQueue({ get, post }: ApiCalls): Promise<void> {
-  const { cases } = await get('/api/review-cases?kind=undecided&limit=1');
-  await get(`/api/review-cases/${cases[0].id}`);
-  await get(`/api/detections/${cases[0].detectionId}/dismissals`);
-  await post(`/api/review-cases/${cases[0].id}/decision`, { decision: 'dismiss', reason: 'walked' });
 }
 
 async function useDestinations({ get, post, put, remove }: ApiCalls): Promise<void> {

@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { ModelError } from '../../../src/platform/models/model-error.ts';
 import { runDueAgents } from '../../../src/agents/runs/run-due-agents.ts';
 import { pauseConnection } from '../../../src/detection/connections/connection-pauses.ts';
-import { inOrg, queryRow } from '../../../src/platform/db/db.ts';
+import { inOrg } from '../../../src/platform/db/db.ts';
 import { listReaders } from '../../../src/detection/detections/detection-views.store.ts';
 import { checkLogHealth } from '../../../src/detection/log-query/datasets/check-log-health.ts';
 import { checkQuotas } from '../../../src/app/usage/usage-loops.ts';
@@ -15,8 +15,6 @@ import { operatorOf } from '../../../src/platform/http/caller.ts';
 import { createSignInLink } from '../../../src/platform/orgs/sessions/sessions.ts';
 import { uuidv7 } from '../../../src/platform/lib/ids.ts';
 import { pauseModel } from '../../../src/platform/models/model-pauses.ts';
-import { findCandidate } from '../../../src/detection/runs/judging/candidates.store.ts';
-import { openCases } from '../../../src/detection/runs/judging/review-cases.store.ts';
 import { insertReview, writeGrade, insertShadowVerdicts } from '../../../src/detection/runs/reviews/reviews.store.ts';
 import { executeDueRuns } from '../../../src/detection/runs/workers/execute-due-runs.ts';
 import { insertStep } from '../../../src/detection/runs/run-model/progress.store.ts';
@@ -25,6 +23,7 @@ import { enqueueDueRunsAcrossOrgs } from '../../../src/detection/scheduling/enqu
 import type { TestOrg } from '../harness.ts';
 import { callsOf, readOk } from './api-calls.ts';
 import { fillFeed } from './fill-feed.ts';
+import { fillProof, openReviewCase } from './fill-decisions.ts';
 import { fillLogFolder } from './fill-log-folder.ts';
 
 export type FilledOrganization = {
@@ -55,7 +54,7 @@ export async function fillOrganization(deps: Deps, org: TestOrg): Promise<Filled
   const samples = [
     ...first,
     ...ofRuns.samples,
-    ...(await fillProof(org, mark)),
+    ...(await fillProof(deps, org, mark)),
     ...(await fillFeed(deps, org, mark)),
     ...(await fillAgentLoop(deps, org, mark)),
     ...(await fillAgentRuns(deps, org)),
@@ -294,34 +293,4 @@ async function fillRuns(deps: Deps, org: TestOrg, mark: string): Promise<Pick<Fi
     ...lists.flatMap((list) => list.slice(0, ofEach).map(({ id }) => id)),
   ];
   return { ids: idsOf(Infinity), samples: idsOf(3) };
-}
-
-/** Makes a candidate of the analyst one that a judge left to a person, because no model judges here. Returns the ID of its case. */
-async function openReviewCase({ db, clock }: Deps, { id: orgId }: TestOrg): Promise<string> {
-  return inOrg(db, orgId, async (tx) => {
-    const found = await queryRow<{ id: string; detectionId: string }>(tx)`
-      update candidates set state = 'review', case_id = id, hit_id = null where organization_id = ${orgId}
-        and id = (select id from candidates where organization_id = ${orgId} and state = 'judged' and hit_id is not null order by id desc limit 1)
-      returning id, detection_id as "detectionId"`;
-    const { id, detectionId } = found!;
-    const candidate = (await findCandidate(tx, orgId, id))!;
-    await openCases(tx, { orgId, detectionId }, [{ candidate, caseKey: null }], clock());
-    await sql`insert into dismissal_days (organization_id, detection_id, day, dismissals, sampled, salt)
-      values (${orgId}, ${detectionId}, ${clock()}, 1, 1, gen_random_uuid())`.execute(tx);
-    return id;
-  });
-}
-
-/** Sets hit statuses and creates exceptions and test cases. */
-async function fillProof(org: TestOrg, mark: string): Promise<string[]> {
-  const { get, post, put } = callsOf(org);
-  const { hits } = await get('/api/hits');
-  const url = `/api/detections/${hits[0].detectionId}`;
-  await post(`/api/hits/${hits[0].id}/status`, { status: 'false_positive', reason: mark });
-  await put('/api/entity-notes', { notes: [{ entity: mark, note: mark }] });
-  await put('/api/value-lists/marked', { description: mark, values: [mark] });
-  await put('/api/skills/marked', { description: mark, body: mark, files: [{ path: 'a.md', text: mark }] });
-  const { id } = await post(`${url}/exceptions`, { entity: mark, reason: mark });
-  await put(`${url}/tests`, { tests: [{ name: mark, events: [], expect: [] }] });
-  return [id];
 }

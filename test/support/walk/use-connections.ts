@@ -1,3 +1,4 @@
+import { signDelivery } from '../../../src/platform/notifications/destination-secrets.ts';
 import { createServer } from 'node:http';
 import { closeServer, listen } from '../listen.ts';
 import type { Deps } from '../../../src/app/deps.ts';
@@ -21,7 +22,7 @@ export async function useModels(deps: Deps, calls: ApiCalls): Promise<void> {
   try {
     await post('/api/models/walked/check');
     await get('/api/models');
-    await useResponseAgents(calls);
+    await useResponseAgents(deps, calls);
   } finally {
     Object.assign(models, before);
     await close();
@@ -29,7 +30,7 @@ export async function useModels(deps: Deps, calls: ApiCalls): Promise<void> {
 }
 
 /** Calls every operation on response agents, one of which uses the model `walked`. */
-async function useResponseAgents({ get, post, put, remove }: ApiCalls): Promise<void> {
+async function useResponseAgents({ clock }: Deps, { get, post, put, remove }: ApiCalls): Promise<void> {
   const inputs = [{ type: 'text', name: 'ticket', description: 'The ticket to look into', required: true }];
   const agent = { name: 'Look into tickets', systemPrompt: 'Find out what happened.', modelAlias: 'walked', inputs };
   const { id } = await post('/api/agents', agent);
@@ -39,6 +40,13 @@ async function useResponseAgents({ get, post, put, remove }: ApiCalls): Promise<
   const { id: triggerId } = await post(`${url}/triggers`, trigger);
   await put(`${url}/triggers/${triggerId}`, { enabled: false });
   await get(`${url}/triggers`);
+  const { id: hookId, secret } = await post(`${url}/triggers`, {
+    source: 'webhook',
+    inputs: { ticket: { from: '/ticket/id' } },
+  });
+  const event = { ticket: { id: 'T-4712' } };
+  const headers = signDelivery({ url: '', secret }, JSON.stringify(event), { id: 'evt-1', at: clock() });
+  await post(`/api/hooks/${hookId}`, event, headers);
   await post(`${url}/run`, { inputs: { ticket: 'T-4711' }, question: 'Who else is concerned?' });
   await get(`${url}/runs`);
   await remove(`${url}/triggers/${triggerId}`);

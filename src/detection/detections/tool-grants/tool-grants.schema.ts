@@ -10,7 +10,7 @@ export const ToolList = z.object({
     z.object({
       name: z.string(),
       description: z.string(),
-      effect: z.enum(['read', 'send']).describe('send: the tool sends data to another system.'),
+      effect: z.enum(['read', 'send', 'propose']).describe('send: the tool sends data to another system.'),
       source: z.enum(['built-in', 'mcp']),
       alias: z.string().nullable().describe('An earlier name of the tool, which still works.'),
       needsGrant: z.boolean().describe('An administrator must grant the tool to each detection.'),

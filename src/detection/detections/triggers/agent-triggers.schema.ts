@@ -14,7 +14,7 @@ const InputSource = z.union([
   z.strictObject({ value: z.union([z.string().max(20_000), z.number(), z.boolean()]) }),
   z.strictObject({
     from: boundedString({ min: 1, max: 500 }).describe(
-      'JSON pointer into the event, such as `/entity` of a hit. A hit has the fields of `GET /api/hits/{id}`.',
+      'JSON pointer into the event, such as `/entity` of a hit. A hit has the fields of `GET /api/hits`, a webhook those of its body.',
     ),
   }),
 ]);
@@ -59,14 +59,19 @@ export const TriggerSettings = z.strictObject({
 export type TriggerSettings = z.infer<typeof TriggerSettings>;
 
 export const CreateTrigger = z.strictObject({
-  source: z.enum(['hit.created']),
+  source: z.enum(['hit.created', 'webhook']),
   name: fields.name.optional(),
   enabled: fields.enabled.default(true),
   ...TriggerSettings.shape,
 });
 export type CreateTrigger = z.infer<typeof CreateTrigger>;
 
-export const UpdateTrigger = z.strictObject(fields).partial();
+export const UpdateTrigger = z
+  .strictObject({
+    ...fields,
+    rotateSecret: z.literal(true).describe('Replaces the secret of a webhook. The old one is no longer valid.'),
+  })
+  .partial();
 export type UpdateTrigger = z.infer<typeof UpdateTrigger>;
 
 export const TriggerPath = z.object({ id: Id, triggerId: Id });
@@ -78,6 +83,10 @@ export const AgentTrigger = z
     source: CreateTrigger.shape.source,
     ...fields,
     skipped: z.int().describe('Events that started no run because of `runsPerHourMax`.'),
+    secret: z
+      .string()
+      .optional()
+      .describe('Signs the calls of a webhook. Only in the response that creates or replaces it.'),
     createdAt: time,
     updatedAt: time,
   })

@@ -45,6 +45,24 @@ export const lockHitTriggers = (tx: Tx, orgId: OrgId): Promise<TriggerRow[]> =>
       and t.agent_id in (select id from agents where organization_id = ${orgId} and deleted_at is null) order by t.id for no key update`,
   );
 
+/** Returns a webhook of a live agent of any organization that is not suspended. */
+export async function findWebhookAcrossOrgs(
+  tx: Tx,
+  id: string,
+): Promise<{ orgId: OrgId; trigger: Pick<TriggerRow, 'id' | 'sealed'> } | undefined> {
+  const found = await queryRow<{ orgId: OrgId; id: string; sealed: Buffer | null }>(tx)`
+      select t.organization_id as "orgId", t.id, t.sealed from agent_triggers t
+      join agents a on a.organization_id = t.organization_id and a.id = t.agent_id
+      where t.id = ${id} and t.source = 'webhook' and a.deleted_at is null and ${isNotSuspended(sql`t.organization_id`)}`;
+  return found && { orgId: found.orgId, trigger: { id: found.id, sealed: found.sealed } };
+}
+
+/** Locks a trigger, so that it handles one event at a time. */
+export async function lockTrigger(tx: Tx, orgId: OrgId, id: string): Promise<TriggerRow | undefined> {
+  const [trigger] = await selectTriggers(tx, sql`t.organization_id = ${orgId} and t.id = ${id} for no key update`);
+  return trigger;
+}
+
 export async function insertTrigger(tx: Tx, orgId: OrgId, trigger: TriggerRow): Promise<void> {
   const { id, agentId, source, name, enabled, settings, sealed, createdAt, updatedAt } = trigger;
   await sql`

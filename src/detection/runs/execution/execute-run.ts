@@ -11,6 +11,7 @@ import type { Judge } from '../judging/judge.ts';
 import { findJudgeFailure, startJudging, type JudgingSession } from '../judging/judging-session.ts';
 import { createJudge, type JudgeDeps } from '../judging/model/model-judge.ts';
 import { respond } from '../responses/respond.ts';
+import { storeOutcome } from '../responses/store-outcome.ts';
 import { insertReview, insertShadowReview } from '../reviews/reviews.store.ts';
 import { scoreRun } from '../run-model/run-record.ts';
 import type { ActiveRun } from '../run-model/active-run.ts';
@@ -66,9 +67,10 @@ export async function executeRun(
 
 /** Executes the run of a response agent, which has no windows and waits for its model from the start. */
 async function respondAndFinish(deps: ExecuteRunDeps, run: ActiveRun, signal: AbortSignal): Promise<ExecutionResult> {
-  const score = await respond(deps, run, signal);
+  const { judged, score } = await respond(deps, run, signal);
   await inRunTransaction(deps.db, run, async (tx) => {
     const isGradedLater = hasCriteria(run);
+    await storeOutcome(tx, run, judged, deps.clock());
     await finishRun(tx, run.claim, { status: 'completed', score: isGradedLater ? null : score, run }, deps.clock());
     if (isGradedLater) await insertReview(tx, run.claim, deps.clock());
   });

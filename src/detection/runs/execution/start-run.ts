@@ -144,6 +144,7 @@ export function toActiveRun(
     model,
     customInstructions,
     event: row.event === null ? null : (JSON.parse(row.event) as ActiveRun['event']),
+    propose: null,
     spent: { tokens, costUsd },
     elapsedMs,
     progress,

@@ -1,62 +1,24 @@
 import { expect, test } from 'vitest';
 import { testDatabase } from '../../../../test/support/database.ts';
-import { login, startJudgedRuns, verdictOn } from '../../../../test/support/detection/judged-runs.ts';
-import { hour, type RunsTest } from '../../../../test/support/detection/scripted-runs.ts';
-import type { ModelBrain } from '../../../../test/support/models/model-stand-in.ts';
+import { agentInput, listRuns, startResponses, trigger } from '../../../../test/support/detection/response-runs.ts';
+import { hour } from '../../../../test/support/detection/scripted-runs.ts';
 import { updateAgent } from '../../detections/built-in-agents.ts';
 import { deleteAgent, restoreAgent } from '../../detections/life-cycle.ts';
 import { updateDetection } from '../../detections/update-detection.ts';
 import { createResponseAgent } from '../../detections/response-agents.ts';
-import type { CreateAgent } from '../../detections/record/detection-input.schema.ts';
 import { changeTrigger, createTrigger, getTriggers } from '../../detections/agent-triggers.ts';
 import { getRun, getSteps } from '../read-runs.ts';
 import { requestRun } from '../request-run.ts';
+import { signDelivery } from '../../../platform/notifications/destination-secrets.ts';
+import { receiveWebhook } from '../triggers/receive-webhook.ts';
 import { requestResponse } from './request-response.ts';
 
 const testDb = await testDatabase();
 
-const agentInput: CreateAgent = {
-  name: 'Look into sign-ins',
-  systemPrompt: 'Find out who signed in.',
-  modelAlias: 'm',
-  planningMode: 'never',
-  toolNames: [],
-};
-const trigger = { source: 'hit.created' as const, enabled: true, filter: {}, inputs: {}, runsPerHourMax: 60 };
-
-/** Raises a case with rows, and leaves one without any undecided. */
-const judge: ModelBrain = (asked) =>
-  asked.turns[0]!.text.includes('Its rows, 0 of 0')
-    ? { calls: [{ name: 'submit_verdict', input: open }] }
-    : verdictOn(asked);
-const open = {
-  claims: [],
-  techniques: [],
-  nextSteps: ['Who?'],
-  headline: '',
-  verdict: 'undecided',
-  severity: 'none',
-  confidence: 50,
-};
-
-/** Starts a detection that raises a hit for each user, and a response agent with the same model. */
-async function startResponses(users = ['root', 'bob'], input: Partial<CreateAgent> = {}) {
-  const answer = ({ window }: { window: { from: Date } }) =>
-    window.from.toISOString() === hour(0) ? users.map((user, n) => login(user, n)) : [];
-  const world = await startJudgedRuns(testDb, judge, { answer, entry: { verifyClaims: false } });
-  const { t } = world;
-  const agent = await createResponseAgent(t.deps, t.caller, { ...agentInput, ...input });
-  return { ...world, agent };
-}
-
-type RunListRow = { id: string; detection_id: string; status: string; event: string | null };
-const listRuns = (t: RunsTest, agentId: string) =>
-  t.select<RunListRow>`select id, detection_id, status, event, failure from runs where detection_id = ${agentId} order by due_at, id`;
-
 test('a new hit starts one run, which investigates the case of the hit and raises none of its own', async () => {
-  const world = await startResponses();
-  const { t, id, agent } = world;
-  await createTrigger(t.deps, t.caller, agent.id, { ...trigger, inputs: {} });
+  const world = await startResponses(testDb);
+  const { t, deps, id, agent } = world;
+  await createTrigger(deps, t.caller, agent.id, { ...trigger, inputs: {} });
   await t.runAt(hour(1));
   const hits = await t.select<{ id: string }>`select id from hits order by entity`;
   expect(hits).toHaveLength(2);
@@ -84,21 +46,21 @@ test('a new hit starts one run, which investigates the case of the hit and raise
 
 test('a trigger starts runs only for hits that meet its filter, of a live agent, and no more than it may in an hour', async () => {
   const users = ['a', 'b', 'c', 'd'];
-  const { t, agent, id } = await startResponses(users);
+  const { t, deps, agent, id } = await startResponses(testDb, users);
   const other = await createResponseAgent(t.deps, t.caller, agentInput);
   const deleted = await createResponseAgent(t.deps, t.caller, agentInput);
-  const limited = await createTrigger(t.deps, t.caller, agent.id, { ...trigger, runsPerHourMax: 3 });
-  await createTrigger(t.deps, t.caller, deleted.id, trigger);
+  const limited = await createTrigger(deps, t.caller, agent.id, { ...trigger, runsPerHourMax: 3 });
+  await createTrigger(deps, t.caller, deleted.id, trigger);
   await deleteAgent(t.deps, t.caller, deleted.id);
   for (const filter of [{ severity: 'high' as const }, { tags: ['cloud'] }, { detections: [agent.id] }])
-    await createTrigger(t.deps, t.caller, other.id, { ...trigger, filter });
-  const off = await createTrigger(t.deps, t.caller, other.id, { ...trigger, filter: { detections: [id] } });
-  await changeTrigger(t.deps, t.caller, { id: other.id, triggerId: off.id }, { enabled: false });
+    await createTrigger(deps, t.caller, other.id, { ...trigger, filter });
+  const off = await createTrigger(deps, t.caller, other.id, { ...trigger, filter: { detections: [id] } });
+  await changeTrigger(deps, t.caller, { id: other.id, triggerId: off.id }, { enabled: false });
   await t.runAt(hour(1));
   expect(await listRuns(t, agent.id)).toHaveLength(3);
   expect(await listRuns(t, other.id)).toHaveLength(0);
   expect(await listRuns(t, deleted.id)).toHaveLength(0);
-  const { triggers } = await getTriggers(t.deps, t.caller, agent.id);
+  const { triggers } = await getTriggers(deps, t.caller, agent.id);
   expect(triggers).toMatchObject([{ id: limited.id, skipped: 1 }]);
 });
 
@@ -108,8 +70,8 @@ test('inputs are validated, come from the request or from the hit, and reach the
     { type: 'number' as const, name: 'hours', description: '', required: false },
     { type: 'date' as const, name: 'since', description: '', required: false },
   ];
-  const world = await startResponses(['root'], { inputs });
-  const { t, agent } = world;
+  const world = await startResponses(testDb, ['root'], { inputs });
+  const { t, deps, agent } = world;
   const request = (values: Record<string, string | number>) =>
     requestResponse({ ...t.deps, models: t.deps.models }, t.caller, agent.id, { inputs: values });
   await expect(request({})).rejects.toThrow('The input "ticket" is required.');
@@ -123,9 +85,9 @@ test('inputs are validated, come from the request or from the hit, and reach the
   const prompt = world.stand.asked[0]!.turns[0]!.text;
   expect(prompt).toContain('Inputs of this run');
   expect(prompt).toContain('"description":"The ticket"');
-  await expect(createTrigger(t.deps, t.caller, agent.id, trigger)).rejects.toThrow('"ticket" is required');
+  await expect(createTrigger(deps, t.caller, agent.id, trigger)).rejects.toThrow('"ticket" is required');
   const ofHit = { ticket: { from: '/entity' }, hours: { value: 4 } };
-  await createTrigger(t.deps, t.caller, agent.id, { ...trigger, inputs: ofHit });
+  await createTrigger(deps, t.caller, agent.id, { ...trigger, inputs: ofHit });
   await t.runAt(hour(1));
   expect(JSON.parse((await listRuns(t, agent.id)).at(-1)!.event!)).toMatchObject({
     inputs: { ticket: 'root', hours: 4 },
@@ -133,7 +95,7 @@ test('inputs are validated, come from the request or from the hit, and reach the
 });
 
 test('a manual run of a detection gives the model the values of its inputs', async () => {
-  const { t, id, stand } = await startResponses(['root']);
+  const { t, id, stand } = await startResponses(testDb, ['root']);
   const inputs = [{ type: 'text' as const, name: 'case', description: 'Its number', required: true }];
   await updateDetection(t.deps, t.caller, { id, input: { inputs } });
   const window = { from: hour(0), to: hour(1) };
@@ -145,7 +107,7 @@ test('a manual run of a detection gives the model the values of its inputs', asy
 });
 
 test('a schedule starts one run in each slot, and a person asks a question about a hit', async () => {
-  const world = await startResponses(['root']);
+  const world = await startResponses(testDb, ['root']);
   const { t, agent } = world;
   await t.runAt(hour(1));
   await updateAgent(
@@ -175,7 +137,7 @@ test('a schedule starts one run in each slot, and a person asks a question about
 });
 
 test('runs of an agent wait for nobody but their model, and a run without a model fails with its remedy', async () => {
-  const { t, agent } = await startResponses(['root']);
+  const { t, agent } = await startResponses(testDb, ['root']);
   const started = await Promise.all(
     ['One', 'Two'].map((question) => requestResponse(t.deps, t.caller, agent.id, { question })),
   );
@@ -185,4 +147,47 @@ test('runs of an agent wait for nobody but their model, and a run without a mode
     expect((await getRun(t.deps, t.caller, runId)).failure).toMatchObject({ kind: 'unknown_model_alias' });
   const { models: _, ...withoutModels } = t.deps;
   await expect(requestResponse(withoutModels, t.caller, agent.id, {})).rejects.toThrow('cannot work without one');
+});
+
+test('a webhook starts one run per signed call, sets inputs from its body, and refuses all others', async () => {
+  const inputs = [{ type: 'text' as const, name: 'user', description: '', required: true }];
+  const { t, deps, agent } = await startResponses(testDb, ['root'], { inputs });
+  const mapped = { user: { from: '/event/user' } };
+  const hook = await createTrigger(deps, t.caller, agent.id, {
+    ...trigger,
+    source: 'webhook',
+    inputs: mapped,
+    runsPerHourMax: 2,
+  });
+  const send = (
+    id: string,
+    body: unknown,
+    { at = t.time.now, secret = hook.secret!, sent = JSON.stringify(body) } = {},
+  ) => {
+    const headers = signDelivery({ url: '', secret }, JSON.stringify(body), { id, at });
+    const [timestamp, signature] = [headers['webhook-timestamp']!, headers['webhook-signature']!];
+    return receiveWebhook(deps, hook.id, { id, timestamp, signature, body: sent });
+  };
+  const event = { event: { user: 'ada' } };
+  const [one, again] = await Promise.all([send('e1', event), send('e1', event)]);
+  expect(again).toEqual(one);
+  expect(await listRuns(t, agent.id)).toMatchObject([
+    { id: one.runId, event: expect.stringContaining('"user":"ada"') },
+  ]);
+  await expect(send('e2', { event: {} })).rejects.toThrow('"user" is required');
+  const minutes = (n: number) => new Date(t.time.now.getTime() + n * 60_000);
+  for (const options of [
+    { at: minutes(-6) },
+    { at: minutes(6) },
+    { secret: `whsec_${'a'.repeat(44)}` },
+    { sent: '{}' },
+  ])
+    await expect(send('e3', event, options)).rejects.toThrow('not signed');
+  await send('e4', event);
+  await expect(send('e5', event)).rejects.toThrow('as many runs in this hour');
+  const { secret } = await changeTrigger(deps, t.caller, { id: agent.id, triggerId: hook.id }, { rotateSecret: true });
+  await expect(send('e6', event)).rejects.toThrow('not signed');
+  await changeTrigger(deps, t.caller, { id: agent.id, triggerId: hook.id }, { enabled: false });
+  await expect(send('e6', event, { secret: secret! })).rejects.toThrow('disabled');
+  expect(JSON.stringify(await getTriggers(deps, t.caller, agent.id))).not.toContain('whsec_');
 });

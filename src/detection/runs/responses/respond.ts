@@ -4,6 +4,8 @@ import { AppError } from '../../../platform/lib/errors.ts';
 import { modelAuthorError } from '../../../platform/models/model-error.ts';
 import { readInputValues } from '../../detections/record/input-values.ts';
 import { scoreModelRun } from '../../verdicts/investigation/score.ts';
+import type { Judged } from '../judging/judge.ts';
+import { createProposer } from './propose-call.ts';
 import { addVerdict } from '../judging/judging-progress.ts';
 import { createModelJudge, requireModel, type JudgeDeps } from '../judging/model/model-judge.ts';
 import type { ActiveRun } from '../run-model/active-run.ts';
@@ -12,20 +14,22 @@ import type { Candidate, Facts, RenderedRow } from '../../analysis/candidate.ts'
 import { findHit, type EventHitRow } from '../../hits/read-hits.store.ts';
 
 export type RespondDeps = JudgeDeps & { db: Db; clock: Clock };
+type Response = { judged: Judged; score: RunScore };
 
 /**
  * Lets a response agent investigate what started its run: a hit, or its inputs. The verdict and the score follow the same rules as those of a detection, but
  * it raises no hit. Throws a ModelError if the agent has no model, or an input does not fit.
  */
-export async function respond(deps: RespondDeps, run: ActiveRun, signal: AbortSignal): Promise<RunScore> {
+export async function respond(deps: RespondDeps, run: ActiveRun, signal: AbortSignal): Promise<Response> {
   const model = requireModel(deps, run);
   checkInputs(run);
   const subject = await readSubject(deps, run);
   run.scope = { ...run.scope, ...subject.scope };
+  run.propose = createProposer(deps, run);
   const judge = createModelJudge(deps, run, model);
   const judged = await judge.judge(subject.candidate, signal);
   addVerdict(run, { ...judged, fallback: null });
-  return scoreModelRun(run.progress.judging);
+  return { judged, score: scoreModelRun(run.progress.judging) };
 }
 
 /** The inputs may have changed since a person or a trigger set their values. */

@@ -36,6 +36,8 @@ export type ActiveRun = {
   customInstructions: string | null;
   /** What the run was started with. Null for a run of a detection without inputs. */
   event: RunEvent | null;
+  /** Proposes a call to a person. Null for a run of a detection, which only judges. Returns what the model is told. */
+  propose: ((tool: string, input: unknown, reason: string) => Promise<string>) | null;
   /** Spend on its model over all attempts. */
   spent: Spend;
   /** Time until the latest step, over all attempts. */
@@ -103,6 +105,7 @@ export function createTrialRun(
     model,
     customInstructions: null,
     event: null,
+    propose: null,
     spent: { tokens: 0, costUsd: 0 },
     elapsedMs: 0,
     progress: {

@@ -69,7 +69,7 @@ const textMax = 20_000;
  * Returns what a trigger sets the inputs of its agent to: fixed values and values of an event. A place that the event does not have sets nothing, and
  * an object or an array is given as JSON text. The run checks the values against the inputs as the agent then declares them.
  */
-function readEventInputs(sources: TriggerSettings['inputs'], event: unknown): InputValues {
+export function readEventInputs(sources: TriggerSettings['inputs'], event: unknown): InputValues {
   const values = Object.entries(sources).flatMap(([name, source]): [string, InputValues[string]][] => {
     const value = 'value' in source ? source.value : readPointer(event, source.from);
     if (value === undefined || value === null) return [];

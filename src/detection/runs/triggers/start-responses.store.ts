@@ -36,6 +36,13 @@ export async function insertResponseRuns(
       as r (id, event, question)`.execute(tx);
 }
 
+/** Returns JSON of the inputs that an agent declares. */
+export async function readAgentInputs(tx: Tx, orgId: OrgId, agentId: string): Promise<string> {
+  const agent = await queryRow<{ inputs: string }>(tx)`
+      select inputs from agents where organization_id = ${orgId} and id = ${agentId}`;
+  return agent?.inputs ?? '[]';
+}
+
 /** An event that concerns a trigger. `key` identifies it, so that it starts one run at most. */
 export type TriggerEvent = { key: string; hitId: string | null; inputs: RunEvent['inputs'] };
 

@@ -94,7 +94,7 @@ async function runCall(
   const startedAt = performance.now();
   const at = new Date().toISOString();
   const tool = task.tools.find(({ name }) => name === call.name);
-  const simulated = tool?.effect === 'send' && task.definition.mode === 'sandbox';
+  const simulated = tool !== undefined && tool.effect !== 'read' && task.definition.mode === 'sandbox';
   const id = `o${progress.callsBefore + index + 1}`;
   const outcome: ToolOutcome = simulated
     ? { text: 'Simulated: the sandbox sends nothing.', outcome: 'done' }

@@ -11,7 +11,7 @@ import { readAgentSettings } from '../../../detections/agent-settings/agent-sett
 import { listGrants } from '../../../detections/tool-grants/tool-grants.store.ts';
 import { loadAttachedSkills } from '../../../skills/attached-skills.ts';
 import type { HiddenData } from '../../../siem/hidden-data.ts';
-import { bindForeignTool, bindTool, findToolName } from '../../../tools/tools.ts';
+import { bindForeignTool, bindProposed, bindTool, findToolName } from '../../../tools/tools.ts';
 import type { BoundTool, FeedTools, ToolGrantSettings, ToolSources } from '../../../tools/tool-definition.ts';
 import type { ActiveRun } from '../../run-model/active-run.ts';
 import { addWarning } from '../../run-model/run-progress.ts';
@@ -55,15 +55,17 @@ export async function bindTools(
   const unavailable: string[] = [];
   for (const name of names) {
     const grant = grants.get(name);
-    // Without a grant the MCP server is not contacted.
+    // A person approves each call that a response agent would make. Without a grant, the MCP server of a detection is not even contacted.
     if (isMcpToolName(name) && !grant) {
-      notGranted.push(name);
+      const proposed = run.propose && (await deps.mcp?.find(run.orgId, name));
+      if (proposed) bound.push(bindProposed(proposed, sources.propose));
+      else (run.propose ? unavailable : notGranted).push(name);
       continue;
     }
     const tool = isMcpToolName(name)
       ? await findForeignTool(deps, run, { name, grant: grant!, candidate, hidden })
       : bindTool(name, { ...sources, grant });
-    if (!tool) unavailable.push(name);
+    if (!tool || (tool.effect === 'propose' && !run.propose)) unavailable.push(name);
     else if (tool.effect === 'send' && !grant) notGranted.push(name);
     else bound.push(tool);
   }
@@ -75,7 +77,11 @@ export async function bindTools(
       `An administrator must grant these tools to the detection: ${format(notGranted)}.`,
     );
   if (unavailable.length > 0)
-    addWarning(run.progress, 'tool_unavailable', `No responding server provides these tools: ${format(unavailable)}.`);
+    addWarning(
+      run.progress,
+      'tool_unavailable',
+      `No responding server provides these tools, or a detection cannot have them: ${format(unavailable)}.`,
+    );
   return bound;
 }
 
@@ -130,6 +136,7 @@ function createToolSources(
     lookupIndicator: feed?.lookupIndicator ?? noFeed,
     lookupTechnique: feed?.lookupTechnique ?? (() => undefined),
     fetchText: (url, signal) => fetchText(deps, url, signal),
+    propose: run.propose ?? (() => Promise.reject(new Error('Only response agents can propose calls.'))),
   };
 }
 

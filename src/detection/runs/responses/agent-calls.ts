@@ -1,0 +1,106 @@
+import { inOrg, type Db, type Tx } from '../../../platform/db/db.ts';
+import type { Clock } from '../../../platform/lib/time/clock.ts';
+import { appError } from '../../../platform/lib/errors.ts';
+import { readPageRequest, toPage } from '../../../platform/lib/page-request.ts';
+import { redactText } from '../../../platform/lib/text/redact.ts';
+import type { Caller } from '../../../platform/http/caller.ts';
+import { insertAudit } from '../../../platform/orgs/audit.store.ts';
+import { requireScopes } from '../../../platform/orgs/credentials.ts';
+import type { AgentCall, AgentCallFilter, AgentCallList, ApproveCall } from './agent-calls.schema.ts';
+import { decideCall, endCall, listCalls, lockCall, type AgentCallRow } from './agent-calls.store.ts';
+import { findAction, type ActionDeps } from './call-actions.ts';
+
+type CallDeps = { db: Db; clock: Clock };
+
+const resultMax = 10_000;
+
+/** Returns a page of the calls of agents that wait for a person or were decided, newest first. */
+export async function getCalls(
+  { db, clock }: CallDeps,
+  { orgId }: Caller,
+  filter: AgentCallFilter,
+): Promise<AgentCallList> {
+  const request = readPageRequest(filter);
+  const now = clock();
+  const rows = await inOrg(db, orgId, (tx) => listCalls(tx, orgId, { ...filter, now }, request));
+  const { page, nextCursor } = toPage(rows, request.limit, ({ createdAt: at, id }) => ({ at, id }));
+  return { calls: page.map((row) => toRecord(row, now)), nextCursor };
+}
+
+/**
+ * Executes a call in the name of the person who approves it, at most once. Throws 403 without the scopes that the action itself needs, and 409 if it
+ * was decided or has expired, or if the person saw other arguments. The result says whether it succeeded.
+ */
+export async function approveCall(
+  deps: CallDeps & ActionDeps,
+  caller: Caller,
+  { id, inputHash }: ApproveCall & { id: string },
+  signal: AbortSignal,
+): Promise<AgentCall> {
+  const { orgId } = caller;
+  const call = await inOrg(deps.db, orgId, async (tx) => {
+    const waiting = await lockWaiting(tx, deps, caller, id);
+    requireScopes(caller, findAction(waiting.tool).scopes);
+    if (waiting.inputHash !== inputHash)
+      throw appError('conflict', `Call ${id} has other arguments than those that you saw. Read it again.`);
+    await decideCall(tx, caller, id, { state: 'approved', at: deps.clock() });
+    await audit(tx, caller, waiting, 'agent_call.approved');
+    return waiting;
+  });
+  const end = await findAction(call.tool)
+    .execute(deps, caller, call, signal)
+    .then(
+      (result) => ({ state: 'done' as const, result }),
+      (error: unknown) => ({
+        state: 'failed' as const,
+        result: error instanceof Error ? error.message : String(error),
+      }),
+    );
+  await inOrg(deps.db, orgId, (tx) =>
+    endCall(tx, orgId, id, { state: end.state, result: redactText(end.result).slice(0, resultMax) }),
+  );
+  return readCall(deps, caller, id);
+}
+
+/** Declines a call, which is then never executed. */
+export async function declineCall(deps: CallDeps, caller: Caller, id: string): Promise<AgentCall> {
+  await inOrg(deps.db, caller.orgId, async (tx) => {
+    const call = await lockWaiting(tx, deps, caller, id);
+    await decideCall(tx, caller, id, { state: 'declined', at: deps.clock() });
+    await audit(tx, caller, call, 'agent_call.declined');
+  });
+  return readCall(deps, caller, id);
+}
+
+async function readCall({ db, clock }: CallDeps, { orgId }: Caller, id: string): Promise<AgentCall> {
+  return toRecord((await inOrg(db, orgId, (tx) => lockCall(tx, orgId, id)))!, clock());
+}
+
+async function lockWaiting(tx: Tx, { clock }: CallDeps, { orgId }: Caller, id: string): Promise<AgentCallRow> {
+  const call = await lockCall(tx, orgId, id);
+  if (!call) throw appError('not_found', `Call ${id} not found.`);
+  const { state } = toRecord(call, clock());
+  if (state !== 'waiting') throw appError('conflict', `Call ${id} is ${state}.`);
+  return call;
+}
+
+/** The arguments are only in the call, where they can be erased. */
+const audit = (tx: Tx, caller: Caller, { id, tool, inputHash, runId }: AgentCallRow, action: string): Promise<void> =>
+  insertAudit(tx, caller, {
+    action,
+    resourceType: 'agent_call',
+    resourceId: id,
+    before: null,
+    after: { tool, inputHash, runId },
+  });
+
+function toRecord({ input, state, createdAt, expiresAt, decidedAt, ...row }: AgentCallRow, now: Date): AgentCall {
+  return {
+    ...row,
+    input: JSON.parse(input) as AgentCall['input'],
+    state: state === 'waiting' && expiresAt <= now ? 'expired' : state,
+    createdAt: createdAt.toISOString(),
+    expiresAt: expiresAt.toISOString(),
+    decidedAt: decidedAt?.toISOString() ?? null,
+  };
+}

@@ -1,0 +1,63 @@
+import { sql } from 'kysely';
+import type { Deps } from '../../../src/app/deps.ts';
+import { findCandidate } from '../../../src/detection/runs/judging/candidates.store.ts';
+import { openCases } from '../../../src/detection/runs/judging/review-cases.store.ts';
+import { storeProposal } from '../../../src/detection/runs/responses/propose-call.ts';
+import { inOrg, queryRow, queryRows } from '../../../src/platform/db/db.ts';
+import { uuidv7 } from '../../../src/platform/lib/ids.ts';
+import type { TestOrg } from '../harness.ts';
+import { callsOf } from './api-calls.ts';
+
+/** Makes a candidate of the analyst one that a judge left to a person, because no model judges here. Returns the ID of its case. */
+export async function openReviewCase({ db, clock }: Deps, { id: orgId }: TestOrg): Promise<string> {
+  return inOrg(db, orgId, async (tx) => {
+    const found = await queryRow<{ id: string; detectionId: string }>(tx)`
+      update candidates set state = 'review', case_id = id, hit_id = null where organization_id = ${orgId}
+        and id = (select id from candidates where organization_id = ${orgId} and state = 'judged' and hit_id is not null order by id desc limit 1)
+      returning id, detection_id as "detectionId"`;
+    const { id, detectionId } = found!;
+    const candidate = (await findCandidate(tx, orgId, id))!;
+    await openCases(tx, { orgId, detectionId }, [{ candidate, caseKey: null }], clock());
+    await sql`insert into dismissal_days (organization_id, detection_id, day, dismissals, sampled, salt)
+      values (${orgId}, ${detectionId}, ${clock()}, 1, 1, gen_random_uuid())`.execute(tx);
+    return id;
+  });
+}
+
+/** Sets hit statuses, writes comments and creates proposals, exceptions and test cases. */
+export async function fillProof(deps: Deps, org: TestOrg, mark: string): Promise<string[]> {
+  const { get, post, put } = callsOf(org);
+  const { hits } = await get('/api/hits');
+  const url = `/api/detections/${hits[0].detectionId}`;
+  await post(`/api/hits/${hits[0].id}/status`, { status: 'false_positive', reason: mark });
+  await put('/api/entity-notes', { notes: [{ entity: mark, note: mark }] });
+  await put('/api/value-lists/marked', { description: mark, values: [mark] });
+  await put('/api/skills/marked', { description: mark, body: mark, files: [{ path: 'a.md', text: mark }] });
+  const { id } = await post(`${url}/exceptions`, { entity: mark, reason: mark });
+  await put(`${url}/tests`, { tests: [{ name: mark, events: [], expect: [] }] });
+  const comment = await post(`/api/hits/${hits[0].id}/comments`, { body: mark });
+  return [id, comment.id, ...(await fillProposals(deps, org, { hitId: hits[0].id, mark }))];
+}
+
+/** Stores calls that an agent proposed, because no model answers here. */
+async function fillProposals(
+  { db, clock }: Deps,
+  { id: orgId }: TestOrg,
+  { hitId, mark }: { hitId: string; mark: string },
+): Promise<string[]> {
+  const now = clock();
+  const proposed = {
+    set_hit_status: { status: 'benign', reason: mark },
+    propose_exception: { entity: mark, reason: mark },
+  };
+  return inOrg(db, orgId, async (tx) => {
+    const agent = await queryRow<{ id: string }>(tx)`
+      select id from agents where organization_id = ${orgId} and name = ${mark} order by id desc limit 1`;
+    const event = { source: 'manual' as const, triggerId: null, hitId, inputs: {} };
+    const run = { orgId, id: uuidv7(now), detectionId: agent!.id, event };
+    for (const [tool, input] of Object.entries(proposed))
+      await storeProposal(tx, run, { tool, input, reason: mark }, now);
+    const calls = await queryRows<{ id: string }>(tx)`select id from agent_calls where organization_id = ${orgId}`;
+    return calls.map(({ id }) => id);
+  });
+}

@@ -1,0 +1,56 @@
+import type { ApiCalls } from './api-calls.ts';
+
+export async function useAgents({ get, put }: ApiCalls): Promise<void> {
+  const { agents } = await get('/api/agents?limit=200');
+  const builtIn = agents.find(
+    (one: { builtInAgentType: string; isBuiltIn: boolean }) =>
+      one.isBuiltIn && one.builtInAgentType === 'threat-research',
+  );
+  await get(`/api/agents/${builtIn.id}`);
+  const { runs } = await get(`/api/agents/${builtIn.id}/runs`);
+  await get(`/api/agents/${builtIn.id}/runs/${runs[0].id}/steps`);
+  await put(`/api/agents/${builtIn.id}`, { detectionCadence: 'daily', enabled: false });
+}
+
+export async function useRuns({ get, post, put, remove }: ApiCalls): Promise<void> {
+  await put('/api/entity-notes', { notes: [{ entity: 'walked', note: 'A walk.' }] });
+  await get('/api/entity-notes?entity=WALKED');
+  await put('/api/value-lists/walked', { values: ['walked'] });
+  await get('/api/value-lists');
+  await get('/api/value-lists/walked');
+  await remove('/api/value-lists/walked');
+  const { hits } = await get('/api/hits?status=open');
+  const hit = await get(`/api/hits/${hits[0].id}`);
+  await get(`/api/hits/${hit.id}/context`);
+  await get(`/api/hits/${hit.id}/evidence`);
+  await post(`/api/detections/${hit.detectionId}/exceptions/preview`, { entity: 'walked' });
+  const { groups } = await get('/api/hit-groups');
+  await get(`/api/hit-groups/${groups[0].id}`);
+  const { change } = await post(`/api/hit-groups/${groups[0].id}/status`, { status: 'benign', reason: 'walked' });
+  await post(`/api/hit-groups/${groups[0].id}/undo`, { change: change.id });
+  await get(`/api/runs/${hit.runs[0]}`);
+  await get(`/api/detections/${hit.detectionId}/runs?limit=2`);
+  await get(`/api/detections/${hit.detectionId}/gaps`);
+  await get(`/api/runs/${hit.runs[0]}/steps`);
+  await post(`/api/runs/${hit.runs[0]}/replay`, { modelAlias: 'analyst' });
+  const { runId } = await post(`/api/detections/${hit.detectionId}/run`, { customInstructions: 'Look twice.' });
+  await post(`/api/runs/${runId}/cancel`);
+}
+
+export async function useReviewQueue({ get, post }: ApiCalls): Promise<void> {
+  const { cases } = await get('/api/review-cases?kind=undecided&limit=1');
+  await get(`/api/review-cases/${cases[0].id}`);
+  await get(`/api/detections/${cases[0].detectionId}/dismissals`);
+  await post(`/api/review-cases/${cases[0].id}/decision`, { decision: 'dismiss', reason: 'walked' });
+}
+
+/** Comments on a hit and decides about the calls that an agent proposed for it. */
+export async function useProposals({ get, post }: ApiCalls): Promise<void> {
+  const { calls } = await get('/api/agent-calls?state=waiting');
+  const toApprove = calls.find(({ tool }: { tool: string }) => tool === 'set_hit_status');
+  await post(`/api/hits/${toApprove.hitId}/comments`, { body: 'The user is on a business trip.' });
+  await get(`/api/hits/${toApprove.hitId}/comments`);
+  await post(`/api/agent-calls/${toApprove.id}/approve`, { inputHash: toApprove.inputHash });
+  const toDecline = calls.find(({ tool }: { tool: string }) => tool === 'propose_exception');
+  await post(`/api/agent-calls/${toDecline.id}/decline`);
+}
