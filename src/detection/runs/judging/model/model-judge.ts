@@ -34,7 +34,7 @@ import { toDetectionTexts } from '../resolutions/resolve-candidates.ts';
 import { createInvestigatingAnalyst } from './investigating-analyst.ts';
 import { bindTools, type BindToolsDeps } from './bind-tools.ts';
 import { findEstablished } from './established-values.ts';
-import { readCaseFile, readLookedFor } from './read-case-file.ts';
+import { readActiveIndicators, readCaseFile, readQueryLiterals } from './read-case-file.ts';
 import { createRunSpendMeter, runBudgets } from './run-spend.ts';
 
 /** Without `models` only the built-in analyst judges. */
@@ -99,6 +99,9 @@ export function createModelJudge(
   const confirmer = cheapest === model ? judge : meterOf(cheapest);
   // Compiling it takes milliseconds, and an invalid schema of the author fails the first verdict.
   let format: SubmissionFormat | undefined;
+  // Thousands of queries, which only a dismissal needs.
+  let literals: Promise<string[]> | undefined;
+  const listQueryLiterals = (): Promise<string[]> => (literals ??= readQueryLiterals(deps, run));
   const judgeWith = async (
     by: MeteredModel,
     candidate: Candidate,
@@ -111,6 +114,7 @@ export function createModelJudge(
       verifier: verifier ?? by,
       confirmer,
       format,
+      listQueryLiterals,
       callsBefore,
       signal,
     });
@@ -141,6 +145,8 @@ type JudgingModels = Record<'judge' | 'verifier' | 'confirmer', MeteredModel> & 
   /** The tool calls of the model that left the candidate undecided. */
   callsBefore: number;
   format: SubmissionFormat;
+  /** Returns what queries look for inside of values, which is the same for all candidates of a run. */
+  listQueryLiterals: () => Promise<string[]>;
   signal: AbortSignal;
 };
 
@@ -148,7 +154,7 @@ async function judgeWithModel(
   deps: JudgeDeps,
   run: ActiveRun,
   candidate: Candidate,
-  { judge, verifier, confirmer, format, callsBefore, signal }: JudgingModels,
+  { judge, verifier, confirmer, format, listQueryLiterals, callsBefore, signal }: JudgingModels,
 ): Promise<Judged> {
   const { toolNames } = run.definition;
   const [toolWarning] = findToolWarnings(toolNames);
@@ -186,7 +192,7 @@ async function judgeWithModel(
     isTechnique,
     fallback: toFallback(run, candidate),
   };
-  const conclusion = await concludeCase(deps, run, { checked, confirmer, signal });
+  const conclusion = await concludeCase(deps, run, { checked, confirmer, listQueryLiterals, signal });
   return { ...decideVerdict(checked, conclusion), observations, trace };
 }
 
@@ -212,7 +218,7 @@ function createTechniqueCheck({ feedTools }: JudgeDeps, { orgId }: ActiveRun): C
   return lookup && ((id) => lookup(id) !== undefined);
 }
 
-type Confirmation = Pick<JudgingModels, 'confirmer' | 'signal'> & { checked: CheckedCase };
+type Confirmation = Pick<JudgingModels, 'confirmer' | 'listQueryLiterals' | 'signal'> & { checked: CheckedCase };
 
 /**
  * Returns the conclusion that the proof allows. A dismissal counts only if the model dismisses the case again without the values that an
@@ -221,14 +227,14 @@ type Confirmation = Pick<JudgingModels, 'confirmer' | 'signal'> & { checked: Che
 async function concludeCase(
   deps: JudgeDeps,
   run: ActiveRun,
-  { checked, confirmer, signal }: Confirmation,
+  { checked, confirmer, listQueryLiterals, signal }: Confirmation,
 ): Promise<Conclusion> {
   const conclusion = concludeFrom(checked);
   const { candidate } = checked.file;
   if (conclusion !== 'dismiss' || isSeverityAtLeast(candidate.severity, 'high')) return conclusion;
   const masked = maskCase(checked.file, {
     isEstablished: checked.isEstablished,
-    lookedFor: await readLookedFor(deps, run, checked.file),
+    lookedFor: [...(await listQueryLiterals()), ...(await readActiveIndicators(deps, run.orgId, checked.file))],
     knownFields: listFieldNames(run.definition.detectionQuery),
   });
   const isConfirmed = await confirmsDismissal({

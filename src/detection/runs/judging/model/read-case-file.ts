@@ -109,22 +109,26 @@ const isIndicator = (value: string): boolean =>
 
 const partsMax = 30;
 
-/**
- * Returns the texts, in lower case, that something looks for inside of values: the queries of the run's and all enabled detections, Sigma rules among
- * them, and active indicators of the threat feed, of which the first 30 values or parts of values in the case are looked up.
- */
-export async function readLookedFor(
-  { db, feedTools }: CaseFileDeps,
+/** Returns the texts, in lower case, that the queries of the run's and all enabled detections, Sigma rules among them, look for inside of values. */
+export async function readQueryLiterals(
+  { db }: CaseFileDeps,
   { orgId, definition }: Pick<ActiveRun, 'orgId' | 'definition'>,
-  { candidate, observations }: Pick<CaseFile, 'candidate' | 'observations'>,
 ): Promise<string[]> {
   const queries = await inOrg(db, orgId, (tx) => listDetectionQueries(tx, orgId));
+  return [...new Set([definition.detectionQuery, ...queries].flatMap(listLiterals))];
+}
+
+/** Returns the active indicators of the threat feed, in lower case, among the first 30 values or parts of values in the case. */
+export async function readActiveIndicators(
+  { feedTools }: CaseFileDeps,
+  orgId: OrgId,
+  { candidate, observations }: Pick<CaseFile, 'candidate' | 'observations'>,
+): Promise<string[]> {
   const rows = [...candidate.rows, ...observations.flatMap((observation) => observation.rows)];
   const parts = new Set(rows.flatMap(({ fields }) => Object.values(fields)).flatMap(listParts));
-  const known =
-    parts.size > 0 ? ((await feedTools?.(orgId).findKnownIndicators([...parts].slice(0, partsMax))) ?? []) : [];
-  const indicators = known.filter(({ isActive }) => isActive).map(({ indicator }) => indicator.toLowerCase());
-  return [...[definition.detectionQuery, ...queries].flatMap(listLiterals), ...indicators];
+  if (parts.size === 0) return [];
+  const known = (await feedTools?.(orgId).findKnownIndicators([...parts].slice(0, partsMax))) ?? [];
+  return known.filter(({ isActive }) => isActive).map(({ indicator }) => indicator.toLowerCase());
 }
 
 /** Returns the parts of a value that may be indicators: addresses, links with their hosts, domains and hashes. */
