@@ -104,7 +104,7 @@ const added: Record<string, string[]> = {
   Indicator: ['correction'],
   Agent: (
     'detectionCadence customCronSchedule connectionId entityField timeField lookbackMinutes suppressionMinutes revision disabledReason warnings ' +
-    'reviews rationale sourceItemIds estimate technique evidence dismissReason dismissNote headline tuning cronTimezone'
+    'reviews rationale sourceItemIds estimate technique evidence dismissReason dismissNote headline tuning cronTimezone continuous'
   ).split(' '),
 };
 

@@ -18,7 +18,11 @@ describe('GET /api/detections', () => {
     const org = await newOrg();
     expect(await callOk(org, 'GET', '/api/detections')).toEqual({ detections: [] });
     const ids: string[] = [];
-    for (let n = 0; n < 60; n++) ids.unshift((await postDetection(org)).id);
+    for (let n = 0; n < 60; n++) {
+      // IDs of one millisecond are in order only until the clock of another caller comes between them.
+      now = new Date(now.getTime() + 1);
+      ids.unshift((await postDetection(org)).id);
+    }
     await postSuggestion(org);
     await callOk(org, 'DELETE', `/api/detections/${ids[3]}`);
     const list = await callOk(org, 'GET', '/api/detections');

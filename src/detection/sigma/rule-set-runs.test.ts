@@ -27,7 +27,8 @@ async function runSlot(org: TestOrg, query: (text: string) => string) {
   const rules = [1, 2, 3, 4].map(rule).join('---\n');
   await callOk(org, 'POST', '/api/detections/import?format=sigma', { rules, enable: true });
   for (const { id, detectionQuery } of (await callOk(org, 'GET', '/api/detections')).detections)
-    await callOk(org, 'PUT', `/api/detections/${id}`, { detectionQuery: query(detectionQuery) });
+    // What the built-in analyst would find out about other hits depends on the order of the runs.
+    await callOk(org, 'PUT', `/api/detections/${id}`, { detectionQuery: query(detectionQuery), planningMode: 'never' });
   now = new Date(midnight + 1_800_000);
   const events = ['Tool-1 x', 'run TOOL-2', 'tool-2 and tool-3', 'nothing'].map((command) => ({ time: now, command }));
   await callOk(org, 'POST', '/api/logs/acme_auth', events);

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { apiRoutes } from '../../platform/http/api-routes.ts';
 import type { App } from '../../platform/http/app-type.ts';
+import { contentVersion } from '../../platform/http/etag.ts';
 import { uuidPattern } from '../../platform/lib/org-id.ts';
 import { FeedReader, ItemReading } from './reading.schema.ts';
 import { getFeedReader, getReading, type GetReadingDeps, putFeedReader, type PutReaderDeps } from './readings.ts';
@@ -21,7 +22,12 @@ export function readingRoutes(app: App, deps: GetReadingDeps & PutReaderDeps): v
   );
   route(
     'GET /api/feed/reader',
-    { operationId: 'getFeedReader', summary: 'Get the model that reads the private items', returns: FeedReader },
+    {
+      operationId: 'getFeedReader',
+      summary: 'Get the model that reads the private items',
+      returns: FeedReader,
+      versionOf: contentVersion,
+    },
     ({ caller }) => getFeedReader(deps, caller),
   );
   route(
@@ -31,9 +37,11 @@ export function readingRoutes(app: App, deps: GetReadingDeps & PutReaderDeps): v
       summary: 'Set the model that reads the private items',
       description: 'It reads the private items of the last seven days, and new ones. Their texts are sent to it.',
       scope: 'feed:write',
+      acceptsIfMatch: true,
       body: FeedReader,
       returns: FeedReader,
+      versionOf: contentVersion,
     },
-    ({ caller, body }) => putFeedReader(deps, caller, body),
+    ({ caller, body, request }) => putFeedReader(deps, caller, body, request.headers['if-match']),
   );
 }

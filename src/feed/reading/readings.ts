@@ -1,10 +1,12 @@
 import { inOrg, type Db } from '../../platform/db/db.ts';
 import type { Caller } from '../../platform/http/caller.ts';
+import { contentVersion } from '../../platform/http/etag.ts';
 import { appError, fieldError } from '../../platform/lib/errors.ts';
 import type { Clock } from '../../platform/lib/time/clock.ts';
 import { toUnavailable } from '../../platform/lib/threads/thread-protocol.ts';
 import type { Models } from '../../platform/models/models.ts';
 import { insertAudit } from '../../platform/orgs/audit.store.ts';
+import { requireMatch } from '../../platform/orgs/record-version.ts';
 import type { CompletedReport } from '../extraction/extract-item.ts';
 import { type Claim, textOfQuote } from '../extraction/reading/claim.ts';
 import { mergeClaims } from '../extraction/reading/merge-claims.ts';
@@ -110,24 +112,25 @@ export type PutReaderDeps = { db: Db; clock: Clock; models?: Models };
 export const getFeedReader = ({ db }: { db: Db }, { orgId }: Caller): Promise<FeedReader> =>
   inOrg(db, orgId, async (tx) => ({ modelAlias: await findReaderAlias(tx, orgId) }));
 
-/** Sets the model alias that reads the private items of the organization. Throws 400 if no model is behind the alias. */
+/** Sets the model alias that reads the private items of the organization. Throws 400 if no model is behind the alias, and 412 if it is another than `ifMatch` says. */
 export async function putFeedReader(
   { db, clock, models }: PutReaderDeps,
   caller: Caller,
   { modelAlias }: FeedReader,
+  ifMatch?: string,
 ): Promise<FeedReader> {
   if (modelAlias !== null && !models?.find(modelAlias))
     throw fieldError('/modelAlias', 'unknown_model_alias', `No model is configured under the alias "${modelAlias}".`);
   await inOrg(db, caller.orgId, async (tx) => {
-    const before = await findReaderAlias(tx, caller.orgId);
-    if (before === modelAlias) return;
+    const before = { modelAlias: await findReaderAlias(tx, caller.orgId) };
+    const resource = { action: 'feed_reader.updated', resourceType: 'organization', resourceId: caller.orgId };
+    await requireMatch(tx, ifMatch, contentVersion(before), resource);
+    if (before.modelAlias === modelAlias) return;
     await setReaderAlias(tx, caller.orgId, modelAlias, clock());
     await insertAudit(tx, caller, {
-      action: 'feed_reader.updated',
-      resourceType: 'organization',
-      resourceId: caller.orgId,
-      before: { modelAlias: before },
-      after: { modelAlias },
+      ...resource,
+      before: { ...before, ...contentVersion(before) },
+      after: { modelAlias, ...contentVersion({ modelAlias }) },
     });
   });
   return { modelAlias };
