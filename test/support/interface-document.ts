@@ -40,7 +40,7 @@ const tables: Record<string, string> = {
   Agent: agentRecord,
   Input: 'type string\n name string\n description string\n required boolean',
   ContextDoc: 'provider string\n id string\n name string\n mimeType string',
-  TriggerSummary: 'id string\n source cron\n name string\n enabled boolean',
+  TriggerSummary: 'id string\n source cron|hit.created|webhook\n name string\n enabled boolean',
   OutputSchema: `type? string\n title? string\n description? string\n properties? object\n items? any\n required? string[]\n enum? string[]
     additionalProperties? boolean`,
   DetectionList: 'detections Agent[]',
