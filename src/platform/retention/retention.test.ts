@@ -140,6 +140,9 @@ test('reports the retention periods to readers of detections', async () => {
 test('deletes each kind of data when its retention period ends', async () => {
   const org = await createOrgWithHits();
   await inOrg(deps.db, org.id, async (tx) => {
+    await sql`insert into run_steps (organization_id, run_id, attempt, n, at, body) values (${org.id}, ${org.id}, 1, 1, ${at(1)}, 'b')`.execute(
+      tx,
+    );
     await sql`update candidates set hit_id = null where entity = ${other}`.execute(tx);
     await sql`insert into gaps (organization_id, id, detection_id, gap_from, gap_to, reason, created_at, updated_at)
       select organization_id, id, detection_id, ${at(0)}, ${at(1)}, 'late', ${at(1)}, ${at(1)} from runs limit 1`.execute(
@@ -162,13 +165,13 @@ test('deletes each kind of data when its retention period ends', async () => {
     );
     return Object.values(found!);
   };
-  expect(await countAfter(6)).toEqual([2, 14, 1, 'open', 2, 2, 4, true]);
-  expect(await countAfter(8)).toEqual([2, 14, 1, 'open', 2, 2, 4, true]);
+  // The built-in analyst left 14 steps of runs with a hit.
+  expect(await countAfter(6)).toEqual([2, 15, 1, 'open', 2, 2, 4, true]);
+  expect(await countAfter(8)).toEqual([2, 15, 1, 'open', 2, 2, 4, true]);
   expect(await countAfter(31)).toEqual([1, 14, 1, 'open', 2, 2, 4, true]);
-  expect(await countAfter(40)).toEqual([1, 0, 1, 'open', 2, 2, 4, true]);
-  expect(await countAfter(91)).toEqual([1, 0, 0, 'expired', 2, 2, 4, true]);
-  expect(await countAfter(191)).toEqual([1, 0, 0, 'expired', 2, 2, 0, true]);
-  expect(await countAfter(366)).toEqual([0, 0, 0, 'expired', 0, 2, 0, true]);
+  expect(await countAfter(91)).toEqual([1, 14, 0, 'expired', 2, 2, 4, true]);
+  expect(await countAfter(191)).toEqual([1, 14, 0, 'expired', 2, 2, 0, true]);
+  expect(await countAfter(366)).toEqual([0, 14, 0, 'expired', 0, 2, 0, true]);
   expect(await countAfter(401)).toEqual([0, 0, 0, 'expired', 0, 0, 0, true]);
   expect((await expectOk(org.call('GET', '/api/detections'))).detections).toHaveLength(2);
 });
