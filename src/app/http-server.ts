@@ -52,6 +52,7 @@ import { testingRoutes } from '../detection/testing/testing.routes.ts';
 import { reviewQueueRoutes } from '../detection/runs/review-queue/review-queue.routes.ts';
 import { continuousRoutes } from '../detection/continuous/continuous.routes.ts';
 import { runDetailRoutes, runRoutes } from '../detection/runs/runs.routes.ts';
+import { webhookRoutes } from '../detection/runs/triggers/webhook.routes.ts';
 import { generateDetectionRoutes } from '../agents/suggestions/generate-detection.routes.ts';
 import { searchRoutes, connectionRoutes } from '../detection/connections/connections.routes.ts';
 import { datasetRoutes } from '../detection/log-query/datasets/datasets.routes.ts';
@@ -98,8 +99,6 @@ import { sessionRoutes } from '../platform/orgs/sessions/sessions.routes.ts';
 import { singleSignOnRoutes } from '../platform/orgs/single-sign-on/single-sign-on.routes.ts';
 import { taxiiRoutes } from '../feed/taxii/taxii.routes.ts';
 
-const bodyMaxBytes = 1024 * 1024;
-
 /** Builds the HTTP server: hooks, error handling and the routes of every slice. The caller starts listening. */
 export async function buildApp(deps: Deps): Promise<App> {
   const app = createServer(deps);
@@ -109,7 +108,8 @@ export async function buildApp(deps: Deps): Promise<App> {
   countRequests(app, deps.usage);
   registerAdministration(app, deps);
   registerPlatform(app, { ...deps, throttleFailure });
-  registerDetections(app, { ...deps, throttleFailure });
+  webhookRoutes(app, { ...deps, throttleFailure });
+  registerDetections(app, deps);
   registerLogs(app, deps);
   registerFeed(app, deps);
   registerAgents(app, deps);
@@ -122,7 +122,7 @@ function createServer({ log, config }: Deps): App {
   const app = fastify({
     loggerInstance: log,
     childLoggerFactory: createRequestLogger,
-    bodyLimit: bodyMaxBytes,
+    bodyLimit: 1024 * 1024,
     genReqId: readRequestId,
     // A reverse proxy may pass requests on with the path of the public address or without it.
     rewriteUrl: ({ url = '/' }) => withoutBasePath(url, config.basePath),
@@ -235,7 +235,7 @@ function registerPlatform(app: App, deps: HttpDeps): void {
   eventRoutes(app, deps);
 }
 
-function registerDetections(app: App, deps: HttpDeps): void {
+function registerDetections(app: App, deps: Deps): void {
   detectionRoutes(app, deps);
   summaryRoutes(app, deps);
   suggestionRoutes(app, deps);

@@ -31,12 +31,10 @@ import { AgentCall, AgentCallFilter, AgentCallList, ApproveCall } from './respon
 import { approveCall, declineCall, getCalls } from './responses/agent-calls.ts';
 import type { ActionDeps } from './responses/call-actions.ts';
 import { requestResponse, type RequestResponseDeps } from './responses/request-response.ts';
-import { webhookRoutes, type WebhookRouteDeps } from './triggers/webhook.routes.ts';
 import { replayRun, type ReplayDeps } from './reviews/replay-run.ts';
 
-export function runRoutes(app: App, deps: BackfillDeps & RequestResponseDeps & ActionDeps & WebhookRouteDeps): void {
+export function runRoutes(app: App, deps: BackfillDeps & RequestResponseDeps & ActionDeps): void {
   responseRoutes(app, deps);
-  webhookRoutes(app, deps);
   const route = apiRoutes(app, { tag: 'runs', scope: 'detections:run' });
   route(
     'POST /api/detections/:id/run',

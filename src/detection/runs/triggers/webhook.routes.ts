@@ -6,7 +6,7 @@ import type { FastifyRequest } from 'fastify';
 
 const bodyBytesMax = 256 * 1024;
 
-export type WebhookRouteDeps = ReceiveWebhookDeps & {
+type WebhookRouteDeps = ReceiveWebhookDeps & {
   /** Throws 429 if an address has sent many calls that were refused. */
   throttleFailure: (request: FastifyRequest) => void;
 };
