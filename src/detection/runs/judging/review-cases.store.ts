@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto';
 import { sql, type RawBuilder } from 'kysely';
 import { queryRow, queryRows, type Tx } from '../../../platform/db/db.ts';
 import type { Author } from '../../../platform/http/caller.ts';
@@ -29,16 +28,15 @@ export async function openCases(tx: Tx, key: DetectionKey, cases: readonly NewCa
   const ids = cases.map(({ candidate }) => candidate.id);
   await sql`
     insert into review_cases (organization_id, id, detection_id, kind, suppression_key, entity_key, opened_at, expires_at)
-    select ${key.orgId}::uuid, id, ${key.detectionId}::uuid, 'undecided', suppression_key, entity_key, ${now}::timestamptz,
+    select ${key.orgId}::uuid, id, ${key.detectionId}::uuid, 'undecided', suppression_key, ${entityKey(sql`entity`)}, ${now}::timestamptz,
       ${new Date(now.getTime() + reviewMs)}::timestamptz
     from unnest(${ids}::uuid[], ${cases.map(({ caseKey }) => caseKey)}::text[],
-      ${cases.map(({ candidate }) => toEntityKey(candidate.entity))}::uuid[]) as c (id, suppression_key, entity_key)`.execute(
-    tx,
-  );
+      ${cases.map(({ candidate }) => candidate.entity)}::text[]) as c (id, suppression_key, entity)`.execute(tx);
   await emitCaseEvents(tx, key.orgId, 'review.created', ids);
 }
 
-const toEntityKey = (entity: string): string => hash('md5', entity.toLowerCase());
+/** Returns the key by which the cases of an entity are found, as SQL of its name. */
+export const entityKey = (entity: RawBuilder<unknown>): RawBuilder<unknown> => sql`md5(lower(${entity}))::uuid`;
 
 /** Returns the cases that wait for a person, by the key of the suppression. */
 export async function listOpenCases(
@@ -114,7 +112,7 @@ export function listCases(
     sql`r.organization_id = ${orgId} and ${isInState(state)}`,
     ...(kind === undefined ? [] : [sql`r.kind = ${kind}`]),
     ...(detection === undefined ? [] : [sql`r.detection_id = ${detection}`]),
-    ...(entity === undefined ? [] : [sql`r.entity_key = ${toEntityKey(entity)}::uuid and c.entity = ${entity}`]),
+    ...(entity === undefined ? [] : [sql`r.entity_key = ${entityKey(sql`${entity}::text`)} and c.entity = ${entity}`]),
     ...(after ? [sql`(r.opened_at, r.id) < (${after.at}, ${after.id}::uuid)`] : []),
   ];
   return queryRows<CaseRow>(
@@ -167,7 +165,7 @@ export const listDismissedCases = (
   queryRows<DismissedCase>(tx)`
     select 'review:' || r.id as id, a.name as detection, c.entity, c.severity, r.reason, c.window_to as "lastSeenAt" from ${joined}
     where r.organization_id = ${orgId} and r.state = 'dismissed' and (r.key_id is not null or r.actor is not null)
-      and r.entity_key = ${toEntityKey(entity)}::uuid and c.window_from < ${before} order by r.decided_at desc, r.id desc limit ${limit}`;
+      and r.entity_key = ${entityKey(sql`${entity}::text`)} and c.window_from < ${before} order by r.decided_at desc, r.id desc limit ${limit}`;
 
 /** How a case ended. `author` is null if nobody decided it. */
 export type CaseEnd = {

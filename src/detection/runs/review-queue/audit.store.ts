@@ -3,7 +3,7 @@ import { queryRow, queryRows, type Tx } from '../../../platform/db/db.ts';
 import type { OrgId } from '../../../platform/lib/org-id.ts';
 import type { DetectionKey } from '../../scheduling/timeline.ts';
 import type { Verdict } from '../../verdicts/verdict.ts';
-import { announceCases } from '../judging/review-cases.store.ts';
+import { announceCases, entityKey } from '../judging/review-cases.store.ts';
 
 const daysBack = 7;
 /** An alias is asked this often about one dismissal. Then only a person can decide it. */
@@ -54,7 +54,7 @@ export async function sampleDay(
       where organization_id = ${orgId} and detection_id = ${detectionId} and day = ${day}::date
     )
     insert into review_cases (organization_id, id, detection_id, kind, entity_key, opened_at, expires_at, weight)
-    select ${orgId}::uuid, id, ${detectionId}::uuid, 'audit', md5(lower(entity))::uuid, ${now}::timestamptz, ${now}::timestamptz + ${auditDays},
+    select ${orgId}::uuid, id, ${detectionId}::uuid, 'audit', ${entityKey(sql`entity`)}, ${now}::timestamptz, ${now}::timestamptz + ${auditDays},
       ${dismissals}::float8 / count(*) over () from sample returning id`;
   if (isForPeople)
     await announceCases(
