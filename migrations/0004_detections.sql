@@ -202,7 +202,7 @@ comment on table agent_settings is 'What agents of an organization may use. An o
 comment on column agent_settings.default_tool_names is 'Tools of new detections. Null: none.';
 comment on column agent_settings.hidden_datasets is 'Datasets that are kept from models.';
 comment on column agent_settings.hidden_fields is 'Fields that are kept from models, with dots for keys inside of objects.';
-comment on column agent_settings.audit_percent is 'Share of dismissals that is looked at again, in percent.';
+comment on column agent_settings.audit_percent is 'Percentage of dismissals that are judged again.';
 select tocsin_protect('agent_settings');
 
 create table agent_triggers (

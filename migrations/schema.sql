@@ -596,7 +596,7 @@ create table agent_settings (
   default_tool_names text[], -- Tools of new detections. Null: none.
   hidden_datasets text[] not null, -- Datasets that are kept from models.
   hidden_fields text[] not null, -- Fields that are kept from models, with dots for keys inside of objects.
-  audit_percent double precision not null, -- Share of dismissals that is looked at again, in percent.
+  audit_percent double precision not null, -- Percentage of dismissals that are judged again.
   updated_at timestamp with time zone not null,
   constraint agent_settings_pkey PRIMARY KEY (organization_id),
   constraint agent_settings_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id)

@@ -10,7 +10,7 @@ import { readRecordedJson } from '../recorded-inputs.ts';
 import { readLabels } from './labeled-texts.ts';
 
 type FoolingText = { id: string; title: string; text: string; severityWanted: Severity[] | null };
-/** What a reader must see in a text. An absent field is not labeled. Values are refanged. */
+/** The expected claims about a text. A field without a label is absent. Values are refanged. */
 type ReadingLabel = {
   id: string;
   actors?: string[];

@@ -89,7 +89,7 @@ export async function updateAgent(
   });
 }
 
-/** Of a built-in agent, other fields of its record are ignored, so that a client can send it back. Throws 400 for a prompt. */
+/** Ignores the other fields of the record, so that a client can send back the record that it read. Throws 400 for a prompt. */
 function mergeBuiltIn(before: AgentView, input: UpdateAgent, now: Date): AgentView {
   if (input.systemPrompt !== undefined)
     throw fieldError('/systemPrompt', 'built_in', 'The prompt of a built-in agent cannot be changed.');

@@ -32,7 +32,7 @@ const fields = {
     .min(0)
     .max(100)
     .describe(
-      'Share of the dismissals of each detection and day that is looked at again, at least one and at most 100. 0 turns the audit off. Default: 2.',
+      'Percentage of the dismissals of a detection and day that are judged again, at least one and at most 100 of them. 0 turns the audit off. Default: 2.',
     ),
 };
 
