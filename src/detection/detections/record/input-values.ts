@@ -1,6 +1,7 @@
 import { fieldError } from '../../../platform/lib/errors.ts';
 import type { z } from 'zod';
 import type { AgentInput } from './field-schemas.ts';
+import { escapePointer } from '../../../platform/lib/json/parse-in-slices.ts';
 
 type DeclaredInput = z.infer<typeof AgentInput>;
 export type AgentInputs = readonly DeclaredInput[];
@@ -43,7 +44,7 @@ export function readInputValues(
   given: Readonly<Record<string, unknown>>,
   pointer = '/inputs',
 ): InputValues {
-  const at = (name: string): string => `${pointer}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+  const at = (name: string): string => `${pointer}/${escapePointer(name)}`;
   const unknown = Object.keys(given).find((name) => !declared.some((input) => input.name === name));
   if (unknown !== undefined) throw fieldError(at(unknown), 'unknown_input', `There is no input named "${unknown}".`);
   const values: InputValues = {};

@@ -127,6 +127,18 @@ export async function findCandidate(tx: Tx, orgId: OrgId, id: string): Promise<S
   return found && toStoredCandidate(found);
 }
 
+/** Returns which behavior the first candidate of a hit shows, and the generation of memory that it belongs to. */
+export function findBehaviorOf(
+  tx: Tx,
+  orgId: OrgId,
+  { id, detectionId, windowFrom }: { id: string; detectionId: string; windowFrom: Date },
+): Promise<{ kindKey: string; generation: string } | undefined> {
+  return queryRow<{ kindKey: string; generation: string }>(tx)`
+      select kind_key as "kindKey", generation from candidates
+      where organization_id = ${orgId} and detection_id = ${detectionId} and window_from >= ${windowFrom} and hit_id = ${id}
+      order by window_from limit 1`;
+}
+
 /** Returns the hit of the first of some candidates that has one. */
 export async function findHitOf(tx: Tx, orgId: OrgId, ids: readonly string[]): Promise<string | null> {
   const found = await queryRow<{ hitId: string }>(tx)`

@@ -1,9 +1,10 @@
-import { inOrg, queryRow, type Db } from '../../../platform/db/db.ts';
+import { inOrg, type Db } from '../../../platform/db/db.ts';
 import type { Clock } from '../../../platform/lib/time/clock.ts';
 import { AppError } from '../../../platform/lib/errors.ts';
 import { modelAuthorError } from '../../../platform/models/model-error.ts';
 import { readInputValues } from '../../detections/record/input-values.ts';
 import { scoreModelRun } from '../../verdicts/investigation/score.ts';
+import { findBehaviorOf } from '../judging/candidates.store.ts';
 import type { Judged } from '../judging/judge.ts';
 import { createProposer } from './propose-call.ts';
 import { addVerdict } from '../judging/judging-progress.ts';
@@ -70,10 +71,7 @@ async function readSubject(
   return inOrg(db, orgId, async (tx) => {
     const hit = await findHit(tx, orgId, hitId);
     if (!hit) throw modelAuthorError('unknown_hit', `The hit ${hitId} does not exist any more.`);
-    const found = await queryRow<{ kindKey: string; generation: string }>(tx)`
-        select kind_key as "kindKey", generation from candidates
-        where organization_id = ${orgId} and detection_id = ${hit.detectionId} and window_from >= ${hit.windowFrom} and hit_id = ${hitId}
-        order by window_from limit 1`;
+    const found = await findBehaviorOf(tx, orgId, hit);
     const scope = { detectionId: hit.detectionId, ...(found && { generation: found.generation }) };
     return { candidate: toCandidate(hit, found?.kindKey ?? ''), scope };
   });

@@ -7,7 +7,7 @@ import type { MemoryScope } from '../../analysis/memory/memory.ts';
 import type { Definition } from '../../detections/record/detection-record.ts';
 import type { RunClaim, RunKind } from '../../scheduling/run-claim.ts';
 import type { SiemConnection } from '../../siem/connector.ts';
-import type { RunEvent } from './run-event.ts';
+import type { RunEvent } from './runs.schema.ts';
 import { type RunProgress, noneSuppressed } from './run-progress.ts';
 import { emptyVerdictStats } from '../../verdicts/investigation/score.ts';
 

@@ -6,8 +6,8 @@ import { toRunRecord } from './run-record.ts';
 import type { Run } from './runs.schema.ts';
 import { findRun, isAgentDeleted } from './runs.store.ts';
 
-/** The events of a run, in the order in which they occur. */
-type RunEvent = Extract<EventType, `run.${string}`>;
+/** The types of the events of runs. */
+type RunEventType = Extract<EventType, `run.${string}`>;
 
 /**
  * Emits an event of runs that ended, except those of deleted detections. The revision is the attempt that ended the run, and that of
@@ -16,7 +16,7 @@ type RunEvent = Extract<EventType, `run.${string}`>;
 export async function emitRunEvents(
   tx: Tx,
   orgId: OrgId,
-  { runIds, type }: { runIds: readonly string[]; type: RunEvent },
+  { runIds, type }: { runIds: readonly string[]; type: RunEventType },
 ): Promise<void> {
   await emitEvents(tx, [orgId], [type], async () => {
     const events: OutgoingEvent[] = [];

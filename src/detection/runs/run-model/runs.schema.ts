@@ -81,6 +81,15 @@ export const Suppressed = z
   );
 export type Suppressed = z.infer<typeof Suppressed>;
 
+const RunEvent = z.object({
+  source: z.enum(['manual', ...triggerSources]),
+  triggerId: z.string().nullable(),
+  hitId: z.string().nullable().describe('The hit that a response agent looks into.'),
+  inputs: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])),
+});
+/** What started a run: a person (`manual`) or a trigger. */
+export type RunEvent = z.infer<typeof RunEvent>;
+
 export const Run = z
   .object({
     id: z.string(),
@@ -146,15 +155,7 @@ export const Run = z
     costUsd: CostUsd,
     warnings: z.array(z.object({ code: z.string(), detail: z.string() })),
     failure: Failure.nullable(),
-    event: z
-      .object({
-        source: z.enum(['manual', ...triggerSources]),
-        triggerId: z.string().nullable(),
-        hitId: z.string().nullable().describe('The hit that a response agent looks into.'),
-        inputs: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])),
-      })
-      .nullable()
-      .describe('What the run was started with. Null for a run of a detection without inputs.'),
+    event: RunEvent.nullable().describe('What the run was started with. Null for a run of a detection without inputs.'),
     customInstructions: z
       .string()
       .nullable()

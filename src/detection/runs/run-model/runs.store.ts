@@ -4,14 +4,13 @@ import { timeOfId } from '../../../platform/lib/ids.ts';
 import type { OrgId } from '../../../platform/lib/org-id.ts';
 import type { PageRequest } from '../../../platform/lib/page-request.ts';
 import type { DetectionKey, TimeRange } from '../../scheduling/timeline.ts';
-import type { Run } from './runs.schema.ts';
+import type { Run, RunEvent } from './runs.schema.ts';
 import type { Author } from '../../../platform/http/caller.ts';
 import { insertQueueEntries } from '../../scheduling/run-queue.store.ts';
 import { sumOfCosts } from '../../../platform/models/model-usage.store.ts';
 import { appError } from '../../../platform/lib/errors.ts';
 import type { WindowList } from './run-details.schema.ts';
 import type { InputValues } from '../../detections/record/input-values.ts';
-import type { RunEvent } from './run-event.ts';
 
 type TimeField = 'slotAt' | 'windowFrom' | 'windowTo' | 'startedAt' | 'finishedAt';
 type JsonField = 'windows' | 'phases' | 'entities' | 'scoreCriteria' | 'acceptance' | 'suppressed' | 'warnings';

@@ -2,7 +2,6 @@ import { timingSafeEqual } from 'node:crypto';
 import { acrossOrgs, inOrg, type Db } from '../../../platform/db/db.ts';
 import type { Clock } from '../../../platform/lib/time/clock.ts';
 import { appError } from '../../../platform/lib/errors.ts';
-import type { OrgId } from '../../../platform/lib/org-id.ts';
 import type { Secretbox } from '../../../platform/lib/secretbox.ts';
 import { signDelivery } from '../../../platform/notifications/destination-secrets.ts';
 import { readInputValues, type AgentInputs } from '../../detections/record/input-values.ts';
@@ -35,8 +34,8 @@ export async function receiveWebhook(
   const secret = found && openTriggerSecret(secrets, found.orgId, found.trigger);
   if (!found || secret === undefined || !isSigned(call, secret, now)) throw unauthorized();
   const event = parseBody(call.body);
-  return inOrg(db, found.orgId as OrgId, async (tx) => {
-    const { orgId } = found;
+  const { orgId } = found;
+  const runId = await inOrg(db, orgId, async (tx) => {
     const trigger = await lockTrigger(tx, orgId, triggerId);
     if (!trigger?.enabled) throw appError('conflict', 'The trigger is disabled.');
     const inputs = readInputValues(
@@ -44,12 +43,11 @@ export async function receiveWebhook(
       readEventInputs(trigger.settings.inputs, event),
     );
     const runs = await startTriggeredRuns(tx, orgId, { trigger, events: [{ key: call.id, hitId: null, inputs }] }, now);
-    const runId = runs.get(call.id) ?? null;
-    return { runId };
-  }).then(({ runId }) => {
-    if (runId !== null) return { runId };
-    throw appError('rate_limited', 'The trigger has started as many runs in this hour as it may.');
+    return runs.get(call.id) ?? null;
   });
+  // Thrown after the commit, so that the event counts as skipped.
+  if (runId === null) throw appError('rate_limited', 'The trigger has started as many runs in this hour as it may.');
+  return { runId };
 }
 
 const unauthorized = () =>

@@ -11,7 +11,7 @@ import {
 } from '../../detections/triggers/agent-triggers.store.ts';
 import { insertResponseEntries } from '../../scheduling/run-queue.store.ts';
 import type { ResponseKind } from '../../scheduling/run-claim.ts';
-import type { RunEvent } from '../run-model/run-event.ts';
+import type { RunEvent } from '../run-model/runs.schema.ts';
 
 /** A run of a response agent to start. `question` is what a person asks. */
 type ResponseRun = { runId: string; event: RunEvent; question?: string | undefined };
