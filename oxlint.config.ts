@@ -38,6 +38,7 @@ const rooms: Record<Half, Record<string, string[]>> = {
     'as-code': ['detections', 'managed'],
     library: ['siem', 'analysis', 'log-store', 'log-engine', 'log-query', 'detections', 'managed', 'as-code'],
     packs: ['detections', 'managed', 'as-code'],
+    'response-agents': ['analysis', 'detections', 'managed', 'as-code', 'library'],
     sigma: ['siem', 'matching', 'connections', 'log-engine', 'log-query', 'detections', 'managed'],
     'portable-queries': ['siem', 'matching', 'log-engine', 'log-ingest', 'log-query', 'sigma'],
     continuous: [
@@ -64,6 +65,7 @@ const rooms: Record<Half, Record<string, string[]>> = {
       'hits',
       'skills',
       'detections',
+      'response-agents',
       'continuous',
     ],
     testing: [

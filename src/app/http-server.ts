@@ -10,7 +10,7 @@ import { hitContextRoutes, indicatorContextRoutes } from '../agents/context/cont
 import { mcpEndpointRoutes } from '../agents/mcp-server/mcp-endpoint.routes.ts';
 import { viewRoutes } from '../platform/views/views.routes.ts';
 import { overviewRoutes } from '../agents/overview/overview.routes.ts';
-import { agentRoutes } from '../detection/detections/agents.routes.ts';
+import { agentRoutes } from '../detection/response-agents/agents.routes.ts';
 import { detectionRoutes, suggestionRoutes } from '../detection/detections/detections.routes.ts';
 import { summaryRoutes } from '../detection/detections/summaries/summaries.routes.ts';
 import { agentSettingsRoutes } from '../detection/detections/agent-settings/agent-settings.routes.ts';

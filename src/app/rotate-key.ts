@@ -1,5 +1,5 @@
 import { credentialsColumn } from '../detection/connections/connection-settings.ts';
-import { triggerSecretColumn } from '../detection/detections/agent-triggers.ts';
+import { triggerSecretColumn } from '../detection/response-agents/agent-triggers.ts';
 import { sourceAuthColumn } from '../feed/sources/source-auth.ts';
 import type { Db } from '../platform/db/db.ts';
 import { resealColumn, type ResealResult } from '../platform/db/reseal.store.ts';

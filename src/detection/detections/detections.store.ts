@@ -55,9 +55,12 @@ export async function updateAgent(
 }
 
 function toAuditChange(action: string, agent: AgentRow, before: Detection | null, after: Detection): AuditChange {
-  const resourceType = agent.agent_type === 'detection' ? 'detection' : 'agent';
-  return { action, resourceType, resourceId: agent.id, before, after };
+  return { action, resourceType: resourceTypeOf(agent), resourceId: agent.id, before, after };
 }
+
+/** Returns the type of a resource under which an agent is audited. */
+export const resourceTypeOf = ({ agent_type: type }: Pick<AgentRow, 'agent_type'>): 'detection' | 'agent' =>
+  type === 'detection' ? 'detection' : 'agent';
 
 function promptInsert(author: Author, agent: AgentWithPrompt): RawBuilder<unknown> {
   return sql`

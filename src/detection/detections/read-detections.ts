@@ -21,6 +21,7 @@ import type { AgentQuery, DetectionFilter } from './record/detection-input.schem
 import { toRecord } from './record/detection-record.ts';
 import type { AgentView } from './record/detection-row.ts';
 import type { AgentList, Detection, DetectionList, DismissedList, SuggestionList } from './record/detection.schema.ts';
+import { resourceTypeOf } from './detections.store.ts';
 import { appError } from '../../platform/lib/errors.ts';
 import { insertAudit } from '../../platform/orgs/audit.store.ts';
 
@@ -124,6 +125,27 @@ export const readEditable = async (tx: Tx, scope: ViewScope, id: string): Promis
 /** Locks a detection or suggestion until the transaction ends. Throws 404 for any other id, and 409 if it is deleted. */
 export const lockEditable = async (tx: Tx, scope: ViewScope, id: string): Promise<AgentView> =>
   requireEditable(await lockAgent(tx, scope, id), id);
+
+/** Returns the agent if an organization writes it: a detection, suggestion or response agent, deleted or not. Throws 404 for any other id. */
+export function requireAuthored(agent: AgentView | undefined, id: string): AgentView {
+  if (!agent || agent.is_built_in) throw appError('not_found', `Detection or response agent ${id} not found.`);
+  return agent;
+}
+
+/** Like `requireAuthored`, and locks the agent until the transaction ends. Throws 409 if it is deleted. */
+export async function lockAuthored(tx: Tx, scope: ViewScope, id: string): Promise<AgentView> {
+  const agent = requireAuthored(await lockAgent(tx, scope, id), id);
+  if (agent.deleted_at !== null) throw appError('conflict', `${id} is deleted. Restore it first.`);
+  return agent;
+}
+
+/** Writes the audit row of a change that belongs to an agent of any kind but not to its record. */
+export const auditAgent = (
+  tx: Tx,
+  caller: Caller,
+  agent: Pick<AgentView, 'id' | 'agent_type'>,
+  change: { action: string; before: unknown; after: unknown },
+): Promise<void> => insertAudit(tx, caller, { ...change, resourceType: resourceTypeOf(agent), resourceId: agent.id });
 
 /** Writes the audit row of a change that belongs to a detection but not to its record. */
 export const auditDetection = (

@@ -1,6 +1,6 @@
 import type { ModelBrain } from '../models/model-stand-in.ts';
 import type { TestDatabase } from '../database.ts';
-import { createResponseAgent } from '../../../src/detection/detections/response-agents.ts';
+import { createResponseAgent } from '../../../src/detection/response-agents/response-agents.ts';
 import type { CreateAgent } from '../../../src/detection/detections/record/detection-input.schema.ts';
 import { createSecretbox } from '../../../src/platform/lib/secretbox.ts';
 import { login, startJudgedRuns, verdictOn } from './judged-runs.ts';

@@ -25,7 +25,7 @@ export function promptRoutes(app: App, deps: HistoryDeps): void {
     'GET /api/detections/:id/prompts',
     {
       operationId: 'listPrompts',
-      summary: 'List the versions of a prompt, newest first',
+      summary: 'List the versions of the prompt of a detection or response agent, newest first',
       params: IdPath,
       query: PageQuery,
       returns: PromptList,
@@ -82,7 +82,7 @@ export function revisionRoutes(app: App, deps: HistoryDeps & { models?: ModelAli
     'GET /api/detections/:id/revisions',
     {
       operationId: 'listRevisions',
-      summary: 'List the revisions of a detection, newest first',
+      summary: 'List the revisions of a detection or response agent, newest first',
       params: IdPath,
       query: PageQuery,
       returns: RevisionList,
@@ -93,7 +93,7 @@ export function revisionRoutes(app: App, deps: HistoryDeps & { models?: ModelAli
     'GET /api/detections/:id/revisions/diff',
     {
       operationId: 'compareRevisions',
-      summary: 'Compare two revisions of a detection field by field',
+      summary: 'Compare two revisions field by field',
       params: IdPath,
       query: DiffQuery,
       returns: RevisionDiff,
@@ -102,14 +102,19 @@ export function revisionRoutes(app: App, deps: HistoryDeps & { models?: ModelAli
   );
   route(
     'GET /api/detections/:id/revisions/:revision',
-    { operationId: 'getRevision', summary: 'Get one revision of a detection', params: RevisionPath, returns: Revision },
+    {
+      operationId: 'getRevision',
+      summary: 'Get one revision of a detection or response agent',
+      params: RevisionPath,
+      returns: Revision,
+    },
     ({ caller, params }) => getRevision(deps, caller, params.id, params.revision),
   );
   route(
     'POST /api/detections/:id/revisions/:revision/restore',
     {
       operationId: 'restoreRevision',
-      summary: 'Restore an older revision of a detection as a new revision',
+      summary: 'Restore an older revision as a new revision',
       scope: 'detections:write',
       ignoresBody: true,
       params: RevisionPath,

@@ -120,3 +120,33 @@ test('rejects missing versions, other organizations and deleted detections with 
   expect((await org.call('POST', `${url}/1/activate`)).status).toBe(409);
   expect((await org.call('POST', url, { prompt: 'x' })).status).toBe(409);
 });
+
+test('keeps prompts and revisions of a response agent like those of a detection, and of no built-in agent', async () => {
+  const { id } = await callOk(org, 'POST', '/api/agents', {
+    name: 'Look',
+    systemPrompt: 'one',
+    toolNames: ['get_rows'],
+  });
+  await callOk(org, 'POST', `/api/detections/${id}/prompts`, { prompt: 'two' });
+  expect(await callOk(org, 'POST', `/api/detections/${id}/prompts/2/activate`)).toMatchObject({ revision: 2 });
+  await callOk(org, 'PUT', `/api/agents/${id}`, { toolNames: [] });
+  const { changes } = await callOk(org, 'GET', `/api/detections/${id}/revisions/diff?from=1&to=3`);
+  expect(changes.map(({ field }: Json) => field)).toEqual(['promptVersion', 'systemPrompt', 'toolNames']);
+  const restored = await callOk(org, 'POST', `/api/detections/${id}/revisions/1/restore`);
+  expect(restored).toMatchObject({
+    agentType: 'response',
+    toolNames: ['get_rows'],
+    activeSystemPrompt: { version: 1 },
+  });
+  const { entries } = await callOk(org, 'GET', '/api/audit');
+  const own = entries.filter(({ resourceType, resourceId }: Json) => resourceType === 'agent' && resourceId === id);
+  expect(own.map(({ action }: Json) => action)).toEqual([
+    'agent.updated',
+    'agent.updated',
+    'agent.updated',
+    'agent.prompt_written',
+    'agent.created',
+  ]);
+  const { agents } = await callOk(org, 'GET', '/api/agents?builtIn=true');
+  expect((await org.call('GET', `/api/detections/${agents[0].id}/prompts`)).status).toBe(404);
+});

@@ -18,10 +18,12 @@ import { toRecord } from '../record/detection-record.ts';
 import type { AgentView } from '../record/detection-row.ts';
 import type { Detection } from '../record/detection.schema.ts';
 import type { DetectionKey } from '../../scheduling/timeline.ts';
-import { auditDetection, lockEditable, readDetection } from '../read-detections.ts';
+import { resourceTypeOf } from '../detections.store.ts';
+import { findAgent } from '../detection-views.store.ts';
+import { auditAgent, lockAuthored, requireAuthored } from '../read-detections.ts';
 import type { Clock } from '../../../platform/lib/time/clock.ts';
 
-/** Returns the versions of a detection's prompt, newest first. */
+/** Returns the versions of an agent's prompt, newest first. */
 export function getPrompts(deps: HistoryDeps, caller: Caller, id: string, query: PageQuery): Promise<PromptList> {
   return readHistory(deps, caller, id, async (tx, agent, key) => {
     const { page, nextCursor } = await listNumbered<PromptRow>(
@@ -59,7 +61,7 @@ export function diffPrompts(
 
 /**
  * Stores the next prompt version without activating it, so that replay, shadow runs and backtests can try it first. Throws
- * 409 if the detection is deleted.
+ * 409 if the agent is deleted.
  */
 export async function writePrompt(
   { db, clock }: HistoryDeps,
@@ -70,18 +72,18 @@ export async function writePrompt(
   const now = clock();
   const scope = { orgId: caller.orgId, now };
   return inOrg(db, caller.orgId, async (tx) => {
-    const agent = await lockEditable(tx, scope, id);
+    const agent = await lockAuthored(tx, scope, id);
     const version = agent.latest_prompt_version + 1;
     const key = { orgId: caller.orgId, detectionId: id };
     const { keyId, subject: actor = null } = caller;
     await insertPromptVersion(tx, key, { id: uuidv7(now), version, prompt, description, createdAt: now, keyId, actor });
     const after = { version, prompt, description };
-    await auditDetection(tx, caller, id, { action: 'detection.prompt_written', before: null, after });
+    await auditAgent(tx, caller, agent, { action: `${resourceTypeOf(agent)}.prompt_written`, before: null, after });
     return toPrompt((await findPromptVersion(tx, key, version))!, agent.prompt_version);
   });
 }
 
-/** Activates a prompt version, which creates a revision. Does nothing if the version is active. Throws 409 if the detection is deleted. */
+/** Activates a prompt version, which creates a revision. Does nothing if the version is active. Throws 409 if the agent is deleted. */
 export async function activatePrompt(
   { db, clock }: HistoryDeps,
   caller: Caller,
@@ -90,17 +92,18 @@ export async function activatePrompt(
 ): Promise<Detection> {
   const now = clock();
   return inOrg(db, caller.orgId, async (tx) => {
-    const before = await lockEditable(tx, { orgId: caller.orgId, now }, id);
-    await requireMatch(tx, ifMatch, toRecord(before), { resourceType: 'detection', resourceId: before.id });
+    const before = await lockAuthored(tx, { orgId: caller.orgId, now }, id);
+    const resourceType = resourceTypeOf(before);
+    await requireMatch(tx, ifMatch, toRecord(before), { resourceType, resourceId: before.id });
     const prompt = await getVersion(tx, { orgId: caller.orgId, detectionId: id }, version);
     const after = { ...before, ...toPromptColumns(prompt) };
-    return storeChange(tx, before, after, { caller, action: 'detection.updated', now, gapReason: 'disabled' });
+    return storeChange(tx, before, after, { caller, action: `${resourceType}.updated`, now, gapReason: 'disabled' });
   });
 }
 
 async function getVersion(tx: Tx, key: DetectionKey, version: number): Promise<PromptRow> {
   const found = await findPromptVersion(tx, key, version);
-  if (!found) throw appError('not_found', `Detection ${key.detectionId} has no prompt version ${version}.`);
+  if (!found) throw appError('not_found', `${key.detectionId} has no prompt version ${version}.`);
   return found;
 }
 
@@ -122,7 +125,7 @@ function toPrompt(row: PromptRow, activeVersion: number): PromptVersion {
 
 export type HistoryDeps = { db: Db; clock: Clock };
 
-/** Runs `work` for a detection or suggestion, deleted or not. Throws 404 for any other id. */
+/** Runs `work` for a detection, suggestion or response agent, deleted or not. Throws 404 for any other id. */
 export function readHistory<T>(
   { db, clock }: HistoryDeps,
   caller: Caller,
@@ -131,7 +134,7 @@ export function readHistory<T>(
 ): Promise<T> {
   const { orgId } = caller;
   return inOrg(db, orgId, async (tx) => {
-    const agent = await readDetection(tx, { orgId, now: clock() }, id);
+    const agent = requireAuthored(await findAgent(tx, { orgId, now: clock() }, id), id);
     return work(tx, agent, { orgId, detectionId: id });
   });
 }

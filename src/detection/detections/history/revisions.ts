@@ -13,11 +13,12 @@ import { listNumbered, readHistory, type HistoryDeps, diffTexts, toPromptColumns
 import type { DiffQuery, Revision, RevisionDiff, RevisionList } from './history.schema.ts';
 import type { Detection } from '../record/detection.schema.ts';
 import type { ColumnInput } from '../record/field-types.ts';
-import { lockEditable } from '../read-detections.ts';
+import { resourceTypeOf } from '../detections.store.ts';
+import { lockAuthored } from '../read-detections.ts';
 
 type DefinitionObject = Record<string, unknown>;
 
-/** Returns the revisions of a detection, newest first, with the changed fields, the author and the time. */
+/** Returns the revisions of a detection or response agent, newest first, with the changed fields, the author and the time. */
 export function getRevisions(deps: HistoryDeps, caller: Caller, id: string, query: PageQuery): Promise<RevisionList> {
   return readHistory(deps, caller, id, async (tx, agent, key) => {
     const { page, nextCursor } = await listNumbered<RevisionRow>(
@@ -48,8 +49,7 @@ export function diffRevisions(
   return readHistory(deps, caller, id, async (tx, _agent, key) => {
     const readDefinition = async (parameter: 'from' | 'to', revision: number): Promise<DefinitionObject> => {
       const found = await findRevision(tx, key, revision);
-      if (!found)
-        throw fieldError(`query/${parameter}`, 'unknown_revision', `The detection has no revision ${revision}.`);
+      if (!found) throw fieldError(`query/${parameter}`, 'unknown_revision', `There is no revision ${revision}.`);
       return parseDefinition(found.definition);
     };
     const [old, next] = [await readDefinition('from', from), await readDefinition('to', to)];
@@ -65,7 +65,7 @@ export function diffRevisions(
 
 /**
  * Restores the definition of an older revision as a new revision. Does nothing if the definitions are equal. As with any
- * change, the schedule determines whether the detection is enabled. Throws 409 if it is deleted and 400 for the field whose
+ * change, the schedule determines whether the agent is enabled. Throws 409 if it is deleted and 400 for the field whose
  * old value is no longer valid.
  */
 export async function restoreRevision(
@@ -76,8 +76,9 @@ export async function restoreRevision(
 ): Promise<Detection> {
   const now = deps.clock();
   return inOrg(deps.db, caller.orgId, async (tx) => {
-    const before = await lockEditable(tx, { orgId: caller.orgId, now }, id);
-    await requireMatch(tx, ifMatch, toRecord(before), { resourceType: 'detection', resourceId: before.id });
+    const before = await lockAuthored(tx, { orgId: caller.orgId, now }, id);
+    const resourceType = resourceTypeOf(before);
+    await requireMatch(tx, ifMatch, toRecord(before), { resourceType, resourceId: before.id });
     const key = { orgId: caller.orgId, detectionId: id };
     const found = await findRevision(tx, key, revision);
     if (!found) throw noRevision(id, revision);
@@ -86,7 +87,7 @@ export async function restoreRevision(
     const prompt = (await findPromptVersion(tx, key, definition.promptVersion))!;
     const input = diffDefinition(toDefinition(before), definition);
     const after = { ...mergeUpdate(before, input, now), ...toPromptColumns(prompt) };
-    return storeChange(tx, before, after, { caller, action: 'detection.updated', now, gapReason: 'disabled' });
+    return storeChange(tx, before, after, { caller, action: `${resourceType}.updated`, now, gapReason: 'disabled' });
   });
 }
 
@@ -123,5 +124,4 @@ function toSummary(row: RevisionRow, activeRevision: number): RevisionList['revi
   };
 }
 
-const noRevision = (id: string, revision: number): Error =>
-  appError('not_found', `Detection ${id} has no revision ${revision}.`);
+const noRevision = (id: string, revision: number): Error => appError('not_found', `${id} has no revision ${revision}.`);

@@ -12,8 +12,8 @@ import { deleteGrant, listGrants, upsertGrant, type GrantRow } from './tool-gran
 import type { GrantToolInput, ToolGrant, ToolGrantList, ToolList } from './tool-grants.schema.ts';
 import { findAgent, lockAgent } from '../detection-views.store.ts';
 import type { AgentView } from '../record/detection-row.ts';
-import { auditDetection, requireDetection } from '../read-detections.ts';
-import { auditAgent, requireResponseAgent } from '../response-agents.ts';
+import { resourceTypeOf } from '../detections.store.ts';
+import { auditAgent, requireAuthored } from '../read-detections.ts';
 
 type GrantDeps = { db: Db; clock: Clock };
 /** Lists the tools of the MCP servers that an organization may use. */
@@ -44,7 +44,7 @@ export async function getTools({ mcp }: Pick<ToolDeps, 'mcp'>, caller: Caller): 
 
 export async function getGrants(deps: GrantDeps, caller: Caller, id: string): Promise<ToolGrantList> {
   const grants = await inOrg(deps.db, caller.orgId, async (tx) => {
-    requireGrantee(await findAgent(tx, { orgId: caller.orgId, now: deps.clock() }, id), id);
+    requireAuthored(await findAgent(tx, { orgId: caller.orgId, now: deps.clock() }, id), id);
     return listGrants(tx, caller.orgId, id);
   });
   return { grants: grants.map(toRecord) };
@@ -62,12 +62,12 @@ export async function grantTool(
 ): Promise<ToolGrant> {
   requireScopes(caller, ['detections:read']);
   return inOrg(deps.db, caller.orgId, async (tx) => {
-    const { before, audit } = await lockGrant(tx, deps, caller, { id, tool, ifMatch });
+    const { before, agent } = await lockGrant(tx, deps, caller, { id, tool, ifMatch });
     const { keyId, subject: actor = null } = caller;
     const grant: GrantRow = { tool, settings: toSettings(tool, input), keyId, actor, createdAt: deps.clock() };
     await upsertGrant(tx, { orgId: caller.orgId, detectionId: id }, grant);
     const after = await findGrant(tx, caller.orgId, { id, tool });
-    await audit(tx, caller, id, {
+    await auditAgent(tx, caller, agent, {
       action: 'tool.allowed',
       before: toAudited(before),
       after: toAudited(after),
@@ -80,9 +80,9 @@ export async function grantTool(
 export async function revokeTool(deps: GrantDeps, caller: Caller, key: GrantKey): Promise<ToolGrantList> {
   const { id, tool } = key;
   await inOrg(deps.db, caller.orgId, async (tx) => {
-    const { before, audit } = await lockGrant(tx, deps, caller, key);
+    const { before, agent } = await lockGrant(tx, deps, caller, key);
     await deleteGrant(tx, { orgId: caller.orgId, detectionId: id }, tool);
-    await audit(tx, caller, id, {
+    await auditAgent(tx, caller, agent, {
       action: 'tool.forbidden',
       before: toAudited(before) ?? { tool },
       after: null,
@@ -94,27 +94,18 @@ export async function revokeTool(deps: GrantDeps, caller: Caller, key: GrantKey)
 const findGrant = async (tx: Tx, orgId: OrgId, { id, tool }: GrantKey): Promise<ToolGrant | undefined> =>
   (await listGrants(tx, orgId, id)).map(toRecord).find((grant) => grant.tool === tool);
 
-/** Detections and response agents can be granted tools. Throws 404 for any other agent. */
-const requireGrantee = (agent: AgentView | undefined, id: string): AgentView =>
-  agent?.agent_type === 'response' ? requireResponseAgent(agent, id) : requireDetection(agent, id);
-
-/** Returns a grant with its agent locked, and how to audit a change of that agent. Throws 412 if it is another version than `ifMatch`. */
+/** Returns a grant with its agent, which it locks. Throws 404 for an agent that the organization does not write, and 412 if it is another version than `ifMatch`. */
 async function lockGrant(
   tx: Tx,
   { clock }: GrantDeps,
   { orgId }: Caller,
   { id, tool, ifMatch }: GrantKey,
-): Promise<{ before: ToolGrant | undefined; audit: typeof auditDetection }> {
-  const isResponse = requireGrantee(await lockAgent(tx, { orgId, now: clock() }, id), id).agent_type === 'response';
+): Promise<{ before: ToolGrant | undefined; agent: AgentView }> {
+  const agent = requireAuthored(await lockAgent(tx, { orgId, now: clock() }, id), id);
   const grant = await findGrant(tx, orgId, { id, tool });
-  const resource = {
-    resourceType: isResponse ? 'agent' : 'detection',
-    resourceId: id,
-    action: 'tool.',
-    fields: { tool },
-  };
+  const resource = { resourceType: resourceTypeOf(agent), resourceId: id, action: 'tool.', fields: { tool } };
   await requireMatch(tx, ifMatch, versionOfGrant(grant), resource);
-  return { before: grant, audit: isResponse ? auditAgent : auditDetection };
+  return { before: grant, agent };
 }
 
 /** The version of a grant is its time. */

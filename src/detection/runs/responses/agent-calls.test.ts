@@ -4,7 +4,7 @@ import { judge, startResponses, trigger } from '../../../../test/support/detecti
 import { hour } from '../../../../test/support/detection/scripted-runs.ts';
 import type { ModelTool } from '../../../platform/models/model-tool.ts';
 import type { ModelBrain } from '../../../../test/support/models/model-stand-in.ts';
-import { createTrigger } from '../../detections/agent-triggers.ts';
+import { createTrigger } from '../../response-agents/agent-triggers.ts';
 import { grantTool } from '../../detections/tool-grants/tool-grants.ts';
 import { getComments } from '../../hits/hit-comments.ts';
 import { getHit } from '../../hits/read-hits.ts';

@@ -6,7 +6,8 @@ import type { Caller } from '../../../platform/http/caller.ts';
 import { requireScopes } from '../../../platform/orgs/credentials.ts';
 import { requireModelAlias, type ModelAliases } from '../../detections/record/build-detection.ts';
 import { readInputValues, type AgentInputs } from '../../detections/record/input-values.ts';
-import { auditAgent, lockResponseAgent } from '../../detections/response-agents.ts';
+import { auditAgent } from '../../detections/read-detections.ts';
+import { lockResponseAgent } from '../../response-agents/response-agents.ts';
 import { findHit } from '../../hits/read-hits.store.ts';
 import type { ResponseRequest, RunStarted } from '../run-model/runs.schema.ts';
 import { insertResponseRuns } from '../triggers/start-responses.store.ts';
@@ -37,7 +38,7 @@ export async function requestResponse(
       throw fieldError('/hitId', 'unknown_hit', `There is no hit ${hitId}.`);
     const event = { source: 'manual' as const, triggerId: null, hitId, inputs };
     await insertResponseRuns(tx, { orgId, agentId, kind: 'request', now }, [{ runId, event, question }], caller);
-    await auditAgent(tx, caller, agentId, { action: 'run.requested', before: null, after: { runId, hitId } });
+    await auditAgent(tx, caller, agent, { action: 'run.requested', before: null, after: { runId, hitId } });
   });
   return { runId };
 }

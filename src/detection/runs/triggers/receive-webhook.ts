@@ -5,7 +5,7 @@ import { appError } from '../../../platform/lib/errors.ts';
 import type { Secretbox } from '../../../platform/lib/secretbox.ts';
 import { signDelivery } from '../../../platform/notifications/destination-secrets.ts';
 import { readInputValues, type AgentInputs } from '../../detections/record/input-values.ts';
-import { openTriggerSecret } from '../../detections/agent-triggers.ts';
+import { openTriggerSecret } from '../../response-agents/agent-triggers.ts';
 import { findWebhookAcrossOrgs, lockTrigger } from '../../detections/triggers/agent-triggers.store.ts';
 import type { RunStarted } from '../run-model/runs.schema.ts';
 import { readEventInputs } from './fire-triggers.ts';

@@ -7,23 +7,24 @@ import { createSigningSecret } from '../../platform/notifications/destination-se
 import { uuidv7 } from '../../platform/lib/ids.ts';
 import type { Caller } from '../../platform/http/caller.ts';
 import { requireMatch } from '../../platform/orgs/record-version.ts';
-import { auditAgent, lockResponseAgent, readResponseAgent } from './response-agents.ts';
-import type { AgentRow } from './record/detection-row.ts';
-import { readInputValues, type AgentInputs } from './record/input-values.ts';
+import { auditAgent } from '../detections/read-detections.ts';
+import { lockResponseAgent, readResponseAgent } from './response-agents.ts';
+import type { AgentRow } from '../detections/record/detection-row.ts';
+import { readInputValues, type AgentInputs } from '../detections/record/input-values.ts';
 import {
   deleteTrigger,
   insertTrigger,
   listTriggers,
   updateTrigger,
   type TriggerRow,
-} from './triggers/agent-triggers.store.ts';
+} from '../detections/triggers/agent-triggers.store.ts';
 import type {
   AgentTrigger,
   AgentTriggerList,
   CreateTrigger,
   TriggerSettings,
   UpdateTrigger,
-} from './triggers/agent-triggers.schema.ts';
+} from '../detections/triggers/agent-triggers.schema.ts';
 
 export type TriggerDeps = { db: Db; clock: Clock; secrets: Secretbox };
 
@@ -87,7 +88,7 @@ export async function createTrigger(
     };
     await insertTrigger(tx, orgId, row);
     const after = toRecord(row);
-    await auditAgent(tx, caller, id, { action: 'agent_trigger.created', before: null, after });
+    await auditAgent(tx, caller, agent, { action: 'agent_trigger.created', before: null, after });
     return { ...after, ...(secret === undefined ? {} : { secret }) };
   });
 }
@@ -125,7 +126,7 @@ export async function changeTrigger(
     checkInputs(agent, row.settings);
     await updateTrigger(tx, caller.orgId, row);
     const change = { before: toRecord(before), after: toRecord(row) };
-    await auditAgent(tx, caller, key.id, { action: 'agent_trigger.updated', ...change });
+    await auditAgent(tx, caller, agent, { action: 'agent_trigger.updated', ...change });
     return { ...change.after, ...(secret === undefined ? {} : { secret }) };
   });
 }
@@ -133,10 +134,10 @@ export async function changeTrigger(
 /** Deletes a trigger. Its runs stay. */
 export async function removeTrigger(deps: TriggerDeps, caller: Caller, key: TriggerKey): Promise<AgentTriggerList> {
   await inOrg(deps.db, caller.orgId, async (tx) => {
-    await lockResponseAgent(tx, { orgId: caller.orgId, now: deps.clock() }, key.id);
+    const agent = await lockResponseAgent(tx, { orgId: caller.orgId, now: deps.clock() }, key.id);
     const before = await getTrigger(tx, caller, key);
     await deleteTrigger(tx, caller.orgId, key.triggerId);
-    await auditAgent(tx, caller, key.id, { action: 'agent_trigger.deleted', before: toRecord(before), after: null });
+    await auditAgent(tx, caller, agent, { action: 'agent_trigger.deleted', before: toRecord(before), after: null });
   });
   return getTriggers(deps, caller, key.id);
 }

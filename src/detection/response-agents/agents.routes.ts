@@ -1,12 +1,12 @@
-import type { ModelAliases } from './record/build-detection.ts';
+import type { ModelAliases } from '../detections/record/build-detection.ts';
 import type { App } from '../../platform/http/app-type.ts';
 import { apiRoutes } from '../../platform/http/api-routes.ts';
-import { withDefaultTools } from './agent-settings/agent-settings.ts';
-import { type AgentDeps, getAgent, updateAgent } from './built-in-agents.ts';
-import { deleteAgent, restoreAgent } from './life-cycle.ts';
-import { AgentQuery, CreateAgent, IdPath, UpdateAgent } from './record/detection-input.schema.ts';
-import { getAgents } from './read-detections.ts';
-import { AgentList, Detection } from './record/detection.schema.ts';
+import { withDefaultTools } from '../detections/agent-settings/agent-settings.ts';
+import { type AgentDeps, getAgent, updateAgent } from '../detections/built-in-agents.ts';
+import { deleteAgent, restoreAgent } from '../detections/life-cycle.ts';
+import { AgentQuery, CreateAgent, IdPath, UpdateAgent } from '../detections/record/detection-input.schema.ts';
+import { getAgents } from '../detections/read-detections.ts';
+import { AgentList, Detection } from '../detections/record/detection.schema.ts';
 import { createResponseAgent } from './response-agents.ts';
 import {
   AgentTrigger,
@@ -14,7 +14,7 @@ import {
   CreateTrigger,
   TriggerPath,
   UpdateTrigger,
-} from './triggers/agent-triggers.schema.ts';
+} from '../detections/triggers/agent-triggers.schema.ts';
 import { changeTrigger, createTrigger, getTriggers, removeTrigger, type TriggerDeps } from './agent-triggers.ts';
 
 export function agentRoutes(app: App, deps: AgentDeps & TriggerDeps & { models?: ModelAliases }): void {

@@ -2,16 +2,15 @@ import { inOrgWithCachedPlans, type Db, type Tx } from '../../platform/db/db.ts'
 import type { Clock } from '../../platform/lib/time/clock.ts';
 import { appError } from '../../platform/lib/errors.ts';
 import type { Caller } from '../../platform/http/caller.ts';
-import { insertAudit } from '../../platform/orgs/audit.store.ts';
-import { toNewAgentView } from './create-detection.ts';
-import { findAgent, lockAgent, type ViewScope } from './detection-views.store.ts';
-import { insertAgent } from './detections.store.ts';
-import { buildAgent, checkModelAlias, type ModelAliases } from './record/build-detection.ts';
-import type { CreateAgent } from './record/detection-input.schema.ts';
-import { toRecord } from './record/detection-record.ts';
-import type { AgentView } from './record/detection-row.ts';
-import type { Detection } from './record/detection.schema.ts';
-import { storeCronTrigger } from './triggers/agent-triggers.store.ts';
+import { toNewAgentView } from '../detections/create-detection.ts';
+import { findAgent, lockAgent, type ViewScope } from '../detections/detection-views.store.ts';
+import { insertAgent } from '../detections/detections.store.ts';
+import { buildAgent, checkModelAlias, type ModelAliases } from '../detections/record/build-detection.ts';
+import type { CreateAgent } from '../detections/record/detection-input.schema.ts';
+import { toRecord } from '../detections/record/detection-record.ts';
+import type { AgentView } from '../detections/record/detection-row.ts';
+import type { Detection } from '../detections/record/detection.schema.ts';
+import { storeCronTrigger } from '../detections/triggers/agent-triggers.store.ts';
 
 /** Creates a response agent with its first prompt version and revision. */
 export async function createResponseAgent(
@@ -30,7 +29,7 @@ export async function createResponseAgent(
 }
 
 /** Returns a response agent, deleted or not. Throws 404 for a built-in one and for any other ID. */
-export function requireResponseAgent(agent: AgentView | undefined, id: string): AgentView {
+function requireResponseAgent(agent: AgentView | undefined, id: string): AgentView {
   if (agent?.agent_type !== 'response' || agent.is_built_in)
     throw appError('not_found', `Response agent ${id} not found.`);
   return agent;
@@ -46,11 +45,3 @@ export async function lockResponseAgent(tx: Tx, scope: ViewScope, id: string): P
   if (agent.deleted_at !== null) throw appError('conflict', `Agent ${id} is deleted. Restore it first.`);
   return agent;
 }
-
-/** Writes the audit row of a change that belongs to an agent but not to its record. */
-export const auditAgent = (
-  tx: Tx,
-  caller: Caller,
-  agentId: string,
-  change: { action: string; before: unknown; after: unknown },
-): Promise<void> => insertAudit(tx, caller, { ...change, resourceType: 'agent', resourceId: agentId });
