@@ -37,12 +37,17 @@ export const listTriggers = (tx: Tx, orgId: OrgId, agentId: string): Promise<Tri
     sql`t.organization_id = ${orgId} and t.agent_id = ${agentId} and t.source <> 'cron' order by t.created_at, t.id`,
   );
 
-/** Locks the enabled triggers of live agents for new hits, in the order of their IDs. */
-export const lockHitTriggers = (tx: Tx, orgId: OrgId): Promise<TriggerRow[]> =>
+const firesOnHits = (orgId: OrgId) => sql`t.organization_id = ${orgId} and t.source = 'hit.created' and t.enabled
+  and t.agent_id in (select id from agents where organization_id = ${orgId} and deleted_at is null)`;
+
+/** Lists the enabled triggers of live agents for new hits. */
+export const listHitTriggers = (tx: Tx, orgId: OrgId): Promise<TriggerRow[]> => selectTriggers(tx, firesOnHits(orgId));
+
+/** Locks those of some triggers for new hits that are still enabled, in the order of their IDs. */
+export const lockHitTriggers = (tx: Tx, orgId: OrgId, triggers: readonly TriggerRow[]): Promise<TriggerRow[]> =>
   selectTriggers(
     tx,
-    sql`t.organization_id = ${orgId} and t.source = 'hit.created' and t.enabled
-      and t.agent_id in (select id from agents where organization_id = ${orgId} and deleted_at is null) order by t.id for no key update`,
+    sql`${firesOnHits(orgId)} and t.id = any(${triggers.map(({ id }) => id)}::uuid[]) order by t.id for no key update`,
   );
 
 /** Returns a webhook of a live agent of any organization that is not suspended. */

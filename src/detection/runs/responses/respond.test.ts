@@ -1,17 +1,21 @@
+import { sql } from 'kysely';
 import { expect, test } from 'vitest';
+import { inOrg } from '../../../platform/db/db.ts';
 import { testDatabase } from '../../../../test/support/database.ts';
 import { agentInput, listRuns, startResponses, trigger } from '../../../../test/support/detection/response-runs.ts';
 import { hour } from '../../../../test/support/detection/scripted-runs.ts';
 import { updateAgent } from '../../detections/built-in-agents.ts';
 import { deleteAgent, restoreAgent } from '../../detections/life-cycle.ts';
 import { updateDetection } from '../../detections/update-detection.ts';
-import { createResponseAgent } from '../../detections/response-agents.ts';
-import { changeTrigger, createTrigger, getTriggers } from '../../detections/agent-triggers.ts';
+import { createResponseAgent } from '../../response-agents/response-agents.ts';
+import { changeTrigger, createTrigger, getTriggers } from '../../response-agents/agent-triggers.ts';
 import { getRun, getSteps } from '../read-runs.ts';
 import { requestRun } from '../request-run.ts';
 import { signDelivery } from '../../../platform/notifications/destination-secrets.ts';
 import { receiveWebhook } from '../triggers/receive-webhook.ts';
 import { requestResponse } from './request-response.ts';
+import { fireHitTriggers } from '../triggers/fire-triggers.ts';
+import { lockTrigger } from '../../detections/triggers/agent-triggers.store.ts';
 
 const testDb = await testDatabase();
 
@@ -62,6 +66,28 @@ test('a trigger starts runs only for hits that meet its filter, of a live agent,
   expect(await listRuns(t, deleted.id)).toHaveLength(0);
   const { triggers } = await getTriggers(deps, t.caller, agent.id);
   expect(triggers).toMatchObject([{ id: limited.id, skipped: 1 }]);
+});
+
+test('hits that are found again, and new ones that no filter selects, wait for no trigger', async () => {
+  const { t, deps, agent } = await startResponses(testDb, ['root']);
+  const { orgId } = t.caller;
+  const other = await createTrigger(deps, t.caller, agent.id, { ...trigger, filter: { severity: 'critical' } });
+  const all = await createTrigger(deps, t.caller, agent.id, trigger);
+  await t.runAt(hour(1));
+  const [hit] = await t.select<{ id: string }>`select id from hits`;
+  const fireWhileLocked = (locked: string) =>
+    inOrg(t.deps.db, orgId, async (holder) => {
+      await lockTrigger(holder, orgId, locked);
+      await inOrg(t.deps.db, orgId, async (tx) => {
+        await sql`set local lock_timeout = '100ms'`.execute(tx);
+        await fireHitTriggers(tx, orgId, [hit!.id], t.time.now);
+      });
+    });
+  await fireWhileLocked(other.id);
+  await expect(fireWhileLocked(all.id)).rejects.toThrow('lock timeout');
+  await t.select`update hits set revision = 2`;
+  await fireWhileLocked(all.id);
+  expect(await listRuns(t, agent.id)).toHaveLength(1);
 });
 
 test('inputs are validated, come from the request or from the hit, and reach the model as data', async () => {

@@ -3,6 +3,7 @@ import type { OrgId } from '../../../platform/lib/org-id.ts';
 import { severities } from '../../analysis/candidate.ts';
 import {
   advanceSlot,
+  listHitTriggers,
   lockDueSlotsAcrossOrgs,
   lockHitTriggers,
   type TriggerRow,
@@ -19,13 +20,16 @@ import { startTriggeredRuns } from './start-responses.store.ts';
  * group start one run together, on the most severe of them.
  */
 export async function fireHitTriggers(tx: Tx, orgId: OrgId, ids: readonly string[], now: Date): Promise<void> {
-  if (ids.length === 0) return;
-  const triggers = await lockHitTriggers(tx, orgId);
+  const triggers = ids.length === 0 ? [] : await listHitTriggers(tx, orgId);
   if (triggers.length === 0) return;
   const rows = await listLiveHitsById(tx, orgId, [...ids]);
   const hits = rows.filter(({ revision }) => revision === 1).map(toHit);
-  for (const trigger of triggers) {
-    const matching = hits.filter((hit) => new Date(hit.createdAt) >= trigger.createdAt && matchesFilter(hit, trigger));
+  const listMatching = (trigger: TriggerRow): Hit[] =>
+    hits.filter((hit) => new Date(hit.createdAt) >= trigger.createdAt && matchesFilter(hit, trigger));
+  const concerned = triggers.filter((trigger) => listMatching(trigger).length > 0);
+  // Only those that start a run are locked, so that hits which are found again wait for nobody.
+  for (const trigger of concerned.length === 0 ? [] : await lockHitTriggers(tx, orgId, concerned)) {
+    const matching = listMatching(trigger);
     const byCase = Map.groupBy(matching, ({ id, groupId }) => groupId ?? id);
     const events = [...byCase].map(([key, members]) => {
       const hit = members.reduce((worst, one) => (rank(one) > rank(worst) ? one : worst));
