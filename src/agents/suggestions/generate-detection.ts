@@ -53,7 +53,11 @@ export async function generateDetection(
   caller: Caller,
   input: GenerateRequest,
 ): Promise<GeneratedDetection> {
-  const { intent, siemType = null, toolNames } = await withDefaultTools(deps, caller, input);
+  const {
+    intent,
+    siemType = null,
+    toolNames,
+  } = await inOrg(deps.db, caller.orgId, (tx) => withDefaultTools(tx, caller.orgId, input));
   const isLogStore = siemType === null || siemType.toLowerCase() === 'local';
   const generation = isLogStore
     ? await generateForLogStore(deps, caller, intent)

@@ -1,8 +1,10 @@
 import { inOrg, inOrgWithCachedPlans, type Db, type Tx } from '../../platform/db/db.ts';
 import type { Clock } from '../../platform/lib/time/clock.ts';
+import type { OrgId } from '../../platform/lib/org-id.ts';
 import type { Caller } from '../../platform/http/caller.ts';
 import { applyConnections } from '../scheduling/run-queue.store.ts';
-import { openSchedule } from '../scheduling/schedule-lifecycle.ts';
+import { scheduleInsertSql } from '../scheduling/schedule-lifecycle.ts';
+import { withDefaultTools } from './agent-settings/agent-settings.ts';
 import { checkCanRun, type CheckDetectionDeps } from './check-detection.ts';
 import { checkSkills, findConnected, requireDetectionQuota } from './detection-views.store.ts';
 import { emitDetection, insertAgent, storeQueryWarnings } from './detections.store.ts';
@@ -16,30 +18,38 @@ import type { Detection } from './record/detection.schema.ts';
 
 export type CreateDetectionDeps = { db: Db; clock: Clock; models?: ModelAliases } & CheckDetectionDeps;
 
-/** Creates a detection with its first prompt version, revision and schedule. With `validate`, checks it on its SIEM first and throws 422 if it cannot run. */
+/**
+ * Creates a detection with its first prompt version, revision and schedule. It has the organization's tools, unless `input` specifies tools. With
+ * `validate`, checks it on its SIEM first and throws 422 if it cannot run.
+ */
 export async function createDetection(
   deps: CreateDetectionDeps,
   caller: Caller,
   input: CreateDetection,
   validate = false,
 ): Promise<Detection> {
-  checkModelAlias(deps.models, input.modelAlias);
-  const agent = buildAgent(caller, input, deps.clock());
-  const view = await toNewAgentView(deps, caller, agent);
-  const warnings = validate ? await checkCanRun(deps, caller.orgId, view) : [];
-  const record = toRecord(withQueryWarnings(view, warnings));
-  await inOrgWithCachedPlans(deps.db, caller.orgId, async (tx) => {
+  const { db, models, clock } = deps;
+  const { orgId } = caller;
+  checkModelAlias(models, input.modelAlias);
+  const now = clock();
+  const build = async (tx: Tx): Promise<{ agent: AgentWithPrompt; view: AgentView }> => {
+    const agent = buildAgent(caller, await withDefaultTools(tx, orgId, input), now);
+    return { agent, view: await toNewAgentView(tx, orgId, agent) };
+  };
+  const warnings = validate ? await checkCanRun(deps, orgId, (await inOrg(db, orgId, build)).view) : [];
+  return inOrgWithCachedPlans(db, orgId, async (tx) => {
+    const { agent, view } = await build(tx);
+    const record = toRecord(withQueryWarnings(view, warnings));
     await storeNewDetection(tx, caller, { agent, record });
-    if (warnings.length > 0)
-      await storeQueryWarnings(tx, { orgId: caller.orgId, detectionId: agent.id }, { revision: 1, warnings });
+    if (warnings.length > 0) await storeQueryWarnings(tx, { orgId, detectionId: agent.id }, { revision: 1, warnings });
+    return record;
   });
-  return record;
 }
 
 /** A detection that is not stored yet, with its record. */
 export type NewDetection = { agent: AgentWithPrompt; record: Detection };
 
-/** Builds a detection for `storeNewDetection`. With `validate`, checks it as `createDetection` does. */
+/** Builds a detection for `storeNewDetection`, with the tools of `input` only. With `validate`, checks it as `createDetection` does. */
 export async function prepareDetection(
   deps: CreateDetectionDeps,
   caller: Caller,
@@ -48,7 +58,7 @@ export async function prepareDetection(
 ): Promise<NewDetection> {
   checkModelAlias(deps.models, input.modelAlias);
   const agent = buildAgent(caller, input, deps.clock());
-  const view = await toNewAgentView(deps, caller, agent);
+  const view = await inOrg(deps.db, caller.orgId, (tx) => toNewAgentView(tx, caller.orgId, agent));
   if (validate) await checkCanRun(deps, caller.orgId, view);
   return { agent, record: toRecord(view) };
 }
@@ -56,22 +66,9 @@ export async function prepareDetection(
 /** Stores a new detection with its first prompt version, revision and schedule. Throws 409 if it is enabled and the quota is used up. */
 export async function storeNewDetection(tx: Tx, caller: Caller, { agent, record }: NewDetection): Promise<void> {
   if (agent.enabled) await requireDetectionQuota(tx, caller.orgId);
-  await insertAgent(tx, caller, agent, { action: 'detection.created', record });
-  await openAgentSchedule(tx, caller, agent);
-  await emitDetection(tx, 'detection.created', record);
-}
-
-/** Returns the view of an agent that is not stored yet. Throws 400 if its connection does not belong to the organization, or a skill does not exist. */
-export async function toNewAgentView({ db }: { db: Db }, caller: Caller, agent: AgentWithPrompt): Promise<AgentView> {
-  const isLocal = agent.connection_id === null && agent.siem_type === null;
-  const isConnected = isLocal || (await inOrg(db, caller.orgId, (tx) => findConnected(tx, agent)));
-  if (agent.skills !== null) await inOrg(db, caller.orgId, (tx) => checkSkills(tx, caller.orgId, agent));
-  return { ...agent, ...emptyStats, siem_connected: isConnected };
-}
-
-/** Coverage of the detection begins at the last slot before its creation. */
-async function openAgentSchedule(tx: Tx, { orgId }: Caller, agent: AgentWithPrompt): Promise<void> {
-  await openSchedule(tx, {
+  const { orgId } = caller;
+  // Coverage begins at the last slot before the creation.
+  const schedule = scheduleInsertSql({
     orgId,
     detectionId: agent.id,
     cron: zonedCron(agent),
@@ -79,5 +76,16 @@ async function openAgentSchedule(tx: Tx, { orgId }: Caller, agent: AgentWithProm
     lookbackMinutes: agent.lookback_minutes,
     now: agent.updated_at,
   });
-  if (agent.connection_id !== null || agent.siem_type !== null) await applyConnections(tx, orgId, agent.id);
+  await insertAgent(tx, caller, agent, { action: 'detection.created', record, schedule });
+  if (schedule && !isLocal(agent)) await applyConnections(tx, orgId, agent.id);
+  await emitDetection(tx, 'detection.created', record);
 }
+
+/** Returns the view of an agent that is not stored yet. Throws 400 if its connection does not belong to the organization, or a skill does not exist. */
+export async function toNewAgentView(tx: Tx, orgId: OrgId, agent: AgentWithPrompt): Promise<AgentView> {
+  const isConnected = isLocal(agent) || (await findConnected(tx, agent));
+  if (agent.skills !== null) await checkSkills(tx, orgId, agent);
+  return { ...agent, ...emptyStats, siem_connected: isConnected };
+}
+
+const isLocal = (agent: AgentWithPrompt): boolean => agent.connection_id === null && agent.siem_type === null;

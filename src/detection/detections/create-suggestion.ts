@@ -43,7 +43,7 @@ export async function createSuggestion(
     suggestion_fingerprint: suggestionFingerprint(detection),
     suggestion_key: proposal?.key ?? null,
   } satisfies AgentWithPrompt;
-  const view = await toNewAgentView(deps, caller, agent);
+  const view = await inOrg(deps.db, caller.orgId, (tx) => toNewAgentView(tx, caller.orgId, agent));
   const warnings = validate ? await checkCanRun(deps, caller.orgId, view) : [];
   const record = toRecord(withQueryWarnings(view, warnings));
   await inOrg(deps.db, caller.orgId, async (tx) => {

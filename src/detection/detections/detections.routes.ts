@@ -1,6 +1,5 @@
 import type { App } from '../../platform/http/app-type.ts';
 import { apiRoutes } from '../../platform/http/api-routes.ts';
-import { withDefaultTools } from './agent-settings/agent-settings.ts';
 import { createDetection, type CreateDetectionDeps } from './create-detection.ts';
 import {
   CreateDetection,
@@ -55,8 +54,7 @@ export function detectionRoutes(app: App, deps: UpdateDetectionDeps): void {
       hasEtag: true,
       ignoresUnknownQuery: true,
     },
-    async ({ caller, query, body }) =>
-      createDetection(deps, caller, await withDefaultTools(deps, caller, body), query.validate === 'true'),
+    ({ caller, query, body }) => createDetection(deps, caller, body, query.validate === 'true'),
   );
   route(
     'GET /api/detections/:id',

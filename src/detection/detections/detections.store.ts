@@ -17,12 +17,12 @@ import { emitEvents } from '../../platform/notifications/emit-events.ts';
 import { isEventType } from '../../platform/notifications/event-types.ts';
 import { deleteRowsWithValue, replaceValue } from '../../platform/db/erasure.store.ts';
 
-/** Stores an agent with its first prompt version, its first revision and the audit row in one statement. */
+/** Stores an agent with its first prompt version, its first revision, its schedule and the audit row in one statement. */
 export async function insertAgent(
   tx: Tx,
   author: Author,
   agent: AgentWithPrompt,
-  { action, record }: { action: string; record: Detection },
+  { action, record, schedule = null }: { action: string; record: Detection; schedule?: RawBuilder<unknown> | null },
 ): Promise<void> {
   const change = toAuditChange(action, agent, null, record);
   const columns = Object.entries(toAgentRow(agent));
@@ -30,6 +30,7 @@ export async function insertAgent(
     with agent as (
       insert into agents (${sql.join(columns.map(([name]) => sql.ref(name)))}) values (${sql.join(columns.map(([, value]) => value))})
     ), prompt as (${promptInsert(author, agent)}), revision as (${revisionInsert(author, agent)})
+    ${schedule ? sql`, schedule as (${schedule})` : sql``}
     ${auditInsertSql(author, change)}`.execute(tx);
 }
 

@@ -1,7 +1,6 @@
 import type { ModelAliases } from '../detections/record/build-detection.ts';
 import type { App } from '../../platform/http/app-type.ts';
 import { apiRoutes } from '../../platform/http/api-routes.ts';
-import { withDefaultTools } from '../detections/agent-settings/agent-settings.ts';
 import { type AgentDeps, getAgent, updateAgent } from '../detections/built-in-agents.ts';
 import { deleteAgent, restoreAgent } from '../detections/life-cycle.ts';
 import { AgentQuery, CreateAgent, IdPath, UpdateAgent } from '../detections/record/detection-input.schema.ts';
@@ -42,7 +41,7 @@ export function agentRoutes(app: App, deps: AgentDeps & TriggerDeps & { models?:
       returns: Detection,
       hasEtag: true,
     },
-    async ({ caller, body }) => createResponseAgent(deps, caller, await withDefaultTools(deps, caller, body)),
+    ({ caller, body }) => createResponseAgent(deps, caller, body),
   );
   route(
     'GET /api/agents/:id',

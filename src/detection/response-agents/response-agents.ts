@@ -2,6 +2,7 @@ import { inOrgWithCachedPlans, type Db, type Tx } from '../../platform/db/db.ts'
 import type { Clock } from '../../platform/lib/time/clock.ts';
 import { appError } from '../../platform/lib/errors.ts';
 import type { Caller } from '../../platform/http/caller.ts';
+import { withDefaultTools } from '../detections/agent-settings/agent-settings.ts';
 import { toNewAgentView } from '../detections/create-detection.ts';
 import { findAgent, lockAgent, type ViewScope } from '../detections/detection-views.store.ts';
 import { insertAgent } from '../detections/detections.store.ts';
@@ -12,20 +13,21 @@ import type { AgentView } from '../detections/record/detection-row.ts';
 import type { Detection } from '../detections/record/detection.schema.ts';
 import { storeCronTrigger } from '../detections/triggers/agent-triggers.store.ts';
 
-/** Creates a response agent with its first prompt version and revision. */
+/** Creates a response agent with its first prompt version and revision. It has the organization's tools, unless `input` specifies tools. */
 export async function createResponseAgent(
   deps: { db: Db; clock: Clock; models?: ModelAliases },
   caller: Caller,
   input: CreateAgent,
 ): Promise<Detection> {
   checkModelAlias(deps.models, input.modelAlias);
-  const agent = buildAgent(caller, input, deps.clock());
-  const record = toRecord(await toNewAgentView(deps, caller, agent));
-  await inOrgWithCachedPlans(deps.db, caller.orgId, async (tx) => {
+  const now = deps.clock();
+  return inOrgWithCachedPlans(deps.db, caller.orgId, async (tx) => {
+    const agent = buildAgent(caller, await withDefaultTools(tx, caller.orgId, input), now);
+    const record = toRecord(await toNewAgentView(tx, caller.orgId, agent));
     await insertAgent(tx, caller, agent, { action: 'agent.created', record });
-    await storeCronTrigger(tx, agent, agent.created_at);
+    await storeCronTrigger(tx, agent, now);
+    return record;
   });
-  return record;
 }
 
 /** Returns a response agent, deleted or not. Throws 404 for a built-in one and for any other ID. */

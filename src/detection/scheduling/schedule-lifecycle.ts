@@ -1,4 +1,4 @@
-import { sql } from 'kysely';
+import { sql, type RawBuilder } from 'kysely';
 import { queryRow, type Tx } from '../../platform/db/db.ts';
 import { parseStoredCron, nextSlot } from '../../platform/lib/time/cron.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
@@ -32,18 +32,25 @@ type ScheduleRow = Omit<DueSchedule, 'cron' | 'next_slot_at'> & {
 const slotsMax = 5000;
 
 /**
- * Creates the schedule of a detection that has a cron schedule. Coverage starts at the latest slot at or before `now`. A
- * detection that already has a schedule keeps its timeline: its schedule is changed instead.
+ * Returns the statement that creates the schedule of a detection, unless it has one, or null for a detection without a cron schedule. Coverage
+ * starts at the latest slot at or before `now`.
  */
-export async function openSchedule(tx: Tx, settings: ScheduleSettings): Promise<void> {
+export function scheduleInsertSql(settings: ScheduleSettings): RawBuilder<unknown> | null {
   const { orgId, detectionId, cron, active, lookbackMinutes, now, delayMs = 0 } = settings;
-  if (cron === null) return;
+  if (cron === null) return null;
   const from = coverageStart(cron, delayMs, now);
   const nextSlotAt = active ? nextSlot(parseStoredCron(cron), now) : null;
-  const { numAffectedRows } = await sql`
+  return sql`
     insert into schedules (organization_id, detection_id, cron, active, next_slot_at, coverage_from, boundary_at, lookback_minutes, delay_ms)
     values (${orgId}, ${detectionId}, ${cron}, ${active}, ${nextSlotAt}, ${from}, ${from}, ${lookbackMinutes}, ${delayMs})
-    on conflict do nothing`.execute(tx);
+    on conflict do nothing`;
+}
+
+/** Creates the schedule of a detection. One that already has a schedule keeps its timeline: its schedule is changed instead. */
+export async function openSchedule(tx: Tx, settings: ScheduleSettings): Promise<void> {
+  const insert = scheduleInsertSql(settings);
+  if (insert === null) return;
+  const { numAffectedRows } = await insert.execute(tx);
   if (!numAffectedRows) await changeSchedule(tx, { ...settings, reason: 'disabled' });
 }
 

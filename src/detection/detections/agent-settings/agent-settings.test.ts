@@ -68,3 +68,11 @@ test('a new detection gets the default tools unless its request specifies tools'
   expect(await toolsOf({ toolNames: [] })).toEqual([]);
   expect(await toolsOf({ toolNames: null })).toEqual([]);
 });
+
+test('an imported detection gets the default tools too', async () => {
+  const org = await newOrg();
+  await change(org, { defaultToolNames: ['get_rows'] });
+  await org.call('POST', '/api/detections/import', { detections: [detectionBody({ name: 'Imported' })] });
+  const { body } = await org.call('GET', '/api/detections');
+  expect(body.detections).toMatchObject([{ name: 'Imported', toolNames: ['get_rows'] }]);
+});

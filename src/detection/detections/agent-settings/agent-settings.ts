@@ -1,5 +1,6 @@
-import { inOrg, type Db } from '../../../platform/db/db.ts';
+import { inOrg, type Db, type Tx } from '../../../platform/db/db.ts';
 import { fieldError } from '../../../platform/lib/errors.ts';
+import type { OrgId } from '../../../platform/lib/org-id.ts';
 import type { Caller } from '../../../platform/http/caller.ts';
 import { insertAudit } from '../../../platform/orgs/audit.store.ts';
 import { requireMatch } from '../../../platform/orgs/record-version.ts';
@@ -50,14 +51,14 @@ export function changeAgentSettings(
   });
 }
 
-/** Returns a request for a new detection with the organization's tools, unless it specifies tools. */
+/** Returns a request for a new agent with the organization's tools, unless it specifies tools. */
 export async function withDefaultTools<Input extends { toolNames?: string[] | null | undefined }>(
-  { db }: AgentSettingsDeps,
-  { orgId }: Caller,
+  tx: Tx,
+  orgId: OrgId,
   input: Input,
 ): Promise<Input> {
   if (input.toolNames !== undefined) return input;
-  const { defaultToolNames } = await inOrg(db, orgId, (tx) => readAgentSettings(tx, orgId));
+  const { defaultToolNames } = await readAgentSettings(tx, orgId);
   return defaultToolNames === null ? input : { ...input, toolNames: defaultToolNames };
 }
 
