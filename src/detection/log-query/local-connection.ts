@@ -6,7 +6,7 @@ import { lateMsMax, promptMs } from '../log-engine/sql/slot-time.ts';
 import { hasSegments } from '../log-store/segments.store.ts';
 import { duck, quoteIdentifier, type SqlText } from '../log-engine/sql/sql-text.ts';
 import { listDatasets } from './datasets/list-datasets.ts';
-import { inspectQuery, distinctDatasets, listDatasetsRead } from './search/inspect-query.ts';
+import { inspectQuery, distinctDatasets, readQuerySources } from './search/inspect-query.ts';
 import { searchLogWindows } from './search/search-windows.ts';
 import { checkLogsQuery, findOldestEventTime, searchLogs, type SearchLogsDeps } from './search/search-logs.ts';
 
@@ -18,7 +18,7 @@ export function localConnection(deps: SearchLogsDeps, orgId: OrgId): SiemConnect
       searchLogWindows(deps, orgId, { query, windows, limits }, signal),
     check: (query, signal) => checkLogsQuery(deps, orgId, query, signal),
     fields: () => listLogFields(deps, orgId),
-    datasetsOf: (query, signal) => listDatasetsRead(deps, orgId, query, signal),
+    sourcesOf: (query, signal) => readQuerySources(deps, orgId, query, signal),
     hasEvents: (query, window, signal) => haveEvents(deps, orgId, { query, window }, signal),
     firstEventAt: (query, signal, ingestedBefore) =>
       findOldestEventTime(deps, orgId, { query, ingestedBefore }, signal),

@@ -106,6 +106,12 @@ export type DatasetFields = {
   lastEventAt?: string | null;
 };
 
+/** A field of a dataset. The keys of nested objects are joined by dots. */
+export type DatasetField = { dataset: string; field: string };
+
+/** The datasets that a query reads, and by column, in lower case, the field that it returns unchanged, as far as that is certain. */
+export type QuerySources = { datasets: string[]; fields: ReadonlyMap<string, DatasetField> };
+
 /** How code and models write queries for a connection. */
 export type QueryGuide = {
   /** The query language. */
@@ -161,8 +167,8 @@ export type SiemConnection = {
   guide?: QueryGuide;
   /** `limits.hidden` applies to every query. */
   canHide?: true;
-  /** Returns the names of the datasets that a query reads. Absent: unknown. */
-  datasetsOf?: (query: string, signal: AbortSignal) => Promise<string[]>;
+  /** Returns what a query reads. Absent: unknown. */
+  sourcesOf?: (query: string, signal: AbortSignal) => Promise<QuerySources>;
   /** Returns whether all datasets of a query have events in a window, or null if that is unknown. Absent: unknown. */
   hasEvents?: (query: string, window: QueryWindow, signal: AbortSignal) => Promise<boolean | null>;
   /** Throws a SiemError if the SIEM is unreachable or rejects the credentials. */

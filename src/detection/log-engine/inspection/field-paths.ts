@@ -123,7 +123,7 @@ function listResults(node: TreeNode): TreeNode[] {
 const isText = (type: unknown): boolean => (type as TreeNode)['id'] === 'VARCHAR';
 
 /** Returns the keys of a JSON path or pointer. Undefined for lists and wildcards. */
-function parseJsonPath(path: string): string[] | undefined {
+export function parseJsonPath(path: string): string[] | undefined {
   const steps = parseSteps(path);
   return steps?.every((step) => 'key' in step) ? keysOf(steps) : undefined;
 }

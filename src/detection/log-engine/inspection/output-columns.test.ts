@@ -33,6 +33,27 @@ test.each(certain)('%s has the columns %s', async (sql, kinds, columns) => {
   expect(await kindsOf(sql, columns)).toBe(kinds);
 });
 
+test.each([
+  [
+    'SELECT user, u.ip AS address, request.headers.host FROM auth u',
+    'user=auth.user address=auth.ip host=auth.request.headers.host',
+  ],
+  ['SELECT _event->>\'$.a."b c"\' AS x, CAST(port AS VARCHAR) AS y FROM auth', 'x=auth.a.b c y=auth.port'],
+  ['WITH f AS (SELECT "User" AS u FROM Auth) SELECT v FROM (SELECT u AS v FROM f)', 'v=auth.User'],
+  ['SELECT a.user, b.ip AS user2 FROM auth a JOIN vpn b ON a.ip = b.ip', 'user=auth.user user2=vpn.ip'],
+  ['SELECT x FROM (SELECT *, ip AS x FROM auth)', ''],
+  ['SELECT user FROM auth JOIN vpn ON true', ''],
+  ['SELECT user FROM auth UNION SELECT owner FROM vpn', ''],
+  ["SELECT upper(user) AS user, winlog(_event, 'User') AS w, count(*) AS n FROM auth", ''],
+  ["SELECT user FROM (SELECT 'bob' AS user FROM auth)", ''],
+])('%s returns the fields %s unchanged', async (sql, origins) => {
+  const { outputs } = inspectTree(await serializeTree(connection, sql));
+  const known = outputs.flatMap((output) =>
+    'star' in output || !output.origin ? [] : [`${output.name}=${output.origin.table}.${output.origin.keys.join('.')}`],
+  );
+  expect(known.join(' ')).toBe(origins);
+});
+
 /** Queries that write a value of their own, or a count of something else, into their first column. */
 const planted = [
   "SELECT 'backup job' AS user FROM auth",

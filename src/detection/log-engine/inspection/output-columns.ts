@@ -1,6 +1,7 @@
 import type { ColumnKind } from '../../siem/connector.ts';
 import { aggregateFunctions } from '../sql/allowed-functions.ts';
 import { foldName } from '../table-names.ts';
+import { parseJsonPath } from './field-paths.ts';
 import {
   constantText,
   functionName,
@@ -12,8 +13,14 @@ import {
   type TreeNode,
 } from '../parse-tree.ts';
 
-/** A column that a query returns, or all columns of what it reads (`*`), of which none is worse than `kind`. */
-export type OutputColumn = { name: string; kind: ColumnKind } | { star: true; kind: ColumnKind };
+/** The keys of an event of a table that lead to a value. Those of the whole event are empty. */
+type Origin = { table: string; keys: string[] };
+
+/** What is known of an expression. `origin`: the value comes unchanged from there. */
+type Expression = { kind: ColumnKind; origin?: Origin | undefined };
+
+/** A column that a query returns, or all columns of what it reads (`*`), of which none is worse than `kind`. `origin` of `*` is the whole event. */
+export type OutputColumn = ({ name: string } | { star: true }) & Expression;
 
 /** The columns of a query. `isEvents`: each row is one event of a dataset, and no event has two rows. */
 type Query = { columns: readonly OutputColumn[]; isEvents: boolean };
@@ -28,7 +35,10 @@ type Ctes = ReadonlyMap<string, Query>;
 
 const columnsMax = 1_000;
 const unknown: Query = { columns: [{ star: true, kind: 'other' }], isEvents: false };
-const events: Query = { columns: [{ star: true, kind: 'value' }], isEvents: true };
+const eventsOf = (table: string): Query => ({
+  columns: [{ star: true, kind: 'value', origin: { table, keys: [] } }],
+  isEvents: true,
+});
 
 /**
  * Returns what is certain of the columns that a statement returns: whether each has values of events as they are, or an aggregate of them. In any
@@ -86,7 +96,7 @@ function readSetOperation(node: TreeNode, ctes: Ctes): Query {
   const all = [...left, ...right];
   const isByPosition = node['setop_type'] === 'UNION' && !all.some((column) => 'star' in column);
   if (!isByPosition || left.length !== right.length) return { columns: collapse(all), isEvents: false };
-  const columns = left.map((column, at) => ({ ...column, kind: commonKind([column, right[at]!]) }));
+  const columns = left.map((column, at) => ({ ...column, kind: commonKind([column, right[at]!]), origin: undefined }));
   return { columns, isEvents: false };
 }
 
@@ -115,7 +125,8 @@ const countEntries = (list: unknown): number => (Array.isArray(list) ? list.leng
 
 function readTable(from: TreeNode, ctes: Ctes): Query {
   if (from['type'] === 'SUBQUERY') return readQuery((from['subquery'] as TreeNode)['node'], ctes);
-  return from['type'] === 'BASE_TABLE' ? (ctes.get(foldName(String(from['table_name']))) ?? events) : unknown;
+  const table = foldName(String(from['table_name']));
+  return from['type'] === 'BASE_TABLE' ? (ctes.get(table) ?? eventsOf(table)) : unknown;
 }
 
 /** A join multiplies rows, unless it only tests whether the other side has one. */
@@ -140,7 +151,7 @@ function listDefined(list: readonly TreeNode[]): ReadonlySet<string> {
 function readItem(item: TreeNode, from: From): OutputColumn[] {
   if (item['class'] === 'STAR') return readStar(item, from);
   const column = item['class'] === 'COLUMN_REF' ? (item['column_names'] as string[]).at(-1)! : '';
-  return [{ name: aliasOf(item) || column.toLowerCase(), kind: kindOf(item, from) }];
+  return [{ name: aliasOf(item) || column.toLowerCase(), ...readExpression(item, from) }];
 }
 
 function readStar(item: TreeNode, { sources }: From): OutputColumn[] {
@@ -149,47 +160,73 @@ function readStar(item: TreeNode, { sources }: From): OutputColumn[] {
   const changes = ['replace_list', 'rename_list'].some((key) => countEntries(item[key]) > 0);
   if (columns.length === 0 || changes || item['columns'] === true || item['expr']) return [...unknown.columns];
   const excludes = ['exclude_list', 'qualified_exclude_list'].some((key) => countEntries(item[key]) > 0);
-  return excludes ? collapse(columns) : columns;
+  return excludes && columns.length > 1 ? collapse(columns) : columns;
 }
 
 /** Readers of one key of an object, which return what it contains. */
 const keyReaders = new Set(['->', '->>', 'json_extract', 'json_extract_string', 'winlog']);
 const aggregates: Readonly<Record<string, ColumnKind>> = { count: 'count', sum: 'sum', min: 'least', max: 'greatest' };
 
-function kindOf(node: TreeNode, from: From): ColumnKind {
-  if (node['class'] === 'COLUMN_REF') return kindOfColumn(node['column_names'] as string[], from);
+function readExpression(node: TreeNode, from: From): Expression {
+  if (node['class'] === 'COLUMN_REF') return readColumn(node['column_names'] as string[], from);
   if (node['class'] === 'CAST') {
     const isText = (node['cast_type'] as TreeNode)['id'] === 'VARCHAR';
-    return isText && isValue(node['child'], from) ? 'value' : 'other';
+    return (isText && readValue(node['child'], from)) || other;
   }
   const name = functionName(node);
-  if (name === undefined) return 'other';
+  if (name === undefined) return other;
   const [first, second] = operandsOf(node);
-  if (keyReaders.has(name)) return constantText(second) !== undefined && isValue(first, from) ? 'value' : 'other';
-  if (!from.isEvents) return 'other';
+  if (keyReaders.has(name)) return readKey(name, constantText(second), readValue(first, from));
+  return { kind: from.isEvents ? kindOfAggregate(node, name, from) : 'other' };
+}
+
+const other: Expression = { kind: 'other' };
+
+/** Returns what is known of an expression if it is a value. */
+function readValue(node: unknown, from: From): Expression | undefined {
+  const read = isNode(node) ? readExpression(node, from) : other;
+  return read.kind === 'value' ? read : undefined;
+}
+
+function readKey(name: string, path: string | undefined, object: Expression | undefined): Expression {
+  if (path === undefined || !object) return other;
+  // `winlog` reads one of several keys.
+  const keys = name === 'winlog' ? undefined : parseJsonPath(path);
+  return { kind: 'value', origin: keys && extend(object.origin, keys) };
+}
+
+const extend = (origin: Origin | undefined, keys: readonly string[]): Origin | undefined =>
+  origin && { ...origin, keys: [...origin.keys, ...keys] };
+
+function kindOfAggregate(node: TreeNode, name: string, from: From): ColumnKind {
   if (name === 'count_star') return 'count';
   const kind = Object.hasOwn(aggregates, name) ? aggregates[name]! : 'other';
-  if (kind === 'other' || operandsOf(node).length !== 1) return 'other';
-  const isCounted = kind === 'count' && !node['distinct'] && first!['class'] === 'CONSTANT' && !isNull(first!);
+  const [first, ...rest] = operandsOf(node);
+  if (kind === 'other' || !first || rest.length > 0) return 'other';
+  const isCounted = kind === 'count' && !node['distinct'] && first['class'] === 'CONSTANT' && !isNull(first);
   if (isCounted) return 'count';
-  if (!isValue(first, from)) return 'other';
+  if (!readValue(first, from)) return 'other';
   if (!node['distinct']) return kind;
   return kind === 'count' ? 'countDistinct' : kind === 'sum' ? 'other' : kind;
 }
 
-const isValue = (node: unknown, from: From): boolean => isNode(node) && kindOf(node, from) === 'value';
-
-/** Returns the kind of a column of the sources. A key inside of a value is a value. */
-function kindOfColumn(names: readonly string[], { sources, defined }: From): ColumnKind {
-  const [head, ...rest] = names.map((name) => name.toLowerCase()) as [string, ...string[]];
-  const source = sources.find(({ alias }) => alias === head);
+/** A key inside of a value is a value. */
+function readColumn(names: readonly string[], { sources, defined }: From): Expression {
+  const source = sources.find(({ alias }) => alias === names[0]!.toLowerCase());
   // A whole row may have columns of any kind.
-  if (source && rest.length === 0) return 'other';
-  if (defined.has(head)) return 'other';
-  const [column, keys] = source ? [rest[0]!, rest.slice(1)] : [head, rest];
-  const found = (source ? [source] : sources).flatMap(({ columns }) => findColumns(columns, column));
+  if (source && names.length === 1) return other;
+  if (defined.has(names[0]!.toLowerCase())) return other;
+  const [column, ...keys] = (source ? names.slice(1) : names) as [string, ...string[]];
+  const found = (source ? [source] : sources).flatMap(({ columns }) => findColumns(columns, column.toLowerCase()));
   const kind = commonKind(found);
-  return keys.length === 0 || kind === 'value' ? kind : 'other';
+  if (keys.length > 0 && kind !== 'value') return other;
+  return { kind, origin: found.length === 1 ? originOfColumn(found[0]!, column, keys) : undefined };
+}
+
+/** Returns where a column comes from that a column of a source, or its `*`, stands for. */
+function originOfColumn(found: OutputColumn, column: string, keys: readonly string[]): Origin | undefined {
+  const isKey = 'star' in found && column.toLowerCase() !== '_event';
+  return extend(found.origin, isKey ? [column, ...keys] : keys);
 }
 
 /** Returns every column that a name may stand for. */

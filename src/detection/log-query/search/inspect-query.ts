@@ -1,6 +1,7 @@
 import { historySuffix, isDatasetName } from '../../log-store/catalog/catalog.ts';
 import { queryCharsMax, type LogEngine } from '../../log-engine/process/engine.ts';
 import { queryNotAllowed } from '../../log-engine/engine-failures.ts';
+import type { DatasetField, QuerySources } from '../../siem/connector.ts';
 import { readLookbackMs } from '../../siem/query-text.ts';
 import type { Inspection } from '../../log-engine/inspection/inspection.ts';
 
@@ -41,6 +42,24 @@ export async function listDatasetsRead(
   signal?: AbortSignal,
 ): Promise<string[]> {
   return distinctDatasets((await inspectQuery(deps, organization, query, signal)).sources);
+}
+
+/** Returns what a query reads. Throws query_not_allowed and query_error. */
+export async function readQuerySources(
+  deps: { engine: LogEngine },
+  organization: string,
+  query: string,
+  signal?: AbortSignal,
+): Promise<QuerySources> {
+  const { sources, inspection } = await inspectQuery(deps, organization, query, signal);
+  const datasetByTable = new Map(sources.map(({ name, dataset }) => [name, dataset]));
+  const fields = inspection.outputs.flatMap((output): [string, DatasetField][] => {
+    const dataset = output.origin && datasetByTable.get(output.origin.table);
+    return 'star' in output || !dataset || output.origin!.keys.length === 0
+      ? []
+      : [[output.name, { dataset, field: output.origin!.keys.join('.') }]];
+  });
+  return { datasets: distinctDatasets(sources), fields: new Map(fields) };
 }
 
 function findSources(inspection: Inspection): QuerySource[] {

@@ -6,7 +6,7 @@ import { singleQuoted, toRegex } from '../sweep-language.ts';
 export type LogStoreFunctions = Required<
   Pick<
     SiemConnection,
-    'search' | 'searchWindows' | 'check' | 'fields' | 'firstEventAt' | 'lateEvents' | 'hasEvents' | 'datasetsOf'
+    'search' | 'searchWindows' | 'check' | 'fields' | 'firstEventAt' | 'lateEvents' | 'hasEvents' | 'sourcesOf'
   >
 >;
 

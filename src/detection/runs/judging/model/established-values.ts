@@ -6,7 +6,7 @@ import {
   UnsupportedError,
   type CountsQuery,
 } from '../../../siem/dialects/dialect.ts';
-import { SiemError, type QueryRow } from '../../../siem/connector.ts';
+import { SiemError, type DatasetField, type QueryRow, type QuerySources } from '../../../siem/connector.ts';
 import { runCounts } from '../../../tools/count-by.ts';
 import type { CaseFile } from '../../../verdicts/claims/case-file.ts';
 import type { CitedCell } from '../../../verdicts/claims/citations.ts';
@@ -25,7 +25,10 @@ const lookbackDays = 37;
 const recentDays = 7;
 const daySeconds = 86_400;
 
-type Lookup = { run: ActiveRun; file: CaseFile; entityField: string; from: Date; to: Date; signal: AbortSignal };
+/** Returns the fields of datasets that a column of an observation, or of the candidate's rows, stands for. */
+type FindFields = (observation: string, column: string) => Promise<DatasetField[]>;
+
+type Lookup = { run: ActiveRun; file: CaseFile; findFields: FindFields; from: Date; to: Date; signal: AbortSignal };
 
 /**
  * Finds out which of the cited values are established: values of at most 64 characters and three words that at least five other entities had on at least
@@ -37,16 +40,15 @@ export async function findEstablished(
   { file, cells, signal }: { file: CaseFile; cells: readonly CitedCell[]; signal: AbortSignal },
 ): Promise<IsEstablished> {
   const asked = new Map(cells.filter(isShort).map((cell) => [keyOf(cell.field, cell.text), cell]));
-  const { entity, rows, facts } = file.candidate;
-  const entityField = rows.flatMap(({ fields }) => Object.entries(fields)).find(([, value]) => value === entity)?.[0];
-  if (asked.size === 0 || entityField === undefined || !run.connection.guide) return () => false;
+  const { entity, facts } = file.candidate;
+  if (asked.size === 0 || !run.connection.guide) return () => false;
   const windowFrom = new Date(String(facts['windowFrom']));
   const from = new Date(windowFrom.getTime() - lookbackDays * dayMs);
   const to = new Date(windowFrom.getTime() - recentDays * dayMs);
-  const lookup = { run, file, entityField, from, to, signal };
+  const lookup = { run, file, findFields: createFindFields(run, file, signal), from, to, signal };
   const found = new Set<string>();
   for (const [key, cell] of [...asked].slice(0, cellsMax))
-    if (cell.field !== entityField && (await isEstablished(db, lookup, cell))) found.add(key);
+    if (cell.text !== entity && (await isEstablished(db, lookup, cell))) found.add(key);
   return ({ field, value }) => found.has(keyOf(field, value));
 }
 
@@ -56,9 +58,13 @@ const isShort = ({ proof, text }: CitedCell): boolean =>
   proof === 'if-established' && text.length <= lengthMax && text.trim().split(/\s+/).length <= wordsMax;
 
 async function isEstablished(db: Db, lookup: Lookup, cell: CitedCell): Promise<boolean> {
-  const { run, entityField, file } = lookup;
-  const where = butNot(equalsText(cell.field, cell.text), equalsText(entityField, file.candidate.entity));
-  for (const dataset of await listDatasets(lookup, cell)) {
+  const { run, file, findFields } = lookup;
+  const { entity } = file.candidate;
+  const entityFields = await findEntityFields(lookup, cell.observation);
+  for (const { dataset, field } of await findFields(cell.observation, cell.field)) {
+    const entityField = entityFields.find((one) => one.dataset === dataset)?.field;
+    if (entityField === undefined || entityField === field) continue;
+    const where = butNot(equalsText(field, cell.text), equalsText(entityField, entity));
     const entities = await count(lookup, dataset, { where, by: { field: entityField }, limit: entitiesRead });
     const names = entities.map((row) => String(row[countColumns.value] ?? '')).filter((name) => name !== '');
     if (names.length < entitiesMin) continue;
@@ -70,13 +76,52 @@ async function isEstablished(db: Db, lookup: Lookup, cell: CitedCell): Promise<b
   return false;
 }
 
-/** Returns the datasets in which a cell stands: the one that its observation counted, or those that its query reads. */
-async function listDatasets({ run, file, signal }: Lookup, cell: CitedCell): Promise<string[]> {
-  const observation = file.observations.find(({ id }) => id === cell.observation);
-  const { dataset } = (observation?.input ?? {}) as { dataset?: unknown };
-  if (typeof dataset === 'string') return [dataset];
-  const query = observation ? observation.query : run.definition.detectionQuery;
-  return query === null ? [] : ((await run.connection.datasetsOf?.(query, signal).catch(rethrowUnlessRefused)) ?? []);
+/** Returns the fields that have the entity: those of the rows of the observation itself first, because another dataset may call it otherwise. */
+async function findEntityFields({ file, findFields }: Lookup, observation: string): Promise<DatasetField[]> {
+  const { candidate, observations } = file;
+  const sources = [
+    { id: observation, rows: observations.find(({ id }) => id === observation)?.rows ?? [] },
+    { id: 'rows', rows: candidate.rows },
+  ];
+  const fields: DatasetField[] = [];
+  for (const { id, rows } of sources) {
+    const column = rows
+      .flatMap((row) => Object.entries(row.fields))
+      .find(([, value]) => value === candidate.entity)?.[0];
+    if (column !== undefined) fields.push(...(await findFields(id, column)));
+  }
+  return fields;
+}
+
+/** A column that a query renames stands for the field that it comes from, and any other for the field of its name. */
+function createFindFields(run: ActiveRun, file: CaseFile, signal: AbortSignal): FindFields {
+  const read = new Map<string, Promise<QuerySources>>();
+  const readSources = (query: string): Promise<QuerySources> => {
+    const sources = read.get(query) ?? run.connection.sourcesOf!(query, signal).catch(toNoSources);
+    read.set(query, sources);
+    return sources;
+  };
+  return async (observationId, column) => {
+    const observation = file.observations.find(({ id }) => id === observationId);
+    // A count names its dataset and its field.
+    const { dataset } = (observation?.input ?? {}) as { dataset?: unknown };
+    if (typeof dataset === 'string') return [{ dataset, field: column }];
+    const query = observation ? observation.query : run.definition.detectionQuery;
+    if (query === null || !run.connection.sourcesOf) return [];
+    const { datasets, fields } = await readSources(query);
+    const renamed = findRenamed(fields, column);
+    return renamed ? [renamed] : datasets.map((name) => ({ dataset: name, field: column }));
+  };
+}
+
+/** Returns the field of a column, or of a key inside of a column. */
+function findRenamed(fields: QuerySources['fields'], column: string): DatasetField | undefined {
+  const keys = column.split('.');
+  for (let length = keys.length; length > 0; length -= 1) {
+    const found = fields.get(keys.slice(0, length).join('.').toLowerCase());
+    if (found) return { ...found, field: [found.field, ...keys.slice(length)].join('.') };
+  }
+  return undefined;
 }
 
 async function count(
@@ -93,6 +138,8 @@ async function count(
     return rethrowUnlessRefused(error);
   }
 }
+
+const toNoSources = (error: unknown): QuerySources => ({ datasets: rethrowUnlessRefused(error), fields: new Map() });
 
 /** A query that a SIEM refuses finds nothing, which proves nothing. */
 function rethrowUnlessRefused(error: unknown): never[] {

@@ -50,7 +50,8 @@ const limited = `The built-in analyst asks its questions about at most ${candida
 
 /** Returns the datasets of the detection's query. Other SIEMs than the embedded log store do not say which these are. */
 async function findDatasets({ connection, definition }: ActiveRun, signal: AbortSignal): Promise<string[]> {
-  return (await connection.datasetsOf?.(definition.detectionQuery, signal).catch(() => [])) ?? [];
+  const sources = await connection.sourcesOf?.(definition.detectionQuery, signal).catch(() => undefined);
+  return sources?.datasets ?? [];
 }
 
 type FollowUpInput = { judged: Judged; candidate: Candidate; datasets: string[]; signal: AbortSignal };

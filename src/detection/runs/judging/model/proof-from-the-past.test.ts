@@ -20,9 +20,9 @@ const stand = await startModelStandIn('anthropic', ({ turns }) => {
 const { deps, newOrg } = await startApp({ clock: () => now, deps: { models: createScriptedModels({ m: stand.url }) } });
 
 const signIn = (user: string, time: Date, more: object = {}) => ({ time, user, office: 'north', room: user, ...more });
-async function newCase(detectionQuery: string): Promise<{ org: TestOrg; id: string }> {
+async function newCase(detectionQuery: string, entityField = 'user'): Promise<{ org: TestOrg; id: string }> {
   const org = await newOrg();
-  const more = { detectionCategory: 'custom', detectionQuery, entityField: 'user', planningMode: 'never' };
+  const more = { detectionCategory: 'custom', detectionQuery, entityField, planningMode: 'never' };
   const { id } = await postDetection(org, more);
   return { org, id };
 }
@@ -35,22 +35,33 @@ async function run(org: TestOrg, id: string, from: Date): Promise<void> {
 const listHits = async (org: TestOrg): Promise<{ entity: string; verdict: string }[]> =>
   (await callOk(org, 'GET', '/api/hits?limit=100')).hits;
 
-test('a value of the log store that many others had for long proves a dismissal, and one of the entity alone does not', async () => {
-  const { org, id } = await newCase(`SELECT _id, _time, "user", office, room FROM auth WHERE "user" = 'eve'`);
-  const others = ['a', 'b', 'c', 'd', 'e'].flatMap((user) =>
-    Array.from({ length: 9 }, (_, n) => signIn(user, day(n + 10))),
-  );
-  await callOk(org, 'POST', '/api/logs/auth?history=true', [...others, signIn('eve', day(2)), signIn('eve', day(1))]);
-  await callOk(org, 'PUT', `/api/detections/${id}`, { modelAlias: 'm' });
-  citeFor = (rowId) => ({ observation: 'rows', rowId, field: 'office', value: 'north' });
-  await run(org, id, day(2));
-  expect(await listHits(org)).toEqual([]);
-  // The verifier cannot see that from the cell.
-  expect(stand.checked.some(({ turns }) => turns[0]!.text.includes('Many others have had this value'))).toBe(true);
-  citeFor = (rowId) => ({ observation: 'rows', rowId, field: 'room', value: 'eve' });
-  await run(org, id, day(1));
-  expect(await listHits(org)).toMatchObject([{ entity: 'eve' }]);
-});
+test.each([
+  ['', 'office', 'room', `SELECT _id, _time, "user", office, room FROM auth WHERE "user" = 'eve'`],
+  [
+    ' whatever the query calls it',
+    'room',
+    'office',
+    `WITH a AS (SELECT _id, _time, _event, room, "user" AS actor FROM auth) SELECT _id, _time, actor, _event->>'$.office' AS room, room AS office FROM a WHERE actor = 'eve'`,
+  ],
+])(
+  'a value of the log store that many others had for long proves a dismissal, and one of the entity alone does not%s',
+  async (_, common, own, query) => {
+    const { org, id } = await newCase(query, query.includes('actor') ? 'actor' : 'user');
+    const others = ['a', 'b', 'c', 'd', 'e'].flatMap((user) =>
+      Array.from({ length: 9 }, (_, n) => signIn(user, day(n + 10))),
+    );
+    await callOk(org, 'POST', '/api/logs/auth?history=true', [...others, signIn('eve', day(2)), signIn('eve', day(1))]);
+    await callOk(org, 'PUT', `/api/detections/${id}`, { modelAlias: 'm' });
+    citeFor = (rowId) => ({ observation: 'rows', rowId, field: common, value: 'north' });
+    await run(org, id, day(2));
+    expect(await listHits(org)).toEqual([]);
+    // The verifier cannot see that from the cell.
+    expect(stand.checked.some(({ turns }) => turns[0]!.text.includes('Many others have had this value'))).toBe(true);
+    citeFor = (rowId) => ({ observation: 'rows', rowId, field: own, value: 'eve' });
+    await run(org, id, day(1));
+    expect(await listHits(org)).toMatchObject([{ entity: 'eve' }]);
+  },
+);
 
 test('counts earlier findings of a detection as recurrence, but no milder ones', async () => {
   const { org, id } = await newCase(`SELECT _id, _time, "user", severity FROM auth`);
