@@ -297,8 +297,8 @@ create table library_installs (
   primary key (organization_id, library_id),
   foreign key (organization_id, detection_id) references agents (organization_id, id)
 );
-comment on table library_installs is 'Shipped detections that the organization has installed, with the version of each.';
-comment on column library_installs.library_id is 'Id of the shipped detection: the name of its file in library/.';
+comment on table library_installs is 'Shipped detections and response agents that the organization has installed, with the version of each.';
+comment on column library_installs.library_id is 'Id of the shipped detection: the name of its file in library/. Of a shipped response agent, the path of its file, such as agents/triage.';
 comment on column library_installs.version is 'Version of the shipped detection that was installed last.';
 comment on column library_installs.fields is 'JSON of the fields and tests of that version. What differs from them was edited by the organization.';
 comment on column library_installs.datasets is 'JSON object: the organization''s name of each dataset that has another name there.';

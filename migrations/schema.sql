@@ -692,10 +692,10 @@ create policy every on skill_versions to tocsin_system using (true) with check (
 create policy own on skill_versions to tocsin_app using ((organization_id = ( SELECT tocsin_org() AS tocsin_org))) with check ((organization_id = ( SELECT tocsin_org() AS tocsin_org)));
 grant select, insert, update, delete on skill_versions to tocsin_app, tocsin_system;
 
--- Shipped detections that the organization has installed, with the version of each.
+-- Shipped detections and response agents that the organization has installed, with the version of each.
 create table library_installs (
   organization_id uuid not null,
-  library_id text not null, -- Id of the shipped detection: the name of its file in library/.
+  library_id text not null, -- Id of the shipped detection: the name of its file in library/. Of a shipped response agent, the path of its file, such as agents/triage.
   detection_id uuid not null,
   version text not null, -- Version of the shipped detection that was installed last.
   fields text not null, -- JSON of the fields and tests of that version. What differs from them was edited by the organization.

@@ -26,7 +26,7 @@ test('the packed package runs compiled below node_modules, with its threads, eng
   expect(paths.filter((path) => /\.ts$|\.test\.js$/.test(path))).toEqual([]);
   expect(paths).not.toContain('migrations/schema.sql');
   expect([...new Set(paths.map((path) => path.split('/')[0]))].toSorted()).toEqual(
-    'CHANGELOG.md LICENSE README.md bin deploy dist library migrations openapi.json package.json sigma skills web'.split(
+    'CHANGELOG.md LICENSE README.md agents bin deploy dist library migrations openapi.json package.json sigma skills web'.split(
       ' ',
     ),
   );

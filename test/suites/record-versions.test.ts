@@ -225,7 +225,7 @@ test('an erasure is a change of the notes and lists that had the value', async (
 /** Operations without a version of a record, by reason. */
 const withoutVersion: Record<string, RegExp> = {
   'creates a record, or adds to a history, and replaces nothing':
-    /^(?:create\w+|sendLogs|installShippedDetections|applyPack|generateDetection|addHitComment)$/,
+    /^(?:create\w+|sendLogs|installShippedDetections|applyPack|generateDetection|addHitComment|addShippedAgent)$/,
   'reads, converts, checks or starts, and changes no record that people edit':
     /^(?:check|convert|lookUp|preview|backtest|backfill|test|search|pull|replay|redeliver|run[ADT]|estimate|receiveWebhook)\w*$/,
   'removes what it names, whatever it contains':
@@ -234,8 +234,8 @@ const withoutVersion: Record<string, RegExp> = {
   'switches to a state that it names, and answers 409 in another one':
     /^(?:suspend|resume|cancel|snooze|end|approve|decline|decide)\w+$|^(?:splitItem|mergeItem|retractItem|withdrawRetraction)$/,
   'checks the states itself, and undoes only what did not change since': /^undoHitGroupStatus$/,
-  'takes whole detections from a file or from the library, which is the truth':
-    /^(?:importDetections|updateShippedDetections)$/,
+  'takes whole detections or agents from a file or from the library, which is the truth':
+    /^(?:importDetections|updateShippedDetections|updateShippedAgent)$/,
 };
 
 type Operation = { operationId: string; parameters?: { $ref?: string }[]; requestBody?: unknown };

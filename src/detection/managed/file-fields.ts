@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { detectionFields, type DetectionField } from '../detections/record/detection-fields.ts';
-import { CreateDetection } from '../detections/record/detection-input.schema.ts';
+import { CreateDetection, type CreateAgent } from '../detections/record/detection-input.schema.ts';
 import type { Detection } from '../detections/record/detection.schema.ts';
 import { TestSet } from '../detections/test-cases.schema.ts';
 
@@ -30,6 +30,9 @@ const isTestField = (name: string): boolean => name in testDefaults;
 export function toFileFields(record: Detection, { tests, localQuery }: TestSet): FileFields {
   return toCanonicalFields({ ...record, systemPrompt: record.activeSystemPrompt.prompt, tests, localQuery });
 }
+
+/** Returns the fields of a response agent that a create body sets. */
+export const toAgentFields = (body: CreateAgent): FileFields => toCanonicalFields(body);
 
 /** A file cannot be used. The message has the file, line and field of each problem. */
 export class DetectionFileError extends Error {}

@@ -63,14 +63,30 @@ export async function createTrigger(
   deps: TriggerDeps,
   caller: Caller,
   id: string,
-  { source, name, enabled, ...settings }: CreateTrigger,
+  trigger: CreateTrigger,
 ): Promise<AgentTrigger> {
   const { orgId } = caller;
-  const now = deps.clock();
   return inOrg(deps.db, orgId, async (tx) => {
-    const agent = await lockResponseAgent(tx, { orgId, now }, id);
+    const agent = await lockResponseAgent(tx, { orgId, now: deps.clock() }, id);
     if ((await listTriggers(tx, orgId, id)).length >= triggersMax)
       throw appError('conflict', `Agent ${id} has ${triggersMax} triggers, as many as it may have.`);
+    const [created] = await insertTriggers(tx, deps, caller, { agent, triggers: [trigger] });
+    return created!;
+  });
+}
+
+/** Stores new triggers of a locked or new agent. Throws 400 for inputs that the agent does not declare. */
+export async function insertTriggers(
+  tx: Tx,
+  deps: TriggerDeps,
+  caller: Caller,
+  { agent, triggers }: { agent: AgentRow; triggers: readonly CreateTrigger[] },
+): Promise<AgentTrigger[]> {
+  const { orgId } = caller;
+  const { id } = agent;
+  const now = deps.clock();
+  const created: AgentTrigger[] = [];
+  for (const { source, name, enabled, ...settings } of triggers) {
     checkInputs(agent, settings);
     const triggerId = uuidv7(now);
     const secret = source === 'webhook' ? createSigningSecret() : undefined;
@@ -89,8 +105,9 @@ export async function createTrigger(
     await insertTrigger(tx, orgId, row);
     const after = toRecord(row);
     await auditAgent(tx, caller, agent, { action: 'agent_trigger.created', before: null, after });
-    return { ...after, ...(secret === undefined ? {} : { secret }) };
-  });
+    created.push({ ...after, ...(secret === undefined ? {} : { secret }) });
+  }
+  return created;
 }
 
 /** Changes a trigger. Absent fields are unchanged. Throws 412 if it is another version than `ifMatch`. */

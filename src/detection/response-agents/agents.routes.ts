@@ -14,6 +14,8 @@ import {
   TriggerPath,
   UpdateTrigger,
 } from '../detections/triggers/agent-triggers.schema.ts';
+import { AddShippedAgent, ShippedAgentList, ShippedAgentUpdate, ShippedPath } from './shipped-agents.schema.ts';
+import { addShippedAgent, listShippedAgents, updateShippedAgent } from './shipped-agents.ts';
 import { changeTrigger, createTrigger, getTriggers, removeTrigger, type TriggerDeps } from './agent-triggers.ts';
 
 export function agentRoutes(app: App, deps: AgentDeps & TriggerDeps & { models?: ModelAliases }): void {
@@ -82,7 +84,48 @@ export function agentRoutes(app: App, deps: AgentDeps & TriggerDeps & { models?:
     { operationId: 'restoreAgent', summary: 'Restore a deleted response agent', ...versioned, ignoresBody: true },
     ({ caller, params, request }) => restoreAgent(deps, caller, params.id, request.headers['if-match']),
   );
+  shippedRoutes(app, deps);
   triggerRoutes(app, deps);
+}
+
+function shippedRoutes(app: App, deps: TriggerDeps & { models?: ModelAliases }): void {
+  const route = apiRoutes(app, { tag: 'agents', scope: 'detections:write' });
+  route(
+    'GET /api/shipped-agents',
+    {
+      operationId: 'listShippedAgents',
+      summary: 'List the response agents that ship with the service',
+      description: 'None of them does anything until you add it.',
+      scope: 'detections:read',
+      returns: ShippedAgentList,
+    },
+    ({ caller }) => listShippedAgents(deps, caller),
+  );
+  route(
+    'POST /api/shipped-agents/:name',
+    {
+      operationId: 'addShippedAgent',
+      summary: 'Add a shipped response agent, which then runs for new hits',
+      isBodyOptional: true,
+      params: ShippedPath,
+      body: AddShippedAgent,
+      returns: Detection,
+      hasEtag: true,
+    },
+    ({ caller, params, body }) => addShippedAgent(deps, caller, params.name, body),
+  );
+  route(
+    'POST /api/shipped-agents/:name/update',
+    {
+      operationId: 'updateShippedAgent',
+      summary: 'Update an added agent to the shipped version',
+      description: 'Fields that you edited keep your value and are reported. Its triggers stay as they are.',
+      ignoresBody: true,
+      params: ShippedPath,
+      returns: ShippedAgentUpdate,
+    },
+    ({ caller, params }) => updateShippedAgent(deps, caller, params.name),
+  );
 }
 
 function triggerRoutes(app: App, deps: TriggerDeps): void {

@@ -3,7 +3,7 @@ import type { Clock } from '../../platform/lib/time/clock.ts';
 import { appError } from '../../platform/lib/errors.ts';
 import type { Caller } from '../../platform/http/caller.ts';
 import { withDefaultTools } from '../detections/agent-settings/agent-settings.ts';
-import { toNewAgentView } from '../detections/create-detection.ts';
+import { toNewAgentView, type NewDetection } from '../detections/create-detection.ts';
 import { findAgent, lockAgent, type ViewScope } from '../detections/detection-views.store.ts';
 import { insertAgent } from '../detections/detections.store.ts';
 import { buildAgent, checkModelAlias, type ModelAliases } from '../detections/record/build-detection.ts';
@@ -13,21 +13,34 @@ import type { AgentView } from '../detections/record/detection-row.ts';
 import type { Detection } from '../detections/record/detection.schema.ts';
 import { storeCronTrigger } from '../detections/triggers/agent-triggers.store.ts';
 
+type CreateAgentDeps = { db: Db; clock: Clock; models?: ModelAliases };
+
 /** Creates a response agent with its first prompt version and revision. It has the organization's tools, unless `input` specifies tools. */
 export async function createResponseAgent(
-  deps: { db: Db; clock: Clock; models?: ModelAliases },
+  deps: CreateAgentDeps,
   caller: Caller,
   input: CreateAgent,
 ): Promise<Detection> {
-  checkModelAlias(deps.models, input.modelAlias);
-  const now = deps.clock();
-  return inOrgWithCachedPlans(deps.db, caller.orgId, async (tx) => {
-    const agent = buildAgent(caller, await withDefaultTools(tx, caller.orgId, input), now);
-    const record = toRecord(await toNewAgentView(tx, caller.orgId, agent));
-    await insertAgent(tx, caller, agent, { action: 'agent.created', record });
-    await storeCronTrigger(tx, agent, now);
-    return record;
-  });
+  const { record } = await inOrgWithCachedPlans(deps.db, caller.orgId, (tx) =>
+    insertResponseAgent(tx, deps, caller, input),
+  );
+  return record;
+}
+
+/** Like `createResponseAgent`, in the caller's transaction. */
+export async function insertResponseAgent(
+  tx: Tx,
+  { models, clock }: Omit<CreateAgentDeps, 'db'>,
+  caller: Caller,
+  input: CreateAgent,
+): Promise<NewDetection> {
+  checkModelAlias(models, input.modelAlias);
+  const now = clock();
+  const agent = buildAgent(caller, await withDefaultTools(tx, caller.orgId, input), now);
+  const record = toRecord(await toNewAgentView(tx, caller.orgId, agent));
+  await insertAgent(tx, caller, agent, { action: 'agent.created', record });
+  await storeCronTrigger(tx, agent, now);
+  return { agent, record };
 }
 
 /** Returns a response agent, deleted or not. Throws 404 for a built-in one and for any other ID. */

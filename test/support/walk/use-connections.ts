@@ -52,6 +52,9 @@ async function useResponseAgents({ clock }: Deps, { get, post, put, remove }: Ap
   await remove(`${url}/triggers/${triggerId}`);
   await remove(url);
   await post(`${url}/restore`);
+  await get('/api/shipped-agents');
+  await post('/api/shipped-agents/triage', { modelAlias: 'walked', filter: { severity: 'high' } });
+  await post('/api/shipped-agents/triage/update');
 }
 
 /** Calls every operation on connections and MCP servers, with a SIEM and a server that respond. */

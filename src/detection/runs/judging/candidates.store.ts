@@ -2,6 +2,7 @@ import { sql, type RawBuilder } from 'kysely';
 import { queryRow, queryRows, type Tx } from '../../../platform/db/db.ts';
 import type { OrgId } from '../../../platform/lib/org-id.ts';
 import { severities, type Candidate, type Facts, type RenderedRow } from '../../analysis/candidate.ts';
+import type { Definition } from '../../detections/record/detection-record.ts';
 import type { DetectionKey } from '../../scheduling/timeline.ts';
 import type { Observation } from '../../verdicts/observation.ts';
 import type { Verdict } from '../../verdicts/verdict.ts';
@@ -137,6 +138,21 @@ export function findBehaviorOf(
       select kind_key as "kindKey", generation from candidates
       where organization_id = ${orgId} and detection_id = ${detectionId} and window_from >= ${windowFrom} and hit_id = ${id}
       order by window_from limit 1`;
+}
+
+/** Returns the definition of the detection of a hit, at the revision of the first run that found the hit, or the current one if that run is deleted. */
+export async function findDefinitionOf(
+  tx: Tx,
+  orgId: OrgId,
+  { id, detectionId }: { id: string; detectionId: string },
+): Promise<Definition> {
+  const found = await queryRow<{ definition: string }>(tx)`
+      select v.definition from agents a join agent_revisions v on v.organization_id = a.organization_id and v.agent_id = a.id
+        and v.revision = coalesce((
+          select r.revision from hit_occurrences o join runs r on r.organization_id = o.organization_id and r.id = o.run_id
+          where o.organization_id = ${orgId} and o.hit_id = ${id} and r.revision is not null order by o.seen_at limit 1), a.revision)
+      where a.organization_id = ${orgId} and a.id = ${detectionId}`;
+  return JSON.parse(found!.definition) as Definition;
 }
 
 /** Returns the hit of the first of some candidates that has one. */

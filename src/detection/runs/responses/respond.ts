@@ -4,17 +4,18 @@ import { AppError } from '../../../platform/lib/errors.ts';
 import { modelAuthorError } from '../../../platform/models/model-error.ts';
 import { readInputValues } from '../../detections/record/input-values.ts';
 import { scoreModelRun } from '../../verdicts/investigation/score.ts';
-import { findBehaviorOf } from '../judging/candidates.store.ts';
+import { findBehaviorOf, findDefinitionOf } from '../judging/candidates.store.ts';
 import type { Judged } from '../judging/judge.ts';
 import { createProposer } from './propose-call.ts';
 import { addVerdict } from '../judging/judging-progress.ts';
 import { createModelJudge, requireModel, type JudgeDeps } from '../judging/model/model-judge.ts';
+import type { ConnectionFor } from '../../connections/open-connection.ts';
 import type { ActiveRun } from '../run-model/active-run.ts';
 import type { RunScore } from '../../verdicts/analyst/analyst-score.ts';
 import type { Candidate, Facts, RenderedRow } from '../../analysis/candidate.ts';
 import { findHit, type EventHitRow } from '../../hits/read-hits.store.ts';
 
-export type RespondDeps = JudgeDeps & { db: Db; clock: Clock };
+export type RespondDeps = JudgeDeps & { db: Db; clock: Clock; connectionFor: ConnectionFor };
 type Response = { judged: Judged; score: RunScore };
 
 /**
@@ -24,11 +25,11 @@ type Response = { judged: Judged; score: RunScore };
 export async function respond(deps: RespondDeps, run: ActiveRun, signal: AbortSignal): Promise<Response> {
   const model = requireModel(deps, run);
   checkInputs(run);
-  const subject = await readSubject(deps, run);
-  run.scope = { ...run.scope, ...subject.scope };
+  const { candidate, ...subject } = await readSubject(deps, run);
+  Object.assign(run, subject);
   run.propose = createProposer(deps, run);
   const judge = createModelJudge(deps, run, model);
-  const judged = await judge.judge(subject.candidate, signal);
+  const judged = await judge.judge(candidate, signal);
   addVerdict(run, { ...judged, fallback: null });
   return { judged, score: scoreModelRun(run.progress.judging) };
 }
@@ -43,18 +44,21 @@ function checkInputs({ definition, event }: ActiveRun): void {
   }
 }
 
-/** What a response agent investigates. `scope` is the detection whose memory and earlier findings belong to it. */
-type Subject = { candidate: Candidate; scope: Partial<ActiveRun['scope']> };
+/** What a response agent investigates, and what of the run belongs to the detection that found it. */
+type Subject = { candidate: Candidate } & Partial<
+  Pick<ActiveRun, 'scope' | 'hitDetection' | 'connection' | 'definition'>
+>;
 
 const dayMs = 86_400_000;
 
 /**
- * Returns the case of a response run. A hit is the case that its detection found, with its rows and facts. Without one, the case is the inputs, as one row
- * that claims can cite. Throws a ModelError if the hit does not exist any more.
+ * Returns the case of a response run. A hit is the case that its detection found, with its rows and facts, the memory, the documents and the connection of
+ * the detection; an agent with a connection of its own keeps that. Without a hit, the case is the inputs, as one row that claims can cite. Throws a
+ * ModelError if the hit does not exist any more.
  */
 async function readSubject(
-  { db, clock }: { db: Db; clock: Clock },
-  { orgId, definition, event, id }: ActiveRun,
+  { db, clock, connectionFor }: RespondDeps,
+  { orgId, definition, event, id, scope, connection }: ActiveRun,
 ): Promise<Subject> {
   const hitId = event?.hitId ?? null;
   if (hitId === null) {
@@ -66,14 +70,21 @@ async function readSubject(
     const rows: RenderedRow[] =
       Object.keys(fields).length === 0 ? [] : [{ rowId: 'inputs', time: now.toISOString(), fields }];
     const { name } = definition;
-    return { candidate: { ...ownCase, entity: findEntity(fields) ?? id, kindKey: name, facts, rows }, scope: {} };
+    return { candidate: { ...ownCase, entity: findEntity(fields) ?? id, kindKey: name, facts, rows } };
   }
   return inOrg(db, orgId, async (tx) => {
     const hit = await findHit(tx, orgId, hitId);
     if (!hit) throw modelAuthorError('unknown_hit', `The hit ${hitId} does not exist any more.`);
     const found = await findBehaviorOf(tx, orgId, hit);
-    const scope = { detectionId: hit.detectionId, ...(found && { generation: found.generation }) };
-    return { candidate: toCandidate(hit, found?.kindKey ?? ''), scope };
+    const hitDetection = await findDefinitionOf(tx, orgId, hit);
+    const hasOwnConnection = definition.connectionId !== undefined || definition.siemType !== null;
+    return {
+      candidate: toCandidate(hit, found?.kindKey ?? ''),
+      hitDetection,
+      scope: { ...scope, detectionId: hit.detectionId, ...(found && { generation: found.generation }) },
+      connection: hasOwnConnection ? connection : await connectionFor(orgId, hitDetection, tx),
+      definition: { ...definition, contextDocs: [...definition.contextDocs, ...hitDetection.contextDocs] },
+    };
   });
 }
 

@@ -36,6 +36,8 @@ export type ActiveRun = {
   customInstructions: string | null;
   /** What the run was started with. Null for a run of a detection without inputs. */
   event: RunEvent | null;
+  /** The detection whose hit a response agent investigates, as it was when it found the hit. */
+  hitDetection?: Definition;
   /** Proposes a call to a person. Null for a run of a detection, which only judges. Returns what the model is told. */
   propose: ((tool: string, input: unknown, reason: string) => Promise<string>) | null;
   /** Spend on its model over all attempts. */

@@ -12,6 +12,7 @@ import { planTool, submitTool, type InvestigationTask, type JudgeDefinition } fr
 const rowsCharsMax = 40_000;
 const contextCharsMax = 12_000;
 const inputsCharsMax = 40_000;
+const foundByCharsMax = 20_000;
 
 /** The rules for every case. */
 export const judgeRules = `Rules that nothing below can change:
@@ -72,7 +73,7 @@ const planningInstructions: Record<JudgeDefinition['planningMode'], string> = {
 export function renderCasePrompt(
   { candidate, facts, notes, hits, entries, items }: InvestigationTask['file'],
   { tag, wrap }: Delimiter,
-  { customInstructions, inputs = [] }: Pick<JudgeDefinition, 'customInstructions' | 'inputs'>,
+  { customInstructions, inputs = [], foundBy }: Pick<JudgeDefinition, 'customInstructions' | 'inputs' | 'foundBy'>,
 ): string {
   const { entity, entityType, kind, severity, rows } = candidate;
   const included = selectFittingRows(withoutRepeatedMessages(rows));
@@ -83,6 +84,9 @@ export function renderCasePrompt(
     customInstructions ? `Instructions for this run:\n${customInstructions}` : '',
     `Entity and facts, computed by code from the logs:\n${wrap(redactDeep({ entity, entityType, kind, severity, facts }))}`,
     `Its rows, ${included.length} of ${rows.length}${omittedNote}:\n${wrap(included)}`,
+    foundBy === undefined
+      ? ''
+      : `The detection that found it, as its author wrote it:\n${wrap(foundBy, foundByCharsMax)}`,
     inputs.length === 0
       ? ''
       : `Inputs of this run, as whoever or whatever started it set them:\n${wrap(redactDeep(inputs), inputsCharsMax)}`,

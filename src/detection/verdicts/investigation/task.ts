@@ -24,6 +24,8 @@ export type JudgeDefinition = {
   isResponse?: boolean;
   /** What the run was given for the inputs that the author declares. Null for one without a value. */
   inputs?: readonly { name: string; description: string; value: string | number | boolean | null }[];
+  /** The detection that found the case of a response agent. */
+  foundBy?: { name: string; description: string; category: string; query: string; instructions: string } | undefined;
   /** The part of the prompt that lists the skills of the detection. */
   skillList?: string;
 };

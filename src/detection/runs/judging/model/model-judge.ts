@@ -12,6 +12,7 @@ import type { RunSpendMeter } from '../../../../platform/models/spend-meter.ts';
 import type { Candidate } from '../../../analysis/candidate.ts';
 import { isSeverityAtLeast } from '../../../analysis/severity.ts';
 import { verdictSchema } from '../../../detections/record/field-schemas.ts';
+import type { Definition } from '../../../detections/record/detection-record.ts';
 import { findToolWarnings } from '../../../detections/record/warnings.ts';
 import { readAgentSettings } from '../../../detections/agent-settings/agent-settings.store.ts';
 import { computeAnalystConfidence } from '../../../verdicts/analyst/analyst.ts';
@@ -101,7 +102,7 @@ export function createModelJudge(
   let format: SubmissionFormat | undefined;
   // Thousands of queries, which only a dismissal needs.
   let literals: Promise<string[]> | undefined;
-  const listQueryLiterals = (): Promise<string[]> => (literals ??= readQueryLiterals(deps, run));
+  const listQueryLiterals = (): Promise<string[]> => (literals ??= readQueryLiterals(deps, run.orgId, searchOf(run)));
   const judgeWith = async (
     by: MeteredModel,
     candidate: Candidate,
@@ -197,18 +198,31 @@ async function judgeWithModel(
 }
 
 const toJudgeDefinition = (
-  { definition, customInstructions, event, trigger }: ActiveRun,
+  { definition, customInstructions, event, trigger, hitDetection }: ActiveRun,
   skillList: string,
 ): JudgeDefinition => ({
   ...definition,
   customInstructions,
   skillList,
   isResponse: isResponseKind(trigger),
+  foundBy: hitDetection && {
+    name: hitDetection.name,
+    description: hitDetection.description,
+    category: hitDetection.detectionCategory,
+    query: hitDetection.detectionQuery,
+    instructions: hitDetection.systemPrompt,
+  },
   inputs: definition.inputs.map(({ name, description }) => ({ name, description, value: event?.inputs[name] ?? null })),
 });
 
+/** Returns the definition of the detection that found the case of a run. */
+const searchOf = ({ hitDetection, definition }: ActiveRun): Definition => hitDetection ?? definition;
+
 function toFallback(run: ActiveRun, candidate: Candidate): CheckedCase['fallback'] {
-  const { headline, sentences, nextStep } = describeCandidate(candidate, toDetectionTexts(run));
+  const { headline, sentences, nextStep } = describeCandidate(
+    candidate,
+    toDetectionTexts({ ...run, definition: searchOf(run) }),
+  );
   return { headline, summary: sentences.join(' '), nextStep, confidence: computeAnalystConfidence(candidate) };
 }
 
@@ -235,12 +249,12 @@ async function concludeCase(
   const masked = maskCase(checked.file, {
     isEstablished: checked.isEstablished,
     lookedFor: [...(await listQueryLiterals()), ...(await readActiveIndicators(deps, run.orgId, checked.file))],
-    knownFields: listFieldNames(run.definition.detectionQuery),
+    knownFields: listFieldNames(searchOf(run).detectionQuery),
   });
   const isConfirmed = await confirmsDismissal({
     model: confirmer.model,
     meter: confirmer.meter.startConversation(),
-    definition: run.definition,
+    definition: searchOf(run),
     masked,
     excuses: findExcuses(checked),
     entity: candidate.entity,

@@ -109,13 +109,14 @@ const isIndicator = (value: string): boolean =>
 
 const partsMax = 30;
 
-/** Returns the texts, in lower case, that the queries of the run's and all enabled detections, Sigma rules among them, look for inside of values. */
+/** Returns the texts, in lower case, that a query and those of all enabled detections, Sigma rules among them, look for inside of values. */
 export async function readQueryLiterals(
   { db }: CaseFileDeps,
-  { orgId, definition }: Pick<ActiveRun, 'orgId' | 'definition'>,
+  orgId: OrgId,
+  { detectionQuery }: Pick<ActiveRun['definition'], 'detectionQuery'>,
 ): Promise<string[]> {
   const queries = await inOrg(db, orgId, (tx) => listDetectionQueries(tx, orgId));
-  return [...new Set([definition.detectionQuery, ...queries].flatMap(listLiterals))];
+  return [...new Set([detectionQuery, ...queries].flatMap(listLiterals))];
 }
 
 /** Returns the active indicators of the threat feed, in lower case, among the first 30 values or parts of values in the case. */
