@@ -5,7 +5,8 @@ import { texts as all } from '../../texts/settings.ts';
 import { CodeBlock } from '../../ui/code/code-block.tsx';
 import { Agents } from './agents.tsx';
 import { ModelHealth } from './model-health.tsx';
-import { Badge, Loaded, SettingsSection } from './section.tsx';
+import { Badge, Loaded } from '../../ui/lists/rows.tsx';
+import { SettingsSection } from './section.tsx';
 import { Table, type TableColumn } from '../../ui/lists/table.tsx';
 
 const texts = all.models;

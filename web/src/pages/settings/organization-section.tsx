@@ -2,7 +2,8 @@ import { useQuery } from '@tanstack/react-query';
 import { sessionQuery } from '../../api/session.ts';
 import { scopes } from './scopes.ts';
 import { texts as all } from '../../texts/settings.ts';
-import { Badge, Loaded, SettingsSection } from './section.tsx';
+import { Badge, Loaded } from '../../ui/lists/rows.tsx';
+import { SettingsSection } from './section.tsx';
 
 const texts = all.organization;
 

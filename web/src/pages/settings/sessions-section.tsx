@@ -7,7 +7,8 @@ import { Button } from '../../ui/button.tsx';
 import { EmptyState } from '../../ui/states.tsx';
 import { RelativeTime } from '../../ui/time.tsx';
 import { useChange } from '../../ui/forms/use-change.ts';
-import { Badge, Loaded, Row, Rows, SettingsSection } from './section.tsx';
+import { Badge, Loaded, Row, Rows } from '../../ui/lists/rows.tsx';
+import { SettingsSection } from './section.tsx';
 import { LoadMore } from '../../ui/lists/load-more.tsx';
 
 const texts = all.sessions;

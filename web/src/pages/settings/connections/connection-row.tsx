@@ -7,7 +7,7 @@ import { texts as all } from '../../../texts/settings.ts';
 import { Button } from '../../../ui/button.tsx';
 import { MenuButton } from '../../../ui/overlays/menu-button.tsx';
 import { RelativeTime } from '../../../ui/time.tsx';
-import { Badge, Row } from '../section.tsx';
+import { Badge, Row } from '../../../ui/lists/rows.tsx';
 
 const texts = all.connections;
 

@@ -3,7 +3,8 @@ import { lazy, Suspense, useState } from 'react';
 import { connectionCheckQuery, connectionsQuery, deleteConnection, type Connection } from '../../../api/connections.ts';
 import { texts as all } from '../../../texts/settings.ts';
 import { Button } from '../../../ui/button.tsx';
-import { Loaded, Rows, SettingsSection } from '../section.tsx';
+import { Loaded, Rows } from '../../../ui/lists/rows.tsx';
+import { SettingsSection } from '../section.tsx';
 import { ConnectionRow } from './connection-row.tsx';
 
 const ConnectionForm = lazy(() => import('./connection-form.tsx'));

@@ -7,7 +7,7 @@ import { FilterSelect } from '../../../ui/forms/filter-select.tsx';
 import { EmptyState } from '../../../ui/states.tsx';
 import { RelativeTime } from '../../../ui/time.tsx';
 import { useChange } from '../../../ui/forms/use-change.ts';
-import { Loaded } from '../section.tsx';
+import { Loaded } from '../../../ui/lists/rows.tsx';
 import { Table, type TableColumn } from '../../../ui/lists/table.tsx';
 import { LoadMore } from '../../../ui/lists/load-more.tsx';
 

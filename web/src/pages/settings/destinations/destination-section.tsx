@@ -17,11 +17,12 @@ import { Button } from '../../../ui/button.tsx';
 import { MenuButton } from '../../../ui/overlays/menu-button.tsx';
 import { toasts } from '../../../ui/overlays/toasts.tsx';
 import { useChange } from '../../../ui/forms/use-change.ts';
-import { Badge, Loaded, SettingsSection } from '../section.tsx';
+import { Badge, Loaded } from '../../../ui/lists/rows.tsx';
+import { SettingsSection } from '../section.tsx';
 import { DeliveryLog } from './delivery-log.tsx';
 
 const ConfirmDialog = lazy(() => import('../../../ui/overlays/confirm-dialog.tsx'));
-const SecretDialog = lazy(() => import('../secret-dialog.tsx'));
+const SecretDialog = lazy(() => import('../../../ui/overlays/secret-dialog.tsx'));
 
 const route = getRouteApi('/shell/settings/destinations/$id');
 const texts = all.destinations;

@@ -6,10 +6,11 @@ import { destinationKindsQuery, destinationsQuery, type Destination } from '../.
 import { texts as all } from '../../../texts/settings.ts';
 import { Button } from '../../../ui/button.tsx';
 import { EmptyState } from '../../../ui/states.tsx';
-import { Badge, Loaded, Row, Rows, SettingsSection } from '../section.tsx';
+import { Badge, Loaded, Row, Rows } from '../../../ui/lists/rows.tsx';
+import { SettingsSection } from '../section.tsx';
 
 const DestinationForm = lazy(() => import('./destination-form.tsx'));
-const SecretDialog = lazy(() => import('../secret-dialog.tsx'));
+const SecretDialog = lazy(() => import('../../../ui/overlays/secret-dialog.tsx'));
 
 const texts = all.destinations;
 

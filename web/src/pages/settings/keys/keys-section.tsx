@@ -9,11 +9,12 @@ import { Button } from '../../../ui/button.tsx';
 import { MenuButton } from '../../../ui/overlays/menu-button.tsx';
 import { RelativeTime } from '../../../ui/time.tsx';
 import { toasts } from '../../../ui/overlays/toasts.tsx';
-import { Badge, Loaded, Row, Rows, SettingsSection } from '../section.tsx';
+import { Badge, Loaded, Row, Rows } from '../../../ui/lists/rows.tsx';
+import { SettingsSection } from '../section.tsx';
 import { LoadMore } from '../../../ui/lists/load-more.tsx';
 
 const KeyForm = lazy(() => import('./key-form.tsx'));
-const SecretDialog = lazy(() => import('../secret-dialog.tsx'));
+const SecretDialog = lazy(() => import('../../../ui/overlays/secret-dialog.tsx'));
 const ConfirmDialog = lazy(() => import('../../../ui/overlays/confirm-dialog.tsx'));
 
 const texts = all.keys;

@@ -2,7 +2,8 @@ import { useQuery } from '@tanstack/react-query';
 import { profileQuery } from '../../../api/relevance.ts';
 import { sessionQuery } from '../../../api/session.ts';
 import { texts } from '../../../texts/relevance.ts';
-import { Loaded, SettingsSection } from '../section.tsx';
+import { Loaded } from '../../../ui/lists/rows.tsx';
+import { SettingsSection } from '../section.tsx';
 import { ProfileForm } from './profile-form.tsx';
 
 /** The settings that decide what is relevant to the organization. */

@@ -5,7 +5,8 @@ import { sessionQuery } from '../../../api/session.ts';
 import { formatNumber } from '../../../lib/text.ts';
 import { texts as all } from '../../../texts/settings.ts';
 import { Button } from '../../../ui/button.tsx';
-import { Loaded, SettingsSection } from '../section.tsx';
+import { Loaded } from '../../../ui/lists/rows.tsx';
+import { SettingsSection } from '../section.tsx';
 import { Table, type TableColumn } from '../../../ui/lists/table.tsx';
 import { EraseValue } from './erase-value.tsx';
 

@@ -17,7 +17,8 @@ import { useChange } from '../../../ui/forms/use-change.ts';
 import { Table, type TableColumn } from '../../../ui/lists/table.tsx';
 import { toasts } from '../../../ui/overlays/toasts.tsx';
 import { RelativeTime } from '../../../ui/time.tsx';
-import { Badge, Loaded, SettingsSection } from '../section.tsx';
+import { Badge, Loaded } from '../../../ui/lists/rows.tsx';
+import { SettingsSection } from '../section.tsx';
 import { SkillUsers } from './skill-users.tsx';
 
 const ConfirmDialog = lazy(() => import('../../../ui/overlays/confirm-dialog.tsx'));

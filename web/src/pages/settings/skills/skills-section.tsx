@@ -7,7 +7,8 @@ import { texts as settings } from '../../../texts/settings.ts';
 import { texts } from '../../../texts/skills.ts';
 import { Button } from '../../../ui/button.tsx';
 import { useChange } from '../../../ui/forms/use-change.ts';
-import { Badge, Loaded, Row, Rows, SettingsSection } from '../section.tsx';
+import { Badge, Loaded, Row, Rows } from '../../../ui/lists/rows.tsx';
+import { SettingsSection } from '../section.tsx';
 
 /** The skills that detections can have. */
 export function SkillsSection() {

@@ -8,7 +8,8 @@ import { texts as all } from '../../../texts/settings.ts';
 import { CodeBlock } from '../../../ui/code/code-block.tsx';
 import { SelectField, TextField } from '../../../ui/forms/field.tsx';
 import { RelativeTime } from '../../../ui/time.tsx';
-import { Loaded, SettingsSection } from '../section.tsx';
+import { Loaded } from '../../../ui/lists/rows.tsx';
+import { SettingsSection } from '../section.tsx';
 import { Table, type TableColumn } from '../../../ui/lists/table.tsx';
 import { snippets } from './snippets.ts';
 

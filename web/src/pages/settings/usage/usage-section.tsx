@@ -3,7 +3,8 @@ import { quotasQuery, usageQuery } from '../../../api/usage.ts';
 import { texts as all } from '../../../texts/settings.ts';
 import { texts } from '../../../texts/usage.ts';
 import { Section } from '../../../ui/section.tsx';
-import { Loaded, SettingsSection } from '../section.tsx';
+import { Loaded } from '../../../ui/lists/rows.tsx';
+import { SettingsSection } from '../section.tsx';
 import { LimitTable } from './limit-table.tsx';
 import { UsageDays, UsageToday } from './usage-days.tsx';
 
