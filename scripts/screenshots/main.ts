@@ -66,23 +66,23 @@ async function signIn(browser: Browser, link: string): Promise<SignedIn> {
 
 /** Finds records that show each page at its best: a run and a detection with hits, and an item with indicators. */
 async function findIds(read: <T>(path: string) => Promise<T>): Promise<Ids> {
-  await waitForSuggestions(read);
+  const agent = await waitForSuggestions(read);
   const { hits } = await read<{ hits: { id: string; detectionId: string }[] }>('/api/hits?severity=high');
   const detection = hits[0]!.detectionId;
   const { runs } = await read<{ runs: { id: string; hitCount: number }[] }>(
     `/api/detections/${detection}/runs?limit=100`,
   );
   const { items } = await read<{ items: { id: string }[] }>('/items?severity=high');
-  return { hit: hits[0]!.id, detection, run: runs.find(({ hitCount }) => hitCount > 0)!.id, item: items[0]!.id };
+  return { hit: hits[0]!.id, detection, run: runs.find(({ hitCount }) => hitCount > 0)!.id, item: items[0]!.id, agent };
 }
 
-/** The demo's agent makes its suggestions in the first minutes. */
-async function waitForSuggestions(read: <T>(path: string) => Promise<T>): Promise<void> {
+/** The demo's agent makes its suggestions in the first minutes. Returns its ID. */
+async function waitForSuggestions(read: <T>(path: string) => Promise<T>): Promise<string> {
   const { agents } = await read<{ agents: { id: string; builtInAgentType: string }[] }>('/api/agents?builtIn=true');
   const { id } = agents.find(({ builtInAgentType }) => builtInAgentType === 'threat-research')!;
   for (let tries = 0; tries < 300; tries += 1) {
     const { runs } = await read<{ runs: { status: string }[] }>(`/api/agents/${id}/runs`);
-    if (runs.some(({ status }) => status === 'completed')) return;
+    if (runs.some(({ status }) => status === 'completed')) return id;
     await sleep(1_000);
   }
   throw new Error('The demo made no suggestions within five minutes.');

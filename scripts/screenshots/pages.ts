@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 
 /** The ids of the demo's records that pages are opened with. */
-export type Ids = { hit: string; detection: string; run: string; item: string };
+export type Ids = { hit: string; detection: string; run: string; item: string; agent: string };
 
 export type Shot = {
   name: string;
@@ -21,6 +21,12 @@ export const shots: Shot[] = [
   { name: 'hits', ...unfilled('/hits') },
   { name: 'hit', path: ({ hit }) => `/hits?hit=${hit}` },
   { name: 'hit-page', path: ({ hit }) => `/hits/${hit}` },
+  { name: 'review', ...unfilled('/review') },
+  { name: 'approvals', ...unfilled('/approvals') },
+  { name: 'agents', ...unfilled('/agents') },
+  { name: 'agent-new', ...unfilled('/agents/new') },
+  { name: 'agent', path: ({ agent }) => `/agents/${agent}` },
+  { name: 'agent-runs', path: ({ agent }) => `/agents/${agent}?tab=runs` },
   { name: 'detections', ...unfilled('/detections') },
   { name: 'detection-new', path: () => '/detections/new' },
   { name: 'detection', path: ({ detection }) => `/detections/${detection}` },
@@ -64,6 +70,8 @@ export const shots: Shot[] = [
     'sessions',
     'connections',
     'models',
+    'agents',
+    'skills',
     'destinations',
     'sources',
     'relevance',

@@ -2,6 +2,7 @@ import type { QueryClient } from '@tanstack/react-query';
 import { createRouter } from '@tanstack/react-router';
 import { basePath } from './lib/base-path.ts';
 import { createScrollMemory } from './lib/scroll-memory.ts';
+import { agentRoutes } from './routes/agents.ts';
 import { coverageRoutes } from './routes/coverage.ts';
 import { entityRoutes } from './routes/entities.ts';
 import { feedRoutes } from './routes/feed.ts';
@@ -27,6 +28,7 @@ const routeTree = root.addChildren([
     ...reviewRoutes,
     ...logRoutes,
     ...detectionRoutes,
+    ...agentRoutes,
     ...runRoutes,
     ...feedRoutes,
     ...entityRoutes,

@@ -86,7 +86,7 @@ test('writes a detection with completion and preview, runs it and reaches its hi
   await page.getByText('Every hour (UTC)').waitFor();
   await page.getByLabel('Minimum count').fill('1');
   await page.getByLabel('Suppression, minutes').fill('90');
-  await page.getByText('Budgets of this detection').click();
+  await page.getByText('Budgets', { exact: true }).click();
   await page.getByLabel('USD per run').fill('0.5');
   await page.getByLabel('Consider working hours').check();
   await page.getByLabel('Sat').check();

@@ -1,87 +1,15 @@
 import type { Page } from 'playwright-core';
 import { afterAll, expect, test } from 'vitest';
+import { sampleDismissalsAcrossOrgs } from '../../../src/detection/runs/review-queue/audit-dismissals.ts';
 import { executeDueRuns } from '../../../src/detection/runs/workers/execute-due-runs.ts';
 import { disableTransitions, findViolations, untilDrawn } from '../../support/browser/axe.ts';
 import { newPage, openBrowser } from '../../support/browser/browser.ts';
-import { signIn, startConsole } from '../../support/browser/console.ts';
-import { callOk, postDetection } from '../../support/detection/detection-factory.ts';
-import type { ModelRequestRecord } from '../../support/models/model-server.ts';
-import { startModelStandIn } from '../../support/models/model-stand-in.ts';
-import { createScriptedModels, delimitedBlocks } from '../../support/models/scripted-models.ts';
+import { signIn } from '../../support/browser/console.ts';
+import { question, startInvestigations } from '../../support/browser/investigations.ts';
+import { callOk } from '../../support/detection/detection-factory.ts';
 
-const question = 'Did the account sign in from there before?';
-const query = "SELECT _id, _time, account, address FROM auth WHERE account = 'ada'";
-
-/** Plans and searches first. Then it raises `ada`, with a sentence that nothing proves, and leaves any other account undecided. */
-function investigate({ turns }: ModelRequestRecord) {
-  const [facts, rows] = delimitedBlocks(turns[0]!.text);
-  const { entity } = JSON.parse(facts!) as { entity: string };
-  const [{ rowId }] = JSON.parse(rows!) as [{ rowId: string }];
-  const [found] = delimitedBlocks(turns.at(-1)!.text);
-  const common = { severity: 'high', confidence: 80, techniques: ['T1078'], answers: [] };
-  const agent = { observation: 'rows', rowId, field: 'agent' };
-  const isTool = { text: `${entity} signed in with curl/8.4.`, kind: 'fact', cites: [{ ...agent, value: 'curl/8.4' }] };
-  if (entity !== 'ada') {
-    const nextSteps = ['Is grace on the road this week?'];
-    const submission = { ...common, verdict: 'undecided', headline: 'grace used a tool', claims: [isTool], nextSteps };
-    return { calls: [{ name: 'submit_verdict', input: submission }] };
-  }
-  if (turns.length === 1)
-    return {
-      text: 'I compare it with earlier sign-ins.',
-      calls: [
-        { name: 'write_plan', input: { questions: [{ question, data: 'Sign-ins of the account' }] } },
-        { name: 'search_logs', input: { query } },
-      ],
-    };
-  const { rows: earlier } = JSON.parse(found!) as { rows: { rowId: string }[] };
-  const address = { observation: 'o1', rowId: earlier[0]!.rowId, field: 'address', value: '198.51.100.4' };
-  const claims = [
-    isTool,
-    { text: 'Earlier it signed in from 198.51.100.4.', kind: 'fact', cites: [address] },
-    { text: 'The detection found 1 row.', kind: 'fact', cites: [{ fact: 'rows' }] },
-    { text: 'It deleted a trail.', kind: 'fact', cites: [{ ...agent, value: 'DeleteTrail' }] },
-    { text: 'This looks like a stolen password.', kind: 'assessment', cites: [] },
-  ];
-  const answers = [{ question, observation: 'o1' }];
-  const nextSteps = ['Ask ada.'];
-  const submission = { ...common, verdict: 'raise', headline: 'ada used a tool', claims, nextSteps, answers };
-  return { calls: [{ name: 'submit_verdict', input: submission }] };
-}
-
-const model = await startModelStandIn('anthropic', investigate);
-const started = await startConsole({ deps: { models: createScriptedModels({ m: model.url }) } });
+const { started, org, detection, audited, hitOf } = await startInvestigations();
 const browser = await openBrowser();
-const org = await started.newOrg();
-const hoursAgo = (hours: number): string => new Date(Date.now() - hours * 3_600_000).toISOString();
-await callOk(org, 'POST', '/api/logs/auth', [
-  { time: hoursAgo(5), account: 'ada', address: '198.51.100.4', agent: 'Firefox' },
-  { time: hoursAgo(1), account: 'ada', address: '203.0.113.7', agent: 'curl/8.4' },
-  { time: hoursAgo(1), account: 'grace', address: '203.0.113.8', agent: 'curl/8.4' },
-]);
-const detection = await postDetection(org, {
-  name: 'Sign-in with a tool',
-  detectionCategory: 'custom',
-  detectionQuery: "SELECT account, address, agent, 'medium' AS severity, _id, _time FROM auth WHERE agent LIKE 'curl%'",
-  entityField: 'account',
-  modelAlias: 'm',
-  toolNames: ['search_logs'],
-});
-await callOk(org, 'POST', `/api/detections/${detection.id}/run`, { from: hoursAgo(2), to: hoursAgo(0) });
-await executeDueRuns(started.deps, new Date());
-const { hits } = await callOk(org, 'GET', '/api/hits');
-const reviewed = await postDetection(org, {
-  name: 'Sign-in of grace with a tool',
-  detectionCategory: 'custom',
-  detectionQuery: "SELECT account, address, agent, _id, _time FROM auth WHERE agent LIKE 'curl%' AND account = 'grace'",
-  entityField: 'account',
-  modelAlias: 'm',
-  onUndecided: 'review',
-});
-await callOk(org, 'POST', `/api/detections/${reviewed.id}/run`, { from: hoursAgo(2), to: hoursAgo(0) });
-await executeDueRuns(started.deps, new Date());
-const hitOf = (entity: string) => hits.find((hit: { entity: string }) => hit.entity === entity);
-
 const { page, context, complaints } = await newPage(browser, { reducedMotion: 'reduce' });
 await disableTransitions(page);
 await signIn(page, started.origin, org, '/hits');
@@ -200,6 +128,114 @@ test('reads a transcript as an investigation: questions, what was found, checks 
   await finding.getByText('Raw messages').click();
   await finding.getByRole('group', { name: 'Output' }).waitFor();
   await expectAccessible();
+});
+
+test('shows what the audit of dismissals found, and adds a wrong one to the tests of its detection', async () => {
+  const tomorrow = { ...started.deps, clock: () => new Date(Date.now() + 86_400_000) };
+  expect(await sampleDismissalsAcrossOrgs(tomorrow)).toBe(true);
+  await openPath(`/detections/${audited.id}`);
+  await page.getByText('No dismissal has been audited.').waitFor();
+  await page.getByText(/^Judges dismissed 1 candidate in 90 days, .* No other model alias/).waitFor();
+  await page.getByRole('link', { name: '1 dismissal to look at' }).click();
+  await page.getByRole('list', { name: 'Review queue' }).getByRole('button').click();
+  const panel = page.getByRole('complementary');
+  await panel.getByText('The judge dismissed it. Was that right?').waitFor();
+  await panel.getByRole('button', { name: /^The runbook says that such sign-ins are planned/ }).waitFor();
+  await expectAccessible();
+  await panel.getByRole('button', { name: 'Raise as a hit' }).click();
+  await panel.getByLabel('Why?').fill('Nobody planned it.');
+  await page.keyboard.press('Enter');
+  await panel.getByText('Nobody planned it.').waitFor();
+  await panel.getByRole('button', { name: 'Add as a test case' }).click();
+  await page.getByText('The test case is added.').waitFor();
+  await openPath(`/detections/${audited.id}`);
+  await page.getByText('1 wrong of 1 audited: at most 100 % of dismissals, 95 %').waitFor();
+  await openPath(`/detections/${audited.id}?tab=tests`);
+  await page.getByText('alan').first().waitFor();
+});
+
+test('writes a response agent with its inputs and triggers', async () => {
+  await openPath('/detections');
+  await page.getByRole('link', { name: 'Response agents' }).click();
+  await page.getByRole('grid', { name: 'Response agents' }).getByText('Built in').first().waitFor();
+  await page.keyboard.press('n');
+  await page.getByRole('button', { name: 'Create response agent' }).click();
+  await page.getByRole('alert').waitFor();
+  await page.getByLabel('Name', { exact: true }).fill('Look into sign-ins');
+  await page.getByLabel('Prompt', { exact: true }).fill('Find out who signed in.');
+  await page.getByLabel('Model', { exact: true }).selectOption('m');
+  await page.getByText('Inputs', { exact: true }).click();
+  await page.getByRole('button', { name: 'Add input' }).click();
+  const input = page.getByRole('group', { name: 'Input 1' });
+  await input.getByLabel('Name').fill('address');
+  await page.getByText('Structured output').click();
+  await page.getByLabel('JSON schema').fill('{');
+  await page.getByRole('button', { name: 'Create response agent' }).click();
+  await page.getByText('This is not JSON.').first().waitFor();
+  await page.getByLabel('JSON schema').fill('');
+  await expectAccessible();
+  await page.getByRole('button', { name: 'Create response agent' }).click();
+  await page.getByRole('button', { name: 'Add trigger' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Severity, at least').selectOption('critical');
+  await dialog.getByLabel('Only of these detections').fill(detection.name);
+  await dialog.getByRole('button', { name: detection.name, exact: true }).click();
+  await dialog.getByText(`Detection${detection.name}`).waitFor();
+  await dialog.getByLabel('Where address comes from').selectOption('from');
+  await dialog.getByLabel('From the event').fill('/entity');
+  await dialog.getByRole('button', { name: 'Add trigger' }).click();
+  await page.getByText('Every new hit, severity critical or higher, of 1 detection, at most 60 runs an hour').waitFor();
+  await page.getByRole('button', { name: 'Add trigger' }).click();
+  await dialog.getByLabel('Source').selectOption('webhook');
+  await dialog.getByLabel('Name').fill('From the ticket system');
+  await dialog.getByRole('button', { name: 'Add trigger' }).click();
+  await dialog.getByText(/^whsec_/).waitFor();
+  await dialog.getByRole('button', { name: 'Done' }).click();
+  await page.getByRole('group', { name: 'Address' }).getByText('/api/hooks/').waitFor();
+  await expectAccessible();
+  await page.getByRole('button', { name: 'Actions for From the ticket system' }).click();
+  await page.getByRole('menuitem', { name: 'Turn off' }).click();
+  await page.getByText('Off', { exact: true }).waitFor();
+  await page.getByRole('link', { name: 'Overview' }).last().click();
+  await page.getByText('From the ticket system (off)').waitFor();
+});
+
+test('asks an agent about a hit, reads its comment and its run, and approves what it proposes', async () => {
+  const hit = hitOf('ada');
+  await openPath(`/hits/${hit.id}`);
+  await page.getByLabel('Write a comment').fill('I know this account.');
+  await page.getByRole('button', { name: 'Comment', exact: true }).click();
+  const comments = page.getByRole('list', { name: 'Comments' });
+  await comments.getByText('I know this account.').waitFor();
+  await page.getByRole('button', { name: 'Ask about this hit' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Question').fill('Was it ada?');
+  await dialog.getByLabel('address').fill('203.0.113.7');
+  await dialog.getByRole('button', { name: 'Ask' }).click();
+  await page.getByText('The agent is investigating.').waitFor();
+  await executeDueRuns(started.deps, new Date());
+  await page.getByText('The agent answered in a comment.').waitFor();
+  await comments.getByText(/Found:\n- ada signed in with curl/).waitFor();
+  const proposals = page.getByRole('list', { name: 'Proposals of agents' });
+  await proposals.getByText('"status": "true_positive"').waitFor();
+  await expectAccessible();
+  await page.getByRole('status').getByRole('link', { name: 'See its run' }).click();
+  await page.getByRole('link', { name: 'Look into sign-ins' }).waitFor();
+  await page.getByText('Was it ada?').waitFor();
+  await page.getByText('Harmful').first().waitFor();
+  await expectAccessible();
+  await page.getByRole('link', { name: 'Investigations' }).click();
+  await page.getByRole('button', { name: 'Answered by o1' }).waitFor();
+  await openPath('/');
+  await page.getByRole('link', { name: /1 proposal of agents/ }).click();
+  await page.getByRole('button', { name: /^Mark true positive/ }).click();
+  const panel = page.getByRole('complementary');
+  await panel.getByRole('group', { name: 'Arguments' }).getByText('true_positive').waitFor();
+  await expectAccessible();
+  await panel.getByRole('button', { name: 'Approve' }).click();
+  await page.getByText('Approved and executed.').waitFor();
+  await page.getByText('Nothing waits for approval').waitFor();
+  expect(await callOk(org, 'GET', `/api/hits/${hit.id}`)).toMatchObject({ status: 'true_positive' });
 });
 
 test('keeps its sentences, tables and queries within a narrow page', async () => {

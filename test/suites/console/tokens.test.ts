@@ -46,6 +46,7 @@ const pairs: [text: string, ground: string, min: number][] = [
   ...states.map((state): [string, string, number] => [state, 'surface', 4.5]),
   ['ink', 'mark', 7],
   ['on-accent', 'accent', 4.5],
+  ['on-accent', 'accent-hover', 4.5],
   ['line-strong', 'surface', 3],
 ];
 

@@ -115,3 +115,20 @@ export const openHitsQuery = (detection: string) =>
     queryKey: ['hits', 'open', detection],
     queryFn: () => read(api.GET('/api/hits', { params: { query: { detection, status: 'open', limit: 6 } } })),
   });
+
+export type HitComment = Schemas['HitComment'];
+/** What people and response agents say about a hit, newest first. */
+export const hitCommentsQuery = (id: string) =>
+  infiniteQueryOptions({
+    queryKey: ['hits', 'one', id, 'comments'],
+    queryFn: ({ pageParam }) =>
+      read(
+        api.GET('/api/hits/{id}/comments', {
+          params: { path: { id }, query: { limit: 20, ...(pageParam && { cursor: pageParam }) } },
+        }),
+      ),
+    initialPageParam: '',
+    getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
+  });
+export const addComment = (id: string, body: string) =>
+  read(api.POST('/api/hits/{id}/comments', { params: { path: { id } }, body: { body } }));

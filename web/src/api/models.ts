@@ -1,7 +1,6 @@
 import { queryOptions } from '@tanstack/react-query';
 import { api, read } from './client.ts';
 import type { paths } from './schema.d.ts';
-import { sendIfMatch, type Versioned } from './versions.ts';
 
 export type Model = paths['/api/models']['get']['responses'][200]['content']['application/json']['models'][number];
 
@@ -18,15 +17,3 @@ export const budgetsQuery = queryOptions({
   queryKey: ['overview'],
   queryFn: () => read(api.GET('/api/overview')),
 });
-
-/** The agents that come with the service. */
-export const builtInAgentsQuery = queryOptions({
-  queryKey: ['agents', 'built-in'],
-  queryFn: () => read(api.GET('/api/agents', { params: { query: { builtIn: true } } })),
-});
-
-export type AgentChange = paths['/api/agents/{id}']['put']['requestBody']['content']['application/json'];
-export const changeAgent = (agent: Versioned & { id: string }, body: AgentChange) =>
-  sendIfMatch(agent, (header) =>
-    read(api.PUT('/api/agents/{id}', { params: { path: { id: agent.id }, header }, body })),
-  );

@@ -6,7 +6,12 @@ export type Verdict = Run['entities'][number];
 export type RunStep = Awaited<ReturnType<typeof getSteps>>['steps'][number];
 export type Replay = Awaited<ReturnType<typeof replayRun>>;
 
-const isUnfinished = (run: Run | undefined): boolean => run?.status === 'queued' || run?.status === 'running';
+/** Returns whether a response agent ran, which is then the run's `detectionId`. */
+export const isResponse = ({ trigger }: Pick<Run, 'trigger'>): boolean =>
+  trigger === 'response' || trigger === 'request';
+
+export const isUnfinished = (run: Pick<Run, 'status'> | undefined): boolean =>
+  run?.status === 'queued' || run?.status === 'running';
 const pollMs = 3_000;
 
 export const runsQuery = (detectionId: string) =>

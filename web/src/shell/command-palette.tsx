@@ -7,7 +7,7 @@ import { setTheme, themes } from '../lib/theme.ts';
 import { texts } from '../texts/common.ts';
 import { Modal } from '../ui/overlays/modal.tsx';
 import { groupFound } from './group-found.ts';
-import { feedPages, hitPages, pages } from './navigation.ts';
+import { detectionPages, feedPages, hitPages, pages } from './navigation.ts';
 import { paletteFrame } from './palette-frame.ts';
 
 const item = 'flex h-8 items-center gap-2.5 rounded-small px-2 hover:bg-hover data-[selected=true]:bg-selected';
@@ -112,8 +112,8 @@ function PageEntries({ words, choose }: EntriesProps) {
   const others =
     words === ''
       ? []
-      : [...hitPages, ...feedPages].filter(
-          ({ path, label }) => path !== '/feed' && path !== '/hits' && hasWords(label, words),
+      : [...hitPages, ...detectionPages, ...feedPages].filter(
+          ({ path, label }) => !pages.some((page) => page.path === path) && hasWords(label, words),
         );
   if (main.length + others.length === 0) return null;
   return (

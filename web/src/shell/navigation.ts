@@ -1,4 +1,5 @@
 import { Crosshair, Grid3x3, House, Lightbulb, Radar, Rss, ScrollText, Settings } from 'lucide-react';
+import { texts as agents } from '../texts/agents.ts';
 import { texts } from '../texts/common.ts';
 import { texts as feed } from '../texts/feed.ts';
 import { texts as review } from '../texts/review.ts';
@@ -15,10 +16,28 @@ export const pages = [
   { path: '/settings', label: texts.pages.settings, icon: Settings, key: 's' },
 ] as const;
 
+/** Pages that belong to one of the sidebar, by the beginnings of their addresses. */
+const sections: Record<string, readonly string[]> = {
+  '/hits': ['/review', '/approvals'],
+  '/detections': ['/agents', '/runs'],
+  '/feed': ['/entities', '/indicators', '/sources'],
+};
+
+/** Returns whether an address within the console is that of a page which belongs to one of the sidebar. */
+export const isWithin = (pathname: string, page: string): boolean =>
+  (sections[page] ?? []).some((path) => pathname === path || pathname.startsWith(`${path}/`));
+
 /** The pages of hits, which stand side by side at their top. */
 export const hitPages = [
   { path: '/hits', label: texts.pages.hits },
   { path: '/review', label: review.title },
+  { path: '/approvals', label: agents.calls.title },
+] as const;
+
+/** The pages of detections, which stand side by side at their top. */
+export const detectionPages = [
+  { path: '/detections', label: texts.pages.detections },
+  { path: '/agents', label: agents.title },
 ] as const;
 
 /** The pages of the feed, which stand side by side at its top. */

@@ -1,9 +1,10 @@
 import { Link } from '@tanstack/react-router';
+import { texts as agents } from '../texts/agents.ts';
 import { texts as feed } from '../texts/feed.ts';
 import { texts as hits } from '../texts/hits.ts';
-import { feedPages, hitPages } from './navigation.ts';
+import { detectionPages, feedPages, hitPages } from './navigation.ts';
 
-type Props = { label: string; pages: typeof feedPages | typeof hitPages };
+type Props = { label: string; pages: typeof feedPages | typeof hitPages | typeof detectionPages };
 
 /** Leads between the pages that belong together. */
 function SectionLinks({ label, pages }: Props) {
@@ -24,3 +25,4 @@ function SectionLinks({ label, pages }: Props) {
 
 export const FeedLinks = () => <SectionLinks label={feed.sections.label} pages={feedPages} />;
 export const HitLinks = () => <SectionLinks label={hits.sections} pages={hitPages} />;
+export const DetectionLinks = () => <SectionLinks label={agents.sections} pages={detectionPages} />;

@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
+import { Link, useLocation } from '@tanstack/react-router';
 import { PanelLeftClose, PanelLeftOpen, Search } from 'lucide-react';
 import { overviewQuery } from '../api/overview.ts';
 import { classes, formatNumber } from '../lib/text.ts';
@@ -8,7 +8,7 @@ import { AccountMenu } from './account-menu.tsx';
 import { Logo } from '../ui/logo.tsx';
 import { modifierKey } from '../lib/modifier-key.ts';
 import { Key } from '../ui/key.tsx';
-import { pages } from './navigation.ts';
+import { isWithin, pages } from './navigation.ts';
 import { SidebarLabel } from './sidebar-label.tsx';
 
 type Props = { isCollapsed?: boolean; onNavigate?: () => void; onSearch: () => void; onToggle?: () => void };
@@ -21,6 +21,7 @@ export function Sidebar({ isCollapsed = false, onNavigate, onSearch, onToggle }:
   // A key without the scope for it has no count.
   const { data: overview } = useQuery(overviewQuery);
   const openHits = overview?.hits?.open ?? 0;
+  const { pathname } = useLocation();
   const Toggle = isCollapsed ? PanelLeftOpen : PanelLeftClose;
   return (
     <header className={classes('flex h-full flex-col gap-1 p-2', isCollapsed ? 'w-12' : 'w-52')}>
@@ -56,6 +57,7 @@ export function Sidebar({ isCollapsed = false, onNavigate, onSearch, onToggle }:
             className={classes(
               row,
               'aria-[current=page]:bg-selected aria-[current=page]:font-strong aria-[current=page]:text-ink',
+              isWithin(pathname, path) && 'bg-selected font-strong text-ink',
             )}
           >
             <Icon className="size-4 shrink-0" strokeWidth={1.75} aria-hidden />

@@ -14,6 +14,7 @@ export const texts = {
   clear: 'Clear',
   cancel: 'Cancel',
   save: 'Save',
+  remove: 'Remove',
   more: 'More',
   by: (name: string) => `by ${name}`,
   back: 'Back',

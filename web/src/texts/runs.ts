@@ -94,6 +94,7 @@ export const texts = {
   noVerdicts: 'Nothing was judged',
   noVerdictsHint: 'No row of the examined windows was unusual enough to be judged.',
   verdictHits: 'See hits',
+  output: 'Structured output',
   steps: {
     none: 'No investigations',
     noneHint:

@@ -6,7 +6,7 @@ type Kind = 'primary' | 'secondary' | 'quiet' | 'danger';
 const shared =
   'inline-flex h-7 shrink-0 items-center justify-center gap-1.5 rounded-control px-2.5 text-13 whitespace-nowrap transition-colors disabled:opacity-50';
 const kinds: Record<Kind, string> = {
-  primary: 'bg-accent font-strong text-on-accent not-disabled:hover:opacity-90',
+  primary: 'bg-accent font-strong text-on-accent not-disabled:hover:bg-accent-hover',
   secondary: 'border border-line bg-surface not-disabled:hover:bg-hover',
   quiet: 'text-muted not-disabled:hover:bg-hover not-disabled:hover:text-ink',
   danger: 'border border-line bg-surface text-bad not-disabled:hover:bg-hover',

@@ -9,6 +9,7 @@ import { RelativeTime } from '../../ui/time.tsx';
 import { EvidenceTable } from '../../ui/evidence/evidence-table.tsx';
 import { Section } from '../../ui/section.tsx';
 import { EntityHits, SharedItems, SimilarHits } from './context.tsx';
+import { Discussion } from './discussion.tsx';
 import { Facts } from './facts.tsx';
 import { StatusLabel } from './statuses.tsx';
 import { Timeline } from './timeline.tsx';
@@ -41,7 +42,12 @@ export function HitView({ id, listed }: { id: string; listed: Hit | undefined })
           <p className="max-w-[72ch] break-words">{hit.nextStep}</p>
         </Section>
       )}
-      {data && <Details hit={data} />}
+      {data && (
+        <>
+          <Discussion hitId={id} />
+          <Details hit={data} />
+        </>
+      )}
     </article>
   );
 }

@@ -1,6 +1,9 @@
+import { useInfiniteQuery } from '@tanstack/react-query';
 import type { LinkProps } from '@tanstack/react-router';
 import { CircleAlert, CircleCheck, CircleDashed, CirclePause, Lightbulb, OctagonX, UserRound } from 'lucide-react';
+import { callsQuery, type AgentCall } from '../../api/agents.ts';
 import type { Overview } from '../../api/overview.ts';
+import { texts as agents } from '../../texts/agents.ts';
 import { texts as page } from '../../texts/overview.ts';
 import { Section } from '../../ui/section.tsx';
 import { RelativeTime } from '../../ui/time.tsx';
@@ -32,7 +35,8 @@ type Entry = {
 
 /** Lists failures, time that was not examined and pending decisions, the most urgent first. */
 export function Attention({ overview }: { overview: Overview }) {
-  const entries = listEntries(overview);
+  const { data: calls } = useInfiniteQuery({ ...callsQuery({ state: 'waiting' }), enabled: Boolean(overview.hits) });
+  const entries = [...listCalls(calls?.pages[0]), ...listEntries(overview)];
   return (
     <Section level={2} title={texts.title} {...(entries.length > 0 && { count: entries.length })}>
       {entries.length === 0 ? (
@@ -56,6 +60,21 @@ export function Attention({ overview }: { overview: Overview }) {
       )}
     </Section>
   );
+}
+
+/** What agents propose and a person has to approve or decline. Only the first page is counted. */
+function listCalls(page: { calls: readonly AgentCall[]; nextCursor: string | null } | undefined): Entry[] {
+  if (!page || page.calls.length === 0) return [];
+  const { calls, nextCursor } = page;
+  return [
+    {
+      key: 'calls',
+      look: 'undecided',
+      title: agents.calls.waiting(`${calls.length}${nextCursor === null ? '' : '+'}`),
+      since: calls[0]!.createdAt,
+      link: { to: '/approvals' },
+    },
+  ];
 }
 
 function listEntries(overview: Overview): Entry[] {

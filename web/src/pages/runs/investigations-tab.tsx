@@ -1,6 +1,7 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { runStepsQuery, type Run } from '../../api/runs.ts';
+import { isResponse, runStepsQuery, type Run } from '../../api/runs.ts';
+import { texts as agents } from '../../texts/agents.ts';
 import { texts as all } from '../../texts/runs.ts';
 import { Button } from '../../ui/button.tsx';
 import { ClaimSource } from '../../ui/evidence/claim-source.tsx';
@@ -93,6 +94,7 @@ function InvestigationView({ run, investigation, isOpenFirst, isLatest }: ViewPr
               {verdict ? (
                 <VerdictView
                   verdict={verdict}
+                  titles={isResponse(run) ? agents.verdicts : undefined}
                   renderSource={(claim) => (
                     <ClaimSource claim={claim} evidence={verdict.evidence} observations={observations} />
                   )}

@@ -1,9 +1,10 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
-import { detectionQuery } from '../../api/detections.ts';
-import { cancelRun, runQuery, type Run } from '../../api/runs.ts';
+import { agentQuery } from '../../api/agents.ts';
+import { cancelRun, isResponse, runQuery, type Run } from '../../api/runs.ts';
 import { shortenMiddle } from '../../lib/text.ts';
 import { PageHeader } from '../../shell/page-header.tsx';
+import { texts as agents } from '../../texts/agents.ts';
 import { texts as list } from '../../texts/detections.ts';
 import { texts } from '../../texts/runs.ts';
 import { Button } from '../../ui/button.tsx';
@@ -19,29 +20,19 @@ import { VerdictsTab } from './verdicts-tab.tsx';
 
 const route = getRouteApi('/shell/runs/$id');
 const tabs = (Object.keys(texts.tabs) as (keyof typeof texts.tabs)[]).map((key) => ({ key, label: texts.tabs[key] }));
+/** A response has no candidates that could be judged again. */
+const responseTabs = tabs.filter(({ key }) => key !== 'replay');
 
-/** One run: when and how long, what it examined, what it decided and how. */
+/** One run of a detection or a response agent: when and how long, what it examined, what it decided and how. */
 export function RunPage() {
   const { id } = route.useParams();
   const { tab = 'verdicts', entity } = route.useSearch();
   const { data: run, error, refetch } = useQuery(runQuery(id));
-  const { data: detection } = useQuery({ ...detectionQuery(run?.detectionId ?? ''), enabled: run !== undefined });
   return (
     <>
       <PageHeader
         title={`${texts.one} ${shortenMiddle(id)}`}
-        parent={
-          run && (
-            <Link
-              to="/detections/$id"
-              params={{ id: run.detectionId }}
-              search={{ tab: 'runs' }}
-              className="max-w-72 truncate text-muted hover:text-ink"
-            >
-              {detection?.name ?? list.one}
-            </Link>
-          )
-        }
+        parent={run && <AgentLink run={run} />}
         actions={run && <CancelButton run={run} />}
       >
         {run && <RunStatusLabel run={run} />}
@@ -52,12 +43,12 @@ export function RunPage() {
         ) : run ? (
           <>
             <RunSummary run={run} />
-            <Tabs label={texts.one} current={tab} tabs={tabs} />
+            <Tabs label={texts.one} current={tab} tabs={isResponse(run) ? responseTabs : tabs} />
             {/* As high as its content: an empty state stands below the tabs, not in the middle of a whole page. */}
             <div>
               {tab === 'steps' ? (
                 <InvestigationsTab run={run} entity={entity} />
-              ) : tab === 'replay' ? (
+              ) : tab === 'replay' && !isResponse(run) ? (
                 <ReplayTab run={run} />
               ) : (
                 <VerdictsTab run={run} />
@@ -69,6 +60,22 @@ export function RunPage() {
         )}
       </div>
     </>
+  );
+}
+
+/** Leads to the runs of what ran: a detection or a response agent. */
+function AgentLink({ run }: { run: Run }) {
+  const { data: agent } = useQuery(agentQuery(run.detectionId));
+  const link = isResponse(run) ? ({ to: '/agents/$id' } as const) : ({ to: '/detections/$id' } as const);
+  return (
+    <Link
+      {...link}
+      params={{ id: run.detectionId }}
+      search={{ tab: 'runs' }}
+      className="max-w-72 truncate text-muted hover:text-ink"
+    >
+      {agent?.name ?? (isResponse(run) ? agents.one : list.one)}
+    </Link>
   );
 }
 

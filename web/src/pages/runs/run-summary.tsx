@@ -1,4 +1,4 @@
-import type { Run } from '../../api/runs.ts';
+import { isResponse, type Run } from '../../api/runs.ts';
 import { formatMoney, formatNumber, toWords } from '../../lib/text.ts';
 import { formatDuration } from '../../lib/time.ts';
 import { texts as common } from '../../texts/common.ts';
@@ -9,13 +9,13 @@ import { Section } from '../../ui/section.tsx';
 import { Table, type TableColumn } from '../../ui/lists/table.tsx';
 import { ExactTime, RelativeTime } from '../../ui/time.tsx';
 import { Phases } from './phases.tsx';
+import { ResponseEvent } from './response-event.tsx';
 
 const windowsShown = 24;
 
 /** When a run ran, how long each phase took, what it examined and what it cost. */
 export function RunSummary({ run }: { run: Run }) {
-  const { failure, warnings, suppressed, phases } = run;
-  const muted = texts.suppressed(suppressed);
+  const { failure, warnings, phases } = run;
   return (
     <div className="flex max-w-6xl flex-col gap-6 px-4 py-5">
       {failure && (
@@ -35,8 +35,12 @@ export function RunSummary({ run }: { run: Run }) {
         figures={[
           { label: texts.columns.started, value: run.startedAt ? <RelativeTime time={run.startedAt} /> : '–' },
           { label: texts.columns.lag, value: run.lagMs === null ? '–' : formatDuration(run.lagMs) },
-          { label: texts.columns.rows, value: formatNumber(run.rowsTotal) },
-          { label: texts.columns.hits, value: formatNumber(run.hitCount) },
+          ...(isResponse(run)
+            ? []
+            : [
+                { label: texts.columns.rows, value: formatNumber(run.rowsTotal) },
+                { label: texts.columns.hits, value: formatNumber(run.hitCount) },
+              ]),
           {
             label: texts.columns.score,
             value: run.score ?? '–',
@@ -49,34 +53,45 @@ export function RunSummary({ run }: { run: Run }) {
           { label: texts.columns.cost, value: formatMoney(run.costUsd) },
         ]}
       />
+      {isResponse(run) && <ResponseEvent run={run} />}
       {run.acceptance.length > 0 && (
         <Section level={2} title={texts.acceptance.title}>
           <Acceptance acceptance={run.acceptance} />
         </Section>
       )}
-      <Section level={2} title={texts.phases}>
-        {phases.length === 0 ? <p className="text-muted">{texts.noPhases}</p> : <Phases phases={phases} />}
-      </Section>
-      <div className="grid gap-6 lg:grid-cols-2">
-        <Section level={2} title={texts.windows}>
-          <Table
-            label={texts.windows}
-            columns={windowColumns}
-            rows={run.windows.slice(0, windowsShown)}
-            rowKey={({ from }) => from}
-          />
-          {run.truncated && <p className="text-12 text-medium">{texts.truncated}</p>}
-          {muted !== '' && (
-            <p className="text-12 text-muted">
-              {texts.notJudged}: {muted}.
-            </p>
-          )}
+      {!isResponse(run) && (
+        <Section level={2} title={texts.phases}>
+          {phases.length === 0 ? <p className="text-muted">{texts.noPhases}</p> : <Phases phases={phases} />}
         </Section>
+      )}
+      <div className="grid gap-6 lg:grid-cols-2">
+        {!isResponse(run) && <Windows run={run} />}
         <Section level={2} title={texts.details}>
           <Details run={run} />
         </Section>
       </div>
     </div>
+  );
+}
+
+/** What the run examined of the logs. */
+function Windows({ run }: { run: Run }) {
+  const muted = texts.suppressed(run.suppressed);
+  return (
+    <Section level={2} title={texts.windows}>
+      <Table
+        label={texts.windows}
+        columns={windowColumns}
+        rows={run.windows.slice(0, windowsShown)}
+        rowKey={({ from }) => from}
+      />
+      {run.truncated && <p className="text-12 text-medium">{texts.truncated}</p>}
+      {muted !== '' && (
+        <p className="text-12 text-muted">
+          {texts.notJudged}: {muted}.
+        </p>
+      )}
+    </Section>
   );
 }
 
@@ -113,7 +128,10 @@ const windowColumns: TableColumn<Window>[] = [
 function Details({ run }: { run: Run }) {
   const { fields } = texts;
   const pairs: [string, React.ReactNode][] = [
-    [texts.columns.trigger, texts.trigger[run.trigger] + (run.actor === null ? '' : ` ${common.by(run.actor)}`)],
+    [
+      texts.columns.trigger,
+      isResponse(run) ? null : texts.trigger[run.trigger] + (run.actor === null ? '' : ` ${common.by(run.actor)}`),
+    ],
     [fields.slot, run.slotAt && <ExactTime time={run.slotAt} />],
     [fields.model, run.model ?? run.modelAlias],
     [fields.prompt, run.promptVersion],

@@ -1,7 +1,9 @@
 import { Link } from '@tanstack/react-router';
-import type { Run } from '../../api/runs.ts';
+import { isResponse, type Run } from '../../api/runs.ts';
+import { texts as agents } from '../../texts/agents.ts';
 import { texts as evidence } from '../../texts/evidence.ts';
 import { texts } from '../../texts/runs.ts';
+import { CodeBlock } from '../../ui/code/code-block.tsx';
 import { CitedCells } from '../../ui/evidence/cited-cells.tsx';
 import { SeverityMark } from '../../ui/labels/severity.tsx';
 import { EmptyState } from '../../ui/states.tsx';
@@ -22,7 +24,7 @@ export function VerdictsTab({ run }: { run: Run }) {
             <p className="flex items-center gap-2">
               <SeverityMark severity={verdict.severity} />
               <span className="min-w-0 font-mono text-12 break-all">{verdict.entity}</span>
-              {verdict.triggered && (
+              {verdict.triggered && !isResponse(run) && (
                 <Link
                   to="/hits"
                   search={{ detection: run.detectionId, entity: verdict.entity }}
@@ -32,14 +34,19 @@ export function VerdictsTab({ run }: { run: Run }) {
                 </Link>
               )}
             </p>
-            <VerdictView verdict={verdict} />
+            <VerdictView verdict={verdict} titles={isResponse(run) ? agents.verdicts : undefined} />
             {verdict.triggered && verdict.nextStep !== verdict.openQuestion?.trim() && (
               <p className="max-w-[72ch] text-12 break-words">
                 <span className="text-muted">{evidence.nextStep}:</span> {verdict.nextStep}
               </p>
             )}
           </div>
-          <CitedCells cells={verdict.evidence} />
+          <div className="flex min-w-0 flex-col gap-3">
+            <CitedCells cells={verdict.evidence} />
+            {verdict.output !== undefined && (
+              <CodeBlock isWrapped label={texts.output} text={JSON.stringify(verdict.output, null, 2)} />
+            )}
+          </div>
         </li>
       ))}
     </ul>

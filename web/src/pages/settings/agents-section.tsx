@@ -9,7 +9,8 @@ import { Button } from '../../ui/button.tsx';
 import { FormError, TextArea, TextField } from '../../ui/forms/field.tsx';
 import { ToolPicker } from '../../ui/forms/name-pickers.tsx';
 import { toasts } from '../../ui/overlays/toasts.tsx';
-import { Loaded, SettingsSection } from './section.tsx';
+import { Loaded } from '../../ui/lists/rows.tsx';
+import { SettingsSection } from './section.tsx';
 
 const texts = all.agents;
 

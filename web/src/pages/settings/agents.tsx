@@ -1,13 +1,12 @@
 import { useQuery } from '@tanstack/react-query';
 import { useId } from 'react';
-import { builtInAgentsQuery, changeAgent, type AgentChange } from '../../api/models.ts';
-import type { Schemas } from '../../api/client.ts';
+import { builtInAgentsQuery, changeAgent, type Agent, type AgentChanges } from '../../api/agents.ts';
 import { texts as all } from '../../texts/settings.ts';
 import { useChange } from '../../ui/forms/use-change.ts';
-import { Loaded, Row, Rows, SettingsSection } from './section.tsx';
+import { Loaded, Row, Rows } from '../../ui/lists/rows.tsx';
+import { SettingsSection } from './section.tsx';
 
 const texts = all.models;
-type Agent = Schemas['Detection'];
 type Schedule = keyof typeof texts.schedules;
 
 function readSchedule({ cronSchedule, detectionCadence, enabled }: Agent): Schedule {
@@ -19,7 +18,7 @@ function readSchedule({ cronSchedule, detectionCadence, enabled }: Agent): Sched
 export function Agents() {
   const query = useQuery(builtInAgentsQuery);
   const { mutate: change, isPending } = useChange({
-    change: ({ agent, body }: { agent: Agent; body: AgentChange }) => changeAgent(agent, body),
+    change: ({ agent, body }: { agent: Agent; body: AgentChanges }) => changeAgent(agent, body),
     refresh: [builtInAgentsQuery.queryKey],
     done: ({ name }) => texts.agentSaved(name),
     failed: texts.notSaved,

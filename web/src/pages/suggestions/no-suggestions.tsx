@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { builtInAgentsQuery, changeAgent } from '../../api/models.ts';
+import { builtInAgentsQuery, changeAgent } from '../../api/agents.ts';
 import { texts } from '../../texts/suggestions.ts';
 import { Button } from '../../ui/button.tsx';
 import { EmptyState } from '../../ui/states.tsx';

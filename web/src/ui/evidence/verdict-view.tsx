@@ -5,12 +5,19 @@ import { ClaimList } from './claim-list.tsx';
 import { Notice } from '../notice.tsx';
 import { SeverityLabel } from '../labels/severity.tsx';
 
-type Props = { verdict: Verdict; renderSource?: React.ComponentProps<typeof ClaimList>['renderSource'] };
+type Props = {
+  verdict: Verdict;
+  /** What each verdict is called, if it does not decide whether there is a hit. */
+  titles?: Readonly<Record<Verdict['verdict'], string>> | undefined;
+  renderSource?: React.ComponentProps<typeof ClaimList>['renderSource'];
+};
 
 /** The verdict on an entity, as its sentences. */
-export function VerdictView({ verdict, renderSource }: Props) {
+export function VerdictView({ verdict, titles, renderSource }: Props) {
   const { triggered, severity, confidence, headline, unjudgedReason } = verdict;
-  const title = verdict.verdict === 'undecided' ? texts.undecided : triggered ? texts.triggered : texts.notTriggered;
+  const title =
+    titles?.[verdict.verdict] ??
+    (verdict.verdict === 'undecided' ? texts.undecided : triggered ? texts.triggered : texts.notTriggered);
   return (
     <div className="flex min-w-0 flex-col gap-1.5">
       <div className="flex flex-wrap items-center gap-x-3 gap-y-1 text-12 text-muted">
@@ -25,7 +32,7 @@ export function VerdictView({ verdict, renderSource }: Props) {
   );
 }
 
-type StatementProps = Omit<Props, 'verdict'> & { verdict: Pick<Verdict, 'openQuestion' | 'summary' | 'claims'> };
+type StatementProps = Pick<Props, 'renderSource'> & { verdict: Pick<Verdict, 'openQuestion' | 'summary' | 'claims'> };
 
 /** What a verdict says: the question that it leaves open, and its sentences. Where none of them stands, it is the summary of the facts. */
 export function Statement({ verdict: { openQuestion, summary, claims }, renderSource }: StatementProps) {

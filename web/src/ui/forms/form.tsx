@@ -15,7 +15,7 @@ export function Field({ label, hint, error, className, children }: FieldProps) {
   const id = useId();
   return (
     <div className={classes('flex min-w-0 flex-col gap-1', className)}>
-      <label htmlFor={id} className="text-12 text-muted">
+      <label htmlFor={id} className="text-12 wrap-anywhere text-muted">
         {label}
       </label>
       {children({ id, 'aria-describedby': `${id}-note`, 'aria-invalid': error !== undefined })}

@@ -1,13 +1,14 @@
 import { useQuery } from '@tanstack/react-query';
-import type { Connection } from '../../../api/connections.ts';
-import { categoriesQuery, connectionsQuery, modelsQuery } from '../../../api/detection-parts.ts';
+import { categoriesQuery } from '../../../api/detection-parts.ts';
 import { texts } from '../../../texts/editor.ts';
-import { Field, SelectInput, TextArea, TextInput } from '../../../ui/forms/form.tsx';
+import { Field, SelectInput, TextInput } from '../../../ui/forms/form.tsx';
 import { useCategoryLabel } from '../../../ui/labels/category-label.tsx';
-import { SkillPicker, ToolPicker } from '../../../ui/forms/name-pickers.tsx';
 import { Section } from '../../../ui/section.tsx';
+import { AboutFields } from './about-fields.tsx';
 import { AcceptanceFields } from './acceptance-fields.tsx';
-import type { Draft, FormProps } from './draft.ts';
+import { ConnectionField, useConnection } from './connection-field.tsx';
+import type { FormProps } from './draft.ts';
+import { JudgeFields } from './judge-fields.tsx';
 import { LimitFields } from './limit-fields.tsx';
 import { QueryField } from './query-field.tsx';
 import { ScheduleFields } from './schedule-fields.tsx';
@@ -29,8 +30,7 @@ export function DefinitionForm({ onPreview, ...form }: FormProps & { onPreview: 
 }
 
 function WhatFields({ draft, onChange, problemOf, onPreview }: FormProps & { onPreview: () => void }) {
-  const { data: connections } = useQuery(connectionsQuery);
-  const connection = connections && findConnection(draft, connections);
+  const connection = useConnection(draft);
   const { data: categories } = useQuery(categoriesQuery);
   const labelOf = useCategoryLabel();
   const { fields, hints } = texts;
@@ -70,21 +70,7 @@ function WhatFields({ draft, onChange, problemOf, onPreview }: FormProps & { onP
             </SelectInput>
           )}
         </Field>
-        <Field label={fields.connectionId} error={problemOf('connectionId')}>
-          {(control) => (
-            <SelectInput
-              {...control}
-              value={connection?.id ?? ''}
-              onChange={(event) => onChange({ connectionId: event.target.value })}
-            >
-              {connections?.map(({ id, name }) => (
-                <option key={id} value={id}>
-                  {name}
-                </option>
-              ))}
-            </SelectInput>
-          )}
-        </Field>
+        <ConnectionField {...{ draft, onChange, problemOf }} />
       </div>
       <QueryField {...{ connection, draft, onChange, problemOf, onPreview }} />
       <div className="grid gap-4 md:grid-cols-2">
@@ -101,87 +87,7 @@ function WhatFields({ draft, onChange, problemOf, onPreview }: FormProps & { onP
           </Field>
         ))}
       </div>
-      <Field label={fields.description} error={problemOf('description')}>
-        {(control) => (
-          <TextArea
-            {...control}
-            className="min-h-8"
-            value={draft.description}
-            onChange={(event) => onChange({ description: event.target.value })}
-          />
-        )}
-      </Field>
-      <Field label={fields.tags} hint={texts.hints.tags} error={problemOf('tags')}>
-        {(control) => (
-          <TextInput {...control} value={draft.tags} onChange={(event) => onChange({ tags: event.target.value })} />
-        )}
-      </Field>
-    </Section>
-  );
-}
-
-/** Returns the connection that the detection names, else the only one of its kind of SIEM, else the embedded store. */
-function findConnection(draft: Draft, connections: readonly Connection[]): Connection | undefined {
-  const kind = draft.siemType?.toLowerCase() ?? 'local';
-  const ofKind = connections.filter((one) => one.kind === kind);
-  const named = connections.find(({ id }) => id === draft.connectionId);
-  return named ?? (ofKind.length === 1 ? ofKind[0] : undefined);
-}
-
-function JudgeFields({ draft, onChange, problemOf }: FormProps) {
-  const { data: models } = useQuery(modelsQuery);
-  const { fields, hints } = texts;
-  const aliases = [...new Set([...(models?.map(({ alias }) => alias) ?? []), draft.modelAlias])].filter(Boolean);
-  return (
-    <Section isForm level={2} title={texts.sections.judge}>
-      <Field label={fields.systemPrompt} hint={hints.systemPrompt} error={problemOf('systemPrompt')}>
-        {(control) => (
-          <TextArea
-            {...control}
-            value={draft.systemPrompt}
-            onChange={(event) => onChange({ systemPrompt: event.target.value })}
-          />
-        )}
-      </Field>
-      <div className="grid gap-4 md:grid-cols-2">
-        <Field label={fields.headline} hint={hints.headline} error={problemOf('headline')}>
-          {(control) => (
-            <TextInput
-              {...control}
-              value={draft.headline}
-              onChange={(event) => onChange({ headline: event.target.value })}
-            />
-          )}
-        </Field>
-        <Field label={fields.modelAlias} error={problemOf('modelAlias')}>
-          {(control) => (
-            <SelectInput
-              {...control}
-              value={draft.modelAlias}
-              onChange={(event) => onChange({ modelAlias: event.target.value })}
-            >
-              {aliases.map((alias) => (
-                <option key={alias} value={alias}>
-                  {alias}
-                </option>
-              ))}
-            </SelectInput>
-          )}
-        </Field>
-      </div>
-      <details>
-        <summary className="text-12 text-muted hover:text-ink">
-          {fields.tools} {draft.toolNames.length > 0 && `(${draft.toolNames.join(', ')})`}
-        </summary>
-        <ToolPicker chosen={draft.toolNames} onChange={(toolNames) => onChange({ toolNames })} />
-      </details>
-      <details>
-        <summary className="text-12 text-muted hover:text-ink">
-          {fields.skills} {draft.skills.length > 0 && `(${draft.skills.join(', ')})`}
-          {problemOf('skills') && <span className="block text-bad">{problemOf('skills')}</span>}
-        </summary>
-        <SkillPicker chosen={draft.skills} onChange={(skills) => onChange({ skills })} />
-      </details>
+      <AboutFields {...{ draft, onChange, problemOf }} />
     </Section>
   );
 }

@@ -5,12 +5,16 @@ import type {
   GeneratedDetection,
   NewDetection,
 } from '../../../api/detections.ts';
+import type { NewAgent } from '../../../api/agents.ts';
+import { ApiProblem } from '../../../api/problem.ts';
 import { acceptanceOf, criteriaOf, noAcceptance, type Acceptance } from './acceptance.ts';
 import type { Tuning } from './tuning.ts';
+import { texts } from '../../../texts/editor.ts';
 
 export type Cadence = '' | 'hourly' | 'daily' | 'weekly' | 'custom';
 
 export type Budgets = NonNullable<NewDetection['budgets']>;
+export type Input = Detection['inputs'][number];
 
 /** The definition as the form edits it: text, so that half-typed values are possible, and numbers that may be left out. */
 export type Draft = {
@@ -29,6 +33,11 @@ export type Draft = {
   modelAlias: string;
   toolNames: string[];
   skills: string[];
+  planningMode: Detection['planningMode'];
+  mode: Detection['mode'];
+  inputs: Input[];
+  /** JSON. */
+  structuredOutputSchema: string;
   cadence: Cadence;
   customCronSchedule: string;
   cronTimezone: string;
@@ -44,6 +53,8 @@ export type Draft = {
 
 export type FormProps = {
   draft: Draft;
+  /** It defines a response agent, which has no query and raises no hits. */
+  isAgent?: boolean;
   onChange: (change: Partial<Draft>) => void;
   /** Returns what is wrong with a field of the API. */
   problemOf: (field: string) => string | undefined;
@@ -64,6 +75,10 @@ export const emptyDraft: Draft = {
   modelAlias: '',
   toolNames: [],
   skills: [],
+  planningMode: 'auto',
+  mode: 'standard',
+  inputs: [],
+  structuredOutputSchema: '',
   cadence: 'hourly',
   customCronSchedule: '',
   cronTimezone: '',
@@ -92,6 +107,10 @@ export const draftOf = (detection: Detection): Draft => ({
   modelAlias: detection.modelAlias,
   toolNames: detection.toolNames,
   skills: detection.skills ?? [],
+  planningMode: detection.planningMode,
+  mode: detection.mode,
+  inputs: detection.inputs,
+  structuredOutputSchema: JSON.stringify(detection.structuredOutputSchema, null, 2),
   cadence: detection.customCronSchedule ? 'custom' : (detection.detectionCadence ?? ''),
   customCronSchedule: detection.customCronSchedule ?? '',
   cronTimezone: detection.cronTimezone ?? '',
@@ -140,6 +159,11 @@ const toFields: { [Name in keyof Draft]: (draft: Draft) => DetectionChanges } = 
   modelAlias: ({ modelAlias }) => (modelAlias === '' ? {} : { modelAlias }),
   toolNames: ({ toolNames }) => ({ toolNames }),
   skills: ({ skills }) => ({ skills }),
+  planningMode: ({ planningMode }) => ({ planningMode }),
+  mode: ({ mode }) => ({ mode }),
+  inputs: ({ inputs }) => ({ inputs }),
+  structuredOutputSchema: ({ structuredOutputSchema: text }) =>
+    text.trim() === '' ? {} : { structuredOutputSchema: parseSchema(text) },
   cadence: scheduleOf,
   customCronSchedule: scheduleOf,
   cronTimezone: ({ cronTimezone }) => ({ cronTimezone: cronTimezone === '' ? null : cronTimezone }),
@@ -159,7 +183,35 @@ function scheduleOf({ cadence, customCronSchedule }: Draft): DetectionChanges {
     : { customCronSchedule: null, detectionCadence: cadence === '' ? null : cadence };
 }
 
+type OutputSchema = NonNullable<DetectionChanges['structuredOutputSchema']>;
+
+/** Throws a problem of the field unless the text is JSON. */
+function parseSchema(text: string): OutputSchema {
+  try {
+    return JSON.parse(text) as OutputSchema;
+  } catch (cause) {
+    const detail = texts.notJson;
+    const problem = { pointer: '/structuredOutputSchema', code: 'invalid_json', detail };
+    throw new ApiProblem({ status: 400, code: 'invalid_json', detail, errors: [problem], cause });
+  }
+}
+
 const names = Object.keys(toFields) as (keyof Draft)[];
+
+/** The fields that only detections have. */
+const ofDetections = new Set<keyof Draft>([
+  'detectionCategory',
+  'siemType',
+  'detectionQuery',
+  'headline',
+  'entityField',
+  'timeField',
+  'tuning',
+  'continuous',
+  'lookbackMinutes',
+  'suppressionMinutes',
+  'onUndecided',
+]);
 
 /** Names of the fields in which two drafts differ. */
 export const changedFields = (before: Draft, after: Draft): (keyof Draft)[] =>
@@ -170,7 +222,16 @@ export const changesBetween = (before: Draft, after: Draft): DetectionChanges =>
   Object.assign({}, ...changedFields(before, after).map((name) => toFields[name](after)));
 
 /** Returns the whole definition. Absent values stay absent. */
-export function definitionOf(draft: Draft): NewDetection {
-  const fields = Object.assign({}, ...names.map((name) => toFields[name](draft))) as Record<string, unknown>;
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null)) as NewDetection;
+export const definitionOf = (draft: Draft): NewDetection => fieldsOf(draft, names) as NewDetection;
+
+/** Returns the whole definition of a response agent. */
+export const agentOf = (draft: Draft): NewAgent =>
+  fieldsOf(
+    draft,
+    names.filter((name) => !ofDetections.has(name)),
+  ) as NewAgent;
+
+function fieldsOf(draft: Draft, of: readonly (keyof Draft)[]): Record<string, unknown> {
+  const fields = Object.assign({}, ...of.map((name) => toFields[name](draft))) as Record<string, unknown>;
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
 }

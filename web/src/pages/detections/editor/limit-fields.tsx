@@ -5,14 +5,15 @@ import type { Budgets, FormProps } from './draft.ts';
 import { NumberField } from './number-field.tsx';
 
 const texts = editor.limits;
+const numbers = ['lookbackMinutes', 'suppressionMinutes', 'dismissConfidence'] as const;
 const budgets = Object.keys(texts.budgets) as (keyof Budgets)[];
 
 /** How far back windows are examined, for how long a verdict applies, how sure a dismissal must be, what becomes of an undecided case, and what a run may cost. */
-export function LimitFields({ draft, onChange, problemOf }: FormProps) {
+export function LimitFields({ draft, isAgent, onChange, problemOf }: FormProps) {
   return (
     <Section isForm level={2} title={texts.title}>
       <div className="grid gap-4 md:grid-cols-3">
-        {(['lookbackMinutes', 'suppressionMinutes', 'dismissConfidence'] as const).map((name) => (
+        {(isAgent ? (['dismissConfidence'] as const) : numbers).map((name) => (
           <NumberField
             key={name}
             label={texts[name]}
@@ -24,21 +25,23 @@ export function LimitFields({ draft, onChange, problemOf }: FormProps) {
             onChange={(value) => onChange({ [name]: value })}
           />
         ))}
-        <Field label={texts.onUndecided} hint={texts.hints.onUndecided} error={problemOf('onUndecided')}>
-          {(control) => (
-            <SelectInput
-              {...control}
-              value={draft.onUndecided}
-              onChange={({ target }) => onChange({ onUndecided: target.value as typeof draft.onUndecided })}
-            >
-              {(['raise', 'review'] as const).map((value) => (
-                <option key={value} value={value}>
-                  {texts.undecided[value]}
-                </option>
-              ))}
-            </SelectInput>
-          )}
-        </Field>
+        {!isAgent && (
+          <Field label={texts.onUndecided} hint={texts.hints.onUndecided} error={problemOf('onUndecided')}>
+            {(control) => (
+              <SelectInput
+                {...control}
+                value={draft.onUndecided}
+                onChange={({ target }) => onChange({ onUndecided: target.value as typeof draft.onUndecided })}
+              >
+                {(['raise', 'review'] as const).map((value) => (
+                  <option key={value} value={value}>
+                    {texts.undecided[value]}
+                  </option>
+                ))}
+              </SelectInput>
+            )}
+          </Field>
+        )}
       </div>
       <details>
         <summary className="text-12 text-muted hover:text-ink">{texts.budgetsTitle}</summary>

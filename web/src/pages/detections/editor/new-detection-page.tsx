@@ -1,8 +1,6 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
-import { agentSettingsQuery } from '../../../api/access.ts';
-import { toolsQuery } from '../../../api/detection-parts.ts';
 import { createDetection, type GeneratedDetection } from '../../../api/detections.ts';
 import { PageHeader } from '../../../shell/page-header.tsx';
 import { texts as list } from '../../../texts/detections.ts';
@@ -13,16 +11,9 @@ import { definitionOf, draftOfGenerated, emptyDraft, type Draft } from './draft.
 import { EditorLayout } from './editor-layout.tsx';
 import { IntentForm } from './intent-form.tsx';
 import { problemFinder } from './problem-finder.ts';
+import { useProposedTools } from './use-proposed-tools.ts';
 
 const route = getRouteApi('/shell/detections/new');
-
-/** Returns the default tools of the organization, or else the tools that only read. */
-function useProposedTools(): string[] {
-  const { data: settings } = useQuery(agentSettingsQuery);
-  const { data: tools = [] } = useQuery(toolsQuery);
-  if (!settings) return [];
-  return settings.defaultToolNames ?? tools.filter(({ effect }) => effect === 'read').map(({ name }) => name);
-}
 
 /** Writes a new detection, with a preview of what it finds before it exists. The address may bring the query. */
 export function NewDetectionPage() {

@@ -14,7 +14,7 @@ const crons: Record<Exclude<Cadence, '' | 'custom'>, string> = {
 };
 
 /** When the detection runs, in words and with its next runs. */
-export function ScheduleFields({ draft, onChange, problemOf }: FormProps) {
+export function ScheduleFields({ draft, isAgent, onChange, problemOf }: FormProps) {
   const { cadence, customCronSchedule, cronTimezone, continuous } = draft;
   const cron = cadence === 'custom' ? customCronSchedule : cadence === '' ? '' : crons[cadence];
   return (
@@ -61,15 +61,19 @@ export function ScheduleFields({ draft, onChange, problemOf }: FormProps) {
           </Field>
         )}
       </div>
-      <label className="flex items-center gap-2">
-        <input
-          type="checkbox"
-          checked={continuous}
-          onChange={(event) => onChange({ continuous: event.target.checked })}
-        />
-        {texts.fields.continuous}
-      </label>
-      <p className="text-12 text-muted">{problemOf('continuous') ?? texts.hints.continuous}</p>
+      {!isAgent && (
+        <div className="flex flex-col gap-1">
+          <label className="flex items-center gap-2">
+            <input
+              type="checkbox"
+              checked={continuous}
+              onChange={(event) => onChange({ continuous: event.target.checked })}
+            />
+            {texts.fields.continuous}
+          </label>
+          <p className="text-12 text-muted">{problemOf('continuous') ?? texts.hints.continuous}</p>
+        </div>
+      )}
       {cron.trim() !== '' && (
         <Suspense fallback={<Skeleton className="h-6" />}>
           <NextRuns cron={cron} timezone={cronTimezone} />

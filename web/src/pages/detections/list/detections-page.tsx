@@ -13,6 +13,7 @@ import { useHotkeys } from '../../../lib/hotkeys.ts';
 import { useListKeys } from '../../../lib/list-keys.ts';
 import { formatNumber } from '../../../lib/text.ts';
 import { PageHeader } from '../../../shell/page-header.tsx';
+import { DetectionLinks } from '../../../shell/section-links.tsx';
 import { texts } from '../../../texts/detections.ts';
 import { Button } from '../../../ui/button.tsx';
 import { DataTable } from '../../../ui/lists/data-table.tsx';
@@ -62,6 +63,7 @@ export function DetectionsPage() {
     <>
       <PageHeader
         title={texts.title}
+        links={<DetectionLinks />}
         actions={
           <>
             <ViewsMenu

@@ -1,0 +1,104 @@
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { useCallback, useMemo } from 'react';
+import { agentRunsQuery, type Agent, type AgentRun } from '../../../api/agents.ts';
+import type { Run, Verdict } from '../../../api/runs.ts';
+import { useListKeys } from '../../../lib/list-keys.ts';
+import { formatMoney } from '../../../lib/text.ts';
+import { texts } from '../../../texts/agents.ts';
+import { texts as runs } from '../../../texts/runs.ts';
+import { RunStatusLabel } from '../../../ui/labels/run-status.tsx';
+import { DataTable, type Column } from '../../../ui/lists/data-table.tsx';
+import { TableSkeleton } from '../../../ui/lists/table-skeleton.tsx';
+import { EmptyState, ErrorState } from '../../../ui/states.tsx';
+import { RelativeTime } from '../../../ui/time.tsx';
+
+const dash = <span className="text-faint">–</span>;
+
+/** What the API says of a run of an agent that is not built in. */
+type Outcome = { event?: Run['event']; question?: string | null; verdict?: Verdict | null };
+const outcomeOf = ({ outcome }: AgentRun): Outcome => outcome;
+
+const columns: Column<AgentRun>[] = [
+  {
+    id: 'status',
+    header: texts.runColumns.status,
+    width: '7rem',
+    cell: ({ status }) => <RunStatusLabel run={{ status, phase: null }} />,
+  },
+  {
+    id: 'started',
+    header: texts.runColumns.started,
+    width: '7rem',
+    cell: ({ startedAt }) => (startedAt ? <RelativeTime time={startedAt} /> : dash),
+  },
+  {
+    id: 'source',
+    header: texts.runColumns.source,
+    width: '6.5rem',
+    from: 560,
+    cell: (run) => {
+      const { event } = outcomeOf(run);
+      return texts.sources[event?.source ?? (run.slotAt === null ? 'manual' : 'cron')];
+    },
+  },
+  {
+    id: 'verdict',
+    header: texts.runColumns.verdict,
+    width: '6rem',
+    cell: (run) => {
+      const { verdict } = outcomeOf(run);
+      return verdict ? texts.verdicts[verdict.verdict] : dash;
+    },
+  },
+  {
+    id: 'found',
+    header: texts.runColumns.said,
+    width: 'minmax(8rem, 3fr)',
+    from: 480,
+    cell: (run) => {
+      const { verdict, question } = outcomeOf(run);
+      return run.failure?.message ?? verdict?.headline ?? question ?? dash;
+    },
+  },
+  {
+    id: 'cost',
+    header: texts.runColumns.cost,
+    width: '5.5rem',
+    align: 'right',
+    from: 820,
+    cell: ({ costUsd }) => (costUsd === 0 ? dash : formatMoney(costUsd)),
+  },
+];
+
+/** The runs of an agent, newest first. Those of a built-in one have no page. */
+export function AgentRuns({ agent: { id, isBuiltIn } }: { agent: Agent }) {
+  const navigate = useNavigate();
+  const { data, error, refetch, isPending, hasNextPage, isFetchingNextPage, fetchNextPage } = useInfiniteQuery(
+    agentRunsQuery(id),
+  );
+  const rows = useMemo(() => data?.pages.flatMap((page) => page.runs) ?? [], [data]);
+  const open = (run: AgentRun): void => {
+    if (!isBuiltIn) void navigate({ to: '/runs/$id', params: { id: run.id } });
+  };
+  const activeId = useListKeys(rows, (run) => run.id, { onOpen: open });
+  const onEnd = useCallback(
+    () => hasNextPage && !isFetchingNextPage && void fetchNextPage(),
+    [hasNextPage, isFetchingNextPage, fetchNextPage],
+  );
+  if (error && rows.length === 0) return <ErrorState error={error} onRetry={() => void refetch()} />;
+  if (isPending) return <TableSkeleton />;
+  if (rows.length === 0) return <EmptyState title={texts.noRuns}>{texts.noRunsHint}</EmptyState>;
+  return (
+    <DataTable
+      label={runs.title}
+      rows={rows}
+      columns={columns}
+      rowId={(run) => run.id}
+      rowLabel={(run) => run.id}
+      activeId={activeId}
+      {...(!isBuiltIn && { onOpen: open })}
+      onEnd={onEnd}
+    />
+  );
+}
