@@ -18,6 +18,7 @@ const groups: Record<string, string> = {
   knowledge: 'manage the reference data of the feed',
   library: 'manage the shipped detections of a service',
   skills: 'bring instructions for models to a service, or write them to files',
+  agents: 'add the response agents that ship with a service, list and run its agents',
   sigma: 'check Sigma rules, print their queries, or make detections of them',
   pack: 'bring one set of detections to many organizations, with the key of the installation',
 };

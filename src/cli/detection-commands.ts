@@ -130,6 +130,44 @@ export const detectionCommands: readonly CommandRow[] = [
     examples: ['tocsin skills export triage-of-a-sign-in skills', 'tocsin skills export phishing phishing.zip'],
     load: async () => (await import('./detections/skills-command.ts')).exportSkillCommand,
   }),
+  command('agents list', 'list the response agents of a service, and those that ship with it', {
+    options: [json],
+    examples: ['tocsin agents list'],
+    load: async () => (await import('./detections/agents-command.ts')).listAgentsCommand,
+  }),
+  command('agents add', 'add a shipped response agent, which then runs for new hits', {
+    args: [['<NAME>', 'such as triage']],
+    options: [
+      ['--model <ALIAS>', 'model alias that investigates; default: default'],
+      ['--severity <LEVEL>', 'only hits of this severity or above'],
+      ['--runs-per-hour <N>', 'how many runs it may start in an hour'],
+      ['--disabled', 'add it without enabling its triggers'],
+      json,
+    ],
+    examples: ['tocsin agents add triage --severity medium --runs-per-hour 30'],
+    load: async () => (await import('./detections/agents-command.ts')).addAgentCommand,
+  }),
+  command('agents update', 'update added agents to the shipped version and keep your edits', {
+    args: [['[NAME...]', 'default: all that were added']],
+    options: [json],
+    examples: ['tocsin agents update'],
+    load: async () => (await import('./detections/agents-command.ts')).updateAgentsCommand,
+  }),
+  command('agents run', 'run a response agent now and print what it found; exit code 1 if the run does not complete', {
+    args: [['<AGENT>', 'name or ID of the agent']],
+    options: [
+      ['--hit <ID>', 'hit that it looks into'],
+      ['--question <TEXT>', 'what it should find out'],
+      ['--input <NAME=VALUE>', 'value of an input, repeatable', 'repeatable'],
+      ['--wait <SECONDS>', 'how long to wait for the end; 0 only starts the run', { default: '600' }],
+      json,
+    ],
+    examples: [
+      'tocsin agents run Triage --hit 01a22835-3fa5-7252-8257-651195a53948',
+      'tocsin agents run "Look into sign-ins" --input user=ada --question "Who else uses this address?"',
+    ],
+    load: async () => (await import('./detections/agents-command.ts')).runAgentCommand,
+  }),
   command('pack plan', 'show what apply would change in each organization', {
     args: [place],
     options: [
