@@ -22,10 +22,14 @@ export type Claim = { text: string; kind: 'fact' | 'assessment'; cites: Citation
 
 /**
  * How far a claim is proven. `cited`: its citations resolve, and every value in it stands there. `supported`: a second look at the claim and the
- * cited cells alone confirmed it. `unproven`: shown with its `reason`, proves nothing. `assessment`: claims no fact.
+ * cited cells alone confirmed it. `unproven`: shown with its `reason`, proves nothing. `assessment`: claims no fact. A claim that should have been verified
+ * and could not be is `cited` with a `reason`.
  */
 export type ClaimStatus = 'supported' | 'cited' | 'unproven' | 'assessment';
 export type CheckedClaim = Claim & { status: ClaimStatus; reason: string | null };
+
+/** Returns whether nobody could verify a claim because a budget was used up. It proves nothing then. */
+export const isUnverified = ({ status, reason }: CheckedClaim): boolean => status === 'cited' && reason !== null;
 
 /** What a model submits. */
 export type Submission = {

@@ -33,7 +33,10 @@ export const Claims = z
         .describe(
           '`cited`: what it cites exists and contains every value that it states. `supported`: a second look at the claim and the cited cells alone confirmed it. `unproven`: shown, but proves nothing. `assessment`: claims no fact.',
         ),
-      reason: z.string().nullable().describe('Why it is unproven. Null otherwise.'),
+      reason: z
+        .string()
+        .nullable()
+        .describe('Why it is unproven, or why it is cited and could not be verified. Null otherwise.'),
     }),
   )
   .describe('The sentences of the verdict, each with what it cites and how far it is proven.');

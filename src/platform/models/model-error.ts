@@ -56,6 +56,9 @@ export const invalidDraftError = (name: string, problem: string): ModelError =>
 const invalidAnswerError = (kind: string, summary: string, problem: string): ModelError =>
   upstreamModelError(kind, `${summary} in two attempts: ${truncateText(escapeInvisible(problem), 500)}`, permanent);
 
+export const isBudgetExceeded = (error: unknown): boolean =>
+  error instanceof ModelError && error.failure.kind === 'budget_exceeded';
+
 const unusable = new Set(['invalid_verdict', 'invalid_draft', 'model_refused', 'model_bad_request', 'too_many_steps']);
 
 /** Returns whether a failure concerns one question alone: the model can answer others, but would fail again on this one. */

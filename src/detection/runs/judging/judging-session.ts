@@ -1,4 +1,4 @@
-import { ModelError } from '../../../platform/models/model-error.ts';
+import { isBudgetExceeded } from '../../../platform/models/model-error.ts';
 import { RunCancelledError, RunLostError } from '../../scheduling/run-claim.ts';
 import type { ActiveRun } from '../run-model/active-run.ts';
 import { retryDelayMs, toRunFailure, type RunFailure } from '../run-model/run-failure.ts';
@@ -85,6 +85,5 @@ export async function resolveWaiting(run: ActiveRun, session: JudgingSession): P
 
 /** Returns the error that must end the run, although all its candidates are judged or raised: the judge needs attention. */
 export function findJudgeFailure({ stop }: JudgingSession): unknown {
-  const isBudget = stop?.error instanceof ModelError && stop.error.failure.kind === 'budget_exceeded';
-  return isBudget ? undefined : stop?.error;
+  return isBudgetExceeded(stop?.error) ? undefined : stop?.error;
 }

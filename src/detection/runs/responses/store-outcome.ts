@@ -2,7 +2,7 @@ import type { Tx } from '../../../platform/db/db.ts';
 import { addAgentComment } from '../../hits/hit-comments.ts';
 import { lockHit } from '../../hits/hit-status.store.ts';
 import type { InvestigationTrace } from '../../verdicts/investigation/investigate.ts';
-import type { Conclusion, Verdict } from '../../verdicts/verdict.ts';
+import { isUnverified, type Conclusion, type Verdict } from '../../verdicts/verdict.ts';
 import type { ActiveRun } from '../run-model/active-run.ts';
 import { storeProposal } from './propose-call.ts';
 
@@ -47,13 +47,18 @@ function renderComment(
 ): string {
   const list = (title: string, lines: readonly string[]): string[] =>
     lines.length === 0 ? [] : [`${title}\n${lines.map((line) => `- ${line}`).join('\n')}`];
-  const texts = (...statuses: string[]) => claims.filter(({ status }) => statuses.includes(status));
+  const texts = (...statuses: string[]) =>
+    claims.filter((claim) => statuses.includes(isUnverified(claim) ? 'unverified' : claim.status));
   const open = trace?.questions.filter(({ observation }) => observation === null) ?? [];
   return [
     headline,
     ...list(
       'Found:',
       texts('supported', 'cited').map(({ text }) => text),
+    ),
+    ...list(
+      'Cited, but not verified:',
+      texts('unverified').map(({ text }) => text),
     ),
     ...list(
       'Assessment:',

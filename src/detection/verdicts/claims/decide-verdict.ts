@@ -2,7 +2,7 @@ import { severities, type Severity } from '../../analysis/candidate.ts';
 import { isSeverityAtLeast } from '../../analysis/severity.ts';
 import { truncateAtWord } from '../../analysis/wording.ts';
 import { escapeInvisible } from '../../../platform/lib/text/canonical-text.ts';
-import type { Conclusion, Submission, Verdict, VerdictEvidence } from '../verdict.ts';
+import { isUnverified, type Conclusion, type Submission, type Verdict, type VerdictEvidence } from '../verdict.ts';
 import type { CaseFile } from './case-file.ts';
 import { findValuesOutside, isProven, provesEvent, type ClaimCheck } from './check-claims.ts';
 
@@ -172,7 +172,10 @@ const listTechniques = ({ submission, isTechnique = () => true }: CheckedCase): 
     .slice(0, techniquesMax);
 
 /** Returns what has to be found out: the first next step, or what the proof of the submitted verdict lacks. */
-function describeOpenQuestion({ submission, dismissConfidence }: CheckedCase): string {
+function describeOpenQuestion({ submission, checks, dismissConfidence }: CheckedCase): string {
+  const unverified = checks.find(({ claim }) => isUnverified(claim));
+  if (unverified && submission.verdict !== 'undecided')
+    return `The judge would ${submission.verdict} it, but its claims are ${unverified.claim.reason}`;
   switch (submission.verdict) {
     case 'undecided':
       return submission.nextSteps[0]?.slice(0, lengths.nextStep) || 'The judge could not decide.';

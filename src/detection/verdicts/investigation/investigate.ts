@@ -7,7 +7,7 @@ import { invalidVerdictError, tooManyStepsError } from '../../../platform/models
 import type { CaseFile } from '../claims/case-file.ts';
 import { checkClaims, checkHeadline, provesEvent, type ClaimCheck } from '../claims/check-claims.ts';
 import type { Observation } from '../observation.ts';
-import type { Conclusion, Submission } from '../verdict.ts';
+import { isUnverified, type Conclusion, type Submission } from '../verdict.ts';
 import { describeRepair, renderCasePrompt, renderSystemPrompt } from './prompt.ts';
 import type { PlanAnswer, SubmissionResult } from './submission.ts';
 import { planTool, submitTool, type InvestigationTask, type IsEstablished } from './task.ts';
@@ -211,7 +211,9 @@ async function acceptOrRepair(
   const isEstablished = await task.establish(file, cells);
   const checks = await verifyClaims(task, resolved, submission.verdict, isEstablished);
   const isProven = checks.some((check) => provesEvent(check, task.verify !== undefined));
-  if (submission.verdict === 'raise' && !isProven && !repairs.has('proof'))
+  // Another answer could not be verified either.
+  const isOpen = checks.some(({ claim }) => isUnverified(claim));
+  if (submission.verdict === 'raise' && !isProven && !isOpen && !repairs.has('proof'))
     return sendBack('proof', describeRepair(checks, file, conversation.delimiter));
   const unverified = checkHeadline(submission.headline, checks, file, task.verify !== undefined);
   const [headline = unverified] = await verifyClaims(task, [unverified], 'raise');

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { caseOf, medium } from '../../../../test/support/detection/verdict-examples.ts';
-import { budgetExceededError, modelRefusedError } from '../../../platform/models/model-error.ts';
+import { budgetExceededError, modelRefusedError, upstreamModelError } from '../../../platform/models/model-error.ts';
 import { checkClaims } from '../claims/check-claims.ts';
-import type { Citation, Claim, Conclusion } from '../verdict.ts';
+import { isUnverified, type Citation, type Claim, type Conclusion } from '../verdict.ts';
 import type { InvestigationTask } from './task.ts';
 import { verifyClaims } from './verify-claims.ts';
 
@@ -70,7 +70,7 @@ test('calls nothing more than cited without a verifier', async () => {
   expect(verified.map(({ claim }) => claim.status)).toEqual(['cited', 'cited', 'cited', 'unproven', 'assessment']);
 });
 
-test('leaves a claim unproven on which the verifier gives no usable answer, and throws any other failure', async () => {
+test('leaves a claim unproven on which the verifier gives no usable answer, keeps one beyond the budget cited, and throws any other failure', async () => {
   const verifyWith = (failure: Error) => {
     const verify = async () => {
       throw failure;
@@ -81,6 +81,9 @@ test('leaves a claim unproven on which the verifier gives no usable answer, and 
     status: 'unproven',
     reason: 'the verifier gave no answer: m refused to answer.',
   });
-  const budget = budgetExceededError('The budget is used up.');
-  await expect(verifyWith(budget)).rejects.toBe(budget);
+  const [unverified] = await verifyWith(budgetExceededError('The budget is used up.'));
+  expect(unverified!.claim).toMatchObject({ status: 'cited', reason: 'not verified: The budget is used up.' });
+  expect(isUnverified(unverified!.claim)).toBe(true);
+  const rejected = upstreamModelError('model_auth', 'The key is wrong.', { retryable: false, pauses: true });
+  await expect(verifyWith(rejected)).rejects.toBe(rejected);
 });

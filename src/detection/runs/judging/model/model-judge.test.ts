@@ -243,7 +243,7 @@ test('keeps a finding whose facts the model misquotes twice as an undecided hit,
   await t.runAt(hour(1));
   expect(stand.asked).toHaveLength(3);
   const hits = await t.select<{ claims: string }>`
-    select entity, judged, verdict, open_question is null as decided, evidence <> '[]' as evidence, claims from hits order by 1`;
+    select entity, judged, verdict, open_question is null as decided, evidence <> '[]' as evidence, claims from hits where entity <> 'ada' order by 1`;
   expect(hits).toMatchObject([
     { entity: 'bob', judged: true, verdict: 'raise', decided: true, evidence: true },
     { entity: 'root', judged: true, verdict: 'undecided', decided: false, evidence: false },
@@ -357,6 +357,39 @@ test('judges the other candidates when the verifier refuses a claim', async () =
     { entity: 'bob', verdict: 'raise', judged: true },
     { entity: 'root', verdict: 'undecided', judged: true },
   ]);
+});
+
+const later = ['root', 'bob'].map((user) => ({ ...login(user), _time: hour(1) }));
+
+test('keeps verdicts as undecided that an exhausted verifier cannot look at, and judges the other candidates', async () => {
+  const { t, stand } = await startJudgedRuns(
+    testDb,
+    (asked) => (asked.raw.includes('bob') ? dismissalOn(asked) : verdictOn(asked)),
+    { detection: proven, answer: ({ window }) => (window.from.toISOString() === hour(0) ? [login('ada')] : later) },
+  );
+  const verifier = await startModelStandIn('anthropic');
+  t.deps.models = createScriptedModels({
+    m: stand.url,
+    verifier: { baseUrl: verifier.url, budgets: { usdPerOrganizationMonth: 0 } },
+  });
+  // The first call uses the budget up.
+  await t.runAt(hour(1));
+  await t.runAt(hour(2));
+  expect(verifier.checked).toHaveLength(1);
+  expect(stand.asked).toHaveLength(3);
+  type Hit = { claims: string; question: string };
+  const hits =
+    await t.select<Hit>`select entity, verdict, judged, claims, open_question as question from hits where entity <> 'ada' order by 1`;
+  expect(hits).toMatchObject([
+    { entity: 'bob', verdict: 'undecided', judged: true },
+    { entity: 'root', verdict: 'undecided', judged: true },
+  ]);
+  for (const { claims } of hits)
+    expect(JSON.parse(claims)[0]).toMatchObject({ status: 'cited', reason: expect.stringContaining('not verified: ') });
+  expect(hits[0]!.question).toContain('The judge would dismiss it');
+  const run = (await listRunRows(t)).at(-1);
+  expect(run).toMatchObject({ status: 'completed', warnings: expect.stringContaining('claims_unverified') });
+  expect(run!['warnings']).not.toContain('raised_unjudged');
 });
 
 test('judges the candidates that wait for a verdict when a lost worker is replaced', async () => {

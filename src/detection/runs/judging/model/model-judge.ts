@@ -1,5 +1,6 @@
 import { inOrg } from '../../../../platform/db/db.ts';
 import {
+  isBudgetExceeded,
   isUnusableAnswer,
   ModelError,
   modelAuthorError,
@@ -27,7 +28,7 @@ import { investigate } from '../../../verdicts/investigation/investigate.ts';
 import { createSubmissionFormat, type SubmissionFormat } from '../../../verdicts/investigation/submission.ts';
 import type { JudgeDefinition } from '../../../verdicts/investigation/task.ts';
 import { isResponseKind } from '../../../scheduling/run-claim.ts';
-import type { Conclusion } from '../../../verdicts/verdict.ts';
+import { isUnverified, type Conclusion } from '../../../verdicts/verdict.ts';
 import type { ActiveRun } from '../../run-model/active-run.ts';
 import { addWarning } from '../../run-model/run-progress.ts';
 import { createAnalyst, type Judge, type Judged } from '../judge.ts';
@@ -127,7 +128,8 @@ export function createModelJudge(
     responds: (signal) => modelResponds(model, signal),
     judge: async (candidate, signal) => {
       const judged = await judgeWith(judge, candidate, { callsBefore: 0, signal });
-      if (!escalation || judged.verdict.verdict !== 'undecided') return judged;
+      const isOpen = judged.verdict.verdict === 'undecided' && !judged.verdict.claims.some(isUnverified);
+      if (!escalation || !isOpen) return judged;
       const callsBefore = judged.trace?.toolCalls ?? 0;
       return judgeWith(escalation, candidate, { callsBefore, signal }).catch((error: unknown) => {
         if (!(error instanceof ModelError) || error.failure.retryable) throw error;
@@ -193,9 +195,13 @@ async function judgeWithModel(
     isTechnique,
     fallback: toFallback(run, candidate),
   };
+  if (checks.some(({ claim }) => isUnverified(claim))) addWarning(run.progress, 'claims_unverified', unverifiedWarning);
   const conclusion = await concludeCase(deps, run, { checked, confirmer, listQueryLiterals, signal });
   return { ...decideVerdict(checked, conclusion), observations, trace };
 }
+
+const unverifiedWarning =
+  'A budget was used up before claims were verified or a dismissal was confirmed. These cases are undecided, with what the judge found.';
 
 const toJudgeDefinition = (
   { definition, customInstructions, event, trigger, hitDetection }: ActiveRun,
@@ -236,7 +242,7 @@ type Confirmation = Pick<JudgingModels, 'confirmer' | 'listQueryLiterals' | 'sig
 
 /**
  * Returns the conclusion that the proof allows. A dismissal counts only if the model dismisses the case again without the values that an
- * attacker could have written. A model without a usable answer then leaves the case undecided. Any other failure is thrown.
+ * attacker could have written. A model without a usable answer or with an exhausted budget then leaves the case undecided. Any other failure is thrown.
  */
 async function concludeCase(
   deps: JudgeDeps,
@@ -245,7 +251,9 @@ async function concludeCase(
 ): Promise<Conclusion> {
   const conclusion = concludeFrom(checked);
   const { candidate } = checked.file;
-  if (conclusion !== 'dismiss' || isSeverityAtLeast(candidate.severity, 'high')) return conclusion;
+  // Such a case stays a hit whatever the judge says, but a response agent would propose that it is benign.
+  const isKept = run.hitDetection === undefined && isSeverityAtLeast(candidate.severity, 'high');
+  if (conclusion !== 'dismiss' || isKept) return conclusion;
   const masked = maskCase(checked.file, {
     isEstablished: checked.isEstablished,
     lookedFor: [...(await listQueryLiterals()), ...(await readActiveIndicators(deps, run.orgId, checked.file))],
@@ -260,8 +268,9 @@ async function concludeCase(
     entity: candidate.entity,
     signal,
   }).catch((error: unknown) => {
-    if (error instanceof ModelError && isUnusableAnswer(error.failure)) return false;
-    throw error;
+    if (isBudgetExceeded(error)) addWarning(run.progress, 'claims_unverified', unverifiedWarning);
+    else if (!(error instanceof ModelError) || !isUnusableAnswer(error.failure)) throw error;
+    return false;
   });
   return isConfirmed ? 'dismiss' : 'undecided';
 }
