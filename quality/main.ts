@@ -1,6 +1,7 @@
 import { parseOptions } from '../test/support/parse-options.ts';
 import { measureAnnoCtr } from './prose/annoctr.ts';
 import { measureAgents } from './agents/agents.ts';
+import { measureTriage } from './agents/triage.ts';
 import { measureAuditLogs } from './detections/audit-logs.ts';
 import { measureCost } from './detections/cost.ts';
 import { measureCorrections } from './feed/corrections.ts';
@@ -32,7 +33,7 @@ const usage = `Measures the recorded inputs and prints one table per subject, al
 Usage: npm run quality -- [OPTION…] [NAME…]
   --list                   Also print the single errors of some subjects.
   --write                  Replace the figures of the measured subjects in docs/reference/quality.md.
-  agents                   Only by name. It writes docs/reference/agents-quality.md.
+  agents, triage           Only by name. They write docs/reference/agents-quality.md. triage is the shipped agent that looks into hits.
     --analyst NAME         One of the scripted analysts.
     --model URL            A live model that speaks the chat completions of OpenAI, instead of the scripted analysts, and a second reader for reading.
     --model-name NAME, --model-size SIZE, --context TOKENS, --cases COUNT
@@ -88,20 +89,19 @@ const measurements = {
   'stix-out': (verbose) => measureStixOut(verbose, options['stix-schemas']),
 } satisfies Record<QualitySubject, (verbose: boolean) => Promise<Parameters<typeof formatFigures>[0]>>;
 
-const agents = 'agents';
-const unknown = names.filter((name) => name !== agents).filter((name) => !Object.hasOwn(measurements, name));
+const ownPages = { agents: measureAgents, triage: measureTriage };
+const unknown = names.filter((name) => !Object.hasOwn(ownPages, name) && !Object.hasOwn(measurements, name));
 if (unknown.length > 0) {
   console.error(
-    `Unknown subject: ${unknown.join(', ')}. Subjects: ${[agents, ...Object.keys(measurements)].join(', ')}.`,
+    `Unknown subject: ${unknown.join(', ')}. Subjects: ${Object.keys({ ...ownPages, ...measurements }).join(', ')}.`,
   );
   process.exit(2);
 }
 const verbose = options.list ?? false;
-if (names.includes(agents)) {
+for (const [subject, measure] of Object.entries(ownPages)) {
+  if (!names.includes(subject)) continue;
   const { analyst, model, context, cases, write = false, 'model-name': name, 'model-size': size } = options;
-  console.log(
-    `\n${formatFigures(await measureAgents({ verbose, write, model, name, size, context, cases, analyst }))}`,
-  );
+  console.log(`\n${formatFigures(await measure({ verbose, write, model, name, size, context, cases, analyst }))}`);
 }
 const sections = new Map<string, string>();
 for (const [name, measure] of Object.entries(measurements)) {

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { formatRatio, type QualityFigure } from '../figures.ts';
+import type { CaseKind } from './case-table.ts';
 import { countWrongDismissals, scoreRaises, sumEnds, type ColumnFigures } from './column-figures.ts';
 
 /** A column of the page: a scripted analyst or a live model, and who verified its claims. `date` is when it was measured. */
@@ -17,11 +18,34 @@ export type Column = {
 const stored = resolve(import.meta.dirname, 'columns.json');
 export const agentsPage = resolve(import.meta.dirname, '../../docs/reference/agents-quality.md');
 const notes = resolve(import.meta.dirname, '../notes/agents.md');
+const triageNotes = resolve(import.meta.dirname, '../notes/triage.md');
 
 export const readColumns = (): Column[] =>
   existsSync(stored) ? (JSON.parse(readFileSync(stored, 'utf8')) as Column[]) : [];
 export const writeColumns = (columns: readonly Column[]): void =>
   writeFileSync(stored, `${JSON.stringify(columns, null, 2)}\n`);
+
+/** Statuses that were proposed for the hits of a kind. `right`: true positive for an attack, benign for a look-alike. Of a missing answer, none is right. */
+export type Proposals = { right: number; wrong: number; open: number };
+
+/** What the shipped triage agent did with the hits of the cases, with a scripted analyst behind its alias and another that verifies truly. */
+export type TriageColumn = {
+  name: string;
+  date: string;
+  proposals: Record<CaseKind, Proposals>;
+  byHand: number;
+  withoutComment: number;
+  /** Sentences that comments show as found, and those of them that no claim with resolving citations proves. */
+  commented: number;
+  unprovenCommented: number;
+  figures: ColumnFigures;
+};
+
+const storedTriage = resolve(import.meta.dirname, 'triage-columns.json');
+export const readTriage = (): TriageColumn[] =>
+  existsSync(storedTriage) ? (JSON.parse(readFileSync(storedTriage, 'utf8')) as TriageColumn[]) : [];
+export const writeTriage = (columns: readonly TriageColumn[]): void =>
+  writeFileSync(storedTriage, `${JSON.stringify(columns, null, 2)}\n`);
 
 const percent = (part: number, all: number): string => (all === 0 ? '–' : `${Math.round((100 * part) / all)} %`);
 const each = (value: number, { cases }: ColumnFigures): string => (value / cases).toFixed(1);
@@ -86,6 +110,62 @@ function formatColumns(columns: readonly Column[]): string {
   ]);
 }
 
+const proposals = ({ right, wrong, open }: Proposals): string => `${right} / ${wrong} / ${open}`;
+
+/** The rows of the table of triage. */
+const triageRows: [label: string, value: (column: TriageColumn) => string][] = [
+  ['hits', ({ figures }) => String(figures.cases)],
+  ['attacks: proposed right / wrong / left open', ({ proposals: of }) => proposals(of.attack)],
+  ['planted text: proposed right / wrong / left open', ({ proposals: of }) => proposals(of.planted)],
+  ['look-alikes: proposed right / wrong / left open', ({ proposals: of }) => proposals(of['look-alike'])],
+  ['missing answer: proposed right / wrong / left open', ({ proposals: of }) => proposals(of.missing)],
+  ['sentences that comments show as found', ({ commented }) => String(commented)],
+  ['of them unproven', ({ unprovenCommented }) => String(unprovenCommented)],
+  ['false sentences shown as supported', ({ figures }) => String(figures.falseShown)],
+  ['hits without a comment', ({ withoutComment }) => String(withoutComment)],
+  ['questions answered', ({ figures: { answered, questions } }) => `${answered} of ${questions}`],
+  [
+    'model calls, tool calls per hit',
+    ({ figures }) => `${each(figures.modelCalls, figures)}, ${each(figures.toolCalls, figures)}`,
+  ],
+  ['US dollars per 100 hits', ({ figures }) => ((100 * figures.costUsd) / figures.cases).toFixed(2)],
+];
+
+const formatTriage = (columns: readonly TriageColumn[]): string =>
+  table([
+    ['', ...columns.map(({ name }) => name)],
+    ['measured', ...columns.map(({ date }) => date)],
+    ...triageRows.map(([label, value]) => [label, ...columns.map(value)]),
+  ]);
+
+/** Returns the figures of triage with targets. */
+export function formatTriageFigures(columns: readonly TriageColumn[]): QualityFigure[] {
+  return columns.flatMap(({ name, proposals: of, unprovenCommented, withoutComment, figures }): QualityFigure[] => {
+    const zero = (what: string, value: number): QualityFigure => ({
+      name: `triage, ${name}: ${what}`,
+      measured: String(value),
+      target: '0',
+      isMet: value === 0,
+    });
+    const all = Object.values(of);
+    const sum = (key: keyof Proposals): number => all.reduce((total, one) => total + one[key], 0);
+    const decided = sum('right') + sum('wrong');
+    return [
+      {
+        name: `triage, ${name}: proposed status right, wrong, left open`,
+        measured: `${sum('right')}, ${sum('wrong')}, ${sum('open')}`,
+        ...(name === 'competent'
+          ? { target: `≥ ${scoreMin} right`, isMet: sum('right') >= scoreMin * decided && decided > 0 }
+          : {}),
+      },
+      zero('attacks proposed as benign', of.attack.wrong + of.planted.wrong),
+      zero('comment sentences unproven', unprovenCommented),
+      zero('false sentences shown as supported', figures.falseShown ?? 0),
+      zero('hits without a comment', withoutComment),
+    ];
+  });
+}
+
 /** Dismissals of cases with a planted text, by its place. */
 function formatPlanted(columns: readonly Column[]): string {
   const places = [...new Set(columns.flatMap(({ figures }) => Object.keys(figures.plantedDismissed)))];
@@ -115,6 +195,7 @@ export function renderAgentsPage(): void {
     `## Scripted analysts\n\n${described.map(({ name, description }) => `- **${name}**: ${description}.`).join('\n')}\n\n${formatColumns(scripted)}`,
     `### Cases with planted text that ended dismissed, by its place\n\n${formatPlanted(scripted)}`,
     `### Targets\n\n${formatTargets(formatAgentFigures(scripted))}`,
+    `${readFileSync(triageNotes, 'utf8').trim()}\n\n${formatTriage(readTriage())}\n\n${formatTargets(formatTriageFigures(readTriage()))}`,
     ...(live.length > 0 ? [`## Live models\n\n${formatColumns(live)}`] : []),
   ];
   writeFileSync(agentsPage, `${parts.join('\n\n')}\n`);

@@ -5,7 +5,7 @@ import type { QualityFigure } from '../figures.ts';
 import { requireData } from '../recorded-inputs.ts';
 import { formatAgentFigures, readColumns, renderAgentsPage, writeColumns, type Column } from './agents-page.ts';
 import { isAttack, readCases, type AgentCase } from './case-table.ts';
-import { caseAlias, verifierAlias, withCaseWorld, type CaseWorld } from './case-world.ts';
+import { caseAlias, verifierAlias, withCaseWorld, type CaseProgram, type CaseWorld } from './case-world.ts';
 import { createTruth, measureColumn } from './column-figures.ts';
 import { runColumn, type CaseResult, type ColumnResult } from './run-column.ts';
 
@@ -50,12 +50,12 @@ export async function measureAgents(options: AgentOptions): Promise<QualityFigur
 }
 
 /** Takes every n-th case, so that each kind has its share. */
-function chooseEvenly(cases: readonly AgentCase[], max: number): AgentCase[] {
+export function chooseEvenly(cases: readonly AgentCase[], max: number): AgentCase[] {
   const count = Math.min(max, cases.length);
   return Array.from({ length: count }, (_, index) => cases[Math.floor((index * cases.length) / count)]!);
 }
 
-const today = (): string => new Date().toISOString().slice(0, 10);
+export const today = (): string => new Date().toISOString().slice(0, 10);
 
 async function measureScripted(
   world: CaseWorld,
@@ -67,7 +67,8 @@ async function measureScripted(
   for (const name of Object.keys(scriptedAnalysts) as AnalystName[]) {
     if (analyst !== undefined && analyst !== name) continue;
     for (const verifier of ['truthful', 'itself'] as const) {
-      const result = await runScripted(world, cases, { name, verifies: verifier === 'truthful', isHarmless });
+      const scripted = { name, verifies: verifier === 'truthful', isHarmless };
+      const result = await withScripted(world, scripted, (program) => runColumn(world, program, cases));
       if (verbose) printColumn(`${name}, verified by ${verifier}`, result);
       const figures = measureColumn(result, isHarmless);
       columns.push({
@@ -87,11 +88,12 @@ async function measureScripted(
 
 type ScriptedColumn = { name: AnalystName; verifies: boolean; isHarmless: (entity: string) => boolean };
 
-async function runScripted(
+/** Runs `work` in a program whose alias of the cases is a scripted analyst, and whose verifier always answers truly if it `verifies`. */
+export async function withScripted<T>(
   world: CaseWorld,
-  cases: readonly AgentCase[],
   { name, verifies, isHarmless }: ScriptedColumn,
-): Promise<ColumnResult> {
+  work: (program: CaseProgram) => Promise<T>,
+): Promise<T> {
   const analyst = await serveModelStandIn('openai-chat', toBrain(scriptedAnalysts[name]));
   const verifier = await serveModelStandIn('openai-chat');
   analyst.check(toChecker(scriptedAnalysts[name]));
@@ -110,7 +112,7 @@ async function runScripted(
     ...(verifies ? { [verifierAlias]: entry('truthful', verifier.url) } : {}),
   };
   try {
-    return await world.withProgram(models, (program) => runColumn(world, program, cases));
+    return await world.withProgram(models, work);
   } finally {
     await analyst.close();
     await verifier.close();
@@ -150,7 +152,7 @@ async function measureLive(
   ];
 }
 
-const expectedOf = (one: AgentCase): string =>
+export const expectedOf = (one: AgentCase): string =>
   isAttack(one) ? 'raise' : one.kind === 'missing' ? 'undecided' : 'dismiss';
 
 /** Prints what a person reads: each case that ended otherwise than expected, or all of a live model, with its claims and what they cite. */
@@ -160,10 +162,10 @@ function printColumn(name: string, { results, failures }: ColumnResult): void {
   for (const result of results) printResult(result);
 }
 
-function printResult({ case: one, outcome, isHit, verdict }: CaseResult): void {
+export function printResult({ case: one, outcome, hitId, verdict }: CaseResult): void {
   const isExpected = outcome === expectedOf(one);
   console.log(
-    `${isExpected ? 'as expected' : 'OTHERWISE'}: ${one.id}: ${outcome}${isHit ? ', a hit' : ''}; expected ${expectedOf(one)}, because: ${one.why}`,
+    `${isExpected ? 'as expected' : 'OTHERWISE'}: ${one.id}: ${outcome}${hitId === null ? '' : ', a hit'}; expected ${expectedOf(one)}, because: ${one.why}`,
   );
   for (const { text, kind, status, reason, cites } of verdict?.claims ?? [])
     console.log(

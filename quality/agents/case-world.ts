@@ -29,7 +29,7 @@ import { serveLookups, type Lookups } from './lookup-servers.ts';
 export const caseAlias = 'investigator';
 export const verifierAlias = 'verifier';
 
-const lookupTools = ['records__find', 'intel__whois', 'http_get'];
+export const lookupTools = ['records__find', 'intel__whois', 'http_get'];
 const toolNames = [
   'list_datasets',
   'describe_dataset',
@@ -46,6 +46,8 @@ export type Company = { orgId: OrgId; key: string; detections: Map<string, strin
 export type CaseProgram = { deps: Deps; callAs: (company: CompanyName) => DemoClient };
 export type CaseWorld = {
   companies: ReadonlyMap<CompanyName, Company>;
+  /** The address that `http_get` may fetch. */
+  lookupUrl: string;
   /** Runs `work` in a program of its own, with the given models, on a copy of the database as the companies left it. */
   withProgram: <T>(models: Record<string, unknown>, work: (program: CaseProgram) => Promise<T>) => Promise<T>;
 };
@@ -75,6 +77,7 @@ export async function withCaseWorld<T>(
       await withProgramOn(place, server.url, {}, (program) => prepare(program, { companies, cases, lookups, log }));
       return await work({
         companies,
+        lookupUrl: lookups.url,
         withProgram: async (models, run) => {
           const name = `cases_${(copies += 1)}`;
           await runStatements(maintenance, `create database ${name} template "${template}" strategy file_copy`);
@@ -201,10 +204,15 @@ async function createCaseDetection(
     })),
   };
   const { id } = await call<{ id: string }>('POST', '/api/detections', body);
+  await grantLookups(call, id, url);
+  return id;
+}
+
+/** Grants a detection or agent the tools that ask the company's system of record, which is trusted, and services outside. */
+export async function grantLookups(call: DemoClient, id: string, url: string): Promise<void> {
   await call('PUT', `/api/detections/${id}/tools/records__find`, { isTrusted: true });
   await call('PUT', `/api/detections/${id}/tools/intel__whois`, {});
   await call('PUT', `/api/detections/${id}/tools/http_get`, { url });
-  return id;
 }
 
 type HistoryContext = { deps: Deps; call: DemoClient };

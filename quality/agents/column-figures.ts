@@ -52,9 +52,7 @@ export function measureColumn(
     plantedDismissed: countPlanted(results),
     shownFacts: shown.length,
     struckFacts: facts.length - shown.length,
-    unresolvedShown: shown.filter(({ claim, result }) =>
-      claim.cites.some((cite) => findText(cite, result, claim) === undefined),
-    ).length,
+    unresolvedShown: shown.filter(({ claim, result }) => !isResolved(claim, result)).length,
     falseShown:
       isHarmless &&
       shown.filter(
@@ -75,13 +73,17 @@ export function measureColumn(
 
 export const isShown = ({ status }: CheckedClaim): boolean => status === 'supported' || status === 'cited';
 
+/** Returns whether every citation of a claim stands in the stored rows. */
+export const isResolved = (claim: CheckedClaim, result: CaseResult): boolean =>
+  claim.cites.every((cite) => findText(cite, result, claim) !== undefined);
+
 function countEnds(results: readonly CaseResult[]): Ends {
   const of = (matches: (one: CaseResult) => boolean): number => results.filter(matches).length;
   return {
     raised: of(({ outcome }) => outcome === 'raise'),
     undecided: of(({ outcome }) => outcome === 'undecided'),
-    dismissed: of(({ outcome, isHit }) => outcome === 'dismiss' && !isHit),
-    kept: of(({ outcome, isHit }) => outcome === 'dismiss' && isHit),
+    dismissed: of(({ outcome, hitId }) => outcome === 'dismiss' && hitId === null),
+    kept: of(({ outcome, hitId }) => outcome === 'dismiss' && hitId !== null),
     unjudged: of(({ outcome }) => outcome === 'unjudged' || outcome === 'lost'),
   };
 }

@@ -11,8 +11,8 @@ import { investigatedAt } from './company-logs.ts';
 export type CaseResult = {
   case: AgentCase;
   outcome: 'raise' | 'dismiss' | 'undecided' | 'unjudged' | 'lost';
-  /** It is a hit, whatever the verdict. */
-  isHit: boolean;
+  /** The hit that it became, whatever the verdict. */
+  hitId: string | null;
   verdict: Verdict | null;
   rows: RenderedRow[];
   steps: ModelStep[];
@@ -75,13 +75,13 @@ async function readResult(world: CaseWorld, { deps }: CaseProgram, one: AgentCas
       where organization_id = ${orgId} and run_id = ${candidate.run_id} order by n`;
     return { candidate, steps: steps.map(({ body }) => JSON.parse(body) as ModelStep) };
   });
-  if (!read) return { case: one, outcome: 'lost', isHit: false, verdict: null, rows: [], steps: [] };
+  if (!read) return { case: one, outcome: 'lost', hitId: null, verdict: null, rows: [], steps: [] };
   const { state, verdict: text, hit_id, rows } = read.candidate;
   const verdict = text === null ? null : (JSON.parse(text) as Verdict);
   return {
     case: one,
     outcome: state !== 'judged' || verdict === null ? 'unjudged' : verdict.verdict,
-    isHit: hit_id !== null,
+    hitId: hit_id,
     verdict,
     rows: JSON.parse(rows) as RenderedRow[],
     steps: read.steps.filter(({ entity }) => entity === one.entity),

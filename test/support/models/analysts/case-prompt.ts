@@ -46,15 +46,18 @@ const listDocuments = (system: string): PromptCase['documents'] =>
       typeof (one as { content?: unknown } | undefined)?.content === 'string',
   );
 
+const hasQuery = (block: unknown): block is { query: string } =>
+  typeof (block as { query?: unknown } | undefined)?.query === 'string';
+
 /** Reads the conversation of an investigation. */
 export function readCase({ system, turns, tools }: ModelRequestRecord): PromptCase {
   const [head, rows, ...known] = listBlocks(turns[0]!.text);
   const { entity, severity, facts } = head as Pick<PromptCase, 'entity' | 'severity' | 'facts'>;
   const items = known.find((one) => Array.isArray(one)) as PromptCase['items'] | undefined;
-  const own = known.find((one) => !Array.isArray(one)) as Partial<PromptCase> | undefined;
-  const { query } = listBlocks(system).find((one) => typeof (one as { query?: unknown })?.query === 'string') as {
-    query: string;
-  };
+  const own = known.find((one) => !Array.isArray(one) && !hasQuery(one)) as Partial<PromptCase> | undefined;
+  // That of the detection, which a response agent finds in the case.
+  const { query } = [...listBlocks(system), ...known].find(hasQuery)!;
+  const isPlanned = turns.some(({ role, text }) => role === 'user' && text.includes('First record your plan'));
   return {
     entity,
     severity,
@@ -66,9 +69,11 @@ export function readCase({ system, turns, tools }: ModelRequestRecord): PromptCa
     items: items ?? [],
     documents: listDocuments(system),
     query,
-    tools,
+    // After the turn of the plan, nobody has to plan again.
+    tools: isPlanned && tools.length > 1 ? tools.filter((name) => name !== 'write_plan') : tools,
     results: turns
       .filter(({ role }) => role === 'tool')
+      .slice(isPlanned ? 1 : 0)
       .map(({ text }) => listBlocks(text)[0] as Result | undefined)
       .map((one) => (Array.isArray(one?.rows) ? one : undefined)),
   };
