@@ -53,10 +53,13 @@ test('contains five reports, one of them revoked, and three markings', () => {
   expect(new Set(reports.flatMap(({ object_marking_refs = [] }) => object_marking_refs)).size).toBe(3);
 });
 
-test('the catalog has the declared count and dates before the end', () => {
+test('the catalog has the declared count and dates before the end, and lists the latest entry on the last day', () => {
   const catalog = JSON.parse(textOf('kev')) as Catalog;
   expect(catalog.vulnerabilities).toHaveLength(catalog.count);
-  expect(catalog.catalogVersion).toBe('2031.07.08');
+  expect(catalog.catalogVersion).toBe('2031.07.09');
+  const dayBefore = buildDemoFeed(end, new Date('2031-07-08T15:30:00.000Z'));
+  const earlier = JSON.parse(dayBefore.find(({ kind }) => kind === 'kev')!.text) as Catalog;
+  expect([earlier.count, earlier.vulnerabilities.length]).toEqual([catalog.count - 1, catalog.count - 1]);
   expect(
     catalog.vulnerabilities.every(
       ({ cveID, dateAdded }) => /^CVE-2099-\d{5}$/.test(cveID) && dateAdded <= '2031-07-09',

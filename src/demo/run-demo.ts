@@ -98,15 +98,19 @@ async function createDetection(call: DemoClient, entry: LibraryEntry): Promise<D
   return { id, builtInId: entry.id, name: entry.body.name, category: entry.body.detectionCategory };
 }
 
+/** A source of the demo's feed, which reads a file. */
+type DemoSource = { id: string; name: string; fileName: string };
+
 /**
- * Writes the demo's feed files, pulls them into the feed and sets the relevance profile. The workers then score the items and search the logs for
- * their indicators.
+ * Writes the demo's feed files as they were at the time of the clock, pulls them into the feed and sets the relevance profile. The workers then score the
+ * items and search the logs for their indicators. Returns the sources.
  */
-export async function loadFeed({ deps, call, dataDir, print }: DemoContext, end: Date): Promise<void> {
+export async function loadFeed({ deps, call, dataDir, print }: DemoContext, end: Date): Promise<DemoSource[]> {
   // Only items that arrive after the first, empty search are searched.
   await syncSweepsAcrossOrgs(deps.db);
   while (await sweepDue(deps, AbortSignal.timeout(60_000)));
-  for (const { kind, name, publisher, fileName, text } of buildDemoFeed(end)) {
+  const sources: DemoSource[] = [];
+  for (const { kind, name, publisher, fileName, text } of buildDemoFeed(end, deps.clock())) {
     const path = join(dataDir, fileName);
     writeFileSync(path, text);
     const source = await call<{ id: string }>('POST', '/api/feed/sources', {
@@ -118,8 +122,20 @@ export async function loadFeed({ deps, call, dataDir, print }: DemoContext, end:
     });
     const { added } = await call<{ added: number }>('POST', `/api/feed/sources/${source.id}/pull`);
     print(`Feed source "${name}": ${added} items.`);
+    sources.push({ id: source.id, name, fileName });
   }
   await call('PUT', '/api/feed/profile', profile);
+  return sources;
+}
+
+/** Writes the feed files as they are at `end` and pulls them again, so that the feed also has news. */
+export async function pullNews({ call, dataDir, print }: DemoContext, end: Date, sources: DemoSource[]): Promise<void> {
+  const files = new Map(buildDemoFeed(end).map(({ fileName, text }) => [fileName, text]));
+  for (const { id, name, fileName } of sources) {
+    writeFileSync(join(dataDir, fileName), files.get(fileName)!);
+    const { added } = await call<{ added: number }>('POST', `/api/feed/sources/${id}/pull`);
+    print(`Feed source "${name}": ${added} new.`);
+  }
 }
 
 /** Returns the shipped detections whose datasets are all in `datasets`. */
@@ -147,12 +163,19 @@ const files: Omit<FeedFile, 'text'>[] = [
   { kind: 'stix', name: 'Fjordwatch reports', publisher: 'Fjordwatch Research', fileName: 'fjordwatch.stix.json' },
 ];
 
-/** Builds the fictional feed that matches the intrusion, dated in the weeks before `end`. */
-export function buildDemoFeed(end: Date): FeedFile[] {
+/** Builds the fictional feed that matches the intrusion, dated in the weeks before `end`, as its publishers had it at `at`. */
+export function buildDemoFeed(end: Date, at = end): FeedFile[] {
   return files.map((file) => {
-    const text = readFileSync(new URL(`feed/${file.fileName}`, import.meta.url), 'utf8');
-    return { ...file, text: shiftDates(text, end) };
+    const text = shiftDates(readFileSync(new URL(`feed/${file.fileName}`, import.meta.url), 'utf8'), end);
+    return { ...file, text: file.kind === 'kev' ? listedUntil(text, at) : text };
   });
+}
+
+/** Returns a catalog without the vulnerabilities of days after `at`. */
+function listedUntil(text: string, at: Date): string {
+  const catalog = JSON.parse(text) as { vulnerabilities: { dateAdded: string }[] };
+  const vulnerabilities = catalog.vulnerabilities.filter(({ dateAdded }) => dateAdded <= at.toISOString());
+  return JSON.stringify({ ...catalog, count: vulnerabilities.length, vulnerabilities }, null, 2);
 }
 
 /** A clock that stands still until `set`. After `release`, it follows the real time. */

@@ -9,6 +9,7 @@ import {
   createStepClock,
   floorToHour,
   loadFeed,
+  pullNews,
   runDetections,
   scheduleSuggestions,
   computeScheduleStart,
@@ -101,8 +102,9 @@ async function playDemo(
   scene.print(`${events.length} events, starting at ${events[0]!.at.toISOString()}.`);
   if (detections.length === 0) scene.print('No shipped detection reads these datasets. The events are loaded anyway.');
   // The feed is there first, so that the analyst finds in it what the runs find in the logs.
-  await loadFeed(scene, end);
+  const sources = await loadFeed(scene, end);
   const outcomes = await runDetections(scene, events, { end, detections });
+  await pullNews(scene, end, sources);
   for (const line of [...outcomes.flatMap(formatOutcome), ...formatQuietDetections(outcomes)]) scene.print(line);
   for (const line of formatFeed(await readFeedStats(scene.call))) scene.print(line);
   const problems = isRecorded ? listFailedRuns(outcomes) : findUnmetExpectations(expectedHits, outcomes);
