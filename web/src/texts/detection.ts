@@ -61,6 +61,8 @@ export const texts = {
     },
     missed: (events: number) =>
       `A slot found ${events} ${events === 1 ? 'event' : 'events'} that should have matched on arrival.`,
+    lags: 'Matching lags',
+    lagsHint: 'Events wait for more than a minute. Its slots still find everything.',
     expensive: 'The query requires no text, so that it is evaluated for every event.',
     seconds: (seconds: number) => `${seconds < 10 ? seconds.toFixed(1) : Math.round(seconds)} s`,
     nothingWaits: 'Nothing',

@@ -14,6 +14,7 @@ export const texts = {
     lastRun: 'Last run',
     nextRun: 'Next run',
   },
+  onArrival: 'On arrival',
   filters: { search: 'Filter by name', health: 'Health', category: 'Category', enabled: 'State' },
   enabled: { true: 'Enabled', false: 'Disabled' },
   health: {

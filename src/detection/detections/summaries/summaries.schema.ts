@@ -51,6 +51,7 @@ export const DetectionSummary = z
     tags: z.array(z.string()),
     siemType: z.string().nullable(),
     enabled: z.boolean(),
+    continuous: z.boolean().describe('Whether its events are to be matched when they arrive, besides its schedule.'),
     disabledReason: z.string().nullable(),
     health: Health,
     severity: z.enum(severities).nullable().describe('Highest severity of its open hits. Null without one.'),

@@ -92,7 +92,7 @@ export function listSummaries(tx: Tx, orgId: OrgId, filter: SummaryFilter): Prom
       ), page as materialized (
         select * from matching ${cursor} order by sort_value ${direction}, id ${direction} limit ${limit + 1}
       )
-      select a.id, a.name, a.detection_category as category, a.tags, a.siem_type as "siemType", a.enabled, a.disabled_reason as "disabledReason",
+      select a.id, a.name, a.detection_category as category, a.tags, a.siem_type as "siemType", a.enabled, coalesce(a.continuous, false) as continuous, a.disabled_reason as "disabledReason",
         ${healthColumn} as health, (${[...severities]}::text[])[o.severity] as severity, o.n::int as "openHits", d.runs::int as "runs30d",
         coalesce(v.true_positives + v.benign + v.false_positives, 0) as reviewed, ${precision} as precision,
         f.last_run_at as "lastRunAt", case when a.enabled then s.next_slot_at end as "nextRunAt", a.created_at as "createdAt", a.updated_at as "updatedAt",

@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { continuousQuery } from '../../../api/detections.ts';
+import { useNow } from '../../../lib/now.ts';
 import { formatNumber } from '../../../lib/text.ts';
 import { texts as detection } from '../../../texts/detection.ts';
 import { Figures } from '../../../ui/charts/figures.tsx';
@@ -9,18 +10,27 @@ import { ErrorState } from '../../../ui/states.tsx';
 import { RelativeTime } from '../../../ui/time.tsx';
 
 const texts = detection.continuous;
+/** Events that wait longer mean that the matcher cannot keep up. */
+const lagMs = 60_000;
 
 /** How events are matched when they arrive, or why not. */
 export function ContinuousFigures({ id }: { id: string }) {
   const { data, error, refetch } = useQuery(continuousQuery(id));
+  const now = useNow();
   if (error) return <ErrorState error={error} onRetry={() => void refetch()} />;
   if (!data) return null;
   const { latencyMs, matchedAt, waitingSince } = data;
+  const lags = waitingSince !== null && now - Date.parse(waitingSince) > lagMs;
   return (
     <Section level={2} title={texts.title}>
       {data.reason !== null && (
         <Notice kind="warning" title={texts.states[data.state]}>
           {data.reason}
+        </Notice>
+      )}
+      {lags && (
+        <Notice kind="warning" title={texts.lags}>
+          {texts.lagsHint}
         </Notice>
       )}
       {data.missed > 0 && <Notice kind="warning" title={texts.missed(data.missed)} />}

@@ -17,7 +17,7 @@ export const columns: Column<DetectionSummary>[] = [
     header: texts.columns.name,
     width: 'minmax(10rem, 3fr)',
     sort: 'name',
-    cell: ({ id, name, enabled }) => (
+    cell: ({ id, name, enabled, continuous }) => (
       <Link
         to="/detections/$id"
         params={{ id }}
@@ -26,6 +26,7 @@ export const columns: Column<DetectionSummary>[] = [
         className={classes('text-13', enabled ? 'text-ink' : 'text-muted')}
       >
         {name}
+        {continuous && <span className="ml-2 text-12 text-muted">{texts.onArrival}</span>}
       </Link>
     ),
   },
