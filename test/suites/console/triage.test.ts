@@ -45,6 +45,17 @@ test('follows a hit from the list to the cells that prove it, by keyboard', asyn
   await panel.waitFor({ state: 'detached' });
 });
 
+test('shows a new hit without a click and leaves the open one as it is', async () => {
+  const { org, page } = await openHits(['ada']);
+  await page.getByText('Live', { exact: true }).waitFor();
+  await page.keyboard.press('j');
+  const address = page.url();
+  await raiseHits(started, org, ['grace']);
+  await page.getByRole('option', { name: /grace/ }).waitFor();
+  expect(page.url()).toBe(address);
+  await page.getByRole('option', { name: /ada/, selected: true }).waitFor();
+});
+
 test('marks a hit with a key and a reason, and undoes it', async () => {
   const { org, page } = await openHits(['ada']);
   const readStatus = async () => (await callOk(org, 'GET', '/api/hits')).hits[0].status;

@@ -24,6 +24,6 @@ export async function raiseHits({ deps }: TestApp, org: TestOrg, users: readonly
   await callOk(org, 'POST', `/api/detections/${id}/run`, { from, to: new Date().toISOString() });
   await executeDueRuns(deps, new Date());
   const { hits } = await callOk(org, 'GET', '/api/hits?limit=200');
-  if (hits.length !== users.length) throw new Error(`Raised ${hits.length} hits.`);
+  if (hits.length < users.length) throw new Error(`Raised ${hits.length} hits.`);
   return id;
 }

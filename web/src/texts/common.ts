@@ -31,6 +31,8 @@ export const texts = {
   copy: 'Copy',
   copied: 'Copied',
   staleSince: 'Not up to date. Loaded',
+  live: 'Live',
+  offline: 'Reconnecting …',
   undo: 'Undo',
   openPage: 'Open as page',
   panelWidth: 'Width of the panel',

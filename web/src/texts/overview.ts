@@ -82,8 +82,6 @@ export const texts = {
   },
   activity: {
     title: 'Live activity',
-    live: 'Live',
-    offline: 'Reconnecting …',
     none: 'Nothing yet. Runs, hits and feed items appear here as they happen.',
     runs: (count: number) => (count === 1 ? 'Run completed' : `${formatNumber(count)} runs completed`),
     runDetail: (rows: number, hits: number) => `${countOf(rows, 'row')}, ${countOf(hits, 'hit')}`,

@@ -1,5 +1,5 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { useEffect, useRef } from 'react';
+import { useEffect, useLayoutEffect, useRef } from 'react';
 import type { Hit } from '../../api/hits.ts';
 import { useListPlace } from '../../lib/use-list-place.ts';
 import { texts } from '../../texts/hits.ts';
@@ -28,6 +28,7 @@ export function HitList({ hits, filter, openId, chosen, onOpen, onToggle, onHove
     estimateSize: () => hitRowHeight,
     overscan: 12,
   });
+  useSteadyPlace(scroller, hits);
   const rows = virtual.getVirtualItems();
   const lastIndex = rows.at(-1)?.index ?? 0;
   useEffect(() => {
@@ -70,6 +71,19 @@ export function HitList({ hits, filter, openId, chosen, onOpen, onToggle, onHove
       </div>
     </div>
   );
+}
+
+/** Keeps the rows in view where they are when hits arrive above them, unless the list stands at its beginning. */
+function useSteadyPlace(scroller: React.RefObject<HTMLDivElement | null>, hits: Hit[] | null): void {
+  const first = useRef<string>(undefined);
+  const firstId = hits?.[0]?.id;
+  useLayoutEffect(() => {
+    const before = first.current;
+    first.current = firstId;
+    if (before === undefined || before === firstId || !scroller.current || scroller.current.scrollTop === 0) return;
+    const added = hits?.findIndex(({ id }) => id === before) ?? -1;
+    if (added > 0) scroller.current.scrollTop += added * hitRowHeight;
+  }, [firstId, hits, scroller]);
 }
 
 function ListSkeleton() {

@@ -2,6 +2,7 @@ import { classes } from '../../lib/text.ts';
 import { texts as page } from '../../texts/overview.ts';
 import { Section } from '../../ui/section.tsx';
 import { SeverityMark } from '../../ui/labels/severity.tsx';
+import { LiveLabel } from '../../ui/live/live-label.tsx';
 import { Skeleton } from '../../ui/states.tsx';
 import { RelativeTime } from '../../ui/time.tsx';
 import { toEventRows } from './event-rows.ts';
@@ -14,16 +15,7 @@ const texts = page.activity;
 export function Activity() {
   const { events, labels, isLive } = useLiveEvents();
   return (
-    <Section
-      level={2}
-      title={texts.title}
-      actions={
-        <span className="flex items-center gap-1.5 text-12 text-muted" role="status">
-          <span className={classes('size-1.5 rounded-full', isLive ? 'bg-good' : 'bg-line-strong')} aria-hidden />
-          {isLive ? texts.live : texts.offline}
-        </span>
-      }
-    >
+    <Section level={2} title={texts.title} actions={<LiveLabel isLive={isLive} />}>
       {events === null ? (
         <div className="flex flex-col gap-3 py-1.5">
           <Skeleton className="h-8" />
