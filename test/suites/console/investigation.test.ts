@@ -158,6 +158,13 @@ test('writes a response agent with its inputs and triggers', async () => {
   await openPath('/detections');
   await page.getByRole('link', { name: 'Response agents' }).click();
   await page.getByRole('grid', { name: 'Response agents' }).getByText('Built in').first().waitFor();
+  await page.getByRole('button', { name: 'Add Triage' }).click();
+  const adding = page.getByRole('dialog');
+  await adding.getByLabel('Model').selectOption('m');
+  await adding.getByRole('button', { name: 'Add Triage' }).click();
+  await page.getByRole('heading', { name: 'Triage' }).waitFor();
+  await page.goBack();
+  await page.getByRole('grid', { name: 'Response agents' }).getByText('Triage').waitFor();
   await page.keyboard.press('n');
   await page.getByRole('button', { name: 'Create response agent' }).click();
   await page.getByRole('alert').waitFor();

@@ -45,6 +45,18 @@ export const builtInAgentsQuery = queryOptions({
   queryFn: () => read(api.GET('/api/agents', { params: { query: { builtIn: true } } })),
 });
 
+const getShipped = async () => (await read(api.GET('/api/shipped-agents'))).agents;
+
+/** The response agents that ship with the service and can be added. */
+export const shippedAgentsQuery = queryOptions({ queryKey: ['agents', 'shipped'], queryFn: () => getShipped() });
+export type ShippedAgent = Awaited<ReturnType<typeof getShipped>>[number];
+type AddShipped = BodyOf<paths['/api/shipped-agents/{name}']['post']>;
+export const addShippedAgent = (name: string, body: AddShipped) =>
+  read(api.POST('/api/shipped-agents/{name}', { params: { path: { name } }, body }));
+/** Brings an added agent to the shipped version. What the organization edited stays. */
+export const updateShippedAgent = (name: string) =>
+  read(api.POST('/api/shipped-agents/{name}/update', { params: { path: { name } } }));
+
 export const createAgent = (body: NewAgent) => read(api.POST('/api/agents', { body }));
 export const changeAgent = (agent: Versioned & { id: string }, body: AgentChanges) =>
   sendIfMatch(agent, (header) =>

@@ -47,6 +47,17 @@ export const texts = {
   allProposals: 'All proposals',
   deletedHint: 'It does not run. Its runs and comments are kept.',
   warning: 'Needs attention',
+  shipped: {
+    title: 'Agents that ship with Tocsin',
+    add: (name: string) => `Add ${name}`,
+    costs:
+      'It looks into each new hit that is severe enough, which costs calls of the model. You can change and delete it like any other agent.',
+    newer: 'The service ships a newer version. What you edited stays.',
+    update: (name: string) => `Update ${name}`,
+    updated: (changes: number, kept: number) =>
+      `Updated ${countOf(changes, 'field')}${kept > 0 ? `, and kept ${countOf(kept, 'field')} that you edited` : ''}.`,
+    notUpdated: 'The agent was not updated.',
+  },
   run: {
     action: 'Run now',
     title: (name: string) => `Run “${name}”`,

@@ -12,6 +12,7 @@ import { DataTable, type Column } from '../../../ui/lists/data-table.tsx';
 import { TableSkeleton } from '../../../ui/lists/table-skeleton.tsx';
 import { EmptyState, ErrorState } from '../../../ui/states.tsx';
 import { RelativeTime } from '../../../ui/time.tsx';
+import { ShippedAgents } from './shipped-agents.tsx';
 import { listStarts } from './starts.ts';
 
 const dash = <span className="text-faint">–</span>;
@@ -103,6 +104,7 @@ export function AgentsPage() {
           </Button>
         }
       />
+      <ShippedAgents />
       <div className="min-h-0 grow">
         {error && !agents ? (
           <ErrorState error={error} onRetry={() => void refetch()} />
