@@ -38,7 +38,11 @@ async function createEdited(org: TestOrg): Promise<Edited[]> {
     await callOk(org, 'POST', `/api/detections/${id}/prompts`, { prompt });
   const item = await callOk(org, 'POST', '/api/feed/items', { text: 'Emotet used zq7-drop[.]top.' });
   const view = await callOk(org, 'POST', '/api/views', { name: 'Mine', page: 'hits', query: 'status=open' });
-  const agent = await callOk(org, 'POST', '/api/agents', { name: 'Looks', systemPrompt: 'Look.' });
+  const agent = await callOk(org, 'POST', '/api/agents', {
+    name: 'Looks',
+    systemPrompt: 'Look.',
+    inputs: [{ type: 'number', name: 'n', description: '', required: false }],
+  });
   const triggers = `/api/agents/${agent.id}/triggers`;
   const trigger = await callOk(org, 'POST', triggers, { source: 'hit.created' });
   await callOk(org, 'PUT', '/api/logs/auth/columns', { columns: [] });
@@ -70,6 +74,11 @@ async function createEdited(org: TestOrg): Promise<Edited[]> {
       path: `${triggers}/${trigger.id}`,
       change: (n) => ({ name: `Trigger ${n}` }),
       readEtag: async () => `"${(await callOk(org, 'GET', triggers)).triggers[0].updatedAt}"`,
+    },
+    {
+      path: `/api/agents/${agent.id}/schedule`,
+      change: (n) => ({ inputs: { n } }),
+      readEtag: async () => (await call(org, 'GET', `/api/agents/${agent.id}/schedule`)).etag,
     },
     { path: '/api/privacy/retention', change: (n) => ({ hitsDays: n }) },
     { path: '/api/agent-settings', change: (n) => ({ hiddenFields: [`f${n}`] }) },

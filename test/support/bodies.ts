@@ -7,6 +7,7 @@ const bodies: Record<string, unknown> = {
   'POST /api/detections/{id}/exceptions': { entity: 'ada', reason: 'tried' },
   'POST /api/detections/{id}/exceptions/preview': { entity: 'ada' },
   'POST /api/agents/{id}/triggers': { source: 'hit.created' },
+  'PUT /api/agents/{id}/schedule': { inputs: {} },
   'POST /api/detections/{id}/snooze': { until: '2999-01-01T00:00:00Z' },
   'POST /api/detections/{id}/prompts': { prompt: 'Judge it otherwise.' },
   'PUT /api/detections/{id}/tests': { tests: [] },

@@ -13,15 +13,18 @@ import type { AgentRow } from '../detections/record/detection-row.ts';
 import { readInputValues, type AgentInputs } from '../detections/record/input-values.ts';
 import {
   deleteTrigger,
+  findSchedule,
   insertTrigger,
   listTriggers,
   updateTrigger,
   type TriggerRow,
 } from '../detections/triggers/agent-triggers.store.ts';
 import type {
+  AgentSchedule,
   AgentTrigger,
   AgentTriggerList,
   CreateTrigger,
+  SetSchedule,
   TriggerSettings,
   UpdateTrigger,
 } from '../detections/triggers/agent-triggers.schema.ts';
@@ -157,6 +160,54 @@ export async function removeTrigger(deps: TriggerDeps, caller: Caller, key: Trig
     await auditAgent(tx, caller, agent, { action: 'agent_trigger.deleted', before: toRecord(before), after: null });
   });
   return getTriggers(deps, caller, key.id);
+}
+
+/** Returns what the scheduled runs of a response agent are given, also if it has no schedule yet. */
+export async function getSchedule(deps: TriggerDeps, caller: Caller, id: string): Promise<AgentSchedule> {
+  const { orgId } = caller;
+  return inOrg(deps.db, orgId, async (tx) => {
+    await readResponseAgent(tx, { orgId, now: deps.clock() }, id);
+    return toSchedule(await findSchedule(tx, orgId, id));
+  });
+}
+
+/** Stores the input values of scheduled runs. Throws 400 for one that the agent does not declare or of another type, and for a missing required one. */
+export async function setSchedule(
+  deps: TriggerDeps,
+  caller: Caller,
+  { id, ifMatch }: { id: string; ifMatch: string | undefined },
+  { inputs: given }: SetSchedule,
+): Promise<AgentSchedule> {
+  const { orgId } = caller;
+  const now = deps.clock();
+  return inOrg(deps.db, orgId, async (tx) => {
+    const agent = await lockResponseAgent(tx, { orgId, now }, id);
+    const row = await findSchedule(tx, orgId, id);
+    const before = toSchedule(row);
+    const resource = {
+      resourceType: 'agent',
+      resourceId: id,
+      action: 'agent_schedule.',
+      fields: { triggerId: row.id },
+    };
+    await requireMatch(tx, ifMatch, before, resource);
+    const values = readInputValues(JSON.parse(agent.inputs) as AgentInputs, given);
+    const inputs = Object.fromEntries(Object.entries(values).map(([name, value]) => [name, { value }]));
+    const updatedAt = new Date(Math.max(now.getTime(), row.updatedAt.getTime() + 1));
+    const changed = { ...row, settings: { ...row.settings, inputs }, updatedAt };
+    await updateTrigger(tx, orgId, changed);
+    const after = toSchedule(changed);
+    await auditAgent(tx, caller, agent, { action: 'agent_schedule.updated', before, after });
+    return after;
+  });
+}
+
+/** A schedule has no event that a value could come from. */
+function toSchedule({ id: triggerId, enabled, settings, updatedAt }: TriggerRow): AgentSchedule {
+  const values = Object.entries(settings.inputs).flatMap(([name, source]) =>
+    'value' in source ? [[name, source.value] as const] : [],
+  );
+  return { triggerId, enabled, inputs: Object.fromEntries(values), updatedAt: updatedAt.toISOString() };
 }
 
 async function getTrigger(tx: Tx, { orgId }: Caller, { id, triggerId }: TriggerKey): Promise<TriggerRow> {

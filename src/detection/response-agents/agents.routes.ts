@@ -8,15 +8,25 @@ import { getAgents } from '../detections/read-detections.ts';
 import { AgentList, Detection } from '../detections/record/detection.schema.ts';
 import { createResponseAgent } from './response-agents.ts';
 import {
+  AgentSchedule,
   AgentTrigger,
   AgentTriggerList,
   CreateTrigger,
+  SetSchedule,
   TriggerPath,
   UpdateTrigger,
 } from '../detections/triggers/agent-triggers.schema.ts';
 import { AddShippedAgent, ShippedAgentList, ShippedAgentUpdate, ShippedPath } from './shipped-agents.schema.ts';
 import { addShippedAgent, listShippedAgents, updateShippedAgent } from './shipped-agents.ts';
-import { changeTrigger, createTrigger, getTriggers, removeTrigger, type TriggerDeps } from './agent-triggers.ts';
+import {
+  changeTrigger,
+  createTrigger,
+  getSchedule,
+  getTriggers,
+  removeTrigger,
+  setSchedule,
+  type TriggerDeps,
+} from './agent-triggers.ts';
 
 export function agentRoutes(app: App, deps: AgentDeps & TriggerDeps & { models?: ModelAliases }): void {
   const route = apiRoutes(app, { tag: 'agents', scope: 'detections:write' });
@@ -130,6 +140,30 @@ function shippedRoutes(app: App, deps: TriggerDeps & { models?: ModelAliases }):
 
 function triggerRoutes(app: App, deps: TriggerDeps): void {
   const route = apiRoutes(app, { tag: 'agents', scope: 'detections:write' });
+  const schedule = { params: IdPath, returns: AgentSchedule, hasEtag: true };
+  route(
+    'GET /api/agents/:id/schedule',
+    {
+      operationId: 'getAgentSchedule',
+      ...schedule,
+      summary: 'Get the input values of the scheduled runs of a response agent',
+      scope: 'detections:read',
+    },
+    ({ caller, params }) => getSchedule(deps, caller, params.id),
+  );
+  route(
+    'PUT /api/agents/:id/schedule',
+    {
+      operationId: 'setAgentSchedule',
+      ...schedule,
+      summary: 'Set the input values of the scheduled runs of a response agent',
+      description: 'The times and `enabled` are fields of the agent.',
+      acceptsIfMatch: true,
+      body: SetSchedule,
+    },
+    ({ caller, params, body, request }) =>
+      setSchedule(deps, caller, { id: params.id, ifMatch: request.headers['if-match'] }, body),
+  );
   route(
     'GET /api/agents/:id/triggers',
     {

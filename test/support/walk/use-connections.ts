@@ -40,6 +40,8 @@ async function useResponseAgents({ clock }: Deps, { get, post, put, remove }: Ap
   const { id: triggerId } = await post(`${url}/triggers`, trigger);
   await put(`${url}/triggers/${triggerId}`, { enabled: false });
   await get(`${url}/triggers`);
+  await put(`${url}/schedule`, { inputs: { ticket: 'T-4710' } });
+  await get(`${url}/schedule`);
   const { id: hookId, secret } = await post(`${url}/triggers`, {
     source: 'webhook',
     inputs: { ticket: { from: '/ticket/id' } },

@@ -74,6 +74,21 @@ export const UpdateTrigger = z
   .partial();
 export type UpdateTrigger = z.infer<typeof UpdateTrigger>;
 
+/** A record of the values that the runs of a schedule are given. */
+export const SetSchedule = z.strictObject({
+  inputs: z
+    .record(z.string().max(255), z.union([z.string().max(20_000), z.number(), z.boolean()]))
+    .describe('Values of the inputs that the agent declares, for every run of its schedule. A date is ISO 8601 text.'),
+});
+export type SetSchedule = z.infer<typeof SetSchedule>;
+
+export const AgentSchedule = SetSchedule.extend({
+  triggerId: z.string().describe('Its id in `triggerSummary`.'),
+  enabled: z.boolean().describe('Whether the agent has a schedule and is enabled. Change it at the agent.'),
+  updatedAt: time,
+});
+export type AgentSchedule = z.infer<typeof AgentSchedule>;
+
 export const TriggerPath = z.object({ id: Id, triggerId: Id });
 
 export const AgentTrigger = z

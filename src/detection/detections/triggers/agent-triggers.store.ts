@@ -37,6 +37,12 @@ export const listTriggers = (tx: Tx, orgId: OrgId, agentId: string): Promise<Tri
     sql`t.organization_id = ${orgId} and t.agent_id = ${agentId} and t.source <> 'cron' order by t.created_at, t.id`,
   );
 
+/** Returns the schedule of a response agent, which each has, whether or not it is active. */
+export async function findSchedule(tx: Tx, orgId: OrgId, agentId: string): Promise<TriggerRow> {
+  const isSchedule = sql`t.organization_id = ${orgId} and t.agent_id = ${agentId} and t.source = 'cron'`;
+  return (await selectTriggers(tx, isSchedule))[0]!;
+}
+
 const firesOnHits = (orgId: OrgId) => sql`t.organization_id = ${orgId} and t.source = 'hit.created' and t.enabled
   and t.agent_id in (select id from agents where organization_id = ${orgId} and deleted_at is null)`;
 

@@ -8,7 +8,13 @@ import { updateAgent } from '../../detections/built-in-agents.ts';
 import { deleteAgent, restoreAgent } from '../../detections/life-cycle.ts';
 import { updateDetection } from '../../detections/update-detection.ts';
 import { createResponseAgent } from '../../response-agents/response-agents.ts';
-import { changeTrigger, createTrigger, getTriggers } from '../../response-agents/agent-triggers.ts';
+import {
+  changeTrigger,
+  createTrigger,
+  getSchedule,
+  getTriggers,
+  setSchedule,
+} from '../../response-agents/agent-triggers.ts';
 import { getRun, getSteps } from '../read-runs.ts';
 import { requestRun } from '../request-run.ts';
 import { signDelivery } from '../../../platform/notifications/destination-secrets.ts';
@@ -160,6 +166,28 @@ test('a schedule starts one run in each slot, and a person asks a question about
   expect(restored).toMatchObject({ enabled: true, triggerSummary: [{ source: 'cron', enabled: true }] });
   await t.runAt(hour(7));
   expect(await listRuns(t, agent.id)).toHaveLength(4);
+});
+
+test('scheduled runs are given the values that are stored for them, and nothing that the agent does not declare', async () => {
+  const inputs = [{ type: 'number' as const, name: 'days', description: 'Span', required: true }];
+  const { t, deps, agent, stand } = await startResponses(testDb, [], { inputs });
+  const key = { id: agent.id, ifMatch: undefined };
+  for (const [values, message] of [
+    [{}, 'The input "days" is required.'],
+    [{ days: 'seven' }, '"days" must be a finite number'],
+    [{ days: 7, other: 1 }, 'There is no input named "other".'],
+  ] as const)
+    await expect(setSchedule(deps, t.caller, key, { inputs: values })).rejects.toThrow(message);
+  expect(await getSchedule(deps, t.caller, agent.id)).toMatchObject({ enabled: false, inputs: {} });
+  await setSchedule(deps, t.caller, key, { inputs: { days: 7 } });
+  const hourly = { id: agent.id, input: { detectionCadence: 'hourly' as const, enabled: true } };
+  await updateAgent(t.deps, t.caller, hourly, undefined);
+  await t.runAt(hour(1.1));
+  expect(await getSchedule(deps, t.caller, agent.id)).toMatchObject({ enabled: true, inputs: { days: 7 } });
+  const [run] = await listRuns(t, agent.id);
+  expect(run).toMatchObject({ status: 'completed' });
+  expect(JSON.parse(run!.event!)).toMatchObject({ source: 'cron', inputs: { days: 7 } });
+  expect(stand.asked.at(-1)!.turns[0]!.text).toContain('{"name":"days","description":"Span","value":7}');
 });
 
 test('runs of an agent wait for nobody but their model, and a run without a model fails with its remedy', async () => {
