@@ -12,6 +12,7 @@ import { createDetectionBenchmark } from './create-detection.ts';
 import { extractReportsBenchmark } from './extract-reports.ts';
 import { feedLargeBenchmark, feedMillionBenchmark } from './feed-million/feed-million.ts';
 import type { Benchmark, BenchmarkRow, RunOptions } from './benchmark.ts';
+import { examineRunsBenchmark } from './examine-runs.ts';
 import { investigateBenchmark } from './investigate.ts';
 import { footprintBenchmark } from './footprint.ts';
 import { objectStorageBenchmark } from './object-storage.ts';
@@ -32,6 +33,7 @@ const benchmarks: Record<string, Benchmark> = {
   'feed-large': feedLargeBenchmark,
   create: createDetectionBenchmark,
   claims: claimRunsBenchmark,
+  runs: examineRunsBenchmark,
   investigate: investigateBenchmark,
   scale: scaleBenchmark,
   local: queryLogStoreBenchmark,

@@ -174,7 +174,9 @@ export const Settings = z.object({
   TOCSIN_SIGMA_MAPPINGS: commaSeparated.describe(
     'Comma-separated directories with log source mappings for Sigma rules, which take precedence over the shipped ones.',
   ),
-  TOCSIN_RUNS_AT_ONCE: integer(2, 1, 64).describe('Detection runs that one process examines concurrently.'),
+  TOCSIN_RUNS_AT_ONCE: integer(2, 1, 64).describe(
+    'Detection runs, or batches of them, that one process examines concurrently.',
+  ),
   TOCSIN_CONTINUOUS_PER_MINUTE: integer(100, 1, 10_000).describe(
     'Events that a continuous detection may match in a minute. With more, it goes back to its slots.',
   ),

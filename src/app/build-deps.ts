@@ -25,6 +25,7 @@ import { createMetrics } from '../platform/http/metrics.ts';
 import { systemClock, type Clock } from '../platform/lib/time/clock.ts';
 import { createSecretbox } from '../platform/lib/secretbox.ts';
 import { localConnection } from '../detection/log-query/local-connection.ts';
+import { createQueryShapes } from '../detection/log-query/search/run-together.ts';
 import { createCatalogCache } from '../detection/log-store/catalog/catalog.store.ts';
 import { createIngestMetrics } from '../detection/log-ingest/receive-logs.ts';
 import { createLogQuotaGuard } from '../detection/log-ingest/receive-logs.ts';
@@ -63,7 +64,8 @@ export function buildDeps({ config, db, log, clock = systemClock }: BuildDepsOpt
   const logCatalogs = createCatalogCache();
   const bodyReader = createBodyReader();
   const ruleConverter = createRuleConverter();
-  const search = { db, clock, segmentStore, engine, logCatalogs };
+  const queryShapes = createQueryShapes();
+  const search = { db, clock, segmentStore, engine, logCatalogs, queryShapes };
   const secrets = createSecretbox(config);
   const ruleSets = createRuleSets(search);
   const local = (orgId: OrgId) => withRuleSets(localConnection(search, orgId), ruleSets, orgId);
@@ -109,6 +111,7 @@ export function buildDeps({ config, db, log, clock = systemClock }: BuildDepsOpt
     engine,
     segmentStore,
     logCatalogs,
+    queryShapes,
     bodyReader,
     logQuotas: createLogQuotaGuard(),
     ruleConverter,

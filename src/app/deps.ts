@@ -19,6 +19,7 @@ import type { PageStarts } from '../feed/items/list-query/page-starts.ts';
 import type { SnapshotCache } from '../feed/items/snapshot/snapshot.ts';
 import type { RecordPull, RunPull } from '../feed/sources/pull/start-pulls.ts';
 import type { RunSourceTest } from '../feed/sources/test-source.ts';
+import type { QueryShapes } from '../detection/log-query/search/run-together.ts';
 import type { CatalogCache } from '../detection/log-store/catalog/catalog.store.ts';
 import type { SegmentStore } from '../detection/log-store/files/segment-store.ts';
 import type { RecordReceipt } from '../detection/log-ingest/receive-logs.ts';
@@ -65,6 +66,7 @@ export type Deps = {
   /** The files of the embedded log store, in a folder or a bucket. */
   segmentStore: SegmentStore;
   logCatalogs: CatalogCache;
+  queryShapes: QueryShapes;
   /** Reads the bodies of sent events, in worker threads. */
   bodyReader: BodyReader;
   /** Refuses the logs of organizations that have used up a quota. */

@@ -97,7 +97,7 @@ function traceQueries(kind: string, connection: SiemConnection): SiemConnection 
     'tocsin.window.to': to.toISOString(),
     ...(connection.id === undefined ? {} : { 'tocsin.connection.id': connection.id }),
   });
-  const { together } = connection;
+  const { searchTogether } = connection;
   return {
     ...connection,
     search: (query, window, limits, signal) =>
@@ -106,15 +106,12 @@ function traceQueries(kind: string, connection: SiemConnection): SiemConnection 
         span.setAttribute('tocsin.query.rows', result.total);
         return result;
       }),
-    ...(together
+    ...(searchTogether
       ? {
-          together: {
-            ...together,
-            search: (queries, window, limits, signal) =>
-              inSpan('query set', { attributes: { ...describe(window), 'tocsin.query.count': queries.length } }, () =>
-                together.search(queries, window, limits, signal),
-              ),
-          },
+          searchTogether: (requests, limits, signal) =>
+            inSpan('query batch', { attributes: { 'tocsin.query.count': requests.length } }, () =>
+              searchTogether(requests, limits, signal),
+            ),
         }
       : {}),
   };

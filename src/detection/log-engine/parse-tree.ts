@@ -57,6 +57,14 @@ export async function serializeTree(connection: DuckDBConnection, sql: string): 
   return String(result.getRows()[0]?.[0]);
 }
 
+/** Like `serializeTree`, for many statements at once. */
+export async function serializeTrees(connection: DuckDBConnection, sqls: readonly string[]): Promise<string[]> {
+  const list = JSON.stringify(sqls);
+  const select = `SELECT json_serialize_sql(unnest(from_json($1::VARCHAR, '["VARCHAR"]')))`;
+  const result = await connection.runAndReadAll(select, [list]);
+  return result.getRows().map(([tree]) => String(tree));
+}
+
 /** Returns the text of a statement from its parse tree. */
 export async function deserializeTree(connection: DuckDBConnection, tree: string): Promise<string> {
   const result = await connection.runAndReadAll('SELECT json_deserialize_sql($1::JSON)', [tree]);

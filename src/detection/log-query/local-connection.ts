@@ -7,6 +7,7 @@ import { hasSegments } from '../log-store/segments.store.ts';
 import { duck, quoteIdentifier, type SqlText } from '../log-engine/sql/sql-text.ts';
 import { listDatasets } from './datasets/list-datasets.ts';
 import { inspectQuery, distinctDatasets, readQuerySources } from './search/inspect-query.ts';
+import { createLateCheck, searchLogsTogether } from './search/search-together.ts';
 import { searchLogWindows } from './search/search-windows.ts';
 import { checkLogsQuery, findOldestEventTime, searchLogs, type SearchLogsDeps } from './search/search-logs.ts';
 
@@ -16,6 +17,10 @@ export function localConnection(deps: SearchLogsDeps, orgId: OrgId): SiemConnect
     search: (query, window, limits, signal) => searchLogs(deps, orgId, { query, window, limits }, signal),
     searchWindows: (query, windows, limits, signal) =>
       searchLogWindows(deps, orgId, { query, windows, limits }, signal),
+    searchTogether: (requests, limits, signal) => {
+      const hasLate = createLateCheck((query, window) => findLateEvents(deps, orgId, { query, window }, signal));
+      return searchLogsTogether(deps, orgId, { requests, limits, hasLate }, signal);
+    },
     check: (query, signal) => checkLogsQuery(deps, orgId, query, signal),
     fields: () => listLogFields(deps, orgId),
     sourcesOf: (query, signal) => readQuerySources(deps, orgId, query, signal),

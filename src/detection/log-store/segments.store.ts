@@ -115,6 +115,34 @@ export async function findDatasetStates(tx: Tx, orgId: OrgId, names: string[]): 
       from datasets where organization_id = ${orgId} and name = any(${names}::text[])`;
 }
 
+/** A dataset with its segments that may contain matching rows, oldest first. `hasEarlier`: it has a segment that `earlier` selects. */
+export type DatasetSegments = DatasetState & { hasEarlier: boolean; segments: BoundedSegment[] };
+
+/** Returns the state of these datasets together with their segments, in one statement. */
+export async function listDatasetSegments(
+  tx: Tx,
+  orgId: OrgId,
+  names: readonly string[],
+  { filter, earlier }: { filter: SegmentFilter; earlier: SegmentFilter },
+): Promise<DatasetSegments[]> {
+  const rows = await queryRows<DatasetState & { hasEarlier: boolean } & Nullable<BoundedSegment>>(tx)`
+      select d.name, d.events, d.catalogue_version as version, s.*,
+        exists (select from segments where organization_id = ${orgId} and dataset = d.name and replaced_at is null and ${filterSql(earlier)}) as "hasEarlier"
+      from datasets d left join (
+        select id, dataset, path, format, history, columns, drift, rows, bytes, sha256, ingested_from as "ingestedFrom",
+          ingested_to as "ingestedTo", time_from as "timeFrom", time_to as "timeTo" from segments
+        where organization_id = ${orgId} and dataset = any(${names}::text[]) and replaced_at is null and ${filterSql(filter)}
+      ) s on s.dataset = d.name
+      where d.organization_id = ${orgId} and d.name = any(${names}::text[])
+      order by d.name, s."ingestedFrom", s.id`;
+  return [...Map.groupBy(rows, ({ name }) => name).values()].map((own) => {
+    const [{ name, events, version, hasEarlier }] = own as [(typeof own)[number]];
+    return { name, events, version, hasEarlier, segments: own.filter((row) => row.id !== null) as BoundedSegment[] };
+  });
+}
+
+type Nullable<Row> = { [Key in keyof Row]: Row[Key] | null };
+
 /** Returns the names of the datasets that have at least one event. */
 export async function listDatasetNames(tx: Tx, orgId: OrgId): Promise<string[]> {
   const datasets = await queryRows<{ name: string }>(

@@ -11,7 +11,7 @@ type Queue = {
   lock: RawBuilder<unknown> | null;
   /** CTEs that the conditions read. */
   ctes: RawBuilder<unknown>;
-  /** Expression for the free places of lane `l`, of which `busy.n` runs are claimed. */
+  /** Expression for the free places of lane `l`, of which `busy.n` are taken. */
   freePlaces: RawBuilder<unknown>;
   /** Condition on a due run `q` that nothing else keeps it waiting. */
   isFree: RawBuilder<unknown>;
@@ -19,14 +19,36 @@ type Queue = {
   isWithinPlaces: RawBuilder<unknown>;
 };
 
-type ClaimScope = { now: Date; limit: number; queue: Queue };
+/** `batchMax`: the largest batch. 0: every run takes a place of its own. */
+type ClaimScope = { now: Date; limit: number; batchMax: number; queue: Queue };
+
+/** The runs of one place. `isBatch`: they are examined together. Otherwise there is one. */
+export type ClaimedPlace = { isBatch: boolean; claims: RunClaim[] };
 
 /**
- * Claims up to `limit` runs of one lane that may be examined at slot time `now`, in order of their slots. Returns an empty list if there is none.
- * Such a run is queued, is due, and its connection and its detection are free. Of several runs of one detection only the oldest is claimed.
+ * Claims runs of one lane that may be examined at slot time `now`, in order of their slots. Such a run is queued, is due, and its connection and its
+ * detection are free. Of several runs of one detection only the oldest is claimed. If the first run is a slot on the embedded log store that
+ * nobody has begun, returns up to `batchMax` such runs as a batch, which takes one place. Otherwise returns up to `limit` places of one run each. A run
+ * that was lost or failed is thus alone from then on, so that it cannot take others with it again.
  */
-export const claimRunsAcrossOrgs = (db: Db, now: Date, limit: number): Promise<RunClaim[]> =>
-  claimAcrossOrgs(db, { now, limit, queue: examineQueue });
+export async function claimPlacesAcrossOrgs(
+  db: Db,
+  now: Date,
+  { limit, batchMax }: { limit: number; batchMax: number },
+): Promise<ClaimedPlace[]> {
+  const claims = await claimAcrossOrgs(db, { now, limit, batchMax, queue: examineQueue });
+  if (claims[0]?.isBatch) return [{ isBatch: true, claims: claims.map(toClaim) }];
+  return claims.map((claim) => ({ isBatch: false, claims: [toClaim(claim)] }));
+}
+
+function toClaim(row: ClaimRow): RunClaim {
+  const { isBatch: _, ...claim } = row;
+  return claim;
+}
+
+/** Like `claimPlacesAcrossOrgs`, without batches. */
+export const claimRunsAcrossOrgs = async (db: Db, now: Date, limit: number): Promise<RunClaim[]> =>
+  (await claimPlacesAcrossOrgs(db, now, { limit, batchMax: 0 })).flatMap(({ claims }) => claims);
 
 /**
  * Maximum number of runs that are judged concurrently by model alias, across all processes. A run takes a place of its alias, and one of the alias in
@@ -42,23 +64,26 @@ export const placesOf = (limit: ConcurrencyLimits[string]): number =>
  * Claims up to `limit` runs of one organization, kind and model alias that wait to be judged, in order of their slots. The alias has a free place, and no
  * earlier run of the detection waits or is being judged. Those of a response agent do not wait for each other. An alias that is not in `limits` has no limit: its runs end without a call.
  */
-export const claimJudgingAcrossOrgs = (
+export const claimJudgingAcrossOrgs = async (
   db: Db,
   now: Date,
   limit: number,
   limits: ConcurrencyLimits,
-): Promise<RunClaim[]> => claimAcrossOrgs(db, { now, limit, queue: createJudgeQueue(limits) });
+): Promise<RunClaim[]> =>
+  (await claimAcrossOrgs(db, { now, limit, batchMax: 0, queue: createJudgeQueue(limits) })).map(toClaim);
+
+type ClaimRow = RunClaim & { isBatch: boolean };
 
 /**
  * Lanes are served in turn: of those with a free place and a claimable run, the one served longest ago is next. The statement is a chain of CTEs,
  * one function each. Its commit does not wait for the disk: a claim that a crash of the database server loses is refused at its first fenced write.
  */
-async function claimAcrossOrgs(db: Db, scope: ClaimScope): Promise<RunClaim[]> {
+async function claimAcrossOrgs(db: Db, scope: ClaimScope): Promise<ClaimRow[]> {
   const { ctes, lock, isWithinPlaces } = scope.queue;
   const steps = [ctes, dueStartsCte(scope), freeLanesCte(scope), claimedLaneCte, servedLaneCte];
-  const claim = sql<RunClaim>`with recursive ${sql.join([...steps, rankedRunsCte(scope)])} ${updateClaimedRuns(isWithinPlaces)}`;
+  const claim = sql<ClaimRow>`with recursive ${sql.join([...steps, rankedRunsCte(scope)])} ${updateClaimedRuns(isWithinPlaces)}`;
   try {
-    const claims = await acrossOrgsPipelined<RunClaim>(db, lock ? [lock, claim] : [claim]);
+    const claims = await acrossOrgsPipelined<ClaimRow>(db, lock ? [lock, claim] : [claim]);
     return claims.toSorted((a, b) => a.dueAt.getTime() - b.dueAt.getTime());
   } catch (error) {
     // A concurrent claimer started a run of the same detection. The next pass sees it.
@@ -107,12 +132,14 @@ const freeLanesCte = (scope: ClaimScope): RawBuilder<unknown> => sql`
   )`;
 
 const selectFreeLanes = (scope: ClaimScope, lanes: RawBuilder<unknown>, condition: RawBuilder<unknown>) => sql`
-    select l.organization_id, l.kind, l.model_alias, l.served_at, ${scope.queue.freePlaces} as places, set_config('synchronous_commit', 'off', true)
+    select l.organization_id, l.kind, l.model_alias, l.served_at, ${scope.queue.freePlaces} as places, waiting.batchable,
+      set_config('synchronous_commit', 'off', true)
     from ${lanes} cross join lateral (
-      select count(*) as n from run_queue r
+      select count(distinct r.worker) as n from run_queue r
       where r.organization_id = l.organization_id and r.kind = l.kind and r.model_alias = l.model_alias and r.state = 'running'
     ) busy cross join lateral (
-      select from run_queue q where q.organization_id = l.organization_id and q.kind = l.kind and q.model_alias = l.model_alias and ${isClaimable(scope)}
+      select ${isBatchable(scope)} as batchable from run_queue q
+      where q.organization_id = l.organization_id and q.kind = l.kind and q.model_alias = l.model_alias and ${isClaimable(scope)}
       order by q.start_at, q.run_id limit 1
     ) waiting
     where ${condition} and ${hasLane(scope.queue.phase)} and ${scope.queue.freePlaces} > 0 and ${isNotSuspended(sql`l.organization_id`)}
@@ -124,7 +151,7 @@ const selectFreeLanes = (scope: ClaimScope, lanes: RawBuilder<unknown>, conditio
  */
 const claimedLaneCte = sql`
   claimed_lane as materialized (
-    select l.organization_id, l.kind, l.model_alias, free_lanes.places from free_lanes join lanes l using (organization_id, kind, model_alias)
+    select l.organization_id, l.kind, l.model_alias, free_lanes.places, free_lanes.batchable from free_lanes join lanes l using (organization_id, kind, model_alias)
     where l.served_at = free_lanes.served_at order by free_lanes.served_at limit 1 for update of l skip locked
   )`;
 
@@ -141,21 +168,27 @@ const servedLaneCte = sql`
 /** Step 4: locks the oldest claimable runs of the lane and ranks them by detection and connection. */
 const rankedRunsCte = (scope: ClaimScope): RawBuilder<unknown> => sql`
   ranked_runs as materialized (
-    select run.run_id, run.resumed,
+    select run.run_id, run.resumed, claimed_lane.batchable as is_batch,
       row_number() over (partition by run.detection_id order by run.start_at, run.run_id) as nth_of_detection,
       row_number() over (partition by run.connection_id order by run.start_at, run.run_id) as nth_of_connection
     from claimed_lane cross join lateral (
-      select q.run_id, q.detection_id, q.begun as resumed, q.start_at, q.connection_id from run_queue q
+      select q.run_id, q.detection_id, q.begun as resumed, q.start_at, q.connection_id, ${isBatchable(scope)} as batchable from run_queue q
       where q.organization_id = claimed_lane.organization_id and q.kind = claimed_lane.kind and q.model_alias = claimed_lane.model_alias and ${isClaimable(scope)}
-      order by q.start_at, q.run_id limit least(claimed_lane.places, ${scope.limit}) for update skip locked
-    ) run
+      order by q.start_at, q.run_id
+      limit case when claimed_lane.batchable then ${scope.batchMax}::int else least(claimed_lane.places, ${scope.limit}) end for update skip locked
+    ) run where run.batchable or not claimed_lane.batchable
   )`;
 
-/** Step 5: claims the oldest run of each detection, as far as the places suffice for this batch. */
+/** Step 5: claims the oldest run of each detection, as far as the places suffice. The runs of a batch share the id of the claim, and so count once. */
 const updateClaimedRuns = (isWithinPlaces: RawBuilder<unknown>): RawBuilder<unknown> => sql`
-  update run_queue q set state = 'running', begun = true, attempt = q.attempt + 1, retry_at = null, lease_until = ${leaseEnd}, worker = ${uuidv7()}
+  update run_queue q set state = 'running', begun = true, attempt = q.attempt + 1, retry_at = null, lease_until = ${leaseEnd},
+    worker = case when ranked_runs.is_batch then ${uuidv7()} else gen_random_uuid()::text end
   from ranked_runs where q.run_id = ranked_runs.run_id and ranked_runs.nth_of_detection = 1 and ${isWithinPlaces}
-  returning ${claimColumns}, ranked_runs.resumed`;
+  returning ${claimColumns}, ranked_runs.resumed, ranked_runs.is_batch as "isBatch"`;
+
+/** Expression for whether run `q` can be in a batch. */
+const isBatchable = ({ batchMax }: ClaimScope): RawBuilder<unknown> =>
+  batchMax === 0 ? sql`false` : sql`(q.kind = 'schedule' and q.connection_id is null and not q.begun)`;
 
 /**
  * Condition on `run_queue q` that a run can be claimed. The form makes the planner read a lane through its index, only as far

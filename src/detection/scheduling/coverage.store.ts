@@ -1,6 +1,7 @@
 import { sql, type RawBuilder } from 'kysely';
 import { queryRow, queryRows, type Tx } from '../../platform/db/db.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
+import type { RunClaim } from './run-claim.ts';
 import type { DetectionKey, TimeRange, SlotWindow } from './timeline.ts';
 import { emitGapEvents, gapEventColumns, type GapEventRow, insertGaps } from './gaps.store.ts';
 
@@ -32,18 +33,27 @@ export async function coverWindow(tx: Tx, detection: DetectionKey, window: TimeR
   return (await addCoverage(tx, detection.orgId, deletePendingWindow(detection, window))).size > 0;
 }
 
-/** Like `coverWindow`, for one window of each of several detections of an organization. Returns the detections whose window was pending. */
-export function coverWindows(
+/**
+ * Like `coverWindow`, for one window of each of several claimed runs of an organization, whose claims are locked first. Returns the detections whose
+ * claim is valid, is not cancelled, and whose window was pending.
+ */
+export function coverClaimedWindows(
   tx: Tx,
   orgId: OrgId,
-  windows: readonly (TimeRange & { detectionId: string })[],
+  windows: readonly (TimeRange & { claim: RunClaim })[],
 ): Promise<Set<string>> {
-  const ids = windows.map(({ detectionId }) => detectionId);
+  const claims = windows.map(({ claim }) => claim);
   const [from, to] = [windows.map((one) => one.from.toISOString()), windows.map((one) => one.to.toISOString())];
   const source = sql`
-    delete from pending_windows p
-    using unnest(${ids}::uuid[], ${from}::timestamptz[], ${to}::timestamptz[]) as w (detection_id, window_from, window_to)
-    where p.organization_id = ${orgId} and p.detection_id = w.detection_id and p.window_from = w.window_from and p.window_to = w.window_to
+    with locked as materialized (
+      select q.detection_id, w.window_from, w.window_to from run_queue q
+        join unnest(${claims.map(({ runId }) => runId)}::uuid[], ${claims.map(({ attempt }) => attempt)}::int[],
+          ${claims.map(({ worker }) => worker)}::text[], ${from}::timestamptz[], ${to}::timestamptz[])
+          as w (run_id, attempt, worker, window_from, window_to) on w.run_id = q.run_id and w.attempt = q.attempt and w.worker = q.worker
+      where q.state = 'running' and not q.cancel_requested order by q.run_id for update of q
+    )
+    delete from pending_windows p using locked l
+    where p.organization_id = ${orgId} and p.detection_id = l.detection_id and p.window_from = l.window_from and p.window_to = l.window_to
     returning p.detection_id, p.window_from, p.window_to`;
   return addCoverage(tx, orgId, source);
 }

@@ -92,6 +92,14 @@ export async function requeueRun(
   );
 }
 
+/** Returns claimed runs of an organization that nothing was written for to their queue. Each is then claimed alone. Does nothing for lost claims. */
+export async function releaseUnbegunRuns(tx: Tx, claims: readonly RunClaim[]): Promise<void> {
+  await sql`
+    update run_queue q set state = 'queued', lease_until = null, worker = null, attempt = q.attempt - 1
+    from unnest(${claims.map(({ runId }) => runId)}::uuid[], ${claims.map(({ worker }) => worker)}::text[]) as c (run_id, worker)
+    where q.run_id = c.run_id and q.worker = c.worker and q.state = 'running'`.execute(tx);
+}
+
 /** More than the places of any model alias, which limit its lanes. */
 const judgeLaneCap = 1000;
 

@@ -129,6 +129,12 @@ export type QueryGuide = {
   returnsEvents: (query: string) => boolean;
 };
 
+/** A query that is searched together with others. `arrival`: when events of earlier windows must have arrived to be late. Null: none are. */
+export type SharedRequest = { query: string; window: QueryWindow; arrival: TimeBounds | null };
+
+/** `hasLate`: events of earlier windows have arrived in `arrival`. */
+export type SharedResult = { result: SearchResult; hasLate: boolean };
+
 export type SiemConnection = {
   /** The ID of the organization's connection. Absent for the embedded store. */
   id?: string;
@@ -145,18 +151,12 @@ export type SiemConnection = {
     limits: SearchLimits,
     signal: AbortSignal,
   ) => AsyncGenerator<SearchResult>;
-  /** Absent if every query is searched alone. */
-  together?: {
-    /** Returns the name of the group of queries that are searched together with a query, or undefined if it is searched alone. */
-    groupOf: (query: string) => Promise<string | undefined>;
-    /** Searches queries of one group, with the results of `search`. Undefined: the query must be searched alone. */
-    search: (
-      queries: readonly string[],
-      window: QueryWindow,
-      limits: SearchLimits,
-      signal: AbortSignal,
-    ) => Promise<(SearchResult | undefined)[]>;
-  };
+  /** Searches many queries, reading the events of a window once, with the results of `search`. Undefined: the query must be searched alone. */
+  searchTogether?: (
+    requests: readonly SharedRequest[],
+    limits: SearchLimits,
+    signal: AbortSignal,
+  ) => Promise<(SharedResult | undefined)[]>;
   /** Validates a query without reading its rows and returns what is known of it, if anything. Throws a SiemError if it would not run. */
   check: (query: string, signal: AbortSignal) => Promise<QueryCheck | void>;
   /** Lists the datasets with their fields, or only those of one. */

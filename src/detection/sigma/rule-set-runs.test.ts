@@ -7,7 +7,6 @@ import { withClient } from '../../../test/support/program-environment.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import { SiemError } from '../siem/connector.ts';
 import { createLogger } from '../../platform/lib/logging/logger.ts';
-import { claimRunsAcrossOrgs } from '../scheduling/claim-runs.store.ts';
 import { executeDueRuns } from '../runs/workers/execute-due-runs.ts';
 
 const midnight = Date.parse('2026-03-02T00:00:00Z');
@@ -60,19 +59,39 @@ async function runSlot(org: TestOrg, query: (text: string) => string) {
 const withoutBatch = (value: unknown): unknown =>
   JSON.parse(JSON.stringify(value).replaceAll(/[0-9a-f-]{36}:(?=\d)/g, 'batch:'));
 
+const startsOf = new Map<string, number>();
+/** Organizations whose runs are executed one by one. */
+const alone = new Set<string>();
+const { connectionFor } = deps;
+deps.connectionFor = async (orgId, ...input) => {
+  startsOf.set(orgId, (startsOf.get(orgId) ?? 0) + 1);
+  const { searchTogether, ...connection } = await connectionFor(orgId, ...input);
+  return searchTogether && !alone.has(orgId) ? { ...connection, searchTogether } : connection;
+};
+
+async function newOrgAlone(): Promise<TestOrg> {
+  const org = await newOrg();
+  alone.add(org.id);
+  return org;
+}
+
 test('a slot of imported rules reads the events once, with the runs and hits of the rules as queries', async () => {
   const { engine } = deps;
-  const calls = { sets: 0, queries: 0 };
-  const [match, query] = [engine.match, engine.query];
+  const calls = { sets: 0, batches: 0, queries: 0 };
+  const [match, batch, query] = [engine.match, engine.batch, engine.query];
   engine.match = (...input) => ((calls.sets += 1), match(...input));
+  engine.batch = (...input) => ((calls.batches += 1), batch(...input));
   engine.query = (...input) => ((calls.queries += 1), query(...input));
   const asSet = await runSlot(await newOrg(), (text) => text);
-  expect(calls).toEqual({ sets: 1, queries: 0 });
-  // An edited query is no longer the one of the rule, so that it runs alone.
-  const alone = await runSlot(await newOrg(), (text) => `${text} -- edited`);
-  expect(calls).toEqual({ sets: 1, queries: 4 });
+  expect(calls).toEqual({ sets: 1, batches: 0, queries: 0 });
+  // An edited query is no longer the one of the rule, so that it is no part of the set.
+  const asBatch = await runSlot(await newOrg(), (text) => `${text} -- edited`);
+  expect(calls).toEqual({ sets: 1, batches: 1, queries: 0 });
+  const asQueries = await runSlot(await newOrgAlone(), (text) => `${text} -- edited`);
+  expect(calls).toEqual({ sets: 1, batches: 1, queries: 4 });
   expect(asSet.hits).toHaveLength(4);
-  expect(withoutBatch(asSet)).toEqual(withoutBatch(alone));
+  expect(withoutBatch(asSet)).toEqual(withoutBatch(asQueries));
+  expect(withoutBatch(asBatch)).toEqual(withoutBatch(asQueries));
 });
 
 /** Everything that the runs of an organization leave behind, by detection, without ids and durations. */
@@ -121,13 +140,6 @@ async function describeRow(tx: Tx, { id: _id, organization_id: _org, at: _at, ..
   };
 }
 
-const startsOf = new Map<string, number>();
-const { connectionFor } = deps;
-deps.connectionFor = (orgId, ...input) => {
-  startsOf.set(orgId, (startsOf.get(orgId) ?? 0) + 1);
-  return connectionFor(orgId, ...input);
-};
-
 test('runs without rows that are completed together store what each of them stores alone', async () => {
   const slots = async (org: TestOrg, edit: string): Promise<number[]> => {
     now = new Date(midnight);
@@ -153,18 +165,21 @@ test('runs without rows that are completed together store what each of them stor
     }
     return starts;
   };
-  const [together, alone] = [await newOrg(), await newOrg()];
+  const [together, batched, single] = [await newOrg(), await newOrg(), await newOrgAlone()];
   const { match } = deps.engine;
   let sets = 0;
   deps.engine.match = (orgId, ...input) => {
     if (orgId === together.id) sets += 1;
     return match(orgId, ...input);
   };
-  // The first run, and the one with a row unless it was the first.
-  for (const starts of await slots(together, '')) expect(starts).toBeLessThanOrEqual(2);
+  // The batch, and the run with a row.
+  expect(await slots(together, '')).toEqual([2, 2]);
   expect(sets).toBe(2);
-  expect(await slots(alone, ' -- edited')).toEqual([6, 6]);
-  expect(await readStored(together)).toEqual(await readStored(alone));
+  expect(await slots(batched, ' -- edited')).toEqual([2, 2]);
+  expect(await slots(single, ' -- edited')).toEqual([7, 7]);
+  const expected = await readStored(single);
+  expect(await readStored(together)).toEqual(expected);
+  expect(await readStored(batched)).toEqual(expected);
 });
 
 /** Imports four rules into a new organization whose only event matches none of them, and moves the clock to the end of the slot. */
@@ -205,31 +220,6 @@ test('runs whose common transaction dies with its connection are completed all t
   expect(runs!.map((run) => (run as { status: string }).status)).toEqual(Array(4).fill('completed'));
   expect(coverage).toHaveLength(4);
   expect(new Set(coverage!.map((one) => JSON.stringify({ ...(one as object), name: null }))).size).toBe(1);
-});
-
-test('a run that another worker claims meanwhile is left to that worker', async () => {
-  const org = await startQuietSlot();
-  const claimed: string[] = [];
-  const claimingDeps = {
-    ...deps,
-    connectionFor: async (...input: Parameters<typeof connectionFor>) => {
-      const connection = await connectionFor(...input);
-      const search: NonNullable<typeof connection.together>['search'] = async (...request) => {
-        for (const { runId } of await claimRunsAcrossOrgs(deps.db, now, 1)) claimed.push(runId);
-        return connection.together!.search(...request);
-      };
-      return { ...connection, together: { ...connection.together!, search } };
-    },
-  };
-  await executeDueRuns(claimingDeps, now, { concurrency: 1, skipWaiting: true });
-  expect(claimed).toHaveLength(1);
-  const stored = await acrossOrgs(deps.db, (tx) =>
-    sql<{ id: string; status: string }>`select id, status from runs where organization_id = ${org.id}`.execute(tx),
-  );
-  const open = stored.rows.filter(({ status }) => status !== 'completed');
-  expect(open).toEqual([{ id: claimed[0], status: 'queued' }]);
-  // Otherwise the next test waits until the lease of the other worker ends.
-  await acrossOrgs(deps.db, (tx) => sql`delete from run_queue where organization_id = ${org.id}`.execute(tx));
 });
 
 test('rules that are enabled or get another schedule share a set in their next slot', async () => {

@@ -11,11 +11,14 @@ import {
   type MatchPlan,
 } from '../log-query/search/match-logs.ts';
 import type { SearchLogsDeps } from '../log-query/search/search-logs.ts';
+import { createLateCheck } from '../log-query/search/search-together.ts';
 import {
   SiemError,
   type QueryWindow,
   type SearchLimits,
   type SearchResult,
+  type SharedRequest,
+  type SharedResult,
   type SiemConnection,
 } from '../siem/connector.ts';
 import type { RuleQuery } from '../siem/dialects/dialect.ts';
@@ -225,6 +228,37 @@ const sizeOf = (results: SetResults): number =>
     1000,
   );
 
+type RulesConnection = { connection: SiemConnection; sets: RuleSets; orgId: OrgId };
+
+/** Searches imported rules as sets, and all other queries as the connection searches them. */
+async function searchRulesTogether(
+  { connection, sets, orgId }: RulesConnection,
+  requests: readonly SharedRequest[],
+  limits: SearchLimits,
+  signal: AbortSignal,
+): Promise<(SharedResult | undefined)[]> {
+  const found: (SharedResult | undefined)[] = requests.map(() => undefined);
+  const hasLate = createLateCheck((query, arrival) => connection.lateEvents?.find(query, arrival, signal));
+  for (const same of Map.groupBy(requests.keys(), (at) => JSON.stringify(requests[at]!.window)).values()) {
+    const queries = same.map((at) => requests[at]!.query);
+    const results = await sets.search(orgId, { queries, window: requests[same[0]!]!.window, limits }, signal);
+    for (const [index, at] of same.entries()) {
+      const result = results[index];
+      const dataset = result && (await sets.datasetOf(orgId, requests[at]!.query));
+      if (result && dataset !== undefined) found[at] = { result, hasLate: await hasLate(requests[at]!, [dataset]) };
+    }
+  }
+  const others = [...requests.keys()].filter((at) => !found[at]);
+  if (others.length === 0 || !connection.searchTogether) return found;
+  const rest = await connection.searchTogether(
+    others.map((at) => requests[at]!),
+    limits,
+    signal,
+  );
+  for (const [index, at] of others.entries()) found[at] = rest[index];
+  return found;
+}
+
 /** Returns the embedded log store's connection on which imported rules run as sets, with the same results as alone. */
 export function withRuleSets(connection: SiemConnection, sets: RuleSets, orgId: OrgId): SiemConnection {
   const { lateEvents } = connection;
@@ -236,10 +270,8 @@ export function withRuleSets(connection: SiemConnection, sets: RuleSets, orgId: 
       const [result] = await sets.search(orgId, { queries: [query], window, limits }, signal);
       return result ?? connection.search(query, window, limits, signal);
     },
-    together: {
-      groupOf: (query) => sets.datasetOf(orgId, query),
-      search: (queries, window, limits, signal) => sets.search(orgId, { queries, window, limits }, signal),
-    },
+    searchTogether: (requests, limits, signal) =>
+      searchRulesTogether({ connection, sets, orgId }, requests, limits, signal),
     ...(lateEvents
       ? {
           lateEvents: {

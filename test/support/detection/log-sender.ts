@@ -2,6 +2,7 @@
 import { openDb } from '../../../src/platform/db/db.ts';
 import { toOrgId } from '../../../src/platform/lib/org-id.ts';
 import { createCatalogCache } from '../../../src/detection/log-store/catalog/catalog.store.ts';
+import { createQueryShapes } from '../../../src/detection/log-query/search/run-together.ts';
 import { bodyReaderInThisThread } from './body-reader.ts';
 import { createFileStore } from '../../../src/detection/log-store/files/file-store.ts';
 import { createLogQuotaGuard } from '../../../src/detection/log-ingest/receive-logs.ts';
@@ -14,6 +15,7 @@ const deps = {
   clock: () => new Date(),
   segmentStore: createFileStore(logsFolder!),
   logCatalogs: createCatalogCache(),
+  queryShapes: createQueryShapes(),
   bodyReader: bodyReaderInThisThread,
   logQuotas: createLogQuotaGuard(),
 };

@@ -10,6 +10,7 @@ import {
   type SiemFailure,
 } from '../../../src/detection/siem/connector.ts';
 import { createCatalogCache } from '../../../src/detection/log-store/catalog/catalog.store.ts';
+import { createQueryShapes } from '../../../src/detection/log-query/search/run-together.ts';
 import { createEngine, type LogEngine } from '../../../src/detection/log-engine/process/engine.ts';
 import { bodyReaderInThisThread } from './body-reader.ts';
 import { createFileStore } from '../../../src/detection/log-store/files/file-store.ts';
@@ -60,6 +61,7 @@ export async function startLogStore(
     segmentStore,
     engine,
     logCatalogs: createCatalogCache(),
+    queryShapes: createQueryShapes(),
     bodyReader: bodyReaderInThisThread,
     logQuotas: createLogQuotaGuard(),
   };

@@ -9,6 +9,7 @@ import { SiemError } from '../../siem/connector.ts';
 import { addressFunctionsSql, eventFunctionsSql } from '../sql/added-functions.ts';
 import { isTypeError, readEngineError } from '../engine-failures.ts';
 import { inspectTree } from '../inspection/inspect-tree.ts';
+import { runBatch } from '../queries/run-batch.ts';
 import { runQuery } from '../queries/run-query.ts';
 import { serializeTree } from '../parse-tree.ts';
 import type { FromChild, OpenOptions, QueryEnd, QueryJob, ToChild } from '../queries/protocol.ts';
@@ -84,7 +85,7 @@ async function inspect(state: OpenEngine, id: number, sql: string): Promise<void
 
 async function runJob(
   state: OpenEngine,
-  message: Extract<ToChild, { kind: 'query' | 'match' | 'windows' | 'maintain' }>,
+  message: Extract<ToChild, { kind: 'query' | 'match' | 'windows' | 'batch' | 'maintain' }>,
 ): Promise<void> {
   const { id } = message;
   const connection = await state.instance.connect();
@@ -100,6 +101,9 @@ async function runJob(
     } else if (message.kind === 'windows') {
       const { runWindows } = await import('../queries/run-windows.ts');
       const end = await runWindows(connection, message.job, (rows) => post({ kind: 'rows', id, rows }));
+      await post({ kind: 'done', id, end });
+    } else if (message.kind === 'batch') {
+      const end = await runBatch(connection, message.job, (rows) => post({ kind: 'rows', id, rows }));
       await post({ kind: 'done', id, end });
     } else {
       const statements = message.job.statements;

@@ -2,8 +2,12 @@ import { LRUCache } from 'lru-cache';
 import type { QueryRow } from '../../siem/connector.ts';
 import { cancelledError, engineError } from '../engine-failures.ts';
 import {
+  collectBatch,
   collectWindows,
   formatTimes,
+  type BatchJob,
+  type BatchPart,
+  type BatchResult,
   type WindowRows,
   type MaintenanceJob,
   type MatchJob,
@@ -41,6 +45,8 @@ export type LogEngine = {
   match: (organization: string, job: MatchJob, options: RunOptions) => Promise<QueryResult>;
   /** Returns the results of the first windows, in order: all, or those before a window that fails or exceeds the limits of the job. */
   windows: (organization: string, job: WindowsJob, options: RunOptions) => Promise<QueryResult[]>;
+  /** Returns the results of the queries of a batch, in order. */
+  batch: (organization: string, job: BatchJob, options: RunOptions) => Promise<BatchResult[]>;
   /** Returns the rows of the last statement. */
   maintain: (organization: string, job: MaintenanceJob, options: RunOptions) => Promise<Record<string, unknown>[]>;
   /** Returns the number of running engine processes. */
@@ -102,6 +108,10 @@ export function createEngine(options: EngineOptions): LogEngine {
     async windows(organization, job, run) {
       const { rows } = await submit(organization, { ...run, message: (id) => ({ kind: 'windows', id, job }) });
       return collectWindows(rows as WindowRows[]).map(formatTimes);
+    },
+    async batch(organization, job, run) {
+      const { rows } = await submit(organization, { ...run, message: (id) => ({ kind: 'batch', id, job }) });
+      return collectBatch(rows as BatchPart[], job.queries.length);
     },
     async maintain(organization, job, run) {
       return (await submit(organization, { ...run, message: (id) => ({ kind: 'maintain', id, job }) })).rows;

@@ -1,7 +1,7 @@
 import type { Expression } from '../../matching/expression.ts';
 import { exactTimes, type SiemFailure, type QueryRow } from '../../siem/connector.ts';
 import type { Inspection } from '../inspection/inspection.ts';
-import type { SqlText } from '../sql/sql-text.ts';
+import { duck, quoteIdentifier, type SqlText } from '../sql/sql-text.ts';
 import type { ColumnReplacement } from './nested-paths.ts';
 import type { KeySpellings } from './key-spellings.ts';
 
@@ -56,6 +56,15 @@ export type WindowsJob = {
   windows: { from: string; to: string }[];
 };
 
+/**
+ * Queries that run one after the other. `stored` are selects whose rows are read once and stored as `storedName(index)`, for the tables of the queries.
+ * A query that takes longer than `queryMs` or returns more than its limits fails, and those that have not begun after `turnMs` have no result.
+ */
+export type BatchJob = { stored: SqlText[]; queries: QueryJob[]; queryMs: number; turnMs: number };
+
+/** The name of stored rows. No dataset has a name with a dot, so that no query can read them in another way. */
+export const storedName = (index: number): SqlText => duck`temp.${quoteIdentifier(`_rows_${index}`)}`;
+
 /** SQL over the organization's folder, for compaction. The last statement is a SELECT, whose rows are returned. */
 export type MaintenanceJob = { statements: SqlText[] };
 
@@ -66,6 +75,7 @@ export type ToChild =
   | { kind: 'query'; id: number; job: QueryJob }
   | { kind: 'match'; id: number; job: MatchJob }
   | { kind: 'windows'; id: number; job: WindowsJob }
+  | { kind: 'batch'; id: number; job: BatchJob }
   | { kind: 'maintain'; id: number; job: MaintenanceJob }
   | { kind: 'cancel'; id: number };
 
@@ -94,6 +104,24 @@ type Row = Record<string, unknown>;
 
 /** Rows of one window, or the end of its result. */
 export type WindowRows = { rows: Row[] } | { end: QueryEnd };
+
+/** Rows of one query of a batch, the end of its result, or why it failed. */
+export type BatchPart = { query: number } & ({ rows: Row[] } | { end: QueryEnd } | { failure: SiemFailure });
+
+/** The result of a query of a batch. Undefined if the time did not suffice for it. */
+export type BatchResult = ({ rows: QueryRow[] } & Omit<QueryEnd, 'times'>) | { failure: SiemFailure } | undefined;
+
+/** Joins the parts that an engine process sends for a batch. Returns the results of its queries in order. */
+export function collectBatch(parts: readonly BatchPart[], queries: number): BatchResult[] {
+  const rows = Array.from({ length: queries }, (): QueryRow[] => []);
+  const results: BatchResult[] = Array.from({ length: queries });
+  for (const part of parts) {
+    if ('rows' in part) for (const row of part.rows) rows[part.query]!.push(row);
+    else if ('failure' in part) results[part.query] = { failure: part.failure };
+    else results[part.query] = formatTimes({ rows: rows[part.query]!, ...part.end });
+  }
+  return results;
+}
 
 /** Joins the parts that an engine process sends for the windows of a job. A result without an end is incomplete and left out. */
 export function collectWindows(parts: readonly WindowRows[]): ({ rows: Row[] } & QueryEnd)[] {

@@ -1,5 +1,5 @@
 import { DuckDBTimestampValue, type DuckDBConnection, type DuckDBResult } from '@duckdb/node-api';
-import { dataError, isValueError, queryNotAllowed } from '../engine-failures.ts';
+import { dataError, isValueError, memoryError, queryNotAllowed } from '../engine-failures.ts';
 import { inspectTree } from '../inspection/inspect-tree.ts';
 import { serializeTree, isNode, deserializeTree, type TreeNode } from '../parse-tree.ts';
 import { duck, joinSql, quoteIdentifier, type SqlText } from '../sql/sql-text.ts';
@@ -17,15 +17,19 @@ export type SendRows = (rows: Row[]) => Promise<void>;
 /**
  * Runs a query over one window. Always checks the text against the allow-lists again here, in the process that runs it. Sends rows in the
  * order of `_time` and `_id` if the result has them. Cuts the result at `rowsMax` rows or `bytesMax` bytes and then counts the total.
- * `lenient`: an expression that fails on a row is NULL for that row. Throws `data_error` if the query fails because of a value.
+ * `lenient`: an expression that fails on a row is NULL for that row. `tree`: the parse tree of the query, if it is known. `isWhole`: a result that would be
+ * cut fails with `query_memory` instead. Throws `data_error` if the query fails because of a value.
  */
 export async function runQuery(
   connection: DuckDBConnection,
   job: QueryJob,
-  { send, lenient }: { send: SendRows; lenient?: Lenient },
+  { send, lenient, tree, isWhole }: { send: SendRows; lenient?: Lenient; tree?: string; isWhole?: boolean },
 ): Promise<QueryEnd> {
-  const tree = await serializeTree(connection, job.sql);
-  const { wrap, values } = await prepareQuery(connection, { job, tree, lenient });
+  const { wrap, values } = await prepareQuery(connection, {
+    job,
+    tree: tree ?? (await serializeTree(connection, job.sql)),
+    lenient,
+  });
   if (job.mode === 'check') {
     const checked = await connection.run(wrap(duck`*`, duck`LIMIT 0`), values);
     return { total: 0, truncated: false, columns: checked.deduplicatedColumnNames() };
@@ -38,6 +42,7 @@ export async function runQuery(
     await sendAll(first.rows, send);
     return { total: first.rows.length, truncated: false, columns: first.columns, times: first.times };
   }
+  if (isWhole) throw memoryError();
   const ordered = wrap(duck`*`, duck`${orderByClause(first.columns)} LIMIT ${job.rowsMax + 1}`);
   const cut = await blameValues(async () => readRows(await connection.stream(ordered, values), job));
   const counted = await blameValues(() => connection.runAndReadAll(wrap(duck`count(*)`, duck``), values));

@@ -4,7 +4,7 @@ import { isTypeError } from '../engine-failures.ts';
 import { slotBoundsSql } from '../sql/slot-time.ts';
 import { duck, quoteIdentifier, type SqlText } from '../sql/sql-text.ts';
 import { addNulls } from '../sql/table-sql.ts';
-import type { WindowRows, QueryEnd, WindowsJob } from './protocol.ts';
+import { storedName, type WindowRows, type QueryEnd, type WindowsJob } from './protocol.ts';
 import { estimateBytes, runQuery } from './run-query.ts';
 
 /** A job yields to others after this time. The caller continues with another one. */
@@ -42,9 +42,6 @@ export async function runWindows(
   }
   return { total: 0, truncated: false, columns: [] };
 }
-
-/** No dataset has a name with a dot, so that no query can read the stored rows in another way. */
-const storedName = (index: number): SqlText => duck`temp.${quoteIdentifier(`_rows_${index}`)}`;
 
 function selectWindow(
   { name, slotColumn, extra }: WindowsJob['tables'][number],

@@ -65,6 +65,18 @@ export function tableSql(source: TableSource): SqlText {
   return addNulls(source.extra, rowsSql(source));
 }
 
+/** Like `tableSql`, over the stored rows of a source with at least these columns and the event as text. */
+export function storedTableSql(source: TableSource, stored: SqlText): SqlText {
+  const event = duck`_event`;
+  const list = selectList(
+    source,
+    (name) => (name === '_event' && !source.eventAsText ? duck`CAST(_event AS JSON)` : quoteIdentifier(name)),
+    ({ name }) => quoteIdentifier(name),
+    { event, slot: noText },
+  );
+  return addNulls(source.extra, duck`SELECT ${list} FROM ${stored}`);
+}
+
 /** Adds the columns without a value of their own to rows. They are outside of a union or a stored table, which would give a null a type. */
 export function addNulls(extra: readonly ExtraColumn[], rows: SqlText): SqlText {
   const added = extra

@@ -86,7 +86,7 @@ export async function matchLogs(
   const reading = planReading(rules, dataset, fields);
   const inspected = await inspectQuery(deps, orgId, reading.sql);
   const textSql = filteredTextSql(rules.map(({ where }) => where));
-  const plan = createSearchPlan(inspected, contents, window, textSql);
+  const plan = createSearchPlan(inspected, contents, window, { textSql });
   const { unknownPaths: _optional, ...query } = plan.buildJob({ columns: new Map(), heads: reading.unknownHeads });
   const job = { query, fields: reading.fields, textField: reading.textField, rules: reading.rules };
   const { timeoutMs, ...limits } = matchLimits;

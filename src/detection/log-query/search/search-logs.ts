@@ -28,6 +28,7 @@ import {
   type DriftCounts,
   type SearchPlan,
 } from './search-plan.ts';
+import type { QueryShapes } from './run-together.ts';
 import { hideData } from './hide-data.ts';
 import { explainUnknownColumn } from './unknown-columns.ts';
 
@@ -38,6 +39,7 @@ export type SearchLogsDeps = {
   segmentStore: SegmentStore;
   engine: LogEngine;
   logCatalogs: CatalogCache;
+  queryShapes: QueryShapes;
 };
 
 /**
@@ -198,7 +200,7 @@ function loadContents(
 }
 
 /** Returns the earliest time of an event in the segments with events that may be late. Empty if there are none. */
-function findLateFrom(segments: SegmentRow[]): Pick<DatasetContents, 'lateFrom'> {
+export function findLateFrom(segments: readonly SegmentRow[]): Pick<DatasetContents, 'lateFrom'> {
   const times = segments
     .filter((segment): segment is BoundedSegment => 'timeFrom' in segment)
     .filter(({ ingestedTo, timeFrom }) => ingestedTo.getTime() - timeFrom.getTime() > promptMs)
@@ -207,7 +209,7 @@ function findLateFrom(segments: SegmentRow[]): Pick<DatasetContents, 'lateFrom'>
 }
 
 /** Adds up what the segments store about values that did not fit. A compacted segment may have rows outside the window. */
-export function sumDrift(segments: SegmentRow[]): DriftCounts {
+export function sumDrift(segments: readonly SegmentRow[]): DriftCounts {
   const drift: DriftCounts = new Map();
   for (const { dataset, drift: text } of segments) {
     if (text === null) continue;

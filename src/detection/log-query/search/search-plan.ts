@@ -9,6 +9,7 @@ import { toColumnKinds } from '../../log-engine/inspection/output-columns.ts';
 import { findKeySpellings } from '../../log-engine/queries/key-spellings.ts';
 import type { QueryEnd, QueryJob, WindowsJob } from '../../log-engine/queries/protocol.ts';
 import { findReplacements, type UnknownPath } from '../../log-engine/queries/nested-paths.ts';
+import type { SqlText } from '../../log-engine/sql/sql-text.ts';
 import { rowsSql, tableSql, type FileScan, type TableSource } from '../../log-engine/sql/table-sql.ts';
 import type { StoredSegment } from '../../log-store/files/segment-store.ts';
 import { distinctDatasets, type InspectedQuery, type QuerySource } from './inspect-query.ts';
@@ -56,17 +57,20 @@ export type SearchPlan = {
 
 type TextSql = typeof eventTextSql;
 
-/** Plans an inspected query over a window. `textSql` returns the column `_text` of an event. */
+/** How a query reads events: `textSql` returns the column `_text` of an event, and `readTable` the rows of a dataset. */
+export type Reading = { textSql?: TextSql; readTable?: (dataset: string, table: TableSource) => SqlText };
+
+/** Plans an inspected query over a window. */
 export function createSearchPlan(
   inspected: InspectedQuery,
   contents: DatasetContents,
   window: QueryWindow,
-  textSql = eventTextSql,
+  reading: Reading = {},
 ): SearchPlan {
   const emptyDatasets = distinctDatasets(inspected.sources).filter((dataset) => !contents.fields.has(dataset));
   const tables = { fields: contents.fields, sources: inspected.sources };
   const shadowed = (): UnknownColumns => findShadowedColumns(inspected.inspection, tables);
-  const job = (unknown = shadowed()) => buildJob(inspected, contents, { window, unknown, textSql });
+  const job = (unknown = shadowed()) => buildJob(inspected, contents, { window, unknown, ...reading });
   return { inspected, contents, emptyDatasets, buildJob: job };
 }
 
@@ -159,20 +163,23 @@ type Warnings = NonNullable<SearchResult['warnings']>;
 
 /**
  * Runs a job, and again with each column that the engine reports as missing as null. Decides what an unknown column means for runs, previews,
- * searches and checks alike: a warning, or none for an alternative, and an error only if no table can have the column.
+ * searches and checks alike: a warning, or none for an alternative, and an error only if no table can have the column. `known` are those that an
+ * earlier search with the same columns was missing, and `missing` those of this one.
  */
 export async function runWithUnknownColumns<Job extends { unknownPaths: UnknownPath[] }, Result>(
   { inspected, contents }: Pick<SearchPlan, 'inspected' | 'contents'>,
   buildJob: (unknown: UnknownColumns) => Job,
   run: (job: Omit<Job, 'unknownPaths'>) => Promise<Result>,
-): Promise<{ result: Result; unknown: Warnings }> {
+  known?: UnknownColumns,
+): Promise<{ result: Result; unknown: Warnings; missing: UnknownColumns }> {
   const tables = { fields: contents.fields, sources: inspected.sources };
-  const unknown = findShadowedColumns(inspected.inspection, tables);
+  const unknown = known ? structuredClone(known) : findShadowedColumns(inspected.inspection, tables);
   for (;;) {
     const { unknownPaths, ...job } = buildJob(unknown);
     try {
       return {
         result: await run(job),
+        missing: unknown,
         unknown: describeUnknown(unknown, unknownPaths, { ...tables, optional: inspected.inspection.optional }),
       };
     } catch (error) {
@@ -205,11 +212,16 @@ function describeFailedValues(message: string | undefined): Warnings {
 function buildJob(
   { query, inspection, sources }: InspectedQuery,
   contents: DatasetContents,
-  { window, unknown, textSql }: { window: QueryWindow; unknown: UnknownColumns; textSql: TextSql },
+  {
+    window,
+    unknown,
+    textSql = eventTextSql,
+    readTable = (_, table) => tableSql(table),
+  }: Reading & { window: QueryWindow; unknown: UnknownColumns },
 ): QueryJob & { unknownPaths: UnknownPath[] } {
   const tables = sources.map((source) => ({
     name: source.name,
-    sql: tableSql(toTableSource(inspection, contents, { source, unknown, textSql })),
+    sql: readTable(source.dataset, toTableSource(inspection, contents, { source, unknown, textSql })),
   }));
   const bounds = { from: window.from.toISOString(), to: window.to.toISOString() };
   return { ...buildStatement({ query, inspection }, contents, unknown), tables, bounds };

@@ -1,19 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { enqueueDueRunsAcrossOrgs } from '../../scheduling/enqueue-runs.ts';
-import { claimJudgingAcrossOrgs, claimRunsAcrossOrgs } from '../../scheduling/claim-runs.store.ts';
-import type { RunClaim } from '../../scheduling/run-claim.ts';
+import { claimJudgingAcrossOrgs, claimPlacesAcrossOrgs, type ClaimedPlace } from '../../scheduling/claim-runs.store.ts';
 import { findQueueWaitMsAcrossOrgs } from '../../scheduling/run-queue.store.ts';
 import { enqueueRechecksAcrossOrgs } from '../execution/backfill-windows.store.ts';
-import { executeRun, type ExecuteRunDeps } from '../execution/execute-run.ts';
+import type { ExecuteRunDeps } from '../execution/execute-run.ts';
 import type { Judge } from '../judging/judge.ts';
 import { fireDueSchedulesAcrossOrgs } from '../triggers/fire-triggers.ts';
-import { createQuietRuns, type QuietRuns } from './quiet-runs.ts';
+import { executePlace } from './execute-place.ts';
 import { createLeaseKeeper, type LeaseKeeper, reapRuns } from './lease-keeper.ts';
+import { runsPerBatch } from './run-loops.ts';
 
 const enqueueMax = 500;
 /** A run that another process holds may end long before its lease. */
 const waitMsMax = 1000;
-const never = new AbortController().signal;
 
 type ExecuteDueOptions = {
   concurrency?: number;
@@ -25,7 +24,7 @@ type ExecuteDueOptions = {
 /**
  * Queues, examines and judges all runs that are due at slot time `now`, as the worker loops would over time. Waits for later attempts and
  * takes over lost runs. Leaves runs of paused connections. The demo and tests use it to step slot time. Returns the number of
- * executed claims, attempts included, and of runs completed without a claim.
+ * executed runs, attempts included.
  */
 export async function executeDueRuns(
   deps: ExecuteRunDeps,
@@ -37,13 +36,10 @@ export async function executeDueRuns(
   while (await fireDueSchedulesAcrossOrgs(deps.db, now));
   while ((await enqueueRechecksAcrossOrgs(deps.db, now)) > 0);
   const leaseKeeper = createLeaseKeeper(deps);
-  const quietRuns = createQuietRuns(depsAtNow);
   let executed = 0;
   try {
     for (;;) {
-      const workers = Array.from({ length: concurrency }, () =>
-        executeClaimable(depsAtNow, { leaseKeeper, quietRuns, judge }),
-      );
+      const workers = Array.from({ length: concurrency }, () => executeClaimable(depsAtNow, leaseKeeper, judge));
       const claims = (await Promise.all(workers)).reduce((sum, n) => sum + n, 0);
       executed += claims;
       if (skipWaiting) return executed;
@@ -61,24 +57,18 @@ export async function executeDueRuns(
   }
 }
 
-type ExecuteOptions = { leaseKeeper: LeaseKeeper; quietRuns: QuietRuns; judge: Judge | undefined };
-
-/** Executes runs one after the other until none can be claimed. Returns the number of executed runs. */
-async function executeClaimable(
-  deps: ExecuteRunDeps,
-  { leaseKeeper, quietRuns, judge }: ExecuteOptions,
-): Promise<number> {
-  for (let executed = 0; ; executed += 1) {
-    const claim = await claimNext(deps);
-    if (!claim) return executed;
-    const { signal, release } = leaseKeeper.hold(claim);
-    const { completed } = await executeRun(deps, claim, signal, judge).finally(release);
-    if (completed) executed += await quietRuns.completeLike(completed, never);
+/** Executes runs, one place after the other, until none can be claimed. Returns the number of executed runs. */
+async function executeClaimable(deps: ExecuteRunDeps, leaseKeeper: LeaseKeeper, judge?: Judge): Promise<number> {
+  for (let executed = 0; ;) {
+    const place = await claimNext(deps);
+    if (!place) return executed;
+    executed += await executePlace(deps, leaseKeeper, place, judge);
   }
 }
 
-/** Claims a run to judge, or else one to examine, so that runs end in their order. */
-async function claimNext({ db, clock, models }: ExecuteRunDeps): Promise<RunClaim | undefined> {
+/** Claims a run to judge, or else runs to examine, so that runs end in their order. */
+async function claimNext({ db, clock, models }: ExecuteRunDeps): Promise<ClaimedPlace | undefined> {
   const [toJudge] = await claimJudgingAcrossOrgs(db, clock(), 1, models?.concurrencyLimits ?? {});
-  return toJudge ?? (await claimRunsAcrossOrgs(db, clock(), 1))[0];
+  if (toJudge) return { isBatch: false, claims: [toJudge] };
+  return (await claimPlacesAcrossOrgs(db, clock(), { limit: 1, batchMax: runsPerBatch }))[0];
 }

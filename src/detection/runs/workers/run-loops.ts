@@ -1,18 +1,20 @@
 import { runLoop } from '../../../platform/lib/concurrency/loop.ts';
-import { inSpan } from '../../../platform/lib/logging/spans.ts';
 import type { ClockGuard } from '../../scheduling/clock-guard.ts';
 import { enqueueDueRunsAcrossOrgs } from '../../scheduling/enqueue-runs.ts';
-import { claimJudgingAcrossOrgs, claimRunsAcrossOrgs, placesOf } from '../../scheduling/claim-runs.store.ts';
-import type { RunClaim } from '../../scheduling/run-claim.ts';
+import {
+  claimJudgingAcrossOrgs,
+  claimPlacesAcrossOrgs,
+  placesOf,
+  type ClaimedPlace,
+} from '../../scheduling/claim-runs.store.ts';
 import { enqueueRechecksAcrossOrgs } from '../execution/backfill-windows.store.ts';
 import type { EndRunDeps } from '../execution/end-run.ts';
-import type { ActiveRun } from '../run-model/active-run.ts';
-import { executeRun, type ExecuteRunDeps } from '../execution/execute-run.ts';
+import type { ExecuteRunDeps } from '../execution/execute-run.ts';
 import { resolveOverdueCandidatesAcrossOrgs } from '../judging/overdue-candidates.ts';
 import { expireCasesAcrossOrgs } from '../review-queue/expire-cases.ts';
 import { fireDueSchedulesAcrossOrgs } from '../triggers/fire-triggers.ts';
 import type { RunMetrics } from './run-metrics.ts';
-import { createQuietRuns } from './quiet-runs.ts';
+import { executePlace } from './execute-place.ts';
 import { createLeaseKeeper, type LeaseKeeper, reapRuns } from './lease-keeper.ts';
 
 type ScheduleLoopDeps = EndRunDeps & { config: { spreadMs: number } };
@@ -32,15 +34,15 @@ export function scheduleLoop(deps: ScheduleLoopDeps, guard: ClockGuard, signal: 
   });
 }
 
-/** Examines up to `config.runsAtOnce` runs concurrently until `signal` aborts, and completes those that need no model. */
+/** The runs of a batch. More of them save little, and what stops the process would return more of them to the queue. */
+export const runsPerBatch = 100;
+
+/** Examines up to `config.runsAtOnce` runs or batches concurrently until `signal` aborts, and completes those that need no model. */
 export function executeLoop(deps: ExecuteLoopDeps, signal: AbortSignal): Promise<void> {
-  const runDeps = withMetrics(deps);
-  const quietRuns = createQuietRuns(runDeps);
-  return runClaims(runDeps, signal, {
+  return runClaims(withMetrics(deps), signal, {
     name: 'execute',
     places: deps.config.runsAtOnce,
-    claim: (places) => claimRunsAcrossOrgs(deps.db, deps.clock(), places),
-    afterCompletion: (run) => quietRuns.completeLike(run, signal),
+    claim: (limit) => claimPlacesAcrossOrgs(deps.db, deps.clock(), { limit, batchMax: runsPerBatch }),
   });
 }
 
@@ -56,30 +58,24 @@ export function judgeLoop(deps: Omit<ExecuteLoopDeps, 'config'>, signal: AbortSi
   return runClaims(withMetrics(deps), signal, {
     name: 'judge',
     places: Object.values(limits).reduce((sum: number, limit) => sum + placesOf(limit), placesWithoutModel),
-    claim: () => claimJudgingAcrossOrgs(deps.db, deps.clock(), 1, limits),
+    claim: async () => {
+      const claims = await claimJudgingAcrossOrgs(deps.db, deps.clock(), 1, limits);
+      return claims.map((claim) => ({ isBatch: false, claims: [claim] }));
+    },
   });
 }
 
 const withMetrics = ({ runMetrics, ...deps }: Omit<ExecuteLoopDeps, 'config'>): ExecuteRunDeps =>
   runMetrics ? { ...deps, observeRun: runMetrics.observeRun } : deps;
 
-/** One of the two queues: the runs that this process executes concurrently, and how it claims up to a number of them. */
-type QueueWork = {
-  name: string;
-  places: number;
-  claim: (places: number) => Promise<RunClaim[]>;
-  afterCompletion?: (run: ActiveRun) => Promise<unknown>;
-};
+/** One of the two queues: the places of this process, and how it claims runs for up to a number of them. */
+type QueueWork = { name: string; places: number; claim: (places: number) => Promise<ClaimedPlace[]> };
 
 /**
  * Claims and executes runs of one queue until `signal` aborts. Then runs stop at their next step and return to the queue. The promise resolves when
  * they have.
  */
-async function runClaims(
-  deps: ExecuteRunDeps,
-  signal: AbortSignal,
-  { name, places, claim, afterCompletion }: QueueWork,
-): Promise<void> {
+async function runClaims(deps: ExecuteRunDeps, signal: AbortSignal, { name, places, claim }: QueueWork): Promise<void> {
   const leaseKeeper = createLeaseKeeper(deps);
   const running = new Set<Promise<void>>();
   const stop = (): void => leaseKeeper.stopAll('shutdown');
@@ -91,10 +87,7 @@ async function runClaims(
     }
     const claims = await claim(places - running.size);
     for (const one of claims) {
-      const execution: Promise<void> = executeClaim(deps, leaseKeeper, one)
-        .then((run) => run && afterCompletion?.(run))
-        .then(() => undefined)
-        .finally(() => running.delete(execution));
+      const execution: Promise<void> = executeOrLeave(deps, leaseKeeper, one).finally(() => running.delete(execution));
       running.add(execution);
     }
     if (signal.aborted) stop();
@@ -105,32 +98,13 @@ async function runClaims(
   leaseKeeper.end();
 }
 
-/** Executes a claimed run. Returns it if it completed. */
-async function executeClaim(
-  deps: ExecuteRunDeps,
-  leaseKeeper: LeaseKeeper,
-  claim: RunClaim,
-): Promise<ActiveRun | undefined> {
-  const { signal, release } = leaseKeeper.hold(claim);
+async function executeOrLeave(deps: ExecuteRunDeps, leaseKeeper: LeaseKeeper, place: ClaimedPlace): Promise<void> {
   try {
-    const execute = () => executeRun(deps, claim, signal);
-    return (await inSpan('run', { attributes: describeClaim(claim) }, execute)).completed;
+    await executePlace(deps, leaseKeeper, place);
   } catch (error) {
-    deps.log.error({ err: error, runId: claim.runId }, 'run left to the reaper');
-  } finally {
-    release();
+    deps.log.error({ err: error, runIds: place.claims.map(({ runId }) => runId) }, 'runs left to the reaper');
   }
-  return undefined;
 }
-
-const describeClaim = ({ orgId, runId, detectionId, kind, phase, attempt }: RunClaim) => ({
-  'tocsin.organization.id': orgId,
-  'tocsin.run.id': runId,
-  'tocsin.detection.id': detectionId,
-  'tocsin.run.trigger': kind,
-  'tocsin.run.phase': phase,
-  'tocsin.run.attempt': attempt,
-});
 
 const sleepUnref = (ms: number): Promise<void> =>
   new Promise((resolve) => {

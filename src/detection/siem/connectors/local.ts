@@ -6,7 +6,15 @@ import { singleQuoted, toRegex } from '../sweep-language.ts';
 export type LogStoreFunctions = Required<
   Pick<
     SiemConnection,
-    'search' | 'searchWindows' | 'check' | 'fields' | 'firstEventAt' | 'lateEvents' | 'hasEvents' | 'sourcesOf'
+    | 'search'
+    | 'searchWindows'
+    | 'searchTogether'
+    | 'check'
+    | 'fields'
+    | 'firstEventAt'
+    | 'lateEvents'
+    | 'hasEvents'
+    | 'sourcesOf'
   >
 >;
 

@@ -3,18 +3,17 @@ import { queryRows, type Tx } from '../../../platform/db/db.ts';
 import type { OrgId } from '../../../platform/lib/org-id.ts';
 import { toQueryWarnings } from '../../detections/record/warnings.ts';
 import { upsertManyQueryWarningsSql } from '../../detections/detections.store.ts';
+import type { RunClaim } from '../../scheduling/run-claim.ts';
 import { deleteQueueEntries } from '../../scheduling/run-queue.store.ts';
-import type { ActiveRun } from '../run-model/active-run.ts';
 import { isAvailableTo } from '../judging/candidates.store.ts';
 import { raisedMaxMs } from '../judging/judge-raised.ts';
+import type { ActiveRun } from '../run-model/active-run.ts';
 import { addToRunDays, utcDay } from '../run-model/runs.store.ts';
 
-/** A queued run with its detection's current definition, as JSON, and its only window. */
-export type UntouchedRunRow = {
+/** A claimed run with its detection's current definition, as JSON, and its only window. */
+export type BatchRunRow = {
   runId: string;
-  detectionId: string;
   slotAt: Date;
-  dueAt: Date;
   revision: number;
   definition: string;
   lookbackMinutes: number | null;
@@ -26,17 +25,17 @@ export type UntouchedRunRow = {
 };
 
 /**
- * Returns runs of a slot on the embedded log store that no attempt has begun, except those that were `tried`, whose detection is active and has no
- * earlier window to examine, no candidate to judge and no failure to forget.
+ * Returns those runs of a batch, which no attempt has begun, whose detection is active and has no earlier window to examine, no candidate to judge
+ * and no failure to forget.
  */
-export function listUntouchedRuns(
+export function listBatchRuns(
   tx: Tx,
   orgId: OrgId,
-  { dueAt, tried, limit, now }: { dueAt: Date; tried: readonly string[]; limit: number; now: Date },
-): Promise<UntouchedRunRow[]> {
-  return queryRows<UntouchedRunRow>(tx)`
-    select q.run_id as "runId", q.detection_id as "detectionId", r.slot_at as "slotAt", q.due_at as "dueAt", a.revision, v.definition,
-      s.lookback_minutes as "lookbackMinutes", s.coverage_from as "coverageFrom", p.window_from as "from", p.window_to as "to",
+  { claims, now }: { claims: readonly RunClaim[]; now: Date },
+): Promise<BatchRunRow[]> {
+  return queryRows<BatchRunRow>(tx)`
+    select q.run_id as "runId", r.slot_at as "slotAt", a.revision, v.definition, s.lookback_minutes as "lookbackMinutes",
+      s.coverage_from as "coverageFrom", p.window_from as "from", p.window_to as "to",
       (select c.covered_to from coverage c where c.organization_id = q.organization_id and c.detection_id = q.detection_id
         and c.covered_from < p.window_from order by c.covered_from desc limit 1) as "coveredTo"
     from run_queue q
@@ -45,37 +44,19 @@ export function listUntouchedRuns(
       join agent_revisions v on v.organization_id = a.organization_id and v.agent_id = a.id and v.revision = a.revision
       join schedules s on s.organization_id = a.organization_id and s.detection_id = a.id
       join pending_windows p on p.organization_id = q.organization_id and p.detection_id = q.detection_id and p.slot_at = r.slot_at
-    where q.organization_id = ${orgId} and q.kind = 'schedule' and q.state = 'queued' and not q.begun and not q.cancel_requested
-      and q.connection_id is null and q.due_at = ${dueAt} and q.run_id <> all(${tried}::uuid[])
+    where q.organization_id = ${orgId} and q.run_id = any(${claims.map(({ runId }) => runId)}::uuid[]) and not q.cancel_requested
       and a.deleted_at is null and s.active and s.author_failures = 0
       and r.revision is null and r.custom_instructions is null and not r.on_event_time
       and not exists (select from pending_windows o where o.organization_id = q.organization_id and o.detection_id = q.detection_id
         and o.slot_at <= q.due_at and o.window_from <> p.window_from)
       and not exists (select from candidates c where c.organization_id = q.organization_id and c.detection_id = q.detection_id
-        and ((c.state = 'pending' and ${isAvailableTo({ orgId: sql`q.organization_id`, detectionId: sql`q.detection_id`, runId: sql`q.run_id` })}) or (c.state = 'raised' and c.created_at >= ${new Date(now.getTime() - raisedMaxMs)})))
-    order by q.run_id limit ${limit}`;
+        and ((c.state = 'pending' and ${isAvailableTo({ orgId: sql`q.organization_id`, detectionId: sql`q.detection_id`, runId: sql`q.run_id` })}) or (c.state = 'raised' and c.created_at >= ${new Date(now.getTime() - raisedMaxMs)})))`;
 }
 
-/**
- * Locks those of the runs that are still queued without an attempt, while no other worker holds them and no older run of their detection has to
- * be examined.
- * Returns their ids.
- */
-export async function lockUntouchedRuns(tx: Tx, orgId: OrgId, runIds: readonly string[]): Promise<Set<string>> {
-  const locked = await queryRows<{ id: string }>(tx)`
-    select q.run_id as id from run_queue q
-    where q.organization_id = ${orgId} and q.run_id = any(${runIds}::uuid[])
-      and q.state = 'queued' and not q.begun and not q.cancel_requested
-      and not exists (select from run_queue o where o.organization_id = q.organization_id and o.detection_id = q.detection_id
-        and o.kind = q.kind and o.phase = 'examine' and o.run_id <> q.run_id)
-    order by q.run_id for update of q skip locked`;
-  return new Set(locked.map(({ id }) => id));
-}
-
-/** A run with the revision of the definition that it used. */
+/** A run that found nothing, with the revision of the definition that it used. */
 export type QuietRun = { run: ActiveRun; revision: number };
 
-/** Stores locked runs of one slot as completed without a row, as `startRun` and `finishRun` would, and deletes their queue entries. */
+/** Stores runs of a batch as completed without a row, as `startRun` and `finishRun` would, and deletes their queue entries. */
 export async function finishQuietRuns(tx: Tx, orgId: OrgId, runs: readonly QuietRun[], now: Date): Promise<void> {
   const column = (pick: (run: ActiveRun) => unknown): string[] => runs.map(({ run }) => JSON.stringify(pick(run)));
   const [first] = runs;
@@ -83,14 +64,15 @@ export async function finishQuietRuns(tx: Tx, orgId: OrgId, runs: readonly Quiet
   const { judging, suppressed, entities } = first.run.progress;
   await sql`
     with input as (
-      select * from unnest(${runs.map(({ run }) => run.id)}::uuid[], ${runs.map(({ run }) => run.detectionId)}::uuid[],
+      select * from unnest(${runs.map(({ run }) => run.id)}::uuid[], ${runs.map(({ run }) => run.claim.dueAt.toISOString())}::timestamptz[],
+        ${runs.map(({ run }) => run.detectionId)}::uuid[], ${runs.map(({ run }) => run.claim.attempt)}::int[],
         ${runs.map(({ revision }) => revision)}::int[], ${runs.map(({ run }) => run.model)}::text[],
         ${runs.map(({ run }) => run.progress.windows[0]!.from)}::timestamptz[], ${runs.map(({ run }) => run.progress.windows[0]!.to)}::timestamptz[],
         ${column(({ progress }) => progress.windows)}::text[], ${column(({ progress }) => progress.warnings)}::text[],
         ${column(({ progress }) => progress.phases)}::text[], ${column(({ progress }) => toQueryWarnings(progress.warnings))}::text[])
-        as i (run_id, detection_id, revision, model, window_from, window_to, windows, warnings, phases, query_warnings)
+        as i (run_id, due_at, detection_id, attempt, revision, model, window_from, window_to, windows, warnings, phases, query_warnings)
     ), finished as (
-      update runs r set status = 'completed', status_reason = null, attempt = ${first.run.claim.attempt}, failure = null, started_at = ${now},
+      update runs r set status = 'completed', status_reason = null, attempt = i.attempt, failure = null, started_at = ${now},
         finished_at = ${now}, lag_ms = (extract(epoch from (${now}::timestamptz - r.due_at)) * 1000)::bigint, revision = i.revision,
         prompt_version = (v.definition::json->>'promptVersion')::int, model_alias = v.definition::json->>'modelAlias',
         query = v.definition::json->>'detectionQuery', model = i.model, windows = i.windows, window_from = i.window_from,
@@ -98,7 +80,7 @@ export async function finishQuietRuns(tx: Tx, orgId: OrgId, runs: readonly Quiet
         suppressed = ${JSON.stringify(suppressed)}, judging = ${JSON.stringify(judging)}, rows_total = 0, truncated = false,
         hit_count = 0, triggered = false, score = null, score_basis = null, score_criteria = '[]'
       from input i join agent_revisions v on v.organization_id = ${orgId} and v.agent_id = i.detection_id and v.revision = i.revision
-      where r.organization_id = ${orgId} and r.due_at = ${first.run.claim.dueAt} and r.id = i.run_id
+      where r.organization_id = ${orgId} and r.due_at = i.due_at and r.id = i.run_id
       returning i.run_id, i.detection_id, i.revision, i.query_warnings
     ), updated_facts as (
       insert into run_facts (organization_id, detection_id, last_run_at)

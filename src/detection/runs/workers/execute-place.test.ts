@@ -1,0 +1,190 @@
+import pg from 'pg';
+import { afterEach, expect, test } from 'vitest';
+import { callOk } from '../../../../test/support/detection/detection-factory.ts';
+import { startApp, type TestOrg } from '../../../../test/support/harness.ts';
+import { selectIn } from '../../../../test/support/select-rows.ts';
+import type { OrgId } from '../../../platform/lib/org-id.ts';
+import { claimPlacesAcrossOrgs, type ClaimedPlace } from '../../scheduling/claim-runs.store.ts';
+import { enqueueDueRunsAcrossOrgs } from '../../scheduling/enqueue-runs.ts';
+import type { SiemConnection } from '../../siem/connector.ts';
+import { cancelRun } from '../request-run.ts';
+import { operatorOf } from '../../../platform/http/caller.ts';
+import { executeDueRuns } from './execute-due-runs.ts';
+import { executePlace } from './execute-place.ts';
+import { createLeaseKeeper, reapRuns } from './lease-keeper.ts';
+
+const midnight = Date.parse('2026-03-02T00:00:00Z');
+const hour = (n: number): Date => new Date(midnight + n * 3_600_000);
+let now = hour(0);
+const { deps, newOrg } = await startApp({ clock: () => now });
+const { connectionFor } = deps;
+// It renews nothing, so that it adds no statements.
+const leaseKeeper = createLeaseKeeper(deps, 3_600_000);
+
+afterEach(async () => {
+  deps.connectionFor = connectionFor;
+  await selectIn(deps.db)`delete from run_queue`;
+  await selectIn(deps.db)`update schedules set active = false`;
+});
+
+const query = (n: number): string => `SELECT _id, _time, "user" FROM auth WHERE action = 'action ${n}'`;
+
+/** Creates an organization with hourly detections, sends it events of the first hour that none of them finds, and queues the slot. */
+async function startSlot(queries: readonly string[], events: object[] = []): Promise<TestOrg & { orgId: OrgId }> {
+  const org = await newOrg();
+  now = hour(0);
+  await callOk(org, 'POST', '/api/logs/auth', [{ time: now, user: 'ann', action: 'none' }]);
+  for (const [n, detectionQuery] of queries.entries())
+    await callOk(org, 'POST', '/api/detections', {
+      name: `rule ${n}`,
+      detectionCategory: 'custom',
+      systemPrompt: 'Judge it.',
+      detectionQuery,
+      entityField: 'user',
+      detectionCadence: 'hourly',
+      planningMode: 'never',
+    });
+  await dueAt(org, 1, events);
+  return { ...org, orgId: org.id as OrgId };
+}
+
+async function dueAt(org: TestOrg, slot: number, events: object[] = []): Promise<void> {
+  now = new Date(hour(slot).getTime() - 60_000);
+  await callOk(org, 'POST', '/api/logs/auth', [
+    { time: now, user: 'ann', action: 'none' },
+    ...events.map((event) => ({ time: now, ...event })),
+  ]);
+  now = hour(slot);
+  await enqueueDueRunsAcrossOrgs(deps.db, { now, spreadMs: 0, limit: 1000 });
+}
+
+const claim = async (batchMax = 100): Promise<ClaimedPlace> =>
+  (await claimPlacesAcrossOrgs(deps.db, now, { limit: 1, batchMax }))[0]!;
+
+const readRuns = ({ orgId }: { orgId: OrgId }) =>
+  selectIn(deps.db, orgId)<{ status: string; attempt: number; n: number }>`
+    select status, attempt, count(*)::int as n from runs group by 1, 2 order by 1, 2`;
+
+/** Lets `before` happen before the queries of a batch are searched. */
+function interruptBatch(before: () => Promise<unknown>): void {
+  deps.connectionFor = async (...input) => {
+    const connection: SiemConnection = await connectionFor(...input);
+    const { searchTogether } = connection;
+    return { ...connection, searchTogether: async (...request) => (await before(), searchTogether!(...request)) };
+  };
+}
+
+/** Counts the statements of this process during `work`, besides those that begin and end transactions. */
+async function countStatements(work: () => Promise<unknown>): Promise<number> {
+  const texts: string[] = [];
+  const original = pg.Client.prototype.query;
+  pg.Client.prototype.query = function (this: pg.Client, ...input: unknown[]) {
+    const [first] = input as [string | { text: string }];
+    texts.push(typeof first === 'string' ? first : first.text);
+    return (original as (...all: unknown[]) => unknown).apply(this, input);
+  } as typeof original;
+  try {
+    await work();
+  } finally {
+    pg.Client.prototype.query = original;
+  }
+  return texts.filter((text) => !/^\s*(begin|commit|rollback)/.test(text)).length;
+}
+
+test.each([1, 30])('takes at most eight statements for %i runs that find nothing', async (count) => {
+  const org = await startSlot(Array.from({ length: count }, (_, n) => query(n)));
+  await executePlace(deps, leaseKeeper, await claim());
+  await dueAt(org, 2);
+  const statements = await countStatements(async () => executePlace(deps, leaseKeeper, await claim()));
+  expect(statements).toBeLessThanOrEqual(8);
+  expect(await readRuns(org)).toEqual([{ status: 'completed', attempt: 1, n: 2 * count }]);
+});
+
+test('a query that fails and one that finds something leave the batch, and the others complete in it', async () => {
+  const failing = `SELECT _id, nonsense("user") AS x FROM auth`;
+  const org = await startSlot([query(0), failing, query(1), query(2)], [{ user: 'bob', action: 'action 1' }]);
+  expect(await executePlace(deps, leaseKeeper, await claim())).toBe(3);
+  const waiting = await selectIn(deps.db, org.orgId)`select state, begun, attempt from run_queue`;
+  expect(waiting).toEqual([{ state: 'queued', begun: true, attempt: 0 }]);
+  expect(await claim()).toMatchObject({ isBatch: false });
+  await selectIn(deps.db)`update run_queue set lease_until = clock_timestamp() - interval '1 s'`;
+  await executeDueRuns(deps, now);
+  expect(await readRuns(org)).toMatchObject([
+    { status: 'completed', attempt: 1, n: 3 },
+    { status: 'failed', n: 1 },
+  ]);
+  expect((await callOk(org, 'GET', '/api/hits')).hits).toMatchObject([{ entity: 'bob' }]);
+});
+
+test('runs of a lost batch are executed alone, and the late worker stores nothing', async () => {
+  const org = await startSlot([query(0), query(1), query(2)]);
+  let isLost = false;
+  interruptBatch(async () => {
+    if (isLost) return;
+    isLost = true;
+    await selectIn(deps.db)`update run_queue set lease_until = clock_timestamp() - interval '1 s'`;
+    await reapRuns(deps);
+    const places = await claimPlacesAcrossOrgs(deps.db, now, { limit: 2, batchMax: 100 });
+    expect(places.map(({ isBatch, claims }) => [isBatch, claims.length])).toEqual([
+      [false, 1],
+      [false, 1],
+    ]);
+    for (const place of places) await executePlace(deps, leaseKeeper, place);
+  });
+  expect(await executePlace(deps, leaseKeeper, await claim())).toBe(0);
+  expect(await readRuns(org)).toEqual([
+    { status: 'completed', attempt: 2, n: 2 },
+    { status: 'queued', attempt: 0, n: 1 },
+  ]);
+  await executeDueRuns(deps, now);
+  expect(await readRuns(org)).toEqual([{ status: 'completed', attempt: 2, n: 3 }]);
+  expect(await selectIn(deps.db, org.orgId)`select sum(runs)::int as n from run_days`).toEqual([{ n: 3 }]);
+  expect(await selectIn(deps.db, org.orgId)`select count(*)::int as n from coverage`).toEqual([{ n: 3 }]);
+});
+
+test('a run that is cancelled while its batch is searched ends as cancelled', async () => {
+  const org = await startSlot([query(0), query(1)]);
+  const place = await claim();
+  interruptBatch(() => cancelRun(deps, operatorOf(org.orgId), place.claims[0]!.runId));
+  expect(await executePlace(deps, leaseKeeper, place)).toBe(1);
+  deps.connectionFor = connectionFor;
+  await executeDueRuns(deps, now);
+  expect(await readRuns(org)).toMatchObject([
+    { status: 'cancelled', n: 1 },
+    { status: 'completed', n: 1 },
+  ]);
+});
+
+test('a process that stops returns its batch to the queue as if nobody had claimed it', async () => {
+  const org = await startSlot([query(0), query(1)]);
+  const keeper = createLeaseKeeper(deps);
+  interruptBatch(() => Promise.resolve(keeper.stopAll('shutdown')));
+  expect(await executePlace(deps, keeper, await claim())).toBe(0);
+  keeper.end();
+  expect(await readRuns(org)).toEqual([{ status: 'queued', attempt: 0, n: 2 }]);
+  deps.connectionFor = connectionFor;
+  await executeDueRuns(deps, now);
+  expect(await readRuns(org)).toEqual([{ status: 'completed', attempt: 1, n: 2 }]);
+});
+
+test('batches take turns between organizations, and each takes one place of its lane', async () => {
+  const big = await startSlot(Array.from({ length: 12 }, (_, n) => query(n)));
+  const small = await startSlot([query(0)]);
+  await selectIn(deps.db)`update lanes set cap = 3`;
+  const served: [boolean, number][] = [];
+  for (let turn = 0; turn < 5; turn += 1) {
+    const place = await claim(3);
+    if (place) served.push([place.claims[0]!.orgId === small.orgId, place.claims.length]);
+  }
+  // Three batches fill the lane of the first organization. The second one does not wait for them.
+  expect(served.filter(([isSmall]) => isSmall)).toEqual([[true, 1]]);
+  expect(served.findIndex(([isSmall]) => isSmall)).toBeLessThanOrEqual(1);
+  expect(served.filter(([isSmall]) => !isSmall)).toEqual([
+    [false, 3],
+    [false, 3],
+    [false, 3],
+  ]);
+  expect(await selectIn(deps.db, big.orgId)`select count(*)::int as n from run_queue where state = 'queued'`).toEqual([
+    { n: 3 },
+  ]);
+});
