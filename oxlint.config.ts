@@ -40,6 +40,7 @@ const rooms: Record<Half, Record<string, string[]>> = {
     packs: ['detections', 'managed', 'as-code'],
     'response-agents': ['analysis', 'detections', 'managed', 'as-code', 'library'],
     sigma: ['siem', 'matching', 'connections', 'log-engine', 'log-query', 'detections', 'managed'],
+    'rule-sources': ['log-query', 'detections', 'sigma'],
     'portable-queries': ['siem', 'matching', 'log-engine', 'log-ingest', 'log-query', 'sigma'],
     continuous: [
       'siem',

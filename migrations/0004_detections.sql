@@ -304,10 +304,47 @@ comment on column library_installs.fields is 'JSON of the fields and tests of th
 comment on column library_installs.datasets is 'JSON object: the organization''s name of each dataset that has another name there.';
 select tocsin_protect('library_installs');
 
+create table rule_sources (
+  organization_id uuid not null references organizations (id),
+  id uuid not null,
+  name text not null,
+  url text not null,
+  min_level text not null,
+  statuses text[] not null,
+  enabled boolean not null,
+  version text,
+  applied_at timestamptz,
+  available text,
+  available_at timestamptz,
+  archive bytea,
+  etag text,
+  next_check_at timestamptz,
+  checked_at timestamptz,
+  failure text,
+  created_at timestamptz not null,
+  updated_at timestamptz not null,
+  primary key (organization_id, id),
+  unique (organization_id, name)
+);
+comment on table rule_sources is 'Addresses of sets of Sigma rules.';
+comment on column rule_sources.min_level is 'The lowest level of the rules that are imported.';
+comment on column rule_sources.statuses is 'The statuses of the rules that are imported.';
+comment on column rule_sources.enabled is 'Whether the address is checked on schedule.';
+comment on column rule_sources.version is 'Start of the SHA-256 of the archive whose rules were imported last.';
+comment on column rule_sources.available is 'Start of the SHA-256 of archive.';
+comment on column rule_sources.available_at is 'When archive was fetched.';
+comment on column rule_sources.archive is 'The newest archive, as it was sent.';
+comment on column rule_sources.etag is 'Validator of archive at its address.';
+comment on column rule_sources.next_check_at is 'When the address is checked next. Null if it is not.';
+comment on column rule_sources.failure is 'Why the last check failed. Null if it did not.';
+create index on rule_sources (next_check_at);
+select tocsin_protect('rule_sources');
+
 create table sigma_imports (
   organization_id uuid not null,
   rule_id text not null,
   detection_id uuid not null,
+  rule_source_id uuid,
   modified text,
   fields text not null,
   dataset text,
@@ -315,10 +352,13 @@ create table sigma_imports (
   rule_query text,
   updated_at timestamptz not null,
   primary key (organization_id, rule_id),
-  foreign key (organization_id, detection_id) references agents (organization_id, id)
+  foreign key (organization_id, detection_id) references agents (organization_id, id),
+  foreign key (organization_id, rule_source_id) references rule_sources (organization_id, id)
 );
+create index on sigma_imports (organization_id, rule_source_id) where rule_source_id is not null;
 comment on table sigma_imports is 'Sigma rules that the organization has imported, with the detection of each.';
 comment on column sigma_imports.rule_id is 'Id of the rule, or its title if it has no id.';
+comment on column sigma_imports.rule_source_id is 'Rule source that brought the rule. Null for rules that were sent.';
 comment on column sigma_imports.modified is 'Date of the rule''s last change, as its author wrote it. An older rule does not replace it.';
 comment on column sigma_imports.fields is 'JSON of the fields that the import gave the detection last. What differs from them was edited by the organization.';
 comment on column sigma_imports.dataset is 'Dataset that the query in fields reads, like the next two columns null for correlation rules and for queries of other SIEMs.';

@@ -710,11 +710,43 @@ create policy every on library_installs to tocsin_system using (true) with check
 create policy own on library_installs to tocsin_app using ((organization_id = ( SELECT tocsin_org() AS tocsin_org))) with check ((organization_id = ( SELECT tocsin_org() AS tocsin_org)));
 grant select, insert, update, delete on library_installs to tocsin_app, tocsin_system;
 
+-- Addresses of sets of Sigma rules.
+create table rule_sources (
+  organization_id uuid not null,
+  id uuid not null,
+  name text not null,
+  url text not null,
+  min_level text not null, -- The lowest level of the rules that are imported.
+  statuses text[] not null, -- The statuses of the rules that are imported.
+  enabled boolean not null, -- Whether the address is checked on schedule.
+  version text, -- Start of the SHA-256 of the archive whose rules were imported last.
+  applied_at timestamp with time zone,
+  available text, -- Start of the SHA-256 of archive.
+  available_at timestamp with time zone, -- When archive was fetched.
+  archive bytea, -- The newest archive, as it was sent.
+  etag text, -- Validator of archive at its address.
+  next_check_at timestamp with time zone, -- When the address is checked next. Null if it is not.
+  checked_at timestamp with time zone,
+  failure text, -- Why the last check failed. Null if it did not.
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  constraint rule_sources_pkey PRIMARY KEY (organization_id, id),
+  constraint rule_sources_organization_id_name_key UNIQUE (organization_id, name),
+  constraint rule_sources_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id)
+);
+CREATE INDEX rule_sources_next_check_at_idx ON rule_sources USING btree (next_check_at);
+alter table rule_sources enable row level security;
+alter table rule_sources force row level security;
+create policy every on rule_sources to tocsin_system using (true) with check (true);
+create policy own on rule_sources to tocsin_app using ((organization_id = ( SELECT tocsin_org() AS tocsin_org))) with check ((organization_id = ( SELECT tocsin_org() AS tocsin_org)));
+grant select, insert, update, delete on rule_sources to tocsin_app, tocsin_system;
+
 -- Sigma rules that the organization has imported, with the detection of each.
 create table sigma_imports (
   organization_id uuid not null,
   rule_id text not null, -- Id of the rule, or its title if it has no id.
   detection_id uuid not null,
+  rule_source_id uuid, -- Rule source that brought the rule. Null for rules that were sent.
   modified text, -- Date of the rule's last change, as its author wrote it. An older rule does not replace it.
   fields text not null, -- JSON of the fields that the import gave the detection last. What differs from them was edited by the organization.
   dataset text, -- Dataset that the query in fields reads, like the next two columns null for correlation rules and for queries of other SIEMs.
@@ -722,8 +754,10 @@ create table sigma_imports (
   rule_query text, -- JSON of what that query was written from, so that rules of one dataset run as a set.
   updated_at timestamp with time zone not null,
   constraint sigma_imports_pkey PRIMARY KEY (organization_id, rule_id),
-  constraint sigma_imports_organization_id_detection_id_fkey FOREIGN KEY (organization_id, detection_id) REFERENCES agents(organization_id, id)
+  constraint sigma_imports_organization_id_detection_id_fkey FOREIGN KEY (organization_id, detection_id) REFERENCES agents(organization_id, id),
+  constraint sigma_imports_organization_id_rule_source_id_fkey FOREIGN KEY (organization_id, rule_source_id) REFERENCES rule_sources(organization_id, id)
 );
+CREATE INDEX sigma_imports_organization_id_rule_source_id_idx ON sigma_imports USING btree (organization_id, rule_source_id) WHERE rule_source_id IS NOT NULL;
 alter table sigma_imports enable row level security;
 alter table sigma_imports force row level security;
 create policy every on sigma_imports to tocsin_system using (true) with check (true);

@@ -6,7 +6,7 @@ import type { Deps } from './deps.ts';
 import { listDegradedReasons } from './degraded-reasons.ts';
 import { agentRunRoutes } from '../agents/runs/agent-runs.routes.ts';
 import { coverageRoutes } from '../agents/attack-coverage/coverage.routes.ts';
-import { hitContextRoutes, indicatorContextRoutes } from '../agents/context/context.routes.ts';
+import { contextRoutes } from '../agents/context/context.routes.ts';
 import { mcpEndpointRoutes } from '../agents/mcp-server/mcp-endpoint.routes.ts';
 import { viewRoutes } from '../platform/views/views.routes.ts';
 import { overviewRoutes } from '../agents/overview/overview.routes.ts';
@@ -29,6 +29,7 @@ import { entityRoutes } from '../feed/entities/entities.routes.ts';
 import { indicatorRoutes } from '../feed/indicators/indicators.routes.ts';
 import { hitGroupRoutes, hitRoutes } from '../detection/hits/hits.routes.ts';
 import { entityNoteRoutes } from '../detection/entities/entity-notes.routes.ts';
+import { ruleSourceRoutes } from '../detection/rule-sources/rule-sources.routes.ts';
 import { skillRoutes } from '../detection/skills/skills.routes.ts';
 import { eraseFromSkills } from '../detection/skills/skills.ts';
 import { valueListRoutes } from '../detection/value-lists/value-lists.routes.ts';
@@ -258,6 +259,7 @@ function registerDetections(app: App, deps: Deps): void {
   entityNoteRoutes(app, deps);
   valueListRoutes(app, deps);
   skillRoutes(app, deps);
+  ruleSourceRoutes(app, deps);
   connectionRoutes(app, deps);
 }
 
@@ -293,7 +295,6 @@ function registerAgents(app: App, deps: Deps): void {
   sightingRoutes(app, deps);
   overviewRoutes(app, deps);
   coverageRoutes(app, deps);
-  hitContextRoutes(app, deps);
-  indicatorContextRoutes(app, deps);
+  contextRoutes(app, deps);
   mcpEndpointRoutes(app, deps);
 }

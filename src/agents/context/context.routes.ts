@@ -6,7 +6,8 @@ import { getHitContext, getIndicatorContext } from './read-context.ts';
 import { IndicatorQuery } from '../../feed/indicators/indicators.schema.ts';
 import type { LookupDeps } from '../../feed/indicators/look-up-indicators.ts';
 
-export function hitContextRoutes(app: App, deps: Parameters<typeof getHitContext>[0]): void {
+/** Registers the routes that show a hit or an indicator among everything that is known of it. */
+export function contextRoutes(app: App, deps: Parameters<typeof getHitContext>[0] & LookupDeps): void {
   apiRoutes(app, { tag: 'hits', scope: 'hits:read' })(
     'GET /api/hits/:id/context',
     {
@@ -18,9 +19,6 @@ export function hitContextRoutes(app: App, deps: Parameters<typeof getHitContext
     },
     ({ caller, params }) => getHitContext(deps, caller, params.id),
   );
-}
-
-export function indicatorContextRoutes(app: App, deps: LookupDeps): void {
   apiRoutes(app, { tag: 'feed', scope: 'feed:read' })(
     'GET /api/indicators/context',
     {

@@ -14,39 +14,57 @@ import type { CorrelationRule, DetectionRule } from './rules/rule.ts';
 
 type Result = ImportResult['results'][number];
 
-/**
- * Makes a detection of each rule that can be converted, 25 rules in a transaction, and updates those of rules that changed. Fields that
- * the organization edited keep their value and are reported. Rules that are no longer sent are proposed for deletion if the request has all rules.
- */
+/** Converts rules and stores them as `storeRules` does. Rules that are no longer sent are proposed for deletion if the request has all rules. */
 export async function importSigma(
   deps: ConvertDeps & UpdateDetectionDeps,
   caller: Caller,
   { dryRun = false, enable = false, continuous = true, complete, ...request }: Parameters<ImportSigma>[1],
   report: (progress: ImportProgress) => void = () => undefined,
 ): Promise<ImportResult> {
-  const { orgId } = caller;
-  const converted = await convertForTarget(deps, orgId, request, () =>
+  const converted = await convertForTarget(deps, caller.orgId, request, () =>
     report({ phase: 'converting', rulesDone: 0, rulesTotal: null }),
   );
-  const imports = await inOrg(deps.db, orgId, (tx) => listImports(tx, orgId));
-  const items = converted.map((rule) => ({ key: ruleIdOf(rule), rule, applied: imports.get(ruleIdOf(rule)) }));
-  const origin = openRules(orgId, { connectionId: toConnectionId(request.target), enable, continuous });
-  const synced = await syncDetections(deps, caller, origin, {
-    items,
+  const options = { connectionId: toConnectionId(request.target), enable, continuous, sourceId: null };
+  const { results, imports, missing } = await storeRules(deps, caller, converted, {
+    ...options,
     dryRun,
-    batchSize: rulesPerBatch,
     onBatch: (rulesDone) => report({ phase: 'storing', rulesDone, rulesTotal: converted.length }),
   });
-  const sent = new Set(items.map(({ key }) => key));
-  const missing = [...imports.values()].filter(({ ruleId }) => !sent.has(ruleId));
   // One file of many says nothing about the others.
-  const isComplete = complete ?? missing.length <= imports.size / 2;
+  const isComplete = complete ?? missing.length <= imports / 2;
   const proposedDeletions = (isComplete ? missing : []).map(({ ruleId, detectionId, fields }) => ({
     ruleId,
     id: detectionId,
     name: String(fields['name']),
   }));
-  return { dryRun, results: synced.flatMap((one) => toResults(one)), proposedDeletions };
+  return { dryRun, results, proposedDeletions };
+}
+
+/** The outcome of each rule, the number of rules that had been imported, and those of them that were not sent. */
+export type StoredRules = { results: Result[]; imports: number; missing: SigmaImport[] };
+
+/**
+ * Makes a detection of each rule that can be converted, 25 rules in a transaction, and updates those of rules that changed. Fields that
+ * the organization edited keep their value and are reported.
+ */
+export async function storeRules(
+  deps: UpdateDetectionDeps,
+  caller: Caller,
+  converted: readonly ConvertedRule[],
+  { dryRun, onBatch, ...options }: RuleOptions & { dryRun: boolean; onBatch?: (rulesDone: number) => void },
+): Promise<StoredRules> {
+  const { orgId } = caller;
+  const imports = await inOrg(deps.db, orgId, (tx) => listImports(tx, orgId));
+  const items = converted.map((rule) => ({ key: ruleIdOf(rule), rule, applied: imports.get(ruleIdOf(rule)) }));
+  const synced = await syncDetections(deps, caller, openRules(orgId, options), {
+    items,
+    dryRun,
+    batchSize: rulesPerBatch,
+    ...(onBatch ? { onBatch } : {}),
+  });
+  const sent = new Set(items.map(({ key }) => key));
+  const missing = [...imports.values()].filter(({ ruleId }) => !sent.has(ruleId));
+  return { results: synced.flatMap((one) => toResults(one)), imports: imports.size, missing };
 }
 
 const rulesPerBatch = 25;
@@ -55,10 +73,11 @@ const toConnectionId = (target: string | undefined): string | null =>
   target === undefined || target === 'local' ? null : target;
 
 /** A rule without an id is identified by its title. */
-const ruleIdOf = ({ result: { id, title } }: ConvertedRule): string => id ?? `title:${title}`;
+export const ruleIdOf = ({ result: { id, title } }: ConvertedRule): string => id ?? `title:${title}`;
 
 type RuleItem = { key: string; rule: ConvertedRule; applied: SigmaImport | undefined };
-type RuleOptions = { connectionId: string | null; enable: boolean; continuous: boolean };
+/** `connectionId` is null for the embedded log store, and `sourceId` for rules that were sent. */
+type RuleOptions = { connectionId: string | null; enable: boolean; continuous: boolean; sourceId: string | null };
 
 const openRules = (orgId: OrgId, options: RuleOptions): Origin<RuleItem> => ({
   lock: `sigma ${orgId}`,
@@ -68,7 +87,8 @@ const openRules = (orgId: OrgId, options: RuleOptions): Origin<RuleItem> => ({
   find: (tx, ruleId) => findImportedDetection(tx, orgId, ruleId),
   store: (tx, { key: ruleId, rule }, applied, now) => {
     const ruleQuery = options.connectionId === null ? rule.ruleQuery : null;
-    return storeImport(tx, orgId, { ...applied, ruleId, modified: modifiedOf(rule), ruleQuery }, now);
+    const { sourceId } = options;
+    return storeImport(tx, orgId, { ...applied, ruleId, sourceId, modified: modifiedOf(rule), ruleQuery }, now);
   },
 });
 

@@ -5,13 +5,19 @@ import type { OrgId } from '../../platform/lib/org-id.ts';
 import type { RuleQuery } from '../siem/dialects/dialect.ts';
 import type { FileFields } from '../managed/file-fields.ts';
 
-/** A rule that an organization has imported. `fields` are those that the import gave the detection last. */
-export type SigmaImport = { ruleId: string; detectionId: string; modified: string | null; fields: FileFields };
+/** A rule that an organization has imported. `fields` are those that the import gave the detection last. `sourceId`: the rule source that it came from. */
+export type SigmaImport = {
+  ruleId: string;
+  detectionId: string;
+  sourceId: string | null;
+  modified: string | null;
+  fields: FileFields;
+};
 
 /** Returns the imported rules whose detections are not deleted, by rule id. */
 export async function listImports(tx: Tx, orgId: OrgId): Promise<Map<string, SigmaImport>> {
-  const rows = await queryRows<{ ruleId: string; detectionId: string; modified: string | null; fields: string }>(tx)`
-      select i.rule_id as "ruleId", i.detection_id as "detectionId", i.modified, i.fields
+  const rows = await queryRows<Omit<SigmaImport, 'fields'> & { fields: string }>(tx)`
+      select i.rule_id as "ruleId", i.detection_id as "detectionId", i.rule_source_id as "sourceId", i.modified, i.fields
       from sigma_imports i join agents a on a.organization_id = i.organization_id and a.id = i.detection_id
       where i.organization_id = ${orgId} and a.deleted_at is null order by i.rule_id`;
   return new Map(rows.map((row) => [row.ruleId, { ...row, fields: JSON.parse(row.fields) as FileFields }]));
@@ -34,11 +40,12 @@ export async function storeImport(
   now: Date,
 ): Promise<void> {
   await sql`
-    insert into sigma_imports (organization_id, rule_id, detection_id, modified, fields, dataset, query_digest, rule_query, updated_at)
-    values (${orgId}, ${one.ruleId}, ${one.detectionId}, ${one.modified}, ${JSON.stringify(one.fields)},
+    insert into sigma_imports (organization_id, rule_id, detection_id, rule_source_id, modified, fields, dataset, query_digest, rule_query, updated_at)
+    values (${orgId}, ${one.ruleId}, ${one.detectionId}, ${one.sourceId}, ${one.modified}, ${JSON.stringify(one.fields)},
       ${one.ruleQuery && one.ruleQuery.table}, ${one.ruleQuery && digestQuery(String(one.fields['detectionQuery']))},
       ${one.ruleQuery && JSON.stringify(one.ruleQuery)}, ${now})
-    on conflict (organization_id, rule_id) do update set detection_id = excluded.detection_id, modified = excluded.modified,
+    on conflict (organization_id, rule_id) do update set detection_id = excluded.detection_id,
+      rule_source_id = coalesce(sigma_imports.rule_source_id, excluded.rule_source_id), modified = excluded.modified,
       fields = excluded.fields, dataset = excluded.dataset,
       query_digest = excluded.query_digest, rule_query = excluded.rule_query, updated_at = excluded.updated_at`.execute(
     tx,

@@ -1,5 +1,6 @@
 import type { Deps } from '../../../src/app/deps.ts';
 import { eraseOrganization } from '../../../src/app/erase-organization.ts';
+import { checkNextSource } from '../../../src/detection/rule-sources/check-rule-sources.ts';
 import { writeSkillZip } from '../../../src/detection/skills/skill-files.ts';
 import { SkillContent } from '../../../src/detection/skills/skills.schema.ts';
 import { operatorOf } from '../../../src/platform/http/caller.ts';
@@ -41,6 +42,7 @@ export async function callEverything(deps: Deps, org: TestOrg): Promise<Recorded
   await useProposals(calls);
   await useModels(deps, calls);
   await useSkills(watched);
+  await useRuleSources(deps, calls);
   await useTools(calls);
   await useTesting(calls, mark);
   await useDestinations(calls);
@@ -286,4 +288,29 @@ async function useExports({ get }: ApiCalls): Promise<void> {
   await get(`${all}/manifest/?limit=2`);
   await get(`${all}/objects/${objects[0].id}/`);
   await get(`${all}/objects/${objects[0].id}/versions/`);
+}
+
+/** Uses a source of Sigma rules that a server of its own serves. */
+async function useRuleSources(deps: Deps, { get, post, put, remove }: ApiCalls): Promise<void> {
+  const rules = [
+    'title: Walked rule',
+    'id: 7a1f3a52-5d1a-4a3c-9f5c-0d6f6a0c9a99',
+    'status: stable',
+    'level: high',
+    'logsource: {product: windows, category: process_creation}',
+    "detection: {s: {Image|endswith: '\\walked.exe'}, condition: s}",
+    '',
+  ];
+  await whileServing(rules.join('\n'), async (url) => {
+    const { id } = await post('/api/rule-sources', { name: 'Walked rules', url });
+    await checkNextSource(deps, new AbortController().signal);
+    const path = `/api/rule-sources/${id}`;
+    const { version } = await get(`${path}/update`);
+    await post(`${path}/update`, { version });
+    await put(path, { minLevel: 'low' });
+    await get('/api/rule-sources');
+    await get(path);
+    await post(`${path}/check`);
+    await remove(path);
+  });
 }

@@ -6,6 +6,7 @@ import { findConnection } from '../../connections/connections.store.ts';
 import { listDatasets, type ListDatasetsDeps } from '../../log-query/datasets/list-datasets.ts';
 import type { ConvertedRule } from './convert-rules.ts';
 import type { ConvertTask } from './convert-task.ts';
+import type { ConvertThreadTask } from './convert-thread.ts';
 import { type SiemKind, findConnector, siemKinds } from '../../siem/connectors/registry.ts';
 import type { ConvertRequest, ConvertResult } from './sigma.schema.ts';
 import { siblingModule } from '../../../platform/lib/program-files.ts';
@@ -23,11 +24,11 @@ export async function convertSigma(deps: ConvertDeps, caller: Caller, request: C
   return { results: (await convertForTarget(deps, caller.orgId, request)).map(({ result }) => result) };
 }
 
-/** Returns the converted documents with their rules. Calls `onStart` when they are being converted. Throws 400 for a target that does not exist. */
+/** Returns the converted documents with their rules, which are YAML or an archive (`readRuleText`). Calls `onStart` when they are being converted. Throws 400 for a target that does not exist. */
 export async function convertForTarget(
   deps: ConvertDeps,
   orgId: OrgId,
-  { rules, target = 'local', allowUnknown }: ConvertRequest,
+  { rules, target = 'local', allowUnknown }: Omit<ConvertRequest, 'rules'> & Pick<ConvertThreadTask, 'rules'>,
   onStart?: () => void,
 ): Promise<ConvertedRule[]> {
   const { kind, timeColumn } = await readTarget(deps, orgId, target);
@@ -60,12 +61,12 @@ const memoryMb = 1_024;
 /** Converts the rules that organizations send, in threads. Organizations take turns, and none occupies both threads. */
 export type RuleConverter = {
   /** Rejects with `unavailable` (503) if too many conversions wait. */
-  convert: (orgId: OrgId, task: ConvertTask) => Promise<ConvertedRule[]>;
+  convert: (orgId: OrgId, task: ConvertThreadTask) => Promise<ConvertedRule[]>;
   close: () => Promise<void>;
 };
 
 export function createRuleConverter(): RuleConverter {
-  const threads = createThreadPool<ConvertTask, ConvertedRule[]>({
+  const threads = createThreadPool<ConvertThreadTask, ConvertedRule[]>({
     file: siblingModule('convert-thread', import.meta),
     threadsMax: 2,
     runningPerOwnerMax: 1,

@@ -1,0 +1,123 @@
+import type { App } from '../../platform/http/app-type.ts';
+import { apiRoutes } from '../../platform/http/api-routes.ts';
+import {
+  AppliedUpdate,
+  ApplyUpdate,
+  ChangeRuleSource,
+  RuleSource,
+  RuleSourceInput,
+  RuleSourceList,
+  RuleSourcePath,
+  RuleUpdate,
+} from './rule-sources.schema.ts';
+import {
+  changeRuleSource,
+  checkRuleSource,
+  createRuleSource,
+  getRuleSource,
+  getRuleSources,
+  removeRuleSource,
+} from './rule-sources.ts';
+import { applyUpdate, planUpdate } from './update-rules.ts';
+
+/** Registers the routes of rule sources. They bring detections, so the scopes are those of detections. */
+export function ruleSourceRoutes(app: App, deps: Parameters<typeof planUpdate>[0]): void {
+  const route = apiRoutes(app, { tag: 'detections', scope: 'detections:write' });
+  const scope = 'detections:read';
+  route(
+    'GET /api/rule-sources',
+    {
+      operationId: 'listRuleSources',
+      summary: 'List the sources of Sigma rules, by name',
+      scope,
+      returns: RuleSourceList,
+    },
+    ({ caller }) => getRuleSources(deps, caller),
+  );
+  route(
+    'POST /api/rule-sources',
+    {
+      operationId: 'createRuleSource',
+      summary: 'Add a source of Sigma rules',
+      description:
+        'The address is fetched within seconds, and then once a day. Nothing is imported before an update is applied.',
+      body: RuleSourceInput,
+      returns: RuleSource,
+      hasEtag: true,
+    },
+    ({ caller, body }) => createRuleSource(deps, caller, body),
+  );
+  route(
+    'GET /api/rule-sources/:id',
+    {
+      operationId: 'getRuleSource',
+      summary: 'Read a source of Sigma rules',
+      scope,
+      params: RuleSourcePath,
+      returns: RuleSource,
+      hasEtag: true,
+    },
+    ({ caller, params }) => getRuleSource(deps, caller, params.id),
+  );
+  route(
+    'PUT /api/rule-sources/:id',
+    {
+      operationId: 'updateRuleSource',
+      summary: 'Change a source of Sigma rules. Absent fields are unchanged',
+      params: RuleSourcePath,
+      body: ChangeRuleSource,
+      returns: RuleSource,
+      hasEtag: true,
+      acceptsIfMatch: true,
+    },
+    ({ caller, params, body, request }) =>
+      changeRuleSource(deps, caller, { id: params.id, changes: body, ifMatch: request.headers['if-match'] }),
+  );
+  route(
+    'DELETE /api/rule-sources/:id',
+    {
+      operationId: 'deleteRuleSource',
+      summary: 'Delete a source of Sigma rules. Its detections stay',
+      params: RuleSourcePath,
+      ignoresBody: true,
+      acceptsIfMatch: true,
+      returns: RuleSource,
+    },
+    ({ caller, params, request }) => removeRuleSource(deps, caller, params.id, request.headers['if-match']),
+  );
+  route(
+    'POST /api/rule-sources/:id/check',
+    {
+      operationId: 'checkRuleSource',
+      summary: 'Check the address of a source of Sigma rules within seconds',
+      params: RuleSourcePath,
+      ignoresBody: true,
+      returns: RuleSource,
+    },
+    ({ caller, params }) => checkRuleSource(deps, caller, params.id),
+  );
+  route(
+    'GET /api/rule-sources/:id/update',
+    {
+      operationId: 'planRuleUpdate',
+      summary: 'Compare the newest version of a source with the detections that it brought',
+      description:
+        'Shows which detections it creates, changes and lacks, and how many events of the last 24 hours each new or changed rule matches.',
+      scope,
+      params: RuleSourcePath,
+      returns: RuleUpdate,
+    },
+    ({ caller, params }) => planUpdate(deps, caller, params.id),
+  );
+  route(
+    'POST /api/rule-sources/:id/update',
+    {
+      operationId: 'applyRuleUpdate',
+      summary: 'Import the rules of the newest version of a source, enabled',
+      params: RuleSourcePath,
+      body: ApplyUpdate,
+      returns: AppliedUpdate,
+    },
+    ({ caller, params, body }) => applyUpdate(deps, caller, params.id, body),
+  );
+}

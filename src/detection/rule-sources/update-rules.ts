@@ -1,0 +1,204 @@
+import { inOrg, type Db } from '../../platform/db/db.ts';
+import { appError } from '../../platform/lib/errors.ts';
+import { ExternalError } from '../../platform/lib/external-error.ts';
+import type { Caller } from '../../platform/http/caller.ts';
+import type { OrgId } from '../../platform/lib/org-id.ts';
+import { auditRecord } from '../../platform/orgs/audit.store.ts';
+import { deleteDetection } from '../detections/life-cycle.ts';
+import type { UpdateDetectionDeps } from '../detections/update-detection.ts';
+import { listDatasets } from '../log-query/datasets/list-datasets.ts';
+import { matchLogs, planMatches } from '../log-query/search/match-logs.ts';
+import type { SearchLogsDeps } from '../log-query/search/search-logs.ts';
+import { convertForTarget, type ConvertDeps } from '../sigma/convert/convert-request.ts';
+import type { ConvertedRule } from '../sigma/convert/convert-rules.ts';
+import { ruleIdOf, storeRules, type StoredRules } from '../sigma/import-rules.ts';
+import { logSourceName } from '../sigma/mappings/map-rule.ts';
+import { canShare, toLogRule } from '../sigma/rule-sets.ts';
+import { levels, type CorrelationRule, type DetectionRule } from '../sigma/rules/rule.ts';
+import type { AppliedUpdate, ApplyUpdate, RuleChange, RuleUpdate } from './rule-sources.schema.ts';
+import { requireSource } from './rule-sources.ts';
+import { findArchive, findRuleSource, storeApplied, type RuleSourceRow } from './rule-sources.store.ts';
+
+type UpdateRulesDeps = ConvertDeps & UpdateDetectionDeps & SearchLogsDeps & { db: Db };
+
+const missingLogsMax = 20;
+const noiseMs = 86_400_000;
+
+/**
+ * Returns what the newest version of a rule source would change, with how many events of the last 24 hours each new or changed rule matches.
+ * Changes nothing. Throws 404, and 409 if no archive was fetched yet or the archive cannot be read.
+ */
+export async function planUpdate(deps: UpdateRulesDeps, caller: Caller, id: string): Promise<RuleUpdate> {
+  const { source, version, selected, leftOut } = await readSelected(deps, caller, id);
+  const { results, missing } = await storeRules(deps, caller, selected, optionsOf(source, true));
+  const byId = new Map(selected.map((rule) => [ruleIdOf(rule), rule]));
+  const noise = await countMatches(deps, caller.orgId, selected);
+  const listChanges = (outcome: string): RuleChange[] =>
+    results
+      .filter((one) => one.outcome === outcome)
+      .map(({ ruleId, name, id: detectionId }) => {
+        const rule = byId.get(ruleId!)!;
+        return {
+          ruleId: ruleId!,
+          name: name ?? ruleId!,
+          level: levelOf(rule),
+          dataset: rule.result.dataset,
+          detectionId: outcome === 'created' ? null : detectionId,
+          matches24h: noise.get(ruleId!) ?? null,
+        };
+      })
+      .toSorted((a, b) => (b.matches24h ?? -1) - (a.matches24h ?? -1));
+  return {
+    version,
+    created: listChanges('created'),
+    updated: listChanges('updated'),
+    removed: listRemoved(source, missing).map(({ ruleId, detectionId, fields }) => ({
+      ruleId,
+      detectionId,
+      name: String(fields['name']),
+    })),
+    unchanged: results.filter(({ outcome }) => outcome === 'unchanged').length,
+    leftOut,
+  };
+}
+
+/**
+ * Imports the rules of a version, enabled. Fields that the organization edited keep their value. Throws 404, and 409 if the newest version is
+ * another than the one that was looked at.
+ */
+export async function applyUpdate(
+  deps: UpdateRulesDeps,
+  caller: Caller,
+  id: string,
+  { version, removeMissing = false }: ApplyUpdate,
+): Promise<AppliedUpdate> {
+  const { source, selected, version: available } = await readSelected(deps, caller, id);
+  if (available !== version)
+    throw appError('conflict', `The newest version is ${available} by now, not ${version}. Look at its changes first.`);
+  const { results, missing } = await storeRules(deps, caller, selected, optionsOf(source, false));
+  const removed = removeMissing ? listRemoved(source, missing) : [];
+  for (const { detectionId } of removed) await deleteDetection(deps, caller, detectionId);
+  const count = (outcome: string): number => results.filter((one) => one.outcome === outcome).length;
+  const applied = { version, created: count('created'), updated: count('updated'), removed: removed.length };
+  await inOrg(deps.db, caller.orgId, async (tx) => {
+    await storeApplied(tx, { orgId: caller.orgId, id }, version, deps.clock());
+    await auditRecord(tx, caller, 'rule_source.applied', { before: null, after: { id, ...applied } });
+  });
+  const failed = results
+    .filter(({ outcome }) => outcome === 'failed')
+    .map(({ ruleId, name, detail }) => ({ ruleId: ruleId!, name: name ?? ruleId!, detail: detail ?? '' }));
+  return { ...applied, failed };
+}
+
+const optionsOf = ({ id }: RuleSourceRow, dryRun: boolean) => ({
+  connectionId: null,
+  enable: true,
+  continuous: true,
+  sourceId: id,
+  dryRun,
+});
+
+/** The detections of a source whose rules its newest version does not have. */
+const listRemoved = ({ id }: RuleSourceRow, missing: StoredRules['missing']): StoredRules['missing'] =>
+  missing.filter(({ sourceId }) => sourceId === id);
+
+type Selected = {
+  source: RuleSourceRow;
+  version: string;
+  selected: ConvertedRule[];
+  leftOut: RuleUpdate['leftOut'];
+};
+
+/** Converts the rules of the newest version and selects those of the wanted levels and statuses for whose log source there is a dataset. */
+async function readSelected(deps: UpdateRulesDeps, { orgId }: Caller, id: string): Promise<Selected> {
+  const { source, archive, available } = await inOrg(deps.db, orgId, async (tx) => ({
+    source: requireSource(await findRuleSource(tx, orgId, id), id),
+    ...requireSource(await findArchive(tx, orgId, id), id),
+  }));
+  if (!archive || available === null)
+    throw appError(
+      'conflict',
+      `Nothing has been fetched from ${source.url} yet.${source.failure === null ? '' : ` The last check failed: ${source.failure}.`}`,
+    );
+  const converted = await convertArchive(deps, orgId, archive);
+  const names = new Set((await listDatasets(deps, orgId)).datasets.map(({ name }) => name));
+  const groups = Map.groupBy(converted, (rule) => reasonToLeaveOut(source, names, rule));
+  const count = (reason: Reason): number => groups.get(reason)?.length ?? 0;
+  const without = groups.get('withoutLogs') ?? [];
+  const missing = Map.groupBy(without, ({ document }) =>
+    describeLogSource(document as DetectionRule | CorrelationRule),
+  );
+  return {
+    source,
+    version: available,
+    selected: groups.get('') ?? [],
+    leftOut: {
+      byLevel: count('byLevel'),
+      byStatus: count('byStatus'),
+      notConverted: count('notConverted'),
+      withoutLogs: without.length,
+      missingLogs: [...missing]
+        .map(([logSource, rules]) => ({ logSource, rules: rules.length }))
+        .toSorted((a, b) => b.rules - a.rules || (a.logSource < b.logSource ? -1 : 1))
+        .slice(0, missingLogsMax),
+    },
+  };
+}
+
+async function convertArchive(deps: ConvertDeps, orgId: OrgId, archive: Buffer): Promise<ConvertedRule[]> {
+  try {
+    return await convertForTarget(deps, orgId, { rules: archive });
+  } catch (error) {
+    if (!(error instanceof ExternalError)) throw error;
+    throw appError('conflict', `The archive cannot be used: ${error.message}.`);
+  }
+}
+
+type Reason = 'byLevel' | 'byStatus' | 'notConverted' | 'withoutLogs' | '';
+
+/** Returns why a rule is left out, or an empty text for one that is imported, or part of one. */
+function reasonToLeaveOut(
+  { minLevel, statuses }: RuleSourceRow,
+  datasets: ReadonlySet<string>,
+  { document, result, isPart }: ConvertedRule,
+): Reason {
+  if (document.kind === 'invalid' || result.status !== 'converted') return 'notConverted';
+  if (document.kind === 'filter' || isPart) return '';
+  if (!(statuses as string[]).includes(document.status ?? 'test')) return 'byStatus';
+  if (levels.indexOf(document.level ?? 'medium') < levels.indexOf(minLevel)) return 'byLevel';
+  return result.dataset !== null && !datasets.has(result.dataset) ? 'withoutLogs' : '';
+}
+
+const levelOf = ({ document }: ConvertedRule): RuleChange['level'] =>
+  document.kind === 'invalid' ? 'medium' : (document.level ?? 'medium');
+
+const describeLogSource = (document: DetectionRule | CorrelationRule): string =>
+  document.kind === 'rule' ? logSourceName(document.logSource) : 'correlation';
+
+/** Returns how many events of the last 24 hours each rule about single events matches, by rule. Each dataset is read once. */
+async function countMatches(
+  deps: UpdateRulesDeps,
+  orgId: OrgId,
+  rules: readonly ConvertedRule[],
+): Promise<Map<string, number>> {
+  const counts = new Map<string, number>();
+  const to = deps.clock();
+  const window = { from: new Date(to.getTime() - noiseMs), to, clock: 'event' as const };
+  const shared = rules.filter(({ ruleQuery, isPart }) => ruleQuery && !isPart && canShare(ruleQuery));
+  for (const [dataset, group] of Map.groupBy(shared, ({ ruleQuery }) => ruleQuery!.table)) {
+    const plan = await planMatches(deps, orgId, { dataset, window }, AbortSignal.timeout(60_000));
+    const matched =
+      plan &&
+      (await matchLogs(
+        deps,
+        orgId,
+        plan,
+        group.map(({ ruleQuery }) => toLogRule(ruleQuery!)),
+      ));
+    for (const [index, rule] of group.entries()) {
+      const total = matched?.[index]?.total;
+      if (total !== undefined) counts.set(ruleIdOf(rule), total);
+    }
+  }
+  return counts;
+}
