@@ -18,6 +18,7 @@ const bodies: Record<string, unknown> = {
   'POST /api/hits/{id}/status': { status: 'benign' },
   'POST /api/hits/{id}/comments': { body: 'tried' },
   'POST /api/agent-calls/{id}/approve': { inputHash: 'tried' },
+  'POST /api/rule-sources/{id}/update': { version: '0123456789ab' },
   'POST /api/hit-groups/{id}/status': { status: 'benign' },
   'POST /api/review-cases/{id}/decision': { decision: 'dismiss', reason: 'tried' },
   'POST /api/hit-groups/{id}/undo': { change: '00000000-0000-4000-8000-000000000000' },

@@ -42,7 +42,7 @@ const settings = {
     .min(1)
     .max(statuses.length)
     .describe('Rules of another status are left out. A rule without a status is `test`.'),
-  enabled: z.boolean().describe('Whether the address is checked once a day.'),
+  enabled: z.boolean().describe('Whether the address is checked now and then once a day.'),
 };
 
 export const RuleSourceInput = z.strictObject({

@@ -51,7 +51,7 @@ export const findArchive = (
   queryRow<{ archive: Buffer | null; available: string | null }>(tx)`
     select archive, available from rule_sources where organization_id = ${orgId} and id = ${id}`;
 
-/** Stores a new rule source, or new settings of one, which is then checked at once. A new address forgets the validator of the old one. */
+/** Stores a new rule source, or new settings of one. One that is enabled or gets another address is checked at once. A new address forgets the validator of the old one. */
 export async function storeRuleSource(
   tx: Tx,
   orgId: OrgId,
@@ -60,11 +60,11 @@ export async function storeRuleSource(
 ): Promise<void> {
   await sql`
     insert into rule_sources as s (organization_id, id, name, url, min_level, statuses, enabled, next_check_at, created_at, updated_at)
-    values (${orgId}, ${id}, ${name}, ${url}, ${minLevel}, ${statuses}::text[], ${enabled}, ${now}, ${now}, ${now})
+    values (${orgId}, ${id}, ${name}, ${url}, ${minLevel}, ${statuses}::text[], ${enabled}, ${enabled ? now : null}, ${now}, ${now})
     on conflict (organization_id, id) do update set name = excluded.name, url = excluded.url, min_level = excluded.min_level,
       statuses = excluded.statuses, enabled = excluded.enabled,
       etag = case when s.url = excluded.url then s.etag end,
-      next_check_at = case when s.url <> excluded.url or s.enabled <> excluded.enabled then ${now}::timestamptz else s.next_check_at end,
+      next_check_at = case when s.url <> excluded.url or not s.enabled or not excluded.enabled then excluded.next_check_at else s.next_check_at end,
       updated_at = greatest(excluded.updated_at, s.updated_at + interval '1 millisecond')`.execute(tx);
 }
 

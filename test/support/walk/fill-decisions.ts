@@ -33,10 +33,11 @@ export async function fillProof(deps: Deps, org: TestOrg, mark: string): Promise
   await put('/api/entity-notes', { notes: [{ entity: mark, note: mark }] });
   await put('/api/value-lists/marked', { description: mark, values: [mark] });
   await put('/api/skills/marked', { description: mark, body: mark, files: [{ path: 'a.md', text: mark }] });
+  const ruleSource = await post('/api/rule-sources', { name: mark, url: 'sigmahq:core', enabled: false });
   const { id } = await post(`${url}/exceptions`, { entity: mark, reason: mark });
   await put(`${url}/tests`, { tests: [{ name: mark, events: [], expect: [] }] });
   const comment = await post(`/api/hits/${hits[0].id}/comments`, { body: mark });
-  return [id, comment.id, ...(await fillProposals(deps, org, { hitId: hits[0].id, mark }))];
+  return [id, comment.id, ruleSource.id, ...(await fillProposals(deps, org, { hitId: hits[0].id, mark }))];
 }
 
 /** Stores calls that an agent proposed, because no model answers here. */
