@@ -27,7 +27,7 @@ import { sightingRoutes } from '../agents/sightings/sightings.routes.ts';
 import { relevanceRoutes } from '../feed/relevance/relevance.routes.ts';
 import { entityRoutes } from '../feed/entities/entities.routes.ts';
 import { indicatorRoutes } from '../feed/indicators/indicators.routes.ts';
-import { hitGroupRoutes, hitRoutes } from '../detection/hits/hits.routes.ts';
+import { hitRoutes } from '../detection/hits/hits.routes.ts';
 import { entityNoteRoutes } from '../detection/entities/entity-notes.routes.ts';
 import { ruleSourceRoutes } from '../detection/rule-sources/rule-sources.routes.ts';
 import { skillRoutes } from '../detection/skills/skills.routes.ts';
@@ -255,7 +255,6 @@ function registerDetections(app: App, deps: Deps): void {
   agentSettingsRoutes(app, deps);
   hitRoutes(app, deps);
   reviewQueueRoutes(app, deps);
-  hitGroupRoutes(app, deps);
   entityNoteRoutes(app, deps);
   valueListRoutes(app, deps);
   skillRoutes(app, deps);

@@ -102,9 +102,10 @@ function commentRoutes(app: App, deps: SetHitStatusDeps): void {
     },
     ({ caller, params, body }) => addComment(deps, caller, params.id, body),
   );
+  hitGroupRoutes(app, deps);
 }
 
-export function hitGroupRoutes(app: App, deps: Parameters<typeof setGroupStatus>[0]): void {
+function hitGroupRoutes(app: App, deps: Parameters<typeof setGroupStatus>[0]): void {
   const route = apiRoutes(app, { tag: 'hits', scope: 'hits:read' });
   route(
     'GET /api/hit-groups',
