@@ -162,7 +162,7 @@ test('writes a response agent with its inputs and triggers', async () => {
   const adding = page.getByRole('dialog');
   await adding.getByLabel('Model').selectOption('m');
   await adding.getByRole('button', { name: 'Add Triage' }).click();
-  await page.getByRole('heading', { name: 'Triage' }).waitFor();
+  await page.getByRole('heading', { name: 'Triage', exact: true }).waitFor();
   await page.goBack();
   await page.getByRole('grid', { name: 'Response agents' }).getByText('Triage').waitFor();
   await page.keyboard.press('n');
