@@ -40,6 +40,7 @@ export const texts = {
   prompt: 'Prompt',
   startsTitle: 'What starts a run',
   noTriggers: 'Nothing but a person starts it.',
+  builtInOff: 'Its schedule is off. Settings, Models and budgets has it.',
   addTriggers: 'Edit triggers',
   figures: { runs: 'Runs, 30 days', score: 'Score', next: 'Schedule', model: 'Model' },
   proposals: 'What it proposes',

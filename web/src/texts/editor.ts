@@ -31,6 +31,8 @@ export const texts = {
     timeField: 'Empty: _time.',
     tags: 'Separated by commas. attack.t1078 maps it to ATT&CK.',
     systemPrompt: 'What matters in the rows, for the model that judges them.',
+    needsModel:
+      'This is the built-in analyst, which cannot investigate a response. Add a model: Settings, Models and budgets.',
     agentPrompt: 'What it should find out, and what its inputs mean.',
     mode: 'A rehearsing agent comments on hits, but proposes nothing.',
     planningMode: 'A plan lists questions with the data that would answer them. The run shows which were answered.',

@@ -9,7 +9,7 @@ export const texts = {
   changedShipped: 'Changed from the shipped one',
   version: (version: number) => (version === 0 ? 'Shipped version' : `Version ${version}`),
   usedBy: (count: number) =>
-    count === 0 ? 'used by no detection' : `used by ${count} ${count === 1 ? 'detection' : 'detections'}`,
+    count === 0 ? 'Used by no detection' : `Used by ${count} ${count === 1 ? 'detection' : 'detections'}`,
   usedByTitle: 'Detections with this skill',
   notUsed: 'None. Choose it in the definition of a detection, under Skills.',
   back: 'All skills',

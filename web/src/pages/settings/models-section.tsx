@@ -67,7 +67,7 @@ export function ModelsSection() {
         </>
       ),
     },
-    { header: texts.health, cell: (model) => model.model !== 'analyst' && <ModelHealth model={model} /> },
+    { header: texts.health, cell: (model) => (model.model === 'analyst' ? '–' : <ModelHealth model={model} />) },
     { header: texts.input, isFigure: true, cell: ({ price }) => price?.inputPerMillion ?? formatMoney(null) },
     { header: texts.output, isFigure: true, cell: ({ price }) => price?.outputPerMillion ?? formatMoney(null) },
     {

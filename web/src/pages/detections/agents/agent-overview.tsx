@@ -53,7 +53,7 @@ export function AgentOverview({ agent }: { agent: Agent }) {
         }
       >
         {starts.length === 0 ? (
-          <p className="text-muted">{texts.noTriggers}</p>
+          <p className="text-muted">{agent.isBuiltIn ? texts.builtInOff : texts.noTriggers}</p>
         ) : (
           <ul className="flex flex-col gap-1">
             {starts.map(({ id, label, enabled }) => (

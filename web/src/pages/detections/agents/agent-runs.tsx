@@ -4,7 +4,7 @@ import { useCallback, useMemo } from 'react';
 import { agentRunsQuery, type Agent, type AgentRun } from '../../../api/agents.ts';
 import type { Run, Verdict } from '../../../api/runs.ts';
 import { useListKeys } from '../../../lib/list-keys.ts';
-import { formatMoney } from '../../../lib/text.ts';
+import { fieldToWords, formatMoney, formatNumber } from '../../../lib/text.ts';
 import { texts } from '../../../texts/agents.ts';
 import { texts as runs } from '../../../texts/runs.ts';
 import { RunStatusLabel } from '../../../ui/labels/run-status.tsx';
@@ -18,6 +18,13 @@ const dash = <span className="text-faint">–</span>;
 /** What the API says of a run of an agent that is not built in. */
 type Outcome = { event?: Run['event']; question?: string | null; verdict?: Verdict | null };
 const outcomeOf = ({ outcome }: AgentRun): Outcome => outcome;
+
+/** Returns the figures of a run of a built-in agent in words: "Suggested 5, Considered 13". */
+const countsOf = ({ outcome }: AgentRun): string =>
+  Object.entries(outcome)
+    .filter(([, value]) => typeof value === 'number')
+    .map(([name, value]) => `${fieldToWords(name)} ${formatNumber(value as number)}`)
+    .join(', ');
 
 const columns: Column<AgentRun>[] = [
   {
@@ -38,8 +45,8 @@ const columns: Column<AgentRun>[] = [
     width: '6.5rem',
     from: 560,
     cell: (run) => {
-      const { event } = outcomeOf(run);
-      return texts.sources[event?.source ?? (run.slotAt === null ? 'manual' : 'cron')];
+      // Only the schedule starts a built-in agent, which has no event.
+      return texts.sources[outcomeOf(run).event?.source ?? 'cron'];
     },
   },
   {
@@ -58,7 +65,7 @@ const columns: Column<AgentRun>[] = [
     from: 480,
     cell: (run) => {
       const { verdict, question } = outcomeOf(run);
-      return run.failure?.message ?? verdict?.headline ?? question ?? dash;
+      return run.failure?.message ?? verdict?.headline ?? question ?? (countsOf(run) || dash);
     },
   },
   {

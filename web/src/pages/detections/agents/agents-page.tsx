@@ -42,7 +42,7 @@ const columns: Column<Agent>[] = [
     cell: (agent) => {
       const starts = listStarts(agent);
       return starts.length === 0 ? (
-        <span className="text-muted">{texts.byHand}</span>
+        <span className="text-muted">{agent.isBuiltIn ? texts.trigger.isOff : texts.byHand}</span>
       ) : (
         starts.map(({ id, label, enabled }, index) => (
           <span key={id} className={classes(!enabled && 'text-muted')}>

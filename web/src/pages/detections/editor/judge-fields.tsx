@@ -91,11 +91,13 @@ export function JudgeFields(form: FormProps) {
   );
 }
 
-function ModelField({ draft, onChange, problemOf }: FormProps) {
+function ModelField({ draft, isAgent, onChange, problemOf }: FormProps) {
   const { data: models } = useQuery(modelsQuery);
+  const chosen = models?.find(({ alias }) => alias === (draft.modelAlias || models[0]?.alias));
+  const hint = isAgent && chosen?.model === 'analyst' ? hints.needsModel : undefined;
   const aliases = [...new Set([...(models?.map(({ alias }) => alias) ?? []), draft.modelAlias])].filter(Boolean);
   return (
-    <Field label={fields.modelAlias} error={problemOf('modelAlias')}>
+    <Field label={fields.modelAlias} hint={hint} error={problemOf('modelAlias')}>
       {(control) => (
         <SelectInput
           {...control}

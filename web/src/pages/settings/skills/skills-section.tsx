@@ -32,7 +32,15 @@ export function SkillsSection() {
                     {replacesShipped && <Badge>{texts.changedShipped}</Badge>}
                   </>
                 }
-                detail={`${description} · ${source === 'shipped' ? '' : `${texts.version(version)}, `}${texts.usedBy(usedBy.length)}`}
+                detail={
+                  <>
+                    {description}
+                    <span className="block pt-1">
+                      {source !== 'shipped' && `${texts.version(version)} · `}
+                      {texts.usedBy(usedBy.length)}
+                    </span>
+                  </>
+                }
                 actions={
                   <Link
                     to="/settings/skills/$name"
