@@ -26,7 +26,7 @@ export async function pullCommand(folder: string, values: Pick<FolderOptions, 'f
   const exists = existsSync(folder);
   if (exists && !statSync(folder).isDirectory()) throw new UsageError(`${folder} is not a folder.`);
   const detections = await openService(values).list();
-  const files = exists ? readFolder(folder) : new Map<string, DetectionFile>();
+  const files = exists ? readFolder(folder, { allowsAgents: true }) : new Map<string, DetectionFile>();
   const lock = exists ? applyFileRenames(fieldsOf(files), detections, readLock(folder)) : {};
   const { written, removed, kept } = pullDetections(folder, { files, lock, detections, force: values.force ?? false });
   for (const name of written) printLines(`written  ${name}`);
@@ -67,7 +67,7 @@ export async function applyCommand(folder: string, values: FolderOptions): Promi
 async function createPlan(folder: string, { prune = false, force = false }: FolderOptions, service: ServiceClient) {
   if (!existsSync(folder) || !statSync(folder).isDirectory())
     throw new UsageError(`The folder ${folder} does not exist.`);
-  const files = fieldsOf(readFolder(folder));
+  const files = fieldsOf(readFolder(folder, { allowsAgents: true }));
   const storedLock = readLock(folder);
   const detections = await service.list();
   const lock = applyFileRenames(files, detections, storedLock);

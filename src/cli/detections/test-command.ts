@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DetectionFileError } from '../../detection/managed/file-fields.ts';
 import { readFolder } from '../../detection/as-code/folder.ts';
+import { isAgentFile } from '../../detection/managed/file-fields.ts';
 import { renderJunit } from '../../detection/testing/render-results.ts';
 import { renderResultsTable } from '../../detection/testing/render-results.ts';
 import { runFolderTests, type FileResult } from '../../detection/testing/run-folder-tests.ts';
@@ -22,7 +23,8 @@ export async function testCommand(folder: string, { junit }: { junit?: string | 
 }
 
 async function runTests(folder: string, now: Date): Promise<{ results: FileResult[]; untested: string[] }> {
-  const files = [...readFolder(folder).values()];
+  const all = [...readFolder(folder, { allowsAgents: true }).values()];
+  const files = all.filter(({ fields }) => !isAgentFile(fields));
   if (files.length === 0)
     throw new UsageError(`${folder} contains no detections. Each detection is a file that ends in .yaml.`);
   const dataDir = mkdtempSync(join(tmpdir(), 'tocsin-test-'));

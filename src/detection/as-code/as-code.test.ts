@@ -246,3 +246,62 @@ test('reports an unknown API key by the name of its setting', async () => {
   org = { ...org, key: 'no-key-that-a-request-can-carry-✓' };
   expect(await tocsin('pull')).toMatchObject({ code: 1, out: expect.stringContaining('printable ASCII') });
 });
+
+test('keeps response agents with their triggers in files beside detections', async () => {
+  await create();
+  const call = async (method: 'GET' | 'POST' | 'PUT', path: string, body?: object) =>
+    (await org.call(method, path, body)).body;
+  const inputs = [{ type: 'number', name: 'days', description: 'Span', required: true }];
+  const agent = { name: 'Look into it', systemPrompt: 'Look.', toolNames: ['get_rows'], inputs };
+  const { id } = await call('POST', '/api/agents', agent);
+  await call('PUT', `/api/agents/${id}/schedule`, { inputs: { days: 7 } });
+  const ofHit = { source: 'hit.created', name: 'Severe', filter: { severity: 'high' }, inputs: { days: { value: 1 } } };
+  await call('POST', `/api/agents/${id}/triggers`, ofHit);
+  const hook = { source: 'webhook', inputs: { days: { from: '/days' } }, enabled: false };
+  await call('POST', `/api/agents/${id}/triggers`, hook);
+  expect((await tocsin('pull')).out).toContain('2 written');
+  const file = parse(readFileSync(join(folder, 'look-into-it.yaml'), 'utf8'));
+  expect(file).toEqual({
+    agentType: 'response',
+    ...agent,
+    scheduleInputs: { days: 7 },
+    triggers: [ofHit, { ...hook, name: 'webhook' }],
+  });
+  expect((await tocsin('plan', '--check')).code).toBe(0);
+  expect((await tocsin('test')).code).toBe(0);
+  // Changes of the record and of what starts it, in one apply.
+  edit('look-into-it.yaml', 'systemPrompt: Look.', 'systemPrompt: Look twice.');
+  edit('look-into-it.yaml', 'severity: high', 'severity: low');
+  edit('look-into-it.yaml', 'name: webhook', 'name: Tickets');
+  edit('look-into-it.yaml', /scheduleInputs:\n {2}days: 7/, 'scheduleInputs:\n  days: 30');
+  expect((await tocsin('plan')).out).toContain('1 to change');
+  expect((await tocsin('apply')).code).toBe(0);
+  expect(await call('GET', `/api/agents/${id}`)).toMatchObject({
+    activeSystemPrompt: { prompt: 'Look twice.', version: 2 },
+  });
+  const { triggers } = await call('GET', `/api/agents/${id}/triggers`);
+  expect(triggers).toMatchObject([{ filter: { severity: 'low' } }, { name: 'Tickets', enabled: false }]);
+  expect(await call('GET', `/api/agents/${id}/schedule`)).toMatchObject({ inputs: { days: 30 } });
+  expect((await tocsin('plan', '--check')).code).toBe(0);
+  // A new file creates one, and a removed file deletes one with --prune.
+  writeFileSync(
+    join(folder, 'new.yaml'),
+    'agentType: response\nname: New\nsystemPrompt: Look.\ntriggers:\n  - { source: hit.created, name: All }\n',
+  );
+  rmSync(join(folder, 'look-into-it.yaml'));
+  expect((await tocsin('apply', '--prune')).code).toBe(0);
+  const { agents } = await call('GET', '/api/agents?type=response');
+  expect(agents.filter((one: { isBuiltIn: boolean }) => !one.isBuiltIn)).toMatchObject([
+    { name: 'New', triggerSummary: [{ name: 'All', enabled: true }] },
+  ]);
+  expect((await tocsin('plan', '--check')).code).toBe(0);
+  for (const [text, message] of [
+    ['agentType: robot', 'agentType: must be detection or response'],
+    ['agentType: response\ndetectionQuery: SELECT 1', 'detectionQuery: is not a field of a response agent'],
+    ['triggers: []', 'triggers: is not a field of a detection'],
+    ['agentType: response\ntriggers: [{source: webhook}, {source: webhook}]', 'triggers: must have different names'],
+  ]) {
+    writeFileSync(join(folder, 'wrong.yaml'), `${text}\nname: N\nsystemPrompt: S\n`);
+    expect(await tocsin('plan')).toMatchObject({ code: 1, out: expect.stringContaining(message!) });
+  }
+});

@@ -8,6 +8,7 @@ import {
   libraryKey,
   parseFields,
   type FieldProblem,
+  type FileOptions,
   type FileFields,
 } from '../managed/file-fields.ts';
 
@@ -26,7 +27,7 @@ const bytesMax = 1024 * 1024;
 const promptKey = 'systemPromptFile';
 
 /** Reads one detection file. Throws a DetectionFileError with a line for each problem: file, line number, field. */
-export function readDetectionFile(folder: string, name: string): DetectionFile {
+export function readDetectionFile(folder: string, name: string, options?: FileOptions): DetectionFile {
   const lines = new LineCounter();
   let document: Document | undefined;
   const toError = (problems: FieldProblem[], cause?: unknown): DetectionFileError => {
@@ -46,7 +47,7 @@ export function readDetectionFile(folder: string, name: string): DetectionFile {
     if (problem) throw new DetectionFileError(`${name}:${lines.linePos(problem.pos[0]).line}: ${problem.message}`);
     const raw = document.toJS({ maxAliasCount: 20 }) as unknown;
     const promptFile = findPromptFile(raw);
-    const fields = parseFields(withPrompt(raw, folder, promptFile));
+    const fields = parseFields(withPrompt(raw, folder, promptFile), options);
     return { name, text, fields, promptFile, library: (raw as FileFields)[libraryKey], toError };
   } catch (error) {
     if (error instanceof DetectionFileError) throw error;

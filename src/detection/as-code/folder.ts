@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { DetectionFileError } from '../managed/file-fields.ts';
+import { DetectionFileError, type FileOptions } from '../managed/file-fields.ts';
 import { readDetectionFile, type DetectionFile } from './detection-file.ts';
 
 const detectionName = /^[^./\\\0][^/\\\0]*\.ya?ml$/i;
@@ -27,7 +27,7 @@ export const lockFileName = 'tocsin.lock.json';
 const filesMax = 5000;
 
 /** Reads every detection of a folder, by file name. Throws a DetectionFileError that lists the problems of all files. */
-export function readFolder(folder: string): Map<string, DetectionFile> {
+export function readFolder(folder: string, options?: FileOptions): Map<string, DetectionFile> {
   const names = readdirSync(folder)
     .filter((name) => detectionName.test(name))
     .toSorted();
@@ -35,7 +35,7 @@ export function readFolder(folder: string): Map<string, DetectionFile> {
   const problems: string[] = [];
   const files = names.flatMap((name) => {
     try {
-      return [readDetectionFile(folder, name)];
+      return [readDetectionFile(folder, name, options)];
     } catch (error) {
       problems.push((error as Error).message);
       return [];

@@ -199,7 +199,11 @@ test('reports the scope that a key lacks', async () => {
 });
 
 test('waits for the pause that the service requests', async () => {
-  expect(await service(await startOtherServer([429, '{}'], [200, '{"detections": []}'])).list()).toEqual([]);
+  expect(
+    await service(
+      await startOtherServer([429, '{}'], [200, '{"detections": [], "agents": [], "nextCursor": null}']),
+    ).list(),
+  ).toEqual([]);
 });
 
 test('reports an address where another server responds', async () => {

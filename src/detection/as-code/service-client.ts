@@ -1,16 +1,24 @@
 import { setTimeout } from 'node:timers/promises';
 import type { ExportedSet } from '../detections/bulk/bulk.schema.ts';
-import type { Detection } from '../detections/record/detection.schema.ts';
+import type { AgentList, Detection } from '../detections/record/detection.schema.ts';
+import {
+  CreateTrigger,
+  type AgentSchedule,
+  type AgentTriggerList,
+} from '../detections/triggers/agent-triggers.schema.ts';
 import type { TestSet } from '../detections/test-cases.schema.ts';
 import { outboundFetch } from '../../platform/lib/outbound-http/proxy.ts';
 import { parseRetryAfterMs } from '../../platform/lib/outbound-http/send-request.ts';
 import {
   hashFields,
+  isAgentFile,
+  toFileTrigger,
   toUpdateBody,
   withoutTests,
   toFileFields,
   toTestSet,
   withTests,
+  type AgentStarts,
   type FieldChange,
   type FileFields,
 } from '../managed/file-fields.ts';
@@ -25,6 +33,7 @@ export type ServiceClient = {
     id: string,
     change: { changes: FieldChange[]; fields: FileFields; known: FileFields },
   ) => Promise<ServiceDetection>;
+  /** Stores the tests of a detection, or what starts a response agent. */
   putTests: (detection: ServiceDetection, fields: FileFields) => Promise<ServiceDetection>;
   /** Throws if the detection no longer has the fields `known`. */
   remove: (id: string, known: FileFields) => Promise<void>;
@@ -84,8 +93,10 @@ export function createServiceClient(target: { url: string; key: string; validate
   const query = target.validate ? '?validate=true' : '';
   /** Returns the detection if it still has the fields `known`. */
   const getUnchanged = async (id: string, known: FileFields) => {
-    const { body: record, etag } = await call<Detection>('GET', `/api/detections/${id}`);
-    const tests = (await call<TestSet>('GET', `/api/detections/${id}/tests`)).body;
+    const { body: record, etag } = await call<Detection>('GET', pathOf(known, id));
+    const tests = isAgentFile(known)
+      ? await readStarts(call, id)
+      : (await call<TestSet>('GET', `/api/detections/${id}/tests`)).body;
     if (record.deletedAt !== null || hashFields(toFileFields(record, tests)) !== hashFields(known))
       throw new Error('the detection changed in the service during this run. Run plan again.');
     return { record, etag, tests };
@@ -95,36 +106,87 @@ export function createServiceClient(target: { url: string; key: string; validate
       const { detections } = (await call<{ detections: Detection[] }>('GET', '/api/detections')).body;
       const exported = (await call<ExportedSet>('GET', '/api/detections/export')).body.detections;
       const tests = new Map(exported.map((detection) => [detection['id'], detection as Partial<TestSet>]));
-      return detections.map((record) => toServiceDetection(record, { ...noTests, ...tests.get(record.id) }));
+      const agents: ServiceDetection[] = [];
+      for (const record of await listResponseAgents(call))
+        agents.push(toServiceDetection(record, await readStarts(call, record.id)));
+      return [
+        ...detections.map((record) => toServiceDetection(record, { ...noTests, ...tests.get(record.id) })),
+        ...agents,
+      ];
     },
     create: async (fields) => {
       const body = withoutTests(fields);
-      return toServiceDetection((await call<Detection>('POST', `/api/detections${query}`, { body })).body, noTests);
+      const path = isAgentFile(fields) ? pathOf(fields) : pathOf(fields) + query;
+      return toServiceDetection((await call<Detection>('POST', path, { body })).body, noTests);
     },
     update: async (id, { changes, fields, known }) => {
       const { record, etag, tests } = await getUnchanged(id, known);
       const body = toUpdateBody(changes, fields);
       if (Object.keys(body).length === 0) return toServiceDetection(record, tests);
-      const updated = await call<Detection>('PUT', `/api/detections/${id}${query}`, { body, ...toIfMatch(etag) });
+      const path = isAgentFile(fields) ? pathOf(fields, id) : pathOf(fields, id) + query;
+      const updated = await call<Detection>('PUT', path, { body, ...toIfMatch(etag) });
       return toServiceDetection(updated.body, tests);
     },
     putTests: async ({ id, fields: current }, fields) => {
+      if (isAgentFile(fields)) return applyStarts(call, id, fields);
       const path = `/api/detections/${id}/tests`;
       return { id, fields: withTests(current, (await call<TestSet>('PUT', path, { body: toTestSet(fields) })).body) };
     },
     remove: async (id, known) => {
       const { etag } = await getUnchanged(id, known);
-      await call('DELETE', `/api/detections/${id}`, toIfMatch(etag));
+      await call('DELETE', pathOf(known, id), toIfMatch(etag));
     },
   };
 }
 
 const toIfMatch = (etag: string | null): CallOptions => (etag === null ? {} : { ifMatch: etag });
 
-const toServiceDetection = (record: Detection, tests: TestSet): ServiceDetection => ({
+const toServiceDetection = (record: Detection, apart: Partial<TestSet & AgentStarts>): ServiceDetection => ({
   id: record.id,
-  fields: toFileFields(record, tests),
+  fields: toFileFields(record, apart),
 });
+
+const pathOf = (fields: FileFields, id?: string): string =>
+  `/api/${isAgentFile(fields) ? 'agents' : 'detections'}${id === undefined ? '' : `/${id}`}`;
+
+/** Lists the response agents of a service that are not built in. */
+async function listResponseAgents(call: ServiceCall): Promise<Detection[]> {
+  const listed: Detection[] = [];
+  for (let cursor: string | null = ''; cursor !== null;) {
+    const path: string = `/api/agents?type=response&limit=200${cursor === '' ? '' : `&cursor=${cursor}`}`;
+    const { agents, nextCursor } = (await call<AgentList>('GET', path)).body;
+    listed.push(...agents.filter(({ isBuiltIn }) => !isBuiltIn));
+    cursor = nextCursor;
+  }
+  return listed;
+}
+
+async function readStarts(call: ServiceCall, id: string): Promise<AgentStarts> {
+  const { triggers } = (await call<AgentTriggerList>('GET', `/api/agents/${id}/triggers`)).body;
+  const { inputs } = (await call<AgentSchedule>('GET', `/api/agents/${id}/schedule`)).body;
+  return { triggers: triggers.map(toFileTrigger), scheduleInputs: inputs };
+}
+
+/** Brings what starts a response agent to its file. A trigger is recognized by its name and source. Secrets of webhooks stay in the service. */
+async function applyStarts(call: ServiceCall, id: string, fields: FileFields): Promise<ServiceDetection> {
+  const path = `/api/agents/${id}/triggers`;
+  const { triggers = [], scheduleInputs = {} } = fields as Partial<AgentStarts>;
+  const { triggers: before } = (await call<AgentTriggerList>('GET', path)).body;
+  const isSame = (one: AgentStarts['triggers'][number], other: AgentStarts['triggers'][number]): boolean =>
+    one.name === other.name && one.source === other.source;
+  for (const old of before)
+    if (!triggers.some((one) => isSame(one, toFileTrigger(old)))) await call('DELETE', `${path}/${old.id}`);
+  for (const trigger of triggers) {
+    const old = before.find((one) => isSame(trigger, toFileTrigger(one)));
+    const { source, ...body } = CreateTrigger.parse(trigger);
+    if (!old) await call('POST', path, { body: { source, ...body } });
+    else if (hashFields(toFileTrigger(old)) !== hashFields(trigger)) await call('PUT', `${path}/${old.id}`, { body });
+  }
+  const { inputs } = (await call<AgentSchedule>('GET', `/api/agents/${id}/schedule`)).body;
+  if (hashFields(inputs) !== hashFields(scheduleInputs))
+    await call('PUT', `/api/agents/${id}/schedule`, { body: { inputs: scheduleInputs } });
+  return toServiceDetection((await call<Detection>('GET', `/api/agents/${id}`)).body, await readStarts(call, id));
+}
 
 /** Sends a request and repeats it after the pause that a 429 response requests (TOCSIN_RATE_LIMIT). */
 async function sendWithRetries(...request: Parameters<typeof send>): Promise<Response> {

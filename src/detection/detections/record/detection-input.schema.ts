@@ -55,7 +55,7 @@ export const UpdateDetection = body(updateShape);
 export type UpdateDetection = z.infer<typeof UpdateDetection>;
 
 /** What only detections have: the query, and what is done with its rows. */
-const detectionOnly = [
+export const detectionOnly = [
   'detectionCategory',
   'detectionQuery',
   'headline',
