@@ -12,6 +12,7 @@ import type { SearchLogsDeps } from '../log-query/search/search-logs.ts';
 import { convertForTarget, type ConvertDeps } from '../sigma/convert/convert-request.ts';
 import type { ConvertedRule } from '../sigma/convert/convert-rules.ts';
 import { ruleIdOf, storeRules, type StoredRules } from '../sigma/import-rules.ts';
+import { listImports } from '../sigma/sigma-imports.store.ts';
 import { logSourceName } from '../sigma/mappings/map-rule.ts';
 import { canShare, toLogRule } from '../sigma/rule-sets.ts';
 import { levels, type CorrelationRule, type DetectionRule } from '../sigma/rules/rule.ts';
@@ -30,28 +31,28 @@ const noiseMs = 86_400_000;
  */
 export async function planUpdate(deps: UpdateRulesDeps, caller: Caller, id: string): Promise<RuleUpdate> {
   const { source, version, selected, leftOut } = await readSelected(deps, caller, id);
-  const { results, missing } = await storeRules(deps, caller, selected, optionsOf(source, true));
-  const byId = new Map(selected.map((rule) => [ruleIdOf(rule), rule]));
+  const imports = await inOrg(deps.db, caller.orgId, (tx) => listImports(tx, caller.orgId));
+  // What a rule without a detection becomes is known.
+  const known = selected.filter((rule) => imports.has(ruleIdOf(rule)));
+  const created = selected.filter((rule) => isDetection(rule) && !imports.has(ruleIdOf(rule)));
+  const { results, missing } = await storeRules(deps, caller, known, optionsOf(source, true));
+  const changed = new Set(results.filter(({ outcome }) => outcome === 'updated').map(({ ruleId }) => ruleId));
   const noise = await countMatches(deps, caller.orgId, selected);
-  const listChanges = (outcome: string): RuleChange[] =>
-    results
-      .filter((one) => one.outcome === outcome)
-      .map(({ ruleId, name, id: detectionId }) => {
-        const rule = byId.get(ruleId!)!;
-        return {
-          ruleId: ruleId!,
-          name: name ?? ruleId!,
-          level: levelOf(rule),
-          dataset: rule.result.dataset,
-          detectionId: outcome === 'created' ? null : detectionId,
-          matches24h: noise.get(ruleId!) ?? null,
-        };
-      })
+  const describe = (rules: readonly ConvertedRule[]): RuleChange[] =>
+    rules
+      .map((rule) => ({
+        ruleId: ruleIdOf(rule),
+        name: rule.result.title ?? ruleIdOf(rule),
+        level: levelOf(rule),
+        dataset: rule.result.dataset,
+        detectionId: imports.get(ruleIdOf(rule))?.detectionId ?? null,
+        matches24h: noise.get(ruleIdOf(rule)) ?? null,
+      }))
       .toSorted((a, b) => (b.matches24h ?? -1) - (a.matches24h ?? -1));
   return {
     version,
-    created: listChanges('created'),
-    updated: listChanges('updated'),
+    created: describe(created),
+    updated: describe(known.filter((rule) => changed.has(ruleIdOf(rule)))),
     removed: listRemoved(source, missing).map(({ ruleId, detectionId, fields }) => ({
       ruleId,
       detectionId,
@@ -61,6 +62,10 @@ export async function planUpdate(deps: UpdateRulesDeps, caller: Caller, id: stri
     leftOut,
   };
 }
+
+/** Filters, and the parts of correlation rules, are no detections of their own. */
+const isDetection = ({ document, isPart }: ConvertedRule): boolean =>
+  !isPart && document.kind !== 'filter' && document.kind !== 'invalid';
 
 /**
  * Imports the rules of a version, enabled. Fields that the organization edited keep their value. Throws 404, and 409 if the newest version is
