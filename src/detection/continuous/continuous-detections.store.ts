@@ -63,48 +63,78 @@ export async function storeEligibility(tx: Tx, one: Eligibility, now: Date): Pro
   );
 }
 
-/** A detection that is matched with the events of a dataset. */
-export type MatchedDetection = { detectionId: string; revision: number; name: string; query: string };
+/** The definition of a detection at one revision. */
+export type DetectionRevision = { detectionId: string; revision: number };
 
-/** Lists the detections that are matched with a dataset now, at their present revision. */
-export function listMatchedDetections(tx: Tx, orgId: OrgId, dataset: string): Promise<MatchedDetection[]> {
-  return queryRows<MatchedDetection>(tx)`
-    select a.id as "detectionId", a.revision, a.name, a.detection_query as query
-    from continuous_detections c join agents a on a.organization_id = c.organization_id and a.id = c.detection_id and a.revision = c.revision
-      join schedules s on s.organization_id = a.organization_id and s.detection_id = a.id
-    where c.organization_id = ${orgId} and c.dataset = ${dataset} and c.paused_at is null and ${isContinuous} and s.connection_id is null
-    order by a.id`;
+/** The detections that are matched with a dataset now, at their present revision. */
+const matchedDetections = (orgId: OrgId, dataset: string) => sql`
+  continuous_detections c join agents a on a.organization_id = c.organization_id and a.id = c.detection_id and a.revision = c.revision
+    join schedules s on s.organization_id = a.organization_id and s.detection_id = a.id
+  where c.organization_id = ${orgId} and c.dataset = ${dataset} and c.paused_at is null and ${isContinuous} and s.connection_id is null`;
+
+/** Returns a text that differs whenever a dataset is matched with other detections or revisions. Null: with none. */
+export async function readMatchedKey(tx: Tx, orgId: OrgId, dataset: string): Promise<string | null> {
+  const found = await queryRow<{ key: string | null }>(tx)`
+    select md5(string_agg(a.id || ':' || a.revision, ',' order by a.id)) as key from ${matchedDetections(orgId, dataset)}`;
+  return found?.key ?? null;
 }
 
-/** Events of a window that match a detection. */
-export type MatchCount = { detectionId: string; events: number };
+/** Lists the detections that are matched with a dataset. */
+export const listMatchedDetections = (tx: Tx, orgId: OrgId, dataset: string): Promise<DetectionRevision[]> =>
+  queryRows<DetectionRevision>(tx)`
+    select a.id as "detectionId", a.revision from ${matchedDetections(orgId, dataset)} order by a.id`;
 
-/**
- * Counts what detections matched in a window that begins at `from`, per minute of slot time. Pauses those that matched more than `perMinuteMax` in
- * this minute, and returns them with their count.
- */
+/** Returns the queries of detections at these revisions. */
+export const listQueries = (
+  tx: Tx,
+  orgId: OrgId,
+  revisions: readonly DetectionRevision[],
+): Promise<(DetectionRevision & { query: string })[]> =>
+  queryRows<DetectionRevision & { query: string }>(tx)`
+    select v.agent_id as "detectionId", v.revision, v.definition::json ->> 'detectionQuery' as query
+    from agent_revisions v join ${unnestRevisions(revisions)} on v.agent_id = r.detection_id and v.revision = r.revision
+    where v.organization_id = ${orgId}`;
+
+const unnestRevisions = (revisions: readonly DetectionRevision[]) => sql`
+  unnest(${revisions.map(({ detectionId }) => detectionId)}::uuid[], ${revisions.map(({ revision }) => revision)}::int[])
+    as r (detection_id, revision)`;
+
+/** Notes that detections are matched from a time on, unless they have been before. */
+export async function noteMatchedFrom(
+  tx: Tx,
+  orgId: OrgId,
+  { revisions, from }: { revisions: readonly DetectionRevision[]; from: Date },
+): Promise<void> {
+  await sql`
+    update continuous_detections c set matched_from = ${from} from ${unnestRevisions(revisions)}
+    where c.organization_id = ${orgId} and c.detection_id = r.detection_id and c.revision = r.revision and c.matched_from is null`.execute(
+    tx,
+  );
+}
+
+/** The number of events of a window that match a detection. */
+export type MatchCount = DetectionRevision & { events: number };
+
+/** A detection that matched too many events in a minute of slot time, and their number. */
+export type PausedDetection = { detectionId: string; name: string; events: number };
+
+/** Counts what detections matched, per minute of slot time. Pauses those that matched more than `perMinuteMax` in this minute, and returns them. */
 export async function countMatches(
   tx: Tx,
   orgId: OrgId,
-  {
-    matched,
-    from,
-    now,
-    perMinuteMax,
-  }: { matched: readonly (MatchedDetection & MatchCount)[]; from: Date; now: Date; perMinuteMax: number },
-): Promise<MatchCount[]> {
-  if (matched.length === 0) return [];
+  { matches, now, perMinuteMax }: { matches: readonly MatchCount[]; now: Date; perMinuteMax: number },
+): Promise<PausedDetection[]> {
+  if (matches.length === 0) return [];
   const inMinute = sql`case when c.minute_at = date_trunc('minute', ${now}::timestamptz) then c.minute_events else 0 end + m.events`;
-  const counted = await queryRows<MatchCount & { paused: boolean }>(tx)`
-    update continuous_detections c set matched_from = coalesce(c.matched_from, ${from}), minute_at = date_trunc('minute', ${now}::timestamptz),
-      minute_events = ${inMinute}, events = c.events + m.events,
-      matched_at = case when m.events > 0 then ${now} else c.matched_at end,
+  const counted = await queryRows<PausedDetection & { paused: boolean }>(tx)`
+    update continuous_detections c set minute_at = date_trunc('minute', ${now}::timestamptz), minute_events = ${inMinute},
+      events = c.events + m.events, matched_at = ${now},
       paused_at = case when ${inMinute} > ${perMinuteMax} then ${now}::timestamptz end
-    from unnest(${matched.map(({ detectionId }) => detectionId)}::uuid[], ${matched.map(({ revision }) => revision)}::int[],
-      ${matched.map(({ events }) => events)}::int[]) as m (detection_id, revision, events)
+    from unnest(${matches.map(({ detectionId }) => detectionId)}::uuid[], ${matches.map(({ revision }) => revision)}::int[],
+        ${matches.map(({ events }) => events)}::int[]) as m (detection_id, revision, events)
+      join agents a on a.organization_id = ${orgId} and a.id = m.detection_id
     where c.organization_id = ${orgId} and c.detection_id = m.detection_id and c.revision = m.revision
-      and (m.events > 0 or c.matched_from is null)
-    returning c.detection_id as "detectionId", c.minute_events as events, c.paused_at is not null as paused`;
+    returning c.detection_id as "detectionId", a.name, c.minute_events as events, c.paused_at is not null as paused`;
   return counted.filter(({ paused }) => paused);
 }
 

@@ -1,53 +1,66 @@
-import { LRUCache } from 'lru-cache';
 import { inOrg } from '../../platform/db/db.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import { inspectQuery } from '../log-query/search/inspect-query.ts';
-import { matchLogs, planMatches, type MatchedRules } from '../log-query/search/match-logs.ts';
+import { createLogRuleSet, findMatches, planMatches, type LogRuleSet } from '../log-query/search/match-logs.ts';
 import { searchLogs, type SearchLogsDeps } from '../log-query/search/search-logs.ts';
 import type { TimeRange } from '../scheduling/timeline.ts';
 import { SiemError, type QueryWindow } from '../siem/connector.ts';
 import { digestQuery, listRuleQueries } from '../sigma/sigma-imports.store.ts';
-import type { MatchCount, MatchedDetection } from './continuous-detections.store.ts';
+import {
+  listMatchedDetections,
+  listQueries,
+  type DetectionRevision,
+  type MatchCount,
+} from './continuous-detections.store.ts';
 import { planFilter, planSigmaRule, type EventRule } from './plan-rules.ts';
 
-/** The conditions of the detections of a dataset, compiled once until one of them changes. */
-type RuleIndex = { detections: readonly MatchedDetection[]; rules: readonly (EventRule | undefined)[]; key: string };
+/** A detection with its condition. `query` is the query that decides about events for which the condition is true. Null: the condition decides. */
+type IndexedDetection = DetectionRevision & { condition: EventRule['rule'] | undefined; query: string | null };
 
-/** The indexes of the datasets that this process has matched last. */
-export type RuleIndexes = LRUCache<string, RuleIndex>;
+/** The detections of a dataset, whose conditions are prepared once until one of them changes. */
+export type RuleIndex = {
+  /** What `readMatchedKey` returned. */
+  key: string;
+  detections: readonly IndexedDetection[];
+  /** The detections with a condition, in the order of the rules of the set. */
+  conditional: readonly IndexedDetection[];
+  ruleSet: LogRuleSet;
+};
 
-const datasetsMax = 500;
+/** A dataset of an organization. */
+export type DatasetKey = { orgId: OrgId; dataset: string };
 
-export const createRuleIndexes = (): RuleIndexes => new LRUCache({ max: datasetsMax });
-
-type Dataset = { orgId: OrgId; dataset: string };
-
-/** Returns the index of detections, which are in the same order whenever they are the same. */
-async function findIndex(
+/** Reads the detections of a dataset. Those of an earlier index that have not changed are taken from it. */
+export async function readIndex(
   deps: SearchLogsDeps,
-  indexes: RuleIndexes,
-  { orgId, dataset }: Dataset,
-  detections: readonly MatchedDetection[],
+  { orgId, dataset }: DatasetKey,
+  key: string,
+  earlier: RuleIndex | undefined,
 ): Promise<RuleIndex> {
-  const place = `${orgId}/${dataset}`;
-  const key = detections.map(({ detectionId, revision }) => `${detectionId}:${revision}`).join();
-  const known = indexes.get(place);
-  if (known?.key === key) return known;
-  const ruleQueries = await inOrg(deps.db, orgId, (tx) => listRuleQueries(tx, orgId, dataset));
-  const rules: (EventRule | undefined)[] = [];
-  for (const { query } of detections) {
+  const known = new Map(earlier?.detections.map((one) => [idOf(one), one]));
+  const { revisions, added, ruleQueries } = await inOrg(deps.db, orgId, async (tx) => {
+    const revisions = await listMatchedDetections(tx, orgId, dataset);
+    const unknown = revisions.filter((one) => !known.has(idOf(one)));
+    const added = unknown.length > 0 ? await listQueries(tx, orgId, unknown) : [];
+    const digests = added.map(({ query }) => digestQuery(query));
+    const ruleQueries = added.length > 0 ? await listRuleQueries(tx, orgId, dataset, digests) : new Map();
+    return { revisions, added, ruleQueries };
+  });
+  for (const { query, ...revision } of added) {
     const ruleQuery = ruleQueries.get(digestQuery(query));
-    rules.push((ruleQuery && planSigmaRule(ruleQuery)) ?? (await readFilter(deps, orgId, dataset, query)));
+    const rule = (ruleQuery && planSigmaRule(ruleQuery)) ?? (await readFilter(deps, { orgId, dataset }, query));
+    known.set(idOf(revision), { ...revision, condition: rule?.rule, query: rule?.isExact ? null : query });
   }
-  const index = { detections, rules, key };
-  indexes.set(place, index);
-  return index;
+  const detections = revisions.flatMap((one) => known.get(idOf(one)) ?? []);
+  const conditional = detections.filter(({ condition }) => condition !== undefined);
+  return { key, detections, conditional, ruleSet: createLogRuleSet(conditional.map(({ condition }) => condition!)) };
 }
+
+const idOf = ({ detectionId, revision }: DetectionRevision): string => `${detectionId}:${revision}`;
 
 async function readFilter(
   deps: SearchLogsDeps,
-  orgId: OrgId,
-  dataset: string,
+  { orgId, dataset }: DatasetKey,
   query: string,
 ): Promise<EventRule | undefined> {
   const { inspection } = await inspectQuery(deps, orgId, query);
@@ -56,45 +69,60 @@ async function readFilter(
 }
 
 /**
- * Returns the detections with the number of their events in a window by arrival. The events are read once for all detections. Those whose condition
- * is true of more events than their query returns are searched, but only if it is true of one. `onSearch` is called before each search.
+ * Returns the detections that match events of a window by arrival, with the number of these events. The events are read once for all detections.
+ * A detection whose query decides is searched, but only if its condition is true of an event. `onSearch` is called before each search.
  */
 export async function matchEvents(
   deps: SearchLogsDeps,
-  indexes: RuleIndexes,
-  { window, detections, ...dataset }: Dataset & { window: TimeRange; detections: readonly MatchedDetection[] },
+  { detections, conditional, ruleSet }: RuleIndex,
+  { orgId, dataset, window }: DatasetKey & { window: TimeRange },
   onSearch: () => Promise<void>,
 ): Promise<MatchCount[]> {
-  const { orgId } = dataset;
-  const { rules } = await findIndex(deps, indexes, dataset, detections);
   const queryWindow: QueryWindow = { ...window, clock: 'ingest' };
-  const found = await matchRules(deps, { ...dataset, window: queryWindow }, rules);
-  const counts: MatchCount[] = [];
-  for (const [index, { detectionId, query }] of detections.entries()) {
-    const result = found?.[index];
-    const isExact = result !== undefined && result !== null && rules[index]?.isExact === true;
-    if (isExact || result?.total === 0) {
-      counts.push({ detectionId, events: result!.total });
-      continue;
-    }
+  const found = await findConditions(deps, { orgId, dataset, window: queryWindow }, ruleSet);
+  const events = new Map(conditional.map((one, index) => [one, found?.get(index)]));
+  const isDecided = (one: IndexedDetection): boolean =>
+    found !== undefined && events.has(one) && (one.query === null || !events.get(one));
+  const counts = detections.flatMap((one) =>
+    isDecided(one) && events.get(one) ? [{ ...toRevision(one), events: events.get(one)! }] : [],
+  );
+  const undecided = await withQueries(
+    deps,
+    orgId,
+    detections.filter((one) => !isDecided(one)),
+  );
+  for (const { query, ...revision } of undecided) {
     await onSearch();
-    counts.push({ detectionId, events: await countEvents(deps, orgId, query, queryWindow) });
+    const matched = await countEvents(deps, orgId, query, queryWindow);
+    if (matched > 0) counts.push({ ...revision, events: matched });
   }
   return counts;
 }
 
-/** Evaluates the conditions on the events of a window. Returns undefined for each without one, and for all if they cannot be evaluated together. */
-async function matchRules(
+const toRevision = ({ detectionId, revision }: DetectionRevision): DetectionRevision => ({ detectionId, revision });
+
+/** Returns the queries of detections. Those whose condition decides are read, because the index does not have them. */
+async function withQueries(
+  { db }: SearchLogsDeps,
+  orgId: OrgId,
+  detections: readonly IndexedDetection[],
+): Promise<(DetectionRevision & { query: string })[]> {
+  const known = detections.flatMap((one) => (one.query === null ? [] : { ...toRevision(one), query: one.query }));
+  const others = detections.filter(({ query }) => query === null);
+  return others.length === 0 ? known : [...known, ...(await inOrg(db, orgId, (tx) => listQueries(tx, orgId, others)))];
+}
+
+/** Returns the number of events for which each condition is true, by its index in the set. Undefined if they cannot be evaluated together. */
+async function findConditions(
   deps: SearchLogsDeps,
-  { orgId, ...input }: Dataset & { window: QueryWindow },
-  rules: readonly (EventRule | undefined)[],
-): Promise<(MatchedRules[number] | undefined)[] | undefined> {
-  const known = rules.flatMap((one) => one?.rule ?? []);
-  if (known.length === 0) return undefined;
+  { orgId, ...input }: DatasetKey & { window: QueryWindow },
+  ruleSet: LogRuleSet,
+): Promise<Map<number, number> | undefined> {
+  if (ruleSet.rules.length === 0) return new Map();
   try {
     const plan = await planMatches(deps, orgId, input, new AbortController().signal);
-    const results = plan && (await matchLogs(deps, orgId, plan, known))[Symbol.iterator]();
-    return results && rules.map((one) => (one ? results.next().value : undefined));
+    const found = plan && (await findMatches(deps, orgId, plan, ruleSet));
+    return found && new Map([...found].map(([index, rows]) => [index, rows?.length ?? rowsMax]));
   } catch (error) {
     // A value or the size of the events makes the evaluation fail. Then each detection is searched alone.
     if (error instanceof SiemError && error.failure.blame !== 'service') return undefined;

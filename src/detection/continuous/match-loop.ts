@@ -1,20 +1,15 @@
+import { LRUCache } from 'lru-cache';
 import { inOrg, type Tx } from '../../platform/db/db.ts';
 import { runLoop } from '../../platform/lib/concurrency/loop.ts';
 import type { Logger } from '../../platform/lib/logging/logger.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import { emitEvents } from '../../platform/notifications/emit-events.ts';
 import type { SearchLogsDeps } from '../log-query/search/search-logs.ts';
-import {
-  countMatches,
-  listMatchedDetections,
-  type MatchCount,
-  type MatchedDetection,
-} from './continuous-detections.store.ts';
-import { createRuleIndexes, matchEvents, type RuleIndexes } from './match-events.ts';
+import { countMatches, noteMatchedFrom, readMatchedKey, type PausedDetection } from './continuous-detections.store.ts';
+import { matchEvents, readIndex, type RuleIndex } from './match-events.ts';
 import {
   advancePosition,
   claimDatasetAcrossOrgs,
-  deletePosition,
   findNextWindow,
   listWaitingOrgsAcrossOrgs,
   MatchLostError,
@@ -30,6 +25,7 @@ export type MatchDeps = SearchLogsDeps & { log: Logger; config: { continuousPerM
 /** Events that are matched together, about. */
 const eventsMax = 50_000;
 const idleMs = 500;
+const checkMs = 2000;
 const requeueMs = 5000;
 const retryMs = 5000;
 
@@ -39,16 +35,31 @@ const retryMs = 5000;
  */
 export function matchLoop(deps: MatchDeps, signal: AbortSignal): Promise<void> {
   const indexes = createRuleIndexes();
-  let requeuedAt = -Infinity;
+  const check = atMostEvery(checkMs, async () => {
+    while (!signal.aborted && (await checkNewDetections(deps)));
+  });
+  const requeue = atMostEvery(requeueMs, () => requeueLeftWindows(deps));
   return runLoop({ name: 'match', idleMs, signal, log: deps.log }, async () => {
-    const hasNew = await checkNewDetections(deps);
-    if (performance.now() - requeuedAt > requeueMs) {
-      requeuedAt = performance.now();
-      await requeueLeftWindows(deps);
-    }
-    return (await matchNext(deps, indexes)) || hasNew;
+    await check();
+    await requeue();
+    return matchNext(deps, indexes);
   });
 }
+
+/** Returns a function that calls another unless it did so in the last `ms`. `calledAt` is when it did, by `performance.now()`. */
+function atMostEvery(ms: number, call: () => Promise<void>, calledAt = -Infinity): () => Promise<void> {
+  return async () => {
+    if (performance.now() - calledAt < ms) return;
+    calledAt = performance.now();
+    await call();
+  };
+}
+
+/** What this process knows of the datasets that it has matched last. */
+type RuleIndexes = LRUCache<string, RuleIndex>;
+
+const createRuleIndexes = (): RuleIndexes =>
+  new LRUCache({ max: 5000, maxSize: 50_000, sizeCalculation: ({ detections }) => detections.length + 1 });
 
 /** Does the work of the loop until nothing waits. Tests and the demo use it to step slot time. */
 export async function matchWaiting(deps: MatchDeps): Promise<void> {
@@ -82,52 +93,38 @@ async function matchNext(deps: MatchDeps, indexes: RuleIndexes): Promise<boolean
 async function matchDataset(deps: MatchDeps, indexes: RuleIndexes, claim: MatchClaim): Promise<void> {
   const { db, clock } = deps;
   const { orgId, dataset } = claim;
-  const { detections, window } = await inOrg(db, orgId, async (tx) => ({
-    detections: await listMatchedDetections(tx, orgId, dataset),
+  const { key, window } = await inOrg(db, orgId, async (tx) => ({
+    key: await readMatchedKey(tx, orgId, dataset),
     window: await findNextWindow(tx, claim, eventsMax),
   }));
-  if (detections.length === 0) return inOrg(db, orgId, (tx) => deletePosition(tx, claim));
-  const renew = (): Promise<void> => inOrg(db, orgId, (tx) => renewDataset(tx, claim));
-  const counts = window.isEmpty
-    ? []
-    : await matchEvents(deps, indexes, { orgId, dataset, window, detections }, throttle(renew));
-  const matched = counts.map((count, index) => ({ ...detections[index]!, ...count }));
+  const place = `${orgId}/${dataset}`;
+  const known = indexes.get(place);
+  const index = key === null || known?.key === key ? known : await readIndex(deps, claim, key, known);
+  const renew = atMostEvery(renewMs, () => inOrg(db, orgId, (tx) => renewDataset(tx, claim)), performance.now());
+  const isMatched = key !== null && !window.isEmpty;
+  const matches = isMatched ? await matchEvents(deps, index!, { orgId, dataset, window }, renew) : [];
   await inOrg(db, orgId, async (tx) => {
     await advancePosition(tx, claim, window.to);
+    if (index !== known) await noteMatchedFrom(tx, orgId, { revisions: index!.detections, from: window.from });
     const now = clock();
     const perMinuteMax = deps.config.continuousPerMinute;
-    const paused = await countMatches(tx, orgId, { matched, from: window.from, now, perMinuteMax });
+    const paused = await countMatches(tx, orgId, { matches, now, perMinuteMax });
     const pausedIds = new Set(paused.map(({ detectionId }) => detectionId));
-    const matches = matched.filter(({ detectionId, events }) => events > 0 && !pausedIds.has(detectionId));
-    await insertMatchedWindows(tx, orgId, { window, matches, now });
-    await emitPaused(tx, orgId, { paused, detections, perMinuteMax, now });
+    const followed = matches.filter(({ detectionId }) => !pausedIds.has(detectionId));
+    await insertMatchedWindows(tx, orgId, { window, matches: followed, now });
+    await emitPaused(tx, orgId, { paused, perMinuteMax, now });
   });
+  if (index) indexes.set(place, index);
 }
 
 const renewMs = 10_000;
 
-/** Returns a function that calls another at most once in ten seconds. */
-function throttle(renew: () => Promise<void>): () => Promise<void> {
-  let renewedAt = performance.now();
-  return async () => {
-    if (performance.now() - renewedAt < renewMs) return;
-    renewedAt = performance.now();
-    await renew();
-  };
-}
-
-type Paused = {
-  paused: readonly MatchCount[];
-  detections: readonly MatchedDetection[];
-  perMinuteMax: number;
-  now: Date;
-};
+type Paused = { paused: readonly PausedDetection[]; perMinuteMax: number; now: Date };
 
 /** Emits `continuous.paused` for detections that matched more events than the limit. Their slots examine what was not stored. */
-async function emitPaused(tx: Tx, orgId: OrgId, { paused, detections, perMinuteMax, now }: Paused): Promise<void> {
+async function emitPaused(tx: Tx, orgId: OrgId, { paused, perMinuteMax, now }: Paused): Promise<void> {
   await emitEvents(tx, paused.length > 0 ? [orgId] : [], ['continuous.paused'], () =>
-    paused.map(({ detectionId, events }) => {
-      const name = detections.find((one) => one.detectionId === detectionId)!.name;
+    paused.map(({ detectionId, name, events }) => {
       const data = { organizationId: orgId, detectionId, name, events, perMinuteMax, at: now.toISOString() };
       return { orgId, type: 'continuous.paused', resourceId: detectionId, revision: now.getTime(), data, detectionId };
     }),

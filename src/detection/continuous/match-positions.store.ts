@@ -61,13 +61,6 @@ export async function releaseDataset(tx: Tx, { orgId, dataset, worker }: MatchCl
     where organization_id = ${orgId} and dataset = ${dataset} and worker = ${worker}`.execute(tx);
 }
 
-/** Deletes the position of a dataset with which no detection is matched any more. */
-export async function deletePosition(tx: Tx, { orgId, dataset, worker }: MatchClaim): Promise<void> {
-  await sql`delete from match_positions where organization_id = ${orgId} and dataset = ${dataset} and worker = ${worker}`.execute(
-    tx,
-  );
-}
-
 const segmentsMax = 1000;
 
 /**

@@ -27,7 +27,7 @@ export type EventRule = { rule: LogRule; isExact: boolean };
 
 /** Returns the condition of an imported Sigma rule. Undefined if its query must be read instead. */
 export const planSigmaRule = (ruleQuery: RuleQuery): EventRule | undefined =>
-  canShare(ruleQuery) ? { rule: toLogRule(ruleQuery), isExact: true } : undefined;
+  canShare(ruleQuery) ? { rule: { ...toLogRule(ruleQuery), columns: [], constants: {} }, isExact: true } : undefined;
 
 /** Returns the condition that the filter of a query stands for. Undefined: every event may match. */
 export function planFilter(filter: EventFilter): EventRule | undefined {

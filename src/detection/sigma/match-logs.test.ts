@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { startLogStore } from '../../../test/support/detection/log-store.ts';
 import { event, expression, fieldNames } from '../../../test/support/detection/sigma/sigma-fuzz.ts';
-import { matchLogs, planMatches } from '../log-query/search/match-logs.ts';
+import { createLogRuleSet, matchLogs, planMatches } from '../log-query/search/match-logs.ts';
 import type { Expression, ValueTest } from '../matching/expression.ts';
 import type { QueryWindow, SearchResult } from '../siem/connector.ts';
 import type { RuleQuery } from '../siem/dialects/dialect.ts';
@@ -28,7 +28,7 @@ async function expectSame(
   queries: RuleQuery[],
 ): Promise<SearchResult[]> {
   const plan = await planMatches(store.deps, orgId, { dataset: 'd', window }, signal);
-  const results = await matchLogs(store.deps, orgId, plan!, queries.map(toLogRule));
+  const results = await matchLogs(store.deps, orgId, plan!, createLogRuleSet(queries.map(toLogRule)));
   for (const [index, query] of queries.entries()) {
     const sql = duckdb.writeRule(query);
     const { ms: _ms, kinds: _kinds, ...alone } = await store.search(orgId, sql, window);
@@ -168,7 +168,12 @@ test('a rule with too many rows has no result, and the others keep theirs', asyn
   const equals = (text: string): RuleQuery =>
     ruleQuery({ kind: 'match', field: 'f', test: { kind: 'text', cased: false, pattern: [{ text }] } });
   const plan = await planMatches(store.deps, org, { dataset: 'd', window }, signal);
-  const [many, one] = await matchLogs(store.deps, org, plan!, [equals('OTHER'), equals('seven')].map(toLogRule));
+  const [many, one] = await matchLogs(
+    store.deps,
+    org,
+    plan!,
+    createLogRuleSet([equals('OTHER'), equals('seven')].map(toLogRule)),
+  );
   expect([many, one?.total]).toEqual([null, 1]);
 });
 

@@ -4,9 +4,11 @@ import { inOrg } from '../../platform/db/db.ts';
 import { createSharedCalls, type SharedCalls } from '../../platform/lib/concurrency/shared-calls.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import {
+  createLogRuleSet,
   matchLogs,
   planMatches,
   type LogRule,
+  type LogRuleSet,
   type MatchedRules,
   type MatchPlan,
 } from '../log-query/search/match-logs.ts';
@@ -144,22 +146,22 @@ async function runSet(deps: SearchLogsDeps, orgId: OrgId, plan: MatchPlan): Prom
   const queries = await inOrg(deps.db, orgId, (tx) => listRuleQueries(tx, orgId, plan.dataset));
   const rules = [...queries].filter(([, query]) => canShare(query));
   if (rules.length < rulesMin) return undefined;
-  const logRules = rules.map(([, query]) => toLogRule(query));
-  const results = await matchWindow(deps, orgId, { plan, rules: logRules }, 0);
+  const ruleSet = createLogRuleSet(rules.map(([, query]) => toLogRule(query)));
+  const results = await matchWindow(deps, orgId, { plan, ruleSet }, 0);
   return results && new Map(rules.map(([digest], index) => [digest, results[index]!]));
 }
 
-type Matching = { plan: MatchPlan; rules: readonly LogRule[] };
+type Matching = { plan: MatchPlan; ruleSet: LogRuleSet };
 
 /** Evaluates rules on a window, or on its halves if it has too many events. Returns undefined if the smallest part fails as well. */
 async function matchWindow(
   deps: SearchLogsDeps,
   orgId: OrgId,
-  { plan, rules }: Matching,
+  { plan, ruleSet }: Matching,
   depth: number,
 ): Promise<MatchedRules | undefined> {
   try {
-    return await matchLogs(deps, orgId, plan, rules);
+    return await matchLogs(deps, orgId, plan, ruleSet);
   } catch (error) {
     if (!(error instanceof SiemError)) throw error;
     const { window, dataset } = plan;
@@ -172,7 +174,7 @@ async function matchWindow(
       { ...window, from: middle },
     ]) {
       const part = await planMatches(deps, orgId, { dataset, window: half }, neverAborted);
-      const found = part && (await matchWindow(deps, orgId, { plan: part, rules }, depth + 1));
+      const found = part && (await matchWindow(deps, orgId, { plan: part, ruleSet }, depth + 1));
       if (!found) return undefined;
       all = all ? all.map((one, index) => joinResults(one, found[index]!)) : found;
     }
@@ -194,9 +196,9 @@ function joinResults(first: SearchResult | null, second: SearchResult | null): S
   };
 }
 
-/** Returns whether a window is final: no event can appear in it any more, so all runs of a slot read the same events. */
+/** Returns whether a window is a slot's and final: no event can appear in it any more, so all runs of a slot read the same events. */
 const isSealed = ({ clock, to, ingestedBefore }: QueryWindow): boolean =>
-  clock === 'ingest' || (clock === 'slot' && ingestedBefore?.getTime() === to.getTime());
+  clock === 'slot' && ingestedBefore?.getTime() === to.getTime();
 
 /** Returns whether a rule can run in a set. In a query, a path that begins like the table or its CTE refers to that table. */
 export const canShare = ({ table, fields }: RuleQuery): boolean =>

@@ -61,12 +61,18 @@ export async function listRuleDatasets(tx: Tx, orgId: OrgId): Promise<Map<string
   return new Map(rows.map(({ digest, dataset }) => [digest, dataset]));
 }
 
-/** Returns what the queries of a dataset's scheduled rules were written from, by the digest of the query. */
-export async function listRuleQueries(tx: Tx, orgId: OrgId, dataset: string): Promise<Map<string, RuleQuery>> {
+/** Returns what the queries of a dataset's scheduled rules were written from, by the digest of the query. `digests`: of these queries only. */
+export async function listRuleQueries(
+  tx: Tx,
+  orgId: OrgId,
+  dataset: string,
+  digests?: readonly string[],
+): Promise<Map<string, RuleQuery>> {
   const rows = await queryRows<{ digest: string; ruleQuery: string }>(tx)`
     select i.query_digest as digest, i.rule_query as "ruleQuery"
     from sigma_imports i join schedules s on s.organization_id = i.organization_id and s.detection_id = i.detection_id
-    where i.organization_id = ${orgId} and s.active and i.dataset = ${dataset} order by i.rule_id`;
+    where i.organization_id = ${orgId} and s.active and i.dataset = ${dataset}
+      and (${digests === undefined} or i.query_digest = any(${digests ?? []}::text[])) order by i.rule_id`;
   return new Map(rows.map(({ digest, ruleQuery }) => [digest, JSON.parse(ruleQuery) as RuleQuery]));
 }
 

@@ -11,6 +11,7 @@ import {
   type WindowRows,
   type MaintenanceJob,
   type MatchJob,
+  type MatchSet,
   type QueryEnd,
   type QueryJob,
   type WindowsJob,
@@ -41,8 +42,12 @@ export type LogEngine = {
   /** Returns what a query reads. Throws unless it is a single SELECT within the allow-lists. Results are cached by query text. */
   inspect: (organization: string, sql: string, options?: RunOptions) => Promise<Inspection>;
   query: (organization: string, job: QueryJob, options: RunOptions) => Promise<QueryResult>;
-  /** Returns `{rule, rows}` for each rule of the job that matches. */
-  match: (organization: string, job: MatchJob, options: RunOptions) => Promise<QueryResult>;
+  /** Returns `{rule, rows}` for each rule of the set that matches. Sends the set only if the engine does not have it. */
+  match: (
+    organization: string,
+    job: Omit<MatchJob, 'set' | 'setKey'> & { set: MatchSet & { key: string } },
+    options: RunOptions,
+  ) => Promise<QueryResult>;
   /** Returns the results of the first windows, in order: all, or those before a window that fails or exceeds the limits of the job. */
   windows: (organization: string, job: WindowsJob, options: RunOptions) => Promise<QueryResult[]>;
   /** Returns the results of the queries of a batch, in order. */
@@ -99,8 +104,10 @@ export function createEngine(options: EngineOptions): LogEngine {
       const { rows, end } = await submit(organization, { ...run, message: (id) => ({ kind: 'query', id, job }) });
       return formatTimes({ rows, ...end });
     },
-    async match(organization, job, run) {
-      const { rows, end } = await submit(organization, { ...run, message: (id) => ({ kind: 'match', id, job }) });
+    async match(organization, { set: { key: setKey, ...set }, ...rest }, run) {
+      const match = (job: MatchJob) => submit(organization, { ...run, message: (id) => ({ kind: 'match', id, job }) });
+      const known = await match({ ...rest, setKey });
+      const { rows, end } = known.end.isSetUnknown ? await match({ ...rest, setKey, set }) : known;
       for (const matched of rows as { rows: QueryRow[] | null }[])
         if (matched.rows) formatTimes({ rows: matched.rows, times: end.times });
       return { rows, ...end };

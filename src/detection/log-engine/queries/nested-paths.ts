@@ -9,8 +9,8 @@ import { isLambda, isNode, nodesOf, walkTree, type TreeNode } from '../parse-tre
 /** The expression that replaces the column reference with these names in a query. */
 export type ColumnReplacement = { names: string[]; sql: SqlText };
 
-/** A dotted name that no event ever had. `hint` ends the sentence that reports it. */
-export type UnknownPath = { name: string; hint: string };
+/** A dotted name that no event ever had. `hint` returns the end of the sentence that reports it. */
+export type UnknownPath = { name: string; hint: () => string };
 
 type Names = {
   /** The columns of the datasets that the query reads. */
@@ -73,7 +73,7 @@ function pathSql(qualifier: string | undefined, path: string[], context: Context
     if (flat) return duck`${prefix}${quoteIdentifier(flat.name)}`;
     const isUnknown = qualifier === undefined && context.unknownHeads.has(path[0]!.toLowerCase());
     if (!isUnknown && !field) return undefined;
-    unknown.push({ name: path.join('.'), hint: didYouMean(path.join('.'), listAllPaths(fields, '')) });
+    unknown.push({ name: path.join('.'), hint: () => didYouMean(path.join('.'), listAllPaths(fields, '')) });
     return duck`NULL`;
   }
   const column = duck`${prefix}${quoteIdentifier(field.name)}`;
@@ -85,7 +85,7 @@ function pathSql(qualifier: string | undefined, path: string[], context: Context
       : extraction;
   if (flat) return duck`${prefix}${quoteIdentifier(flat.name)}`;
   const name = path.join('.');
-  unknown.push({ name, hint: didYouMean(name, listAllPaths(field.nested, `${field.name}.`)) });
+  unknown.push({ name, hint: () => didYouMean(name, listAllPaths(field.nested, `${field.name}.`)) });
   return duck`NULL`;
 }
 

@@ -31,17 +31,19 @@ type MatchRule = {
   constants: Readonly<Record<string, string>>;
 };
 
+/** Expressions that are evaluated together. `textField` is the field that is the text of the event. */
+export type MatchSet = { textField: number | null; rules: MatchRule[] };
+
 /**
- * Expressions to evaluate on the rows of a query. The query returns `_id`, `_time` and texts. `fields` are the positions of the texts of each field
- * in its result, by priority. A rule that matches more than `rowsMax` rows has no result, nor have the rules with the most rows if all of
- * them together exceed `bytesMax`.
+ * The evaluation of a set on the rows of a query, which returns `_id`, `_time` and texts. `fields` are the positions of the texts of each field
+ * in its result, by priority. The engine remembers sets by `setKey`: without `set` it evaluates the one that it got before. A rule that matches
+ * more than `rowsMax` rows has no result, nor have the rules with the most rows if all of them together exceed `bytesMax`.
  */
 export type MatchJob = {
   query: QueryJob;
   fields: number[][];
-  /** The field that is the text of the event. */
-  textField: number | null;
-  rules: MatchRule[];
+  setKey: string;
+  set?: MatchSet;
   rowsMax: number;
   bytesMax: number;
 };
@@ -81,7 +83,7 @@ export type ToChild =
 
 /**
  * `times` are the columns whose times an engine process sends in microseconds since 1970. `failedValues` describes the first expression that
- * failed on a row and was taken as NULL.
+ * failed on a row and was taken as NULL. `isSetUnknown`: the engine does not have the set of a `MatchJob` any more, and evaluated nothing.
  */
 export type QueryEnd = {
   total: number;
@@ -89,6 +91,7 @@ export type QueryEnd = {
   columns: string[];
   times?: string[] | undefined;
   failedValues?: string;
+  isSetUnknown?: true;
 };
 
 /** Messages from an engine process to the service. */

@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { DuckDBConnection, DuckDBDataChunk, DuckDBResult } from '@duckdb/node-api';
 import { createFieldRow, type FieldRow } from '../../matching/field-row.ts';
@@ -7,7 +6,7 @@ import { serializeTree } from '../parse-tree.ts';
 import { duck } from '../sql/sql-text.ts';
 import { toCell } from './result-values.ts';
 import { estimateBytes, prepareQuery, sortByKey, type SendRows } from './run-query.ts';
-import type { MatchJob, QueryEnd } from './protocol.ts';
+import type { MatchJob, MatchSet, QueryEnd } from './protocol.ts';
 
 type Row = Record<string, unknown>;
 
@@ -19,27 +18,39 @@ const timeColumn = 1;
 /** The rows to which the set adapts, from the chunks 1, 4, 16 and so on. */
 const sampleRows = 256;
 
+/** A compiled set, and what its rules return of a row. */
+type CompiledSet = { set: RuleSet; rules: Pick<MatchSet['rules'][number], 'columns' | 'constants'>[] };
+
 /**
- * The sets that this process has evaluated last, by their rules. Compiling thousands of rules takes longer than matching the few events of a batch,
+ * The sets that this process has evaluated last, by their key. Compiling thousands of rules takes longer than matching the few events of a batch,
  * and a set that stays goes on adapting to the events.
  */
-const compiledSets = new LRUCache<string, RuleSet>({ max: 2 });
+const compiledSets = new LRUCache<string, CompiledSet>({
+  max: 20,
+  maxSize: 12_000,
+  sizeCalculation: ({ rules }) => rules.length + 1,
+});
 
-function findRuleSet({ rules, textField }: MatchJob): RuleSet {
+function findSet({ setKey, set }: MatchJob): CompiledSet | undefined {
+  const known = compiledSets.get(setKey);
+  if (known || !set) return known;
+  const { textField, rules } = set;
   const conditions = rules.map(({ where }) => where);
-  const key = hash('sha256', JSON.stringify([textField, conditions]));
-  const known = compiledSets.get(key);
-  if (known) return known;
-  const set = compileRuleSet(conditions, (field) => (field === null ? textField! : Number(field)));
-  compiledSets.set(key, set);
-  return set;
+  const compiled = {
+    set: compileRuleSet(conditions, (field) => (field === null ? textField! : Number(field))),
+    rules: rules.map(({ columns, constants }) => ({ columns, constants })),
+  };
+  compiledSets.set(setKey, compiled);
+  return compiled;
 }
 
-/** Reads the rows of a job once, whatever the number of its rules, and sends `{rule, rows}` for each rule that matches any. */
+/** Reads the rows of a job once, whatever the number of rules in its set, and sends `{rule, rows}` for each rule that matches any. */
 export async function runMatches(connection: DuckDBConnection, job: MatchJob, send: SendRows): Promise<QueryEnd> {
+  const compiled = findSet(job);
+  if (!compiled) return { total: 0, truncated: false, columns: [], isSetUnknown: true };
+  const { set } = compiled;
   const tree = await serializeTree(connection, job.query.sql);
   const { wrap, values } = await prepareQuery(connection, { job: job.query, tree });
-  const set = findRuleSet(job);
   const found = createCollector(job);
   const statement = await connection.prepare(wrap(duck`*`, duck``));
   statement.bind(values);
@@ -59,7 +70,7 @@ export async function runMatches(connection: DuckDBConnection, job: MatchJob, se
       if (rules.length === 0) continue;
       const [id, time] = [idColumn, timeColumn].map((column) => toCell(chunk.getColumnVector(column).getItem(index)));
       for (const rule of rules) {
-        const { columns, constants } = job.rules[rule]!;
+        const { columns, constants } = compiled.rules[rule]!;
         const fields = columns.map(({ name, field }) => [name, row.text(field)] as const);
         found.add(rule, { _id: id, _time: time, ...Object.fromEntries(fields), ...constants });
       }

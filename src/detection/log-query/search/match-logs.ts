@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import type { OrgId } from '../../../platform/lib/org-id.ts';
 import type { Expression } from '../../matching/expression.ts';
 import { renameFields } from '../../matching/field-row.ts';
@@ -12,6 +13,7 @@ import {
 import { duck, joinSql, quoteIdentifier, quoteLiteral, type SqlText } from '../../log-engine/sql/sql-text.ts';
 import { chooseGuards, type Guard } from '../../matching/guards.ts';
 import { eventTextSql } from '../../log-engine/sql/field-sql.ts';
+import type { MatchSet } from '../../log-engine/queries/protocol.ts';
 import { withQueryFiles } from './window-scans.ts';
 import { inspectQuery } from './inspect-query.ts';
 import { planSearch, type SearchLogsDeps } from './search-logs.ts';
@@ -33,6 +35,14 @@ export type MatchPlan = { dataset: string; window: QueryWindow; contents: Datase
 
 /** The result of each rule by its index. Null for rules that match too many rows. */
 export type MatchedRules = (SearchResult | null)[];
+
+/** Rules that are evaluated together, prepared once. `fields` are the names of each field of the set, by priority. Null: the text of the event. */
+export type LogRuleSet = {
+  rules: readonly LogRule[];
+  set: MatchSet & { key: string };
+  fields: readonly (readonly string[] | null)[];
+  textSql: (json: SqlText) => SqlText;
+};
 
 const earliestSince = new Date(0);
 const matchLimits = { rowsMax: 10_000, bytesMax: 64 * 1024 * 1024, timeoutMs: 120_000 };
@@ -77,23 +87,15 @@ export async function planMatches(
 export async function matchLogs(
   deps: SearchLogsDeps,
   orgId: OrgId,
-  { dataset, window, contents }: MatchPlan,
-  rules: readonly LogRule[],
+  plan: MatchPlan,
+  ruleSet: LogRuleSet,
 ): Promise<MatchedRules> {
   const began = performance.now();
-  const fields = contents.fields.get(dataset);
-  if (!fields) return rules.map(() => emptyResult([dataset], contents, { aggregate: false, began }));
-  const reading = planReading(rules, dataset, fields);
-  const inspected = await inspectQuery(deps, orgId, reading.sql);
-  const textSql = filteredTextSql(rules.map(({ where }) => where));
-  const plan = createSearchPlan(inspected, contents, window, { textSql });
-  const { unknownPaths: _optional, ...query } = plan.buildJob({ columns: new Map(), heads: reading.unknownHeads });
-  const job = { query, fields: reading.fields, textField: reading.textField, rules: reading.rules };
-  const { timeoutMs, ...limits } = matchLimits;
-  const { rows } = await withQueryFiles(deps.segmentStore, orgId, contents.segments, () =>
-    deps.engine.match(orgId, { ...job, ...limits }, { timeoutMs }),
-  );
-  const found = new Map(rows.map((row) => [row['rule'] as number, row['rows'] as SearchResult['rows'] | null]));
+  const { dataset, contents } = plan;
+  const { rules } = ruleSet;
+  if (!contents.fields.has(dataset))
+    return rules.map(() => emptyResult([dataset], contents, { aggregate: false, began }));
+  const found = await findMatches(deps, orgId, plan, ruleSet);
   return rules.map((rule, index): SearchResult | null => {
     const matched = found.has(index) ? found.get(index)! : [];
     if (!matched) return null;
@@ -113,6 +115,54 @@ export async function matchLogs(
   });
 }
 
+/** Returns the rows of the rules that match events of a window, by the index of the rule. Null for too many rows. Throws a SiemError. */
+export async function findMatches(
+  deps: SearchLogsDeps,
+  orgId: OrgId,
+  { dataset, window, contents }: MatchPlan,
+  { set, fields: names, textSql }: LogRuleSet,
+): Promise<Map<number, SearchResult['rows'] | null>> {
+  const catalog = contents.fields.get(dataset);
+  if (!catalog) return new Map();
+  const { sql, unknownHeads, fields } = planReading(names, dataset, catalog);
+  const inspected = await inspectQuery(deps, orgId, sql);
+  const plan = createSearchPlan(inspected, contents, window, { textSql });
+  const { unknownPaths: _optional, ...query } = plan.buildJob({ columns: new Map(), heads: unknownHeads });
+  const { timeoutMs, ...limits } = matchLimits;
+  const { rows } = await withQueryFiles(deps.segmentStore, orgId, contents.segments, () =>
+    deps.engine.match(orgId, { query, fields, set, ...limits }, { timeoutMs }),
+  );
+  return new Map(rows.map((row) => [row['rule'] as number, row['rows'] as SearchResult['rows'] | null]));
+}
+
+/** Prepares rules for any number of windows. Fields of the same names are one field of the set, whatever they are called in the rules. */
+export function createLogRuleSet(rules: readonly LogRule[]): LogRuleSet {
+  const fields: (readonly string[] | null)[] = [];
+  const indexes = new Map<string, number>();
+  const fieldOf = (names: readonly string[] | null): number => {
+    const key = JSON.stringify(names);
+    const index = indexes.get(key) ?? fields.push(names) - 1;
+    indexes.set(key, index);
+    return index;
+  };
+  const planned = rules.map(({ where, columns, constants, fields: names }) => ({
+    where: renameFields(where, (field) => {
+      const index = fieldOf(field === null ? null : names.get(field)!);
+      return field === null ? null : String(index);
+    }),
+    columns: columns.map(({ name, field }) => ({ name, field: fieldOf(names.get(field)!) })),
+    constants,
+  }));
+  const textField = indexes.get('null') ?? null;
+  const key = hash('sha256', JSON.stringify([textField, planned]));
+  return {
+    rules,
+    set: { key, textField, rules: planned },
+    fields,
+    textSql: filteredTextSql(rules.map((rule) => rule.where)),
+  };
+}
+
 const usedNames = (name: string): string[] => {
   const parts = name.toLowerCase().split('.');
   return [...parts, parts.join('.'), parts.slice(1).join('.')];
@@ -124,22 +174,15 @@ const isColumn = (name: string, fields: CatalogField[]): boolean =>
 const isUnknownColumn = (name: string, fields: CatalogField[]): boolean =>
   !name.includes('.') && !isColumn(name, fields);
 
-/** The query that reads the fields of rules as text, and the rules over its columns. */
-type Reading = {
-  sql: SqlText;
-  unknownHeads: Set<string>;
-  fields: number[][];
-  textField: number | null;
-  rules: { where: Expression; columns: { name: string; field: number }[]; constants: LogRule['constants'] }[];
-};
-
-/** Fields of the same names are one field of the reading, whatever they are called in the rules. */
-function planReading(rules: readonly LogRule[], dataset: string, catalog: CatalogField[]): Reading {
+/** Returns the query that reads fields as text, and the positions of each field in its result, by priority. */
+function planReading(
+  names: LogRuleSet['fields'],
+  dataset: string,
+  catalog: CatalogField[],
+): { sql: SqlText; unknownHeads: Set<string>; fields: number[][] } {
   const columns: SqlText[] = [];
   const positions = new Map<string, number | undefined>();
   const unknownHeads = new Set<string>();
-  const fields: number[][] = [];
-  const fieldIndexes = new Map<string, number>();
   const addColumn = (sql: SqlText): number =>
     columns.push(duck`${sql} AS ${quoteIdentifier(`c${columns.length}`)}`) + 1;
   const readName = (name: string): number | undefined => {
@@ -154,28 +197,13 @@ function planReading(rules: readonly LogRule[], dataset: string, catalog: Catalo
     positions.set(name, position);
     return position;
   };
-  const fieldOf = (names: readonly string[]): number => {
-    const key = JSON.stringify(names);
-    const known = fieldIndexes.get(key);
-    if (known !== undefined) return known;
-    const index = fields.push(names.map((name) => readName(name)).filter((position) => position !== undefined)) - 1;
-    fieldIndexes.set(key, index);
-    return index;
-  };
-  let textField: number | null = null;
-  const readText = (): void => {
-    textField ??= fields.push([addColumn(quoteIdentifier(textColumn))]) - 1;
-  };
-  const planned = rules.map(({ where, columns: output, constants, fields: names }) => {
-    const indexOf = (field: string): number => fieldOf(names.get(field)!);
-    return {
-      where: renameFields(where, (field) => (field === null ? (readText(), null) : String(indexOf(field)))),
-      columns: output.map(({ name, field }) => ({ name, field: indexOf(field) })),
-      constants,
-    };
-  });
+  const fields = names.map((one) =>
+    one
+      ? one.map((name) => readName(name)).filter((position) => position !== undefined)
+      : [addColumn(quoteIdentifier(textColumn))],
+  );
   const sql = duck`SELECT ${joinSql([duck`_id`, duck`_time`, ...columns])} FROM ${quoteIdentifier(dataset)}`;
-  return { sql, unknownHeads, fields, textField, rules: planned };
+  return { sql, unknownHeads, fields };
 }
 
 const patternCharsMax = 4000;

@@ -3,7 +3,7 @@ import { SiemError } from '../../siem/connector.ts';
 import { findField, isCatalogFull, type CatalogField, type FieldsByDataset } from '../../log-store/catalog/catalog.ts';
 import { listCatalogColumns } from '../../log-store/catalog/columns.ts';
 import { dataDependentError, missingColumn } from '../../log-engine/engine-failures.ts';
-import { findRespelledField } from '../../log-engine/queries/nested-paths.ts';
+import { findRespelledField, type UnknownPath } from '../../log-engine/queries/nested-paths.ts';
 import { anySpellingTextSql } from '../../log-engine/sql/field-sql.ts';
 import type { SqlText } from '../../log-engine/sql/sql-text.ts';
 import type { Inspection } from '../../log-engine/inspection/inspection.ts';
@@ -110,19 +110,19 @@ export function listRespelledColumns({ columns, aliases }: Inspection, fields: C
  */
 export function describeUnknown(
   unknown: UnknownColumns,
-  paths: { name: string; hint: string }[],
+  paths: UnknownPath[],
   { fields, sources, optional }: Tables & Pick<Inspection, 'optional'>,
 ): { code: string; detail: string }[] {
   const datasets = sources.filter(({ name, dataset }) => fields.has(dataset) && unknown.columns.has(name));
   const columns = datasets
     .filter(({ dataset }) => !isCatalogFull(fields.get(dataset)!))
     .flatMap(({ name }) => unknown.columns.get(name)!);
-  const names = [...new Set(columns)].map((name) => ({ name, hint: hintFor(name, fields) }));
+  const names = [...new Set(columns)].map((name) => ({ name, hint: () => hintFor(name, fields) }));
   const expected = new Set(optional);
   const [first, ...more] = [...names, ...paths].filter(({ name }) => !expected.has(name.toLowerCase()));
   if (!first) return [];
   const others = more.length > 0 ? ` The same is true of ${more.map(({ name }) => name).join(', ')}.` : '';
-  return [{ code: 'unknown_column', detail: `No event has had ${first.name}, so it is null${first.hint}${others}` }];
+  return [{ code: 'unknown_column', detail: `No event has had ${first.name}, so it is null${first.hint()}${others}` }];
 }
 
 /**

@@ -78,8 +78,9 @@ async function respondAndFinish(deps: ExecuteRunDeps, run: ActiveRun, signal: Ab
 }
 
 /**
- * Examines the windows of a run in order. A judge that answers immediately judges the candidates of each window in this claim. If a model has to
- * judge any, the run then waits for that in another queue, so that no model keeps windows waiting.
+ * Examines the windows of a run in order. A judge that answers immediately judges the candidates of each window in this claim, and those of a
+ * continuous run when all windows are stored. If a model has to judge any, the run then waits for that in another queue, so that no model keeps
+ * windows waiting.
  */
 async function examineRun(
   deps: ExecuteRunDeps,
@@ -103,9 +104,10 @@ async function examineRun(
       runStep(run, setWindowAside(deps, run, { window, error, isLast })),
     );
     if (result) return result;
-    if (found && judge.instant) await judgeCandidates(deps, run, session);
+    if (found && judge.instant && run.trigger !== 'continuous') await judgeCandidates(deps, run, session);
     mustJudge ||= found && !judge.instant;
   }
+  if (run.trigger === 'continuous' && judge.instant) await judgeCandidates(deps, run, session);
   if (hasMoreWindows || (await hasBackfillWindows(deps, run))) return releaseRun(deps, run.claim);
   return inRunTransaction(deps.db, run, (tx) => endExamination(tx, deps, run, mustJudge));
 }

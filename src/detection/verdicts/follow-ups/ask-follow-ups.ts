@@ -101,7 +101,7 @@ function listEventQuestions(
       tool: 'search_logs',
       input: {
         query: `SELECT * FROM "${dataset.replaceAll('"', '""')}" WHERE _id IN (${list})`,
-        hours: Math.min(eventHoursMax, Math.max(dayHours, Number.isFinite(hours) ? hours : dayHours)),
+        hours: Number.isFinite(hours) ? Math.min(eventHoursMax, Math.max(1, hours)) : dayHours,
       },
       conclude: (found) => describeEvents(candidate, found),
     },
