@@ -350,13 +350,15 @@ select tocsin_protect('lanes');
 create table match_positions (
   organization_id uuid not null references organizations (id),
   dataset text not null,
+  reader text not null check (reader in ('detections', 'indicators')),
   matched_to timestamptz not null,
   lease_until timestamptz,
   worker uuid,
   served_at timestamptz not null default 'epoch',
-  primary key (organization_id, dataset)
+  primary key (organization_id, dataset, reader)
 );
-comment on table match_positions is 'How far the events of a dataset have been matched with continuous detections.';
+comment on table match_positions is 'How far the events of a dataset have been matched when they arrived.';
+comment on column match_positions.reader is 'What they are matched with: continuous detections, or indicators of the feed.';
 comment on column match_positions.matched_to is 'End of the matched events by `_ingested`, exclusive.';
 comment on column match_positions.lease_until is 'End of the lease of a matcher, by the clock of the database. Null if none has it.';
 comment on column match_positions.worker is 'ID of the claim. It fences the writes of a matcher that lost its lease.';

@@ -17,7 +17,7 @@ export async function listDegradedReasons({
 const describeUnmatched = (since: Date | null): string | null =>
   since === null
     ? null
-    : `Events have waited to be matched with continuous detections since ${since.toISOString()}. Start workers with the role match.`;
+    : `Events have waited to be matched with continuous detections or indicators since ${since.toISOString()}. Start workers with the role match.`;
 
 function describeLateQueue({ phase, modelAlias, since }: LateQueue): string {
   return phase === 'examine'

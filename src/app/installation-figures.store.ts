@@ -43,8 +43,10 @@ export async function readInstallationFiguresAcrossOrgs(db: Db): Promise<Install
       select
         (select coalesce(greatest(0, extract(epoch from now() - min(next_slot_at))), 0) from schedules where active and ${isNotSuspended(sql`organization_id`)}) as "slotLag",
         ${selectQueueAge('examine')} as "queueAge", ${selectQueueAge('judge')} as "judgeQueueAge",
-        (select coalesce(greatest(0, extract(epoch from now() - min(p.matched_to))), 0) from match_positions p
+        (select coalesce(greatest(0, extract(epoch from now() - min(oldest.at))), 0) from match_positions p
            join datasets d on d.organization_id = p.organization_id and d.name = p.dataset
+           cross join lateral (select min(g.ingested_from) as at from segments g where g.organization_id = p.organization_id
+             and g.dataset = p.dataset and not g.history and g.replaced_at is null and g.ingested_to >= p.matched_to) oldest
            where d.last_ingested_at >= p.matched_to and ${isNotSuspended(sql`p.organization_id`)}) as "matchLag",
         (select coalesce(sum(missed), 0) from continuous_detections) as "missedEvents",
         (select count(*) from continuous_detections where paused_at is not null) as "pausedContinuous",

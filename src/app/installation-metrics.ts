@@ -23,7 +23,7 @@ const gauges: Record<keyof InstallationFigures, [name: string, help: string]> = 
   ],
   matchLag: [
     'tocsin_match_lag_seconds',
-    'How long the oldest event has waited to be matched with continuous detections.',
+    'How long the oldest event has waited to be matched with continuous detections or indicators of the feed.',
   ],
   missedEvents: [
     'tocsin_stream_missed',

@@ -38,7 +38,8 @@ const states = [
 
 test('kill -9 of two matchers at every step: each event is a hit once, and the slot missed none', async () => {
   const { db, url } = await testDatabase();
-  await speedUpLeases(url, 20);
+  // A busy machine must not end the leases of processes that work.
+  await speedUpLeases(url, 8);
   await runStatements(
     url,
     `create function wait_a_moment() returns trigger language plpgsql as $$ begin perform pg_sleep(20); return new; end $$`,

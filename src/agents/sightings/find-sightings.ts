@@ -108,4 +108,5 @@ export function createTargetMatcher(targets: SweepTarget[]): (kind: LogField, va
 }
 
 /** Returns the host of a URL without brackets, or the value itself if it is not a URL. */
-const readHost = (value: string): string => (value.includes('://') ? extractBareHost(value) : withoutBrackets(value));
+export const readHost = (value: string): string =>
+  value.includes('://') ? extractBareHost(value) : withoutBrackets(value);

@@ -22,7 +22,7 @@ const connection: SiemConnection = {
     return { rows: found.slice(0, rowsMax), total: found.length, truncated, aggregate: false, noData: false, ms: 1 };
   },
   check: async () => undefined,
-  fields: async () => [{ dataset: 'dns', fields: [{ name: 'domain', type: 'text' }] }],
+  fields: async () => [],
   ping: async () => undefined,
 };
 
@@ -32,7 +32,8 @@ test('finds a rare indicator behind the rows of a frequent one', async () => {
     batches: toTargetBatches(targets),
     targets,
     queriesMax: 10,
-    now: new Date('2026-03-02T00:00:00Z'),
+    datasets: [{ dataset: 'dns', fields: [{ name: 'domain', kind: 'domain' }] }],
+    window: { from: new Date('2026-02-01T00:00:00Z'), to: new Date('2026-03-02T00:00:00Z'), clock: 'ingest' },
     signal: new AbortController().signal,
   });
   expect([...new Set(sightings.map(({ value }) => value))]).toEqual(targets.map(({ value }) => value));

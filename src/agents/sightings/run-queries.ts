@@ -1,6 +1,6 @@
-import { SiemError, type SiemConnection } from '../../detection/siem/connector.ts';
+import { SiemError, type QueryWindow, type SiemConnection } from '../../detection/siem/connector.ts';
 import type { RemoteSiemType } from '../../detection/siem/connectors/registry.ts';
-import { fieldsToSweep, type SweepTarget } from './sweep-targets.ts';
+import type { SweptDataset, SweepTarget } from './sweep-targets.ts';
 import { findSightings, type Sighting } from './find-sightings.ts';
 import { toSearchTerms, buildSweepQuery } from './sweep-query.ts';
 
@@ -22,23 +22,19 @@ type SweepRequest = {
   batches: SweepTarget[][];
   targets: SweepTarget[];
   queriesMax: number;
-  now: Date;
+  datasets: readonly SweptDataset[];
+  window: QueryWindow;
   signal: AbortSignal;
 };
 
-const datasetsMax = 50;
-const lookbackMs = 30 * 86_400_000;
 const limits = { rowsMax: 500, groupsMax: 500, timeoutMs: 60_000 };
 
 /**
- * Searches the last 30 days of every dataset with matching fields. Skips a dataset that rejects its query and reports it in `error`. Throws a
- * SiemError if the SIEM itself fails.
+ * Searches a window of datasets. Skips a dataset that rejects its query and reports it in `error`. Throws a SiemError if the SIEM itself fails.
  */
 export async function runSweepQueries(connection: SiemConnection, request: SweepRequest): Promise<SweepResult> {
-  const { kind, batches, targets, queriesMax, now, signal } = request;
-  const datasets = (await connection.fields(signal)).flatMap((one) => fieldsToSweep(one) ?? []).slice(0, datasetsMax);
+  const { kind, batches, targets, queriesMax, datasets, window, signal } = request;
   const result: SweepResult = { sightings: [], queries: 0, isComplete: true, isOutOfQueries: false, error: null };
-  const window = { from: new Date(now.getTime() - lookbackMs), to: now, clock: connection.clock };
   for (const dataset of datasets) {
     const queue = [...batches];
     for (let batch = queue.shift(); batch; batch = queue.shift()) {

@@ -1,27 +1,34 @@
 import type { Tx } from '../../platform/db/db.ts';
-import type { AppliedOverride } from '../../feed/items/snapshot/apply-overrides.ts';
 import type { FeedItem } from '../../feed/model/item.schema.ts';
 import type { RelevanceReason } from '../../feed/model/overrides.schema.ts';
 import { withOwnPoolLocked } from '../../feed/relevance/profile.ts';
 import { emitEvents } from '../../platform/notifications/emit-events.ts';
 import type { Sighting } from './find-sightings.ts';
-import { markExposed } from '../../feed/items/writing/overrides.store.ts';
-import { insertSightings, type Sweep } from './sightings.store.ts';
+import { clearExposed, markExposed } from '../../feed/items/writing/overrides.store.ts';
+import { deleteWithdrawnSightings, hasSightings, insertSightings, type Sweep } from './sightings.store.ts';
+import type { OrgId } from '../../platform/lib/org-id.ts';
+import { applyOverride } from '../../feed/items/snapshot/apply-overrides.ts';
+import { listNetworks } from '../../feed/model/values/observables.ts';
+import { buckets } from '../../feed/model/vocabulary.ts';
+import type { ItemTargets } from './sweep-targets.ts';
+import { listFalsePositives } from '../../feed/indicators/indicators.store.ts';
 
 const reasonsMax = 10;
 const indicatorsPerEventMax = 50;
 
-/** Sightings of one batch. `overrides`: the organization's overrides of the swept items, by item ID. */
-export type SweepFindings = {
-  sightings: Sighting[];
-  items: FeedItem[];
-  overrides: ReadonlyMap<string, AppliedOverride>;
-  now: Date;
-};
+/** Sightings of items. */
+export type SweepFindings = Omit<ItemTargets, 'targets'> & { sightings: Sighting[]; now: Date };
 
-/** Stores new sightings, marks their items as exposed, and emits one `feed.item.exposed` event for each newly exposed item. */
-export async function saveSightings(tx: Tx, sweep: Sweep, findings: SweepFindings): Promise<void> {
-  const { sightings, items, overrides, now } = findings;
+/**
+ * Stores new sightings, marks their items as exposed, and emits one `feed.item.exposed` event for each newly exposed item. Leaves out sightings by
+ * a host that itself is a false positive, such as a harmless name below a listed domain.
+ */
+export async function saveSightings(
+  tx: Tx,
+  sweep: Pick<Sweep, 'orgId' | 'connectionId'>,
+  { sightings: found, items, overrides, now }: SweepFindings,
+): Promise<void> {
+  const sightings = await removeHarmless(tx, found);
   if (sightings.length === 0) return;
   const { orgId, connectionId } = sweep;
   const itemsById = new Map(items.map((item) => [item.id, item]));
@@ -48,6 +55,38 @@ export async function saveSightings(tx: Tx, sweep: Sweep, findings: SweepFinding
     );
     return exposedIds.length > 0;
   });
+}
+
+/** Deletes sightings of values that items call harmless, or that their items no longer state, such as those of a retracted item. */
+export async function withdrawSightings(
+  tx: Tx,
+  orgId: OrgId,
+  { items, overrides, now }: Omit<SweepFindings, 'sightings'>,
+): Promise<void> {
+  const stated = items.flatMap((item) => {
+    const own = applyOverride(item, overrides.get(item.id));
+    const indicators = [...buckets.flatMap((bucket) => own.iocs[bucket]), ...listNetworks(own)];
+    return indicators.map(({ normalizedValue, status }) => ({
+      itemId: item.id,
+      value: normalizedValue.toLowerCase(),
+      status,
+    }));
+  });
+  const standing = stated.filter(({ status }) => status === 'active' || status === 'expired');
+  const harmless = stated.flatMap(({ status, value }) => (status === 'false_positive' ? value : []));
+  const itemIds = items.map(({ id }) => id);
+  if (!(await hasSightings(tx, orgId, { itemIds, harmless }))) return;
+  await withOwnPoolLocked(tx, orgId, async () => {
+    const unseen = await deleteWithdrawnSightings(tx, orgId, { itemIds, standing, harmless });
+    await clearExposed(tx, orgId, unseen, now);
+    return unseen.length > 0;
+  });
+}
+
+async function removeHarmless(tx: Tx, sightings: Sighting[]): Promise<Sighting[]> {
+  const hosts = [...new Set(sightings.map(({ observedHost }) => observedHost))];
+  const harmless = await listFalsePositives(tx, hosts);
+  return sightings.filter(({ match, observedHost }) => match === 'exact' || !harmless.has(observedHost));
 }
 
 /** Returns a relevance reason for each sighted indicator of the item, with the passage that contains it. */

@@ -15,7 +15,7 @@ export function sightingRoutes(app: App, deps: ReadSightingsDeps): void {
       operationId: 'listItemSightings',
       summary: 'List log rows that contain indicators of an item',
       description:
-        'An item is searched when it is added or changes, in the events of the 30 days before. Events that arrive later are not compared with it.',
+        'An item is searched when it is added or changes, in the events of the 30 days before. Events of the embedded log store that arrive later are compared with it as well. Sightings of values that turn out to be harmless or retracted are withdrawn.',
       params: params,
       returns: ItemSightings,
     },

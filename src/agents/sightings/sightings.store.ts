@@ -77,7 +77,12 @@ export const listVisiblePools = (tx: Tx): Promise<PoolPosition[]> =>
 type SightingColumn = 'itemId' | 'dataset' | 'type' | 'value' | 'match' | 'observed' | 'eventKey' | 'event';
 
 /** Inserts sightings that are not stored yet. Returns the IDs of the items with new sightings. */
-export async function insertSightings(tx: Tx, sweep: Sweep, sightings: Sighting[], now: Date): Promise<string[]> {
+export async function insertSightings(
+  tx: Tx,
+  sweep: Pick<Sweep, 'orgId' | 'connectionId'>,
+  sightings: Sighting[],
+  now: Date,
+): Promise<string[]> {
   const column = (name: SightingColumn): string[] => sightings.map((sighting) => sighting[name]);
   const inserted = await queryRows<{ item_id: string }>(tx)`
       insert into feed_sightings (organization_id, connection_id, found_at, item_id, dataset, type, value, match, observed, event_key, event)
@@ -85,6 +90,46 @@ export async function insertSightings(tx: Tx, sweep: Sweep, sightings: Sighting[
         ${column('type')}::text[], ${column('value')}::text[], ${column('match')}::text[], ${column('observed')}::text[], ${column('eventKey')}::text[], ${column('event')}::text[])
       on conflict do nothing returning item_id`;
   return [...new Set(inserted.map(({ item_id }) => item_id))];
+}
+
+/** Returns whether the organization has sightings of items or of values. */
+export async function hasSightings(
+  tx: Tx,
+  orgId: OrgId,
+  { itemIds, harmless }: { itemIds: string[]; harmless: string[] },
+): Promise<boolean> {
+  const found = await queryRow(tx)`
+    select 1 as one from feed_sightings where organization_id = ${orgId} and (item_id = any(${itemIds}::uuid[])
+      or md5(value) = any(array(select md5(h) from unnest(${harmless}::text[]) h))) limit 1`;
+  return found !== undefined;
+}
+
+/**
+ * Deletes the sightings of harmless values, and of items all that are of no standing value of the item. Returns the IDs of the items that have none
+ * left.
+ */
+export async function deleteWithdrawnSightings(
+  tx: Tx,
+  orgId: OrgId,
+  {
+    itemIds,
+    standing,
+    harmless,
+  }: { itemIds: string[]; standing: { itemId: string; value: string }[]; harmless: string[] },
+): Promise<string[]> {
+  const left = await queryRows<{ id: string }>(tx)`
+    with standing as (
+      select * from unnest(${standing.map(({ itemId }) => itemId)}::uuid[], ${standing.map(({ value }) => value)}::text[]) as k (item_id, value)
+    ), deleted as (
+      delete from feed_sightings s where organization_id = ${orgId} and (
+        (item_id = any(${itemIds}::uuid[]) and (item_id, value) not in (select item_id, value from standing))
+        or md5(value) = any(array(select md5(h) from unnest(${harmless}::text[]) h)))
+      returning item_id, connection_id, dataset, value, event_key
+    )
+    select distinct d.item_id as id from deleted d where not exists (select from feed_sightings s
+      where s.organization_id = ${orgId} and s.item_id = d.item_id and (s.connection_id, s.dataset, s.value, s.event_key)
+        not in (select o.connection_id, o.dataset, o.value, o.event_key from deleted o where o.item_id = d.item_id))`;
+  return left.map(({ id }) => id);
 }
 
 type SightingRow = Omit<ItemSightings['sightings'][number], 'foundAt'> & { foundAt: Date };

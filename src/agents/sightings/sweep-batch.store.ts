@@ -47,8 +47,16 @@ export async function readSweepBatch(tx: Tx, { pools, cursor, weigh }: BatchOpti
   return { items, cursor: next };
 }
 
+/** Lists items of a pool that changed. Those whose indicators the organization has overridden changed in its private pool. */
 const listItemsAfter = (tx: Tx, pool: PoolPosition, [seq, itemId]: SweepCursor[string], limit: number) =>
   queryRows<{ id: string; seq: number; doc: string }>(tx)`
-      select id, seq, doc from items
+      (select id, seq, doc from items
       where pool_id = ${pool.id} and seq <= ${pool.seq} and seq >= ${seq} and (seq, id) > (${seq}, ${itemId}::uuid)
+      order by seq, id limit ${limit})
+      union all
+      (select i.id, o.seq, i.doc from feed_overrides o join items i on i.id = o.item_id
+      where o.organization_id = tocsin_org() and (o.status = 'retracted' or o.indicators is not null)
+        and o.seq <= ${pool.seq} and o.seq >= ${seq} and (o.seq, i.id) > (${seq}, ${itemId}::uuid)
+        and exists (select from feed_pools where id = ${pool.id} and kind = 'private' and organization_id = tocsin_org())
+      order by o.seq, i.id limit ${limit})
       order by seq, id limit ${limit}`;

@@ -1,4 +1,9 @@
 import { isIP } from 'node:net';
+import type { Tx } from '../../platform/db/db.ts';
+import { markFalsePositives } from '../../feed/indicators/indicators.store.ts';
+import { applyOverride } from '../../feed/items/snapshot/apply-overrides.ts';
+import { listCurrentOverrides } from '../../feed/items/snapshot/override-rows.store.ts';
+import { updateExpiry } from '../../feed/model/expiry.ts';
 import { extractBareHost } from '../../platform/lib/outbound-http/addresses.ts';
 import { findShippedBenignReason } from '../../feed/extraction/indicators/assessment/benign-values.ts';
 import type { FeedItem, Indicator } from '../../feed/model/item.schema.ts';
@@ -19,6 +24,26 @@ const termsPerQueryMax = 100;
  * the URL in fields without a path.
  */
 export type SweepTarget = { itemId: string; kind: LogField; type: string; value: string; host?: string };
+
+/** What to search for of items, as the transaction's organization sees them, and its overrides of them by item ID. */
+export type ItemTargets = {
+  items: FeedItem[];
+  targets: SweepTarget[];
+  overrides: Awaited<ReturnType<typeof listCurrentOverrides>>;
+};
+
+/** Reads what to search for of items in the hour that begins at `hour`. Changes the statuses of their indicators in place. */
+export async function readItemTargets(tx: Tx, items: FeedItem[], hour: Date): Promise<ItemTargets> {
+  await markFalsePositives(tx, items);
+  const overrides = await listCurrentOverrides(
+    tx,
+    items.map(({ id }) => id),
+  );
+  // An indicator that was active when the item was written may have expired since.
+  for (const item of items) updateExpiry(item, hour.getTime());
+  const targets = items.flatMap((item) => listSweepTargets(applyOverride(item, overrides.get(item.id))));
+  return { items, targets, overrides };
+}
 
 /**
  * Returns the item's active indicators and its networks with a confidence of at least 0.5, highest confidence first, at most 1,000.

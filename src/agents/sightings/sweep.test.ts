@@ -10,6 +10,8 @@ import { domains, pullOnce, stixReport } from '../../../test/support/feed/groupe
 import { deliverDue } from '../../platform/notifications/deliver.ts';
 import { isSigned, startReceiver } from '../../../test/support/platform/webhook-receiver.ts';
 import { syncSweepsAcrossOrgs } from './sightings.store.ts';
+import { compareNext, createUnknownValues } from './arriving-sightings.ts';
+import { openPositionsAcrossOrgs } from '../../detection/continuous/match-positions.store.ts';
 import { sweepDue } from './sweep.ts';
 
 let app: TestApp;
@@ -210,4 +212,84 @@ test('moves the cursor to the end without reading items if the log store is empt
         select s.cursor::jsonb -> p.id::text as at, p.seq from feed_sweeps s
         join feed_pools p on p.organization_id = s.organization_id and p.kind = 'private' where s.organization_id = ${org.id}`;
   expect(found!.at).toEqual([found!.seq, 'ffffffff-ffff-ffff-ffff-ffffffffffff']);
+});
+
+/** Compares everything that has arrived with the indicators of the feed. */
+async function compareArrived(unknown = createUnknownValues()): Promise<void> {
+  await openPositionsAcrossOrgs(app.deps.db, 'indicators');
+  while (await compareNext(app.deps, unknown, new AbortController().signal));
+}
+
+test('finds the indicators that are known in events when they arrive, as a sweep does, and those of other organizations never', async () => {
+  const [org, other] = [await app.newOrg(), await app.newOrg()];
+  const unknown = createUnknownValues();
+  await sweep();
+  await log(org, 'proxy', [{ dest_ip: '203.0.113.200', url: 'http://quiet.example.org/a' }]);
+  await compareArrived(unknown);
+  const text = [
+    'The implants talk to their command and control server arriving-host[.]top every hour, and to 91.92.241[.]5 as well.',
+    'They load hxxp://91.92.241[.]6/Stage/Two.bin and hxxp://arriving-files[.]top/Payload.bin, and use all of the network 45.137.20.0/24.',
+  ].join(' ');
+  const { body: item } = await org.call('POST', '/api/feed/items', { text, title: 'Arriving' });
+  expect((await org.call('PUT', `/api/feed/items/${item.id}/override`, { note: 'read' })).status).toBe(200);
+  const events = [
+    { _id: 'exact', dest_ip: '91.92.241.5' },
+    { _id: 'below', dns: { question: { name: 'C2.Arriving-Host.top' } } },
+    { _id: 'host', url: 'https://91.92.241.5:8443/x' },
+    { _id: 'path', url: 'http://arriving-files.top/Payload.bin' },
+    { _id: 'of-url', dest_ip: '91.92.241.6' },
+    { _id: 'network', dest_ip: '45.137.20.77' },
+    { _id: 'quiet', dest_ip: '45.137.21.77', url: 'http://arriving-files.top/other' },
+  ];
+  for (const one of [org, other]) await log(one, 'proxy', events);
+  await compareArrived(unknown);
+  const found = await sightings(org, item.id);
+  const list = found.map(({ match, value }: { match: string; value: string }) => `${match} ${value}`).toSorted();
+  expect(await selectIn(app.deps.db, other.id)`select 1 as one from feed_sightings`).toEqual([]);
+  // A sweep finds the same and adds nothing.
+  const select = selectIn(app.deps.db, org.id);
+  await select`delete from feed_sightings`;
+  await select`update feed_sweeps set cursor = '{}' where organization_id = ${org.id}`;
+  await sweep();
+  const swept = await sightings(org, item.id);
+  expect(list).toEqual(
+    swept.map(({ match, value }: { match: string; value: string }) => `${match} ${value}`).toSorted(),
+  );
+  expect(list).toEqual(
+    expect.arrayContaining(['exact 91.92.241.5', 'parent_domain arriving-host.top', 'network 45.137.20.0/24']),
+  );
+  expect((await org.call('GET', `/items/${item.id}`)).body.tenantOverrides.relevance.verdict).toBe('exposed');
+});
+
+test('withdraws sightings of values that turn out to be harmless or retracted, and the exposure with the last of them', async () => {
+  const org = await app.newOrg();
+  await sweep();
+  const text = (host: string) => `The implants talk to their command and control server ${host} every hour.`;
+  const post = async (title: string) =>
+    (await org.call('POST', '/api/feed/items', { text: text(`${title}-host[.]top`), title })).body.id as string;
+  const [retracted, harmless, other] = [await post('first'), await post('second'), await post('third')];
+  await log(
+    org,
+    'dns',
+    ['first', 'second', 'third'].map((name) => ({ dns: { question: { name: `${name}-host.top` } } })),
+  );
+  await compareArrived();
+  const state = async (id: string) => [
+    (await sightings(org, id)).length,
+    (await org.call('GET', `/items/${id}`)).body.tenantOverrides?.relevance?.verdict ?? null,
+  ];
+  for (const id of [retracted, harmless, other]) expect(await state(id)).toEqual([1, 'exposed']);
+  await org.call('PUT', `/api/feed/items/${retracted}/override`, { status: 'retracted' });
+  const indicators = [{ type: 'domain', value: 'second-host.top', status: 'false_positive' }];
+  await org.call('PUT', `/api/feed/items/${harmless}/override`, { indicators });
+  await sweep();
+  for (const id of [retracted, harmless]) expect(await state(id)).toEqual([0, null]);
+  expect(await state(other)).toEqual([1, 'exposed']);
+  await log(
+    org,
+    'dns',
+    ['first', 'second'].map((name) => ({ dns: { question: { name: `${name}-host.top` } } })),
+  );
+  await compareArrived();
+  for (const id of [retracted, harmless]) expect(await state(id)).toEqual([0, null]);
 });

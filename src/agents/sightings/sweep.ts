@@ -1,18 +1,13 @@
-import { inOrg, type Db, type Tx } from '../../platform/db/db.ts';
-import { applyOverride } from '../../feed/items/snapshot/apply-overrides.ts';
-import { listCurrentOverrides } from '../../feed/items/snapshot/override-rows.store.ts';
+import { inOrg, type Db } from '../../platform/db/db.ts';
 import type { SnapshotCache } from '../../feed/items/snapshot/snapshot.ts';
-import { listFalsePositives, markFalsePositives } from '../../feed/indicators/indicators.store.ts';
-import { updateExpiry } from '../../feed/model/expiry.ts';
 import type { Clock } from '../../platform/lib/time/clock.ts';
 import type { Logger } from '../../platform/lib/logging/logger.ts';
 import { runLoop } from '../../platform/lib/concurrency/loop.ts';
 import { getProfile } from '../../feed/relevance/profile.ts';
 import type { ConnectionFor } from '../../detection/connections/open-connection.ts';
 import { SiemError } from '../../detection/siem/connector.ts';
-import type { Sighting } from './find-sightings.ts';
 import { runSweepQueries, type SweepResult } from './run-queries.ts';
-import { saveSightings } from './save-sightings.ts';
+import { saveSightings, withdrawSightings } from './save-sightings.ts';
 import { readSweepBatch, type SweepCursor } from './sweep-batch.store.ts';
 import {
   claimSweepAcrossOrgs,
@@ -21,7 +16,13 @@ import {
   syncSweepsAcrossOrgs,
   type Sweep,
 } from './sightings.store.ts';
-import { listSweepTargets, toTargetBatches, type SweepTarget } from './sweep-targets.ts';
+import {
+  fieldsToSweep,
+  listSweepTargets,
+  readItemTargets,
+  toTargetBatches,
+  type SweepTarget,
+} from './sweep-targets.ts';
 
 export type SweepDeps = {
   db: Db;
@@ -37,6 +38,8 @@ const restMs = 10_000;
 const hourMs = 3_600_000;
 const queriesPerHour = 600;
 const waitMaxMs = hourMs;
+const datasetsMax = 50;
+const lookbackMs = 30 * 86_400_000;
 
 /** Searches every organization's logs for the indicators of new and changed feed items, until the signal aborts. */
 export async function sweepLoop(deps: SweepDeps, signal: AbortSignal): Promise<void> {
@@ -56,20 +59,20 @@ export async function sweepDue(deps: SweepDeps, signal: AbortSignal): Promise<bo
   const queriesUsed = hour.getTime() === sweep.hour.getTime() ? sweep.queries : 0;
   const caller = { orgId: sweep.orgId, keyId: null, scopes: new Set<string>(), expiresAt: null };
   const { sweep: isEnabled } = await getProfile(deps, caller);
-  const { batch, overrides } = await inOrg(deps.db, sweep.orgId, async (tx) => {
+  const { batch, found } = await inOrg(deps.db, sweep.orgId, async (tx) => {
     const batch = await readSweepBatch(tx, {
       pools: await listVisiblePools(tx),
       cursor: isEnabled && !sweep.isEmpty ? parseCursor(sweep) : undefined,
       weigh: (item) => listSweepTargets(item).length,
     });
-    const ids = batch.items.map(({ id }) => id);
-    await markFalsePositives(tx, batch.items);
-    return { batch, overrides: await listCurrentOverrides(tx, ids) };
+    return { batch, found: await readItemTargets(tx, batch.items, hour) };
   });
-  // An indicator that was active when the item was written may have expired since.
-  for (const item of batch.items) updateExpiry(item, hour.getTime());
-  const targets = batch.items.flatMap((item) => listSweepTargets(applyOverride(item, overrides.get(item.id))));
-  const result = await searchTargets(deps, { sweep, targets, queriesMax: queriesPerHour - queriesUsed, signal });
+  const result = await searchTargets(deps, {
+    sweep,
+    targets: found.targets,
+    queriesMax: queriesPerHour - queriesUsed,
+    signal,
+  });
   const progress = {
     cursor: result.isComplete ? JSON.stringify(batch.cursor) : sweep.cursor,
     waitMs: nextWaitMs(sweep, result, batch.items.length > 0),
@@ -79,19 +82,12 @@ export async function sweepDue(deps: SweepDeps, signal: AbortSignal): Promise<bo
     error: result.error,
   };
   await inOrg(deps.db, sweep.orgId, async (tx) => {
-    const sightings = await removeHarmless(tx, result.sightings);
-    await saveSightings(tx, sweep, { sightings, items: batch.items, overrides, now: deps.clock() });
+    await withdrawSightings(tx, sweep.orgId, { ...found, now: deps.clock() });
+    await saveSightings(tx, sweep, { ...found, sightings: result.sightings, now: deps.clock() });
     await finishSweep(tx, sweep, progress);
   });
   if (result.sightings.length > 0) deps.snapshots.invalidate();
   return true;
-}
-
-/** Removes sightings by a host that itself is a false positive, such as a harmless name below a listed domain. */
-async function removeHarmless(tx: Tx, sightings: Sighting[]): Promise<Sighting[]> {
-  const hosts = [...new Set(sightings.map(({ observedHost }) => observedHost))];
-  const harmless = await listFalsePositives(tx, hosts);
-  return sightings.filter(({ match, observedHost }) => match === 'exact' || !harmless.has(observedHost));
 }
 
 const parseCursor = ({ cursor }: Sweep): SweepCursor | undefined =>
@@ -105,12 +101,15 @@ async function searchTargets(deps: SweepDeps, search: TargetSearch): Promise<Swe
   if (targets.length === 0) return empty;
   try {
     const connection = await deps.connectionFor(sweep.orgId, { connectionId: sweep.connectionId, siemType: null });
+    const datasets = (await connection.fields(signal)).flatMap((one) => fieldsToSweep(one) ?? []).slice(0, datasetsMax);
+    const now = deps.clock();
     return await runSweepQueries(connection, {
       kind: sweep.kind,
+      datasets,
+      window: { from: new Date(now.getTime() - lookbackMs), to: now, clock: connection.clock },
       batches: toTargetBatches(targets),
       targets,
       queriesMax,
-      now: deps.clock(),
       signal,
     });
   } catch (error) {

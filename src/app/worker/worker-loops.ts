@@ -7,6 +7,7 @@ import type { Logger } from '../../platform/lib/logging/logger.ts';
 import { runLoop } from '../../platform/lib/concurrency/loop.ts';
 import type { Deps } from '../deps.ts';
 import { workerRoles, type WorkerRole } from '../worker-roles.ts';
+import { arrivingSightingsLoop } from '../../agents/sightings/arriving-sightings.ts';
 import { sweepLoop } from '../../agents/sightings/sweep.ts';
 import { cleanStatesLoop } from '../../feed/items/snapshot/pools.store.ts';
 import { arrivalsLoop } from '../../feed/deduplication/arrivals.ts';
@@ -49,8 +50,8 @@ export const workerLoops = {
     builtInAgent: builtInAgentLoop,
     sweep: sweepLoop,
   },
-  /** Matching of new events with continuous detections. */
-  match: { match: matchLoop },
+  /** Matching of new events with continuous detections and indicators of the feed. */
+  match: { match: matchLoop, arrivingSightings: arrivingSightingsLoop },
   /** Models that judge what runs found, grade how they did, look at dismissals again, and read reports. */
   judge: { judge: judgeLoop, modelCheck: modelCheckLoop, review: reviewLoop, audit: auditLoop, reading: readingLoop },
   /** The feed, the files of the log store, and retention. */

@@ -50,10 +50,10 @@ export async function storeEligibility(tx: Tx, one: Eligibility, now: Date): Pro
   const { orgId, detectionId, revision, dataset, obstacle, expensive } = one;
   await sql`
     with position as (
-      insert into match_positions (organization_id, dataset, matched_to)
-      select ${orgId}::uuid, ${dataset}::text, coalesce((select last_ingested_at + interval '1 millisecond' from datasets
+      insert into match_positions (organization_id, dataset, reader, matched_to)
+      select ${orgId}::uuid, ${dataset}::text, 'detections', coalesce((select last_ingested_at + interval '1 millisecond' from datasets
         where organization_id = ${orgId} and name = ${dataset}), ${now}::timestamptz) where ${dataset}::text is not null
-      on conflict (organization_id, dataset) do nothing
+      on conflict (organization_id, dataset, reader) do nothing
     )
     insert into continuous_detections (organization_id, detection_id, revision, dataset, obstacle, expensive)
     values (${orgId}, ${detectionId}, ${revision}, ${dataset}, ${obstacle}, ${expensive})
@@ -152,7 +152,7 @@ export async function countMissedEvents(
     from match_positions p
     where c.organization_id = ${orgId} and c.detection_id = ${detectionId} and c.paused_at is null
       and c.revision = (select r.revision from runs r where r.organization_id = ${orgId} and r.due_at = ${dueAt} and r.id = ${runId})
-      and c.matched_from <= ${window.from} and p.organization_id = c.organization_id and p.dataset = c.dataset
+      and c.matched_from <= ${window.from} and p.organization_id = c.organization_id and p.dataset = c.dataset and p.reader = 'detections'
       and not exists (select from segments g where g.organization_id = c.organization_id and g.dataset = c.dataset and not g.history
         and g.replaced_at is null and g.ingested_to >= p.matched_to and g.ingested_from < ${window.to})
       and not exists (select from matched_windows w where w.organization_id = c.organization_id and w.detection_id = c.detection_id)
@@ -194,6 +194,6 @@ export function findContinuousState(
         and g.replaced_at is null and g.ingested_to >= p.matched_to) as "waitingSince"
     from agents a left join schedules s on s.organization_id = a.organization_id and s.detection_id = a.id
       left join continuous_detections c on c.organization_id = a.organization_id and c.detection_id = a.id and c.revision = a.revision
-      left join match_positions p on p.organization_id = c.organization_id and p.dataset = c.dataset
+      left join match_positions p on p.organization_id = c.organization_id and p.dataset = c.dataset and p.reader = 'detections'
     where a.organization_id = ${orgId} and a.id = ${detectionId} and a.agent_type = 'detection' and not a.is_built_in and a.deleted_at is null`;
 }

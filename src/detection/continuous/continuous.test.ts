@@ -5,7 +5,9 @@ import { selectIn } from '../../../test/support/select-rows.ts';
 import { loadLibrary } from '../library/load-library.ts';
 import { inspectQuery } from '../log-query/search/inspect-query.ts';
 import { executeDueRuns } from '../runs/workers/execute-due-runs.ts';
+import { inOrg } from '../../platform/db/db.ts';
 import { matchWaiting } from './match-loop.ts';
+import { deleteMatchedWindows } from './matched-windows.store.ts';
 
 const midnight = Date.parse('2026-03-02T00:00:00Z');
 let now = new Date(midnight);
@@ -124,6 +126,30 @@ test('leaves to the slot what was not matched, and counts what should have been'
   expect(await state()).toMatchObject({ events: 1, missed: 1 });
   const warnings = await select<{ warnings: string }>`select warnings from runs where warnings like '%stream_missed%'`;
   expect(warnings).toHaveLength(1);
+});
+
+test('leaves what a continuous run could not examine to the slot, which has not missed it', async () => {
+  const { org, id, hits, state } = await start();
+  at(5);
+  await send(org, [event('ada')]);
+  await matchWaiting(deps);
+  await inOrg(deps.db, org.id, (tx) => deleteMatchedWindows(tx, { orgId: org.id, detectionId: id }));
+  await executeDueRuns(deps, now);
+  expect(await hits()).toEqual([]);
+  at(60);
+  await work();
+  expect(await hits()).toEqual(['ada 1']);
+  expect(await state()).toMatchObject({ events: 1, missed: 0 });
+  // The position of the dataset outlives a time without detections.
+  at(65);
+  await callOk(org, 'PUT', `/api/detections/${id}`, { enabled: false });
+  await send(org, [event('ben')]);
+  await work();
+  await callOk(org, 'PUT', `/api/detections/${id}`, { enabled: true });
+  await work();
+  await send(org, [event('cyn')]);
+  await work();
+  expect(await hits()).toContain('cyn 1');
 });
 
 test('goes back to its slots when too many events match, which then find them all', async () => {

@@ -76,7 +76,7 @@ async function requeueLeftWindows({ db, clock }: MatchDeps): Promise<void> {
 
 /** Matches the next events of a dataset. Returns false if none wait. */
 async function matchNext(deps: MatchDeps, indexes: RuleIndexes): Promise<boolean> {
-  const claim = await claimDatasetAcrossOrgs(deps.db);
+  const claim = await claimDatasetAcrossOrgs(deps.db, 'detections');
   if (!claim) return false;
   try {
     await matchDataset(deps, indexes, claim);

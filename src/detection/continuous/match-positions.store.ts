@@ -5,11 +5,27 @@ import type { OrgId } from '../../platform/lib/org-id.ts';
 import { isNotSuspended } from '../../platform/orgs/orgs.store.ts';
 import type { TimeRange } from '../scheduling/timeline.ts';
 
+/** What the events of a dataset are matched with when they arrive: continuous detections, or indicators of the feed. Each has positions of its own. */
+type MatchReader = 'detections' | 'indicators';
+
 /** A dataset that a matcher holds. `worker` fences its writes. */
-export type MatchClaim = { orgId: OrgId; dataset: string; matchedTo: Date; worker: string };
+export type MatchClaim = { orgId: OrgId; dataset: string; reader: MatchReader; matchedTo: Date; worker: string };
 
 const leaseMs = 120_000;
 const leaseEnd = sql`clock_timestamp() + ${`${leaseMs} milliseconds`}::interval`;
+
+/** Inserts the positions of datasets that a reader follows without a choice, from their first event on. */
+export async function openPositionsAcrossOrgs(db: Db, reader: MatchReader): Promise<void> {
+  await acrossOrgs(db, (tx) =>
+    sql`
+      insert into match_positions (organization_id, dataset, reader, matched_to)
+      select d.organization_id, d.name, ${reader}::text, coalesce((select min(g.ingested_from) from segments g
+        where g.organization_id = d.organization_id and g.dataset = d.name and not g.history), d.last_ingested_at)
+      from datasets d where d.last_ingested_at is not null and not exists (select from match_positions p
+        where p.organization_id = d.organization_id and p.dataset = d.name and p.reader = ${reader})
+      on conflict do nothing`.execute(tx),
+  );
+}
 
 /** Condition on `match_positions p` and `datasets d` that events wait to be matched. */
 const hasEvents = sql`d.last_ingested_at >= p.matched_to`;
@@ -18,21 +34,21 @@ const hasEvents = sql`d.last_ingested_at >= p.matched_to`;
  * Claims the dataset with waiting events of the organization that was served longest ago, with a lease. Returns undefined if no dataset without a
  * valid lease has any.
  */
-export async function claimDatasetAcrossOrgs(db: Db): Promise<MatchClaim | undefined> {
+export async function claimDatasetAcrossOrgs(db: Db, reader: MatchReader): Promise<MatchClaim | undefined> {
   return acrossOrgs(
     db,
     (tx) => queryRow<MatchClaim>(tx)`
       with next as (
         select p.organization_id, p.dataset from match_positions p
           join datasets d on d.organization_id = p.organization_id and d.name = p.dataset
-        where ${hasEvents} and (p.lease_until is null or p.lease_until < clock_timestamp()) and ${isNotSuspended(sql`p.organization_id`)}
-        order by (select max(o.served_at) from match_positions o where o.organization_id = p.organization_id), p.served_at
+        where p.reader = ${reader} and ${hasEvents} and (p.lease_until is null or p.lease_until < clock_timestamp()) and ${isNotSuspended(sql`p.organization_id`)}
+        order by (select max(o.served_at) from match_positions o where o.organization_id = p.organization_id and o.reader = p.reader), p.served_at
         limit 1 for update of p skip locked
       )
       update match_positions p set lease_until = ${leaseEnd}, worker = ${uuidv7()},
         served_at = clock_timestamp()
-      from next where p.organization_id = next.organization_id and p.dataset = next.dataset
-      returning p.organization_id as "orgId", p.dataset, p.matched_to as "matchedTo", p.worker`,
+      from next where p.organization_id = next.organization_id and p.dataset = next.dataset and p.reader = ${reader}
+      returning p.organization_id as "orgId", p.dataset, p.reader, p.matched_to as "matchedTo", p.worker`,
   );
 }
 
@@ -40,25 +56,31 @@ export async function claimDatasetAcrossOrgs(db: Db): Promise<MatchClaim | undef
 export class MatchLostError extends Error {}
 
 /** Moves the position of a claimed dataset and ends the claim, in the transaction that stores the matches. Throws `MatchLostError`. */
-export async function advancePosition(tx: Tx, { orgId, dataset, worker }: MatchClaim, to: Date): Promise<void> {
+export async function advancePosition(tx: Tx, { orgId, dataset, reader, worker }: MatchClaim, to: Date): Promise<void> {
   const moved = await queryRow<{ one: number }>(tx)`
     update match_positions set matched_to = ${to}, lease_until = null, worker = null
-    where organization_id = ${orgId} and dataset = ${dataset} and worker = ${worker} returning 1 as one`;
+    where organization_id = ${orgId} and dataset = ${dataset} and reader = ${reader} and worker = ${worker} returning 1 as one`;
   if (!moved) throw new MatchLostError(`Dataset ${dataset} is no longer held by this matcher.`);
 }
 
 /** Extends the lease of a claimed dataset. Throws `MatchLostError`. */
-export async function renewDataset(tx: Tx, { orgId, dataset, worker }: MatchClaim): Promise<void> {
+export async function renewDataset(tx: Tx, { orgId, dataset, reader, worker }: MatchClaim): Promise<void> {
   const renewed = await queryRow<{ one: number }>(tx)`
     update match_positions set lease_until = ${leaseEnd}
-    where organization_id = ${orgId} and dataset = ${dataset} and worker = ${worker} returning 1 as one`;
+    where organization_id = ${orgId} and dataset = ${dataset} and reader = ${reader} and worker = ${worker} returning 1 as one`;
   if (!renewed) throw new MatchLostError(`Dataset ${dataset} is no longer held by this matcher.`);
 }
 
 /** Gives up a claim whose events were not matched. They are tried again after `retryMs`. */
-export async function releaseDataset(tx: Tx, { orgId, dataset, worker }: MatchClaim, retryMs: number): Promise<void> {
+export async function releaseDataset(
+  tx: Tx,
+  { orgId, dataset, reader, worker }: MatchClaim,
+  retryMs: number,
+): Promise<void> {
   await sql`update match_positions set worker = null, lease_until = clock_timestamp() + ${`${retryMs} milliseconds`}::interval
-    where organization_id = ${orgId} and dataset = ${dataset} and worker = ${worker}`.execute(tx);
+    where organization_id = ${orgId} and dataset = ${dataset} and reader = ${reader} and worker = ${worker}`.execute(
+    tx,
+  );
 }
 
 const segmentsMax = 1000;

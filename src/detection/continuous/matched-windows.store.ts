@@ -83,7 +83,12 @@ export async function deleteMatchedWindow(
   return deleted !== undefined;
 }
 
-/** Removes the windows of a detection whose continuous run ended without examining them. */
+/** Leaves the windows of a detection whose continuous run ended without examining them to its slots, which then have not missed their events. */
 export async function deleteMatchedWindows(tx: Tx, { orgId, detectionId }: DetectionKey): Promise<void> {
-  await sql`delete from matched_windows where organization_id = ${orgId} and detection_id = ${detectionId}`.execute(tx);
+  await sql`
+    with deleted as (
+      delete from matched_windows where organization_id = ${orgId} and detection_id = ${detectionId} returning window_to
+    )
+    update continuous_detections set matched_from = greatest(matched_from, (select max(window_to) from deleted))
+    where organization_id = ${orgId} and detection_id = ${detectionId} and exists (select from deleted)`.execute(tx);
 }

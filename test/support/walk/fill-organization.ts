@@ -270,7 +270,7 @@ async function fillRuns(deps: Deps, org: TestOrg, mark: string): Promise<Pick<Fi
       tx,
     );
     await sql`update hits set group_id = ${group} where id = ${hits[0].id}`.execute(tx);
-    await sql`insert into match_positions (organization_id, dataset, matched_to) values (${org.id}, ${mark}, now())`.execute(
+    await sql`insert into match_positions (organization_id, dataset, reader, matched_to) values (${org.id}, ${mark}, 'detections', now())`.execute(
       tx,
     );
     await sql`insert into continuous_detections (organization_id, detection_id, revision, obstacle) values (${org.id}, ${custom.id}, 0, ${mark})`.execute(

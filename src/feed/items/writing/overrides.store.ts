@@ -130,6 +130,14 @@ export async function clearOutdatedModelVerdicts(
 
 const isByModel = sql`coalesce(feed_overrides.relevance_by = ${sql.lit(modelName)}, false)`;
 
+/** Removes the mark of items that were seen in the organization's logs. A person's verdict stays. */
+export async function clearExposed(tx: Tx, orgId: string, itemIds: string[], at: Date): Promise<void> {
+  await sql`
+    update feed_overrides set exposed_at = null, updated_at = ${at},
+      relevance_reasons = case when relevance is null then null else relevance_reasons end
+    where organization_id = ${orgId} and item_id = any(${itemIds}::uuid[]) and exposed_at is not null`.execute(tx);
+}
+
 /**
  * Marks items as seen in the organization's logs. Returns those that were not marked before. Removes a model's verdict on them; a person's
  * verdict stays.
