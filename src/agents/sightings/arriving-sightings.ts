@@ -16,6 +16,7 @@ import { toTermValue } from '../../feed/model/terms.ts';
 import { getProfile } from '../../feed/relevance/profile.ts';
 import { inOrg } from '../../platform/db/db.ts';
 import { nilId } from '../../platform/lib/ids.ts';
+import { splitIntoBatches } from '../../platform/lib/concurrency/batches.ts';
 import { runLoop } from '../../platform/lib/concurrency/loop.ts';
 import { listItemsWithForms, listKnownForms, readFeedVersion } from './arriving-sightings.store.ts';
 import { listIndicatorForms, readObservedValues, type IndicatorForms } from './observed-values.ts';
@@ -36,6 +37,8 @@ const eventsMax = 20_000;
 const idleMs = 1000;
 const openMs = 5000;
 const retryMs = 5000;
+/** Values that are looked up together. */
+const valuesAtOnce = 1000;
 const itemsAtOnce = 50;
 /** Items of which the events of one batch may be sightings. Logs that consist of indicators would match the whole feed. */
 const itemsMax = 2000;
@@ -144,22 +147,23 @@ async function findKnownForms(
     unknown.get(orgId)?.version === version ? unknown.get(orgId)! : { version, values: new Set<string>() };
   unknown.set(orgId, remembered);
   const known: IndicatorForms = { terms: [], urlStarts: [] };
-  for await (const values of readObservedValues(connection, swept, window, signal)) {
-    const asked = values
-      .filter((value) => !remembered.values.has(value))
-      .map((value) => ({ value, ...listIndicatorForms(value) }));
-    if (asked.length === 0) continue;
-    const all = {
-      terms: [...new Set(asked.flatMap(({ terms }) => terms))],
-      urlStarts: [...new Set(asked.flatMap(({ urlStarts }) => urlStarts))],
-    };
-    const found = await inOrg(deps.db, orgId, (tx) => listKnownForms(tx, all, hourOf(deps)));
-    for (const { value, terms, urlStarts } of asked)
-      if (![...terms, ...urlStarts].some((form) => found.has(form)) && remembered.values.size < unknownValuesMax)
-        remembered.values.add(value);
-    known.terms.push(...all.terms.filter((form) => found.has(form)));
-    known.urlStarts.push(...all.urlStarts.filter((form) => found.has(form)));
-  }
+  for await (const values of readObservedValues(connection, swept, window, signal))
+    for (const part of splitIntoBatches(values, valuesAtOnce)) {
+      const asked = part
+        .filter((value) => !remembered.values.has(value))
+        .map((value) => ({ value, ...listIndicatorForms(value) }));
+      if (asked.length === 0) continue;
+      const all = {
+        terms: [...new Set(asked.flatMap(({ terms }) => terms))],
+        urlStarts: [...new Set(asked.flatMap(({ urlStarts }) => urlStarts))],
+      };
+      const found = await inOrg(deps.db, orgId, (tx) => listKnownForms(tx, all, hourOf(deps)));
+      for (const { value, terms, urlStarts } of asked)
+        if (![...terms, ...urlStarts].some((form) => found.has(form)) && remembered.values.size < unknownValuesMax)
+          remembered.values.add(value);
+      known.terms.push(...all.terms.filter((form) => found.has(form)));
+      known.urlStarts.push(...all.urlStarts.filter((form) => found.has(form)));
+    }
   return known;
 }
 

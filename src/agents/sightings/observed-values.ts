@@ -51,7 +51,7 @@ export function listIndicatorForms(observed: string): IndicatorForms {
   const urls = bases.flatMap((base) => [base, `${base}/`]);
   const ownsPaths = isHost && (isAddress || findSharedSuffix(host) !== undefined);
   return {
-    terms: [...new Set([value, lower, host, ...around, ...urls].map((form) => toTermValue('indicator', form)))],
+    terms: [...new Set([...[value, lower, host, ...urls].map((form) => toTermValue('indicator', form)), ...around])],
     urlStarts: ownsPaths ? bases.map((base) => `${base}/`) : [],
   };
 }
