@@ -7,7 +7,7 @@ import { auditRecord } from '../../platform/orgs/audit.store.ts';
 import { deleteDetection } from '../detections/life-cycle.ts';
 import type { UpdateDetectionDeps } from '../detections/update-detection.ts';
 import { listDatasets } from '../log-query/datasets/list-datasets.ts';
-import { matchLogs, planMatches } from '../log-query/search/match-logs.ts';
+import { createLogRuleSet, matchLogs, planMatches } from '../log-query/search/match-logs.ts';
 import type { SearchLogsDeps } from '../log-query/search/search-logs.ts';
 import { convertForTarget, type ConvertDeps } from '../sigma/convert/convert-request.ts';
 import type { ConvertedRule } from '../sigma/convert/convert-rules.ts';
@@ -194,12 +194,7 @@ async function countMatches(
     const plan = await planMatches(deps, orgId, { dataset, window }, AbortSignal.timeout(60_000));
     const matched =
       plan &&
-      (await matchLogs(
-        deps,
-        orgId,
-        plan,
-        group.map(({ ruleQuery }) => toLogRule(ruleQuery!)),
-      ));
+      (await matchLogs(deps, orgId, plan, createLogRuleSet(group.map(({ ruleQuery }) => toLogRule(ruleQuery!)))));
     for (const [index, rule] of group.entries()) {
       const total = matched?.[index]?.total;
       if (total !== undefined) counts.set(ruleIdOf(rule), total);
