@@ -1100,15 +1100,17 @@ create policy every on lanes to tocsin_system using (true) with check (true);
 create policy own on lanes to tocsin_app using ((organization_id = ( SELECT tocsin_org() AS tocsin_org))) with check ((organization_id = ( SELECT tocsin_org() AS tocsin_org)));
 grant select, insert, update, delete on lanes to tocsin_app, tocsin_system;
 
--- How far the events of a dataset have been matched with continuous detections.
+-- How far the events of a dataset have been matched when they arrived.
 create table match_positions (
   organization_id uuid not null,
   dataset text not null,
+  reader text not null, -- What they are matched with: continuous detections, or indicators of the feed.
   matched_to timestamp with time zone not null, -- End of the matched events by `_ingested`, exclusive.
   lease_until timestamp with time zone, -- End of the lease of a matcher, by the clock of the database. Null if none has it.
   worker uuid, -- ID of the claim. It fences the writes of a matcher that lost its lease.
   served_at timestamp with time zone not null default '1970-01-01 00:00:00+00'::timestamp with time zone, -- When an organization was served last: the one served longest ago is next.
-  constraint match_positions_pkey PRIMARY KEY (organization_id, dataset),
+  constraint match_positions_pkey PRIMARY KEY (organization_id, dataset, reader),
+  constraint match_positions_reader_check CHECK (reader = ANY (ARRAY['detections'::text, 'indicators'::text])),
   constraint match_positions_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id)
 );
 alter table match_positions enable row level security;
