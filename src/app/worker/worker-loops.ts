@@ -29,7 +29,7 @@ import { modelCheckLoop } from '../../platform/models/model-pauses.ts';
 import { recountLoop } from '../../detection/runs/workers/recount-days.ts';
 import { auditLoop } from '../../detection/runs/review-queue/audit-dismissals.ts';
 import { reviewLoop } from '../../detection/runs/reviews/review-runs.ts';
-import { ruleSourceLoop } from '../../detection/rule-sources/check-rule-sources.ts';
+import { ruleSourcesLoop } from '../../detection/rule-sources/check-rule-sources.ts';
 import { matchLoop } from '../../detection/continuous/match-loop.ts';
 import { executeLoop, judgeLoop, reapLoop, scheduleLoop } from '../../detection/runs/workers/run-loops.ts';
 
@@ -61,7 +61,7 @@ export const workerLoops = {
     arrivals: (deps, signal) => arrivalsLoop(deps.log, signal, () => deps.runFeedStep('arrivals', signal)),
     reanalysis: (deps, signal) => reanalysisLoop(deps.log, signal, () => deps.runFeedStep('reanalysis', signal)),
     relevance: (deps, signal) => relevanceLoop(deps, signal, () => deps.runFeedStep('relevance', signal)),
-    ruleSources: ruleSourceLoop,
+    ruleSources: ruleSourcesLoop,
     logFolders: logFoldersLoop,
     compactSegments: compactSegmentsLoop,
     cleanSegments: cleanSegmentsLoop,

@@ -15,7 +15,7 @@ const idleMs = 2_000;
 const versionDigits = 12;
 
 /** Fetches the archives of rule sources when they are due, until the signal aborts. */
-export const ruleSourceLoop = (deps: CheckDeps, signal: AbortSignal): Promise<void> =>
+export const ruleSourcesLoop = (deps: CheckDeps, signal: AbortSignal): Promise<void> =>
   runLoop({ name: 'rule sources', idleMs, signal, log: deps.log }, () => checkNextSource(deps, signal));
 
 /** Checks the rule source that has been due longest. Returns false if none is due. */
