@@ -320,6 +320,7 @@ comment on column run_queue.worker is 'Id of the claim.';
 create index run_queue_claim on run_queue (organization_id, kind, model_alias, start_at, run_id) where state = 'queued';
 -- Runs of one slot are spread over up to an hour, so most queued runs may not start yet. A claim finds the lanes of those that may.
 create index run_queue_due on run_queue (phase, start_at, organization_id, kind, model_alias) where state = 'queued';
+create index run_queue_running on run_queue (organization_id, kind, model_alias, worker) where state = 'running';
 create index run_queue_leases on run_queue (lease_until) where state = 'running';
 create index run_queue_connections on run_queue (organization_id, connection_id) where state = 'running' and connection_id is not null;
 create index run_queue_aliases on run_queue (model_alias, organization_id) where state = 'running' and phase = 'judge';

@@ -1076,6 +1076,7 @@ CREATE INDEX run_queue_connections ON run_queue USING btree (organization_id, co
 CREATE INDEX run_queue_due ON run_queue USING btree (phase, start_at, organization_id, kind, model_alias) WHERE state = 'queued'::text;
 CREATE INDEX run_queue_leases ON run_queue USING btree (lease_until) WHERE state = 'running'::text;
 CREATE INDEX run_queue_organization_id_detection_id_idx ON run_queue USING btree (organization_id, detection_id);
+CREATE INDEX run_queue_running ON run_queue USING btree (organization_id, kind, model_alias, worker) WHERE state = 'running'::text;
 alter table run_queue enable row level security;
 alter table run_queue force row level security;
 create policy every on run_queue to tocsin_system using (true) with check (true);
