@@ -133,11 +133,13 @@ async function measureLive(
     apiKey: 'none',
     price: { inputPerMillion: 0, outputPerMillion: 0 },
     contextTokens,
-    maxOutputTokens: Math.floor(contextTokens / 8),
+    maxOutputTokens: Math.floor(contextTokens / 16),
     timeoutSeconds: 300,
     maxRetries: 0,
+    entitiesAtOnce: 1,
   };
-  const result = await world.withProgram({ [caseAlias]: entry }, (program) => runColumn(world, program, cases));
+  // A small server answers one question at a time, and remembers the prompt of one conversation.
+  const result = await world.withProgram({ [caseAlias]: entry }, (program) => runColumn(world, program, cases, 1));
   printColumn(name, result);
   return [
     {

@@ -19,13 +19,12 @@ export type CaseResult = {
 };
 export type ColumnResult = { results: CaseResult[]; failures: string[]; ms: number };
 
-const slots = 4;
-
-/** Runs each case through the API, the queues and the workers, and returns how it ended. Cases of a detection run one after the other. */
+/** Runs each case through the API, the queues and the workers, `atOnce` side by side, and returns how it ended. Cases of a detection run one after the other. */
 export async function runColumn(
   world: CaseWorld,
   program: CaseProgram,
   cases: readonly AgentCase[],
+  atOnce = 4,
 ): Promise<ColumnResult> {
   const startedAt = performance.now();
   const spans = [
@@ -47,7 +46,7 @@ export async function runColumn(
       });
       started.push({ runId, one });
     }
-    await executeDueRuns(program.deps, investigatedAt, { concurrency: slots });
+    await executeDueRuns(program.deps, investigatedAt, { concurrency: atOnce });
     for (const { runId, one } of started) {
       const run = await program.callAs(one.company)<{ status: string; failure?: unknown; warnings?: unknown[] }>(
         'GET',
