@@ -11,7 +11,7 @@ import { createLogRuleSet, matchLogs, planMatches } from '../log-query/search/ma
 import type { SearchLogsDeps } from '../log-query/search/search-logs.ts';
 import { convertForTarget, type ConvertDeps } from '../sigma/convert/convert-request.ts';
 import type { ConvertedRule } from '../sigma/convert/convert-rules.ts';
-import { ruleIdOf, storeRules, type StoredRules } from '../sigma/import-rules.ts';
+import { isDetection, ruleIdOf, storeRules, type StoredRules } from '../sigma/import-rules.ts';
 import { listImports } from '../sigma/sigma-imports.store.ts';
 import { logSourceName } from '../sigma/mappings/map-rule.ts';
 import { canShare, toLogRule } from '../sigma/rule-sets.ts';
@@ -32,12 +32,13 @@ const noiseMs = 86_400_000;
 export async function planUpdate(deps: UpdateRulesDeps, caller: Caller, id: string): Promise<RuleUpdate> {
   const { source, version, selected, leftOut } = await readSelected(deps, caller, id);
   const imports = await inOrg(deps.db, caller.orgId, (tx) => listImports(tx, caller.orgId));
-  // What a rule without a detection becomes is known.
+  // A new rule needs no dry run: it becomes a detection.
   const known = selected.filter((rule) => imports.has(ruleIdOf(rule)));
   const created = selected.filter((rule) => isDetection(rule) && !imports.has(ruleIdOf(rule)));
   const { results, missing } = await storeRules(deps, caller, known, optionsOf(source, true));
   const changed = new Set(results.filter(({ outcome }) => outcome === 'updated').map(({ ruleId }) => ruleId));
-  const noise = await countMatches(deps, caller.orgId, selected);
+  const updated = known.filter((rule) => changed.has(ruleIdOf(rule)));
+  const noise = await countMatches(deps, caller.orgId, [...created, ...updated]);
   const describe = (rules: readonly ConvertedRule[]): RuleChange[] =>
     rules
       .map((rule) => ({
@@ -52,7 +53,7 @@ export async function planUpdate(deps: UpdateRulesDeps, caller: Caller, id: stri
   return {
     version,
     created: describe(created),
-    updated: describe(known.filter((rule) => changed.has(ruleIdOf(rule)))),
+    updated: describe(updated),
     removed: listRemoved(source, missing).map(({ ruleId, detectionId, fields }) => ({
       ruleId,
       detectionId,
@@ -62,10 +63,6 @@ export async function planUpdate(deps: UpdateRulesDeps, caller: Caller, id: stri
     leftOut,
   };
 }
-
-/** Filters, and the parts of correlation rules, are no detections of their own. */
-const isDetection = ({ document, isPart }: ConvertedRule): boolean =>
-  !isPart && document.kind !== 'filter' && document.kind !== 'invalid';
 
 /**
  * Imports the rules of a version, enabled. Fields that the organization edited keep their value. Throws 404, and 409 if the newest version is
@@ -165,12 +162,14 @@ type Reason = 'byLevel' | 'byStatus' | 'notConverted' | 'withoutLogs' | '';
 function reasonToLeaveOut(
   { minLevel, statuses }: RuleSourceRow,
   datasets: ReadonlySet<string>,
-  { document, result, isPart }: ConvertedRule,
+  rule: ConvertedRule,
 ): Reason {
-  if (document.kind === 'invalid' || result.status !== 'converted') return 'notConverted';
-  if (document.kind === 'filter' || isPart) return '';
-  if (!(statuses as string[]).includes(document.status ?? 'test')) return 'byStatus';
-  if (levels.indexOf(document.level ?? 'medium') < levels.indexOf(minLevel)) return 'byLevel';
+  const { result } = rule;
+  if (result.status !== 'converted') return 'notConverted';
+  if (!isDetection(rule)) return '';
+  const { status, level } = rule.document;
+  if (!(statuses as string[]).includes(status ?? 'test')) return 'byStatus';
+  if (levels.indexOf(level ?? 'medium') < levels.indexOf(minLevel)) return 'byLevel';
   return result.dataset !== null && !datasets.has(result.dataset) ? 'withoutLogs' : '';
 }
 
@@ -189,7 +188,7 @@ async function countMatches(
   const counts = new Map<string, number>();
   const to = deps.clock();
   const window = { from: new Date(to.getTime() - noiseMs), to, clock: 'event' as const };
-  const shared = rules.filter(({ ruleQuery, isPart }) => ruleQuery && !isPart && canShare(ruleQuery));
+  const shared = rules.filter(({ ruleQuery }) => ruleQuery && canShare(ruleQuery));
   for (const [dataset, group] of Map.groupBy(shared, ({ ruleQuery }) => ruleQuery!.table)) {
     const plan = await planMatches(deps, orgId, { dataset, window }, AbortSignal.timeout(60_000));
     const matched =

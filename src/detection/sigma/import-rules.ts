@@ -95,15 +95,21 @@ const openRules = (orgId: OrgId, options: RuleOptions): Origin<RuleItem> => ({
 const modifiedOf = ({ document }: ConvertedRule): string | null =>
   document.kind === 'invalid' ? null : document.modified;
 
-/** Compares a rule with its import. Filters, and the parts of correlation rules, are no detections of their own. */
+/** Returns whether a rule becomes a detection. Filters, and the parts of correlation rules, are no detections of their own. */
+export const isDetection = (
+  rule: ConvertedRule,
+): rule is ConvertedRule & { document: DetectionRule | CorrelationRule } =>
+  !rule.isPart && rule.document.kind !== 'filter' && rule.document.kind !== 'invalid';
+
+/** Compares a rule with its import. */
 async function planRule(
   { rule, applied }: RuleItem,
   { connectionId, enable, continuous }: RuleOptions,
   readCurrent: Parameters<Origin<RuleItem>['plan']>[1],
 ): Promise<SyncStep> {
-  const { document, result, entity, isPart } = rule;
-  if (isPart || result.query === null || document.kind === 'filter' || document.kind === 'invalid')
-    return syncStep('none');
+  const { result, entity } = rule;
+  if (!isDetection(rule) || result.query === null) return syncStep('none');
+  const { document } = rule;
   // A correlation depends on several events.
   const isContinuous = continuous && connectionId === null && document.kind === 'rule';
   const conversion = { query: result.query, entity, connectionId, isContinuous };
