@@ -33,8 +33,8 @@ export async function* readObservedValues(
 const schemes = ['http', 'https', 'ftp', 'tcp', 'udp'];
 
 /**
- * What a feed has of a value of a log: `terms` are the values of `item_terms` that are equal to an indicator that the value is a sighting of, and
- * `urlStarts` the beginnings of URLs whose host stands for the URL.
+ * The forms under which the feed's index may list a logged value. `terms` are values of `item_terms`, and `urlStarts` are beginnings of URLs
+ * of which seeing the host alone counts as a sighting.
  */
 export type IndicatorForms = { terms: string[]; urlStarts: string[] };
 

@@ -93,7 +93,7 @@ export const claimDueCheckAcrossOrgs = (tx: Tx, now: Date): Promise<RuleSourceCh
     where s.organization_id = due.organization_id and s.id = due.id
     returning s.organization_id as "orgId", s.id, s.url, s.etag`;
 
-/** What a check found: the same archive as before, another one, or why it could not be fetched. */
+/** The outcome of a check: the archive is unchanged, there is a new one, or it could not be fetched. */
 export type CheckOutcome =
   | { failure: string }
   | { archive: Buffer; version: string; etag: string | null }

@@ -77,7 +77,7 @@ export const checkRuleSource = ({ db, clock }: RuleSourceDeps, { orgId }: Caller
     return toRuleSource(source);
   });
 
-/** Returns the source that a store found. Throws 404 if there is none. */
+/** Returns a source, or throws 404 if it is undefined. */
 export function requireSource<Row>(source: Row | undefined, id: string): Row {
   if (!source) throw appError('not_found', `Rule source ${id} not found.`);
   return source;

@@ -16,7 +16,7 @@ import {
 /** The keys of an event of a table that lead to a value. Those of the whole event are empty. */
 type Origin = { table: string; keys: string[] };
 
-/** What is known of an expression. `origin`: the value comes unchanged from there. */
+/** The kind of an expression's value, and if the value is copied unchanged from an event, its place there. */
 type Expression = { kind: ColumnKind; origin?: Origin | undefined };
 
 /** A column that a query returns, or all columns of what it reads (`*`), of which none is worse than `kind`. `origin` of `*` is the whole event. */

@@ -30,7 +30,7 @@ const [queryMs, turnMs, batchMs, timeoutMs] = [5_000, 2_000, 10_000, 60_000];
 /** How long a query that was too slow or returned too much for a batch is searched alone. */
 const aloneForMs = 6 * 3_600_000;
 
-/** What the engine knows of a query before it reads events: the columns of its result, and those that no event has. Or that it is not for a batch. */
+/** The columns of a query's result and those that no event has, which are known before events are read, or that the query cannot run in a batch. */
 type QueryShape = { columns: string[]; unknown: UnknownColumns } | 'alone';
 
 /** Shapes by organization, versions of the queried catalogs, and query. */
