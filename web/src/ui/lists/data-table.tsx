@@ -1,6 +1,6 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { ArrowDown, ArrowUp } from 'lucide-react';
-import { memo, useEffect, useId, useMemo, useRef } from 'react';
+import { memo, useCallback, useEffect, useId, useMemo, useRef } from 'react';
 import { classes } from '../../lib/text.ts';
 import { useListPlace } from '../../lib/use-list-place.ts';
 import { useWidth } from '../../lib/use-width.ts';
@@ -177,3 +177,11 @@ function HeaderCell<Row>({ column, sort, onSort }: HeaderProps<Row>) {
     </div>
   );
 }
+
+type Pages = { hasNextPage: boolean; isFetchingNextPage: boolean; fetchNextPage: () => unknown };
+
+/** Returns the `onEnd` of a table whose rows come in pages. */
+export const useNextPage = ({ hasNextPage, isFetchingNextPage, fetchNextPage }: Pages): (() => void) =>
+  useCallback(() => {
+    if (hasNextPage && !isFetchingNextPage) void fetchNextPage();
+  }, [hasNextPage, isFetchingNextPage, fetchNextPage]);

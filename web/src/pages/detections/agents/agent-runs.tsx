@@ -1,6 +1,6 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { useCallback, useMemo } from 'react';
+import { useMemo } from 'react';
 import { agentRunsQuery, type Agent, type AgentRun } from '../../../api/agents.ts';
 import type { Run, Verdict } from '../../../api/runs.ts';
 import { useListKeys } from '../../../lib/list-keys.ts';
@@ -8,7 +8,7 @@ import { fieldToWords, formatMoney, formatNumber } from '../../../lib/text.ts';
 import { texts } from '../../../texts/agents.ts';
 import { texts as runs } from '../../../texts/runs.ts';
 import { RunStatusLabel } from '../../../ui/labels/run-status.tsx';
-import { DataTable, type Column } from '../../../ui/lists/data-table.tsx';
+import { DataTable, type Column, useNextPage } from '../../../ui/lists/data-table.tsx';
 import { TableSkeleton } from '../../../ui/lists/table-skeleton.tsx';
 import { EmptyState, ErrorState } from '../../../ui/states.tsx';
 import { RelativeTime } from '../../../ui/time.tsx';
@@ -89,10 +89,7 @@ export function AgentRuns({ agent: { id, isBuiltIn } }: { agent: Agent }) {
     if (!isBuiltIn) void navigate({ to: '/runs/$id', params: { id: run.id } });
   };
   const activeId = useListKeys(rows, (run) => run.id, { onOpen: open });
-  const onEnd = useCallback(
-    () => hasNextPage && !isFetchingNextPage && void fetchNextPage(),
-    [hasNextPage, isFetchingNextPage, fetchNextPage],
-  );
+  const onEnd = useNextPage({ hasNextPage, isFetchingNextPage, fetchNextPage });
   if (error && rows.length === 0) return <ErrorState error={error} onRetry={() => void refetch()} />;
   if (isPending) return <TableSkeleton />;
   if (rows.length === 0) return <EmptyState title={texts.noRuns}>{texts.noRunsHint}</EmptyState>;

@@ -1,12 +1,12 @@
 import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { useCallback, useMemo } from 'react';
+import { useMemo } from 'react';
 import { runQuery, runsQuery, type Run } from '../../../api/runs.ts';
 import { useListKeys } from '../../../lib/list-keys.ts';
 import { formatMoney, formatNumber } from '../../../lib/text.ts';
 import { formatDuration } from '../../../lib/time.ts';
 import { texts } from '../../../texts/runs.ts';
-import { DataTable, type Column } from '../../../ui/lists/data-table.tsx';
+import { DataTable, type Column, useNextPage } from '../../../ui/lists/data-table.tsx';
 import { RunStatusLabel } from '../../../ui/labels/run-status.tsx';
 import { EmptyState, ErrorState } from '../../../ui/states.tsx';
 import { TableSkeleton } from '../../../ui/lists/table-skeleton.tsx';
@@ -92,10 +92,7 @@ export function RunsTab({ id }: { id: string }) {
   const rows = useMemo(() => data?.pages.flatMap((page) => page.runs) ?? [], [data]);
   const open = (run: Run): void => void navigate({ to: '/runs/$id', params: { id: run.id } });
   const activeId = useListKeys(rows, (run) => run.id, { onOpen: open });
-  const onEnd = useCallback(
-    () => hasNextPage && !isFetchingNextPage && void fetchNextPage(),
-    [hasNextPage, isFetchingNextPage, fetchNextPage],
-  );
+  const onEnd = useNextPage({ hasNextPage, isFetchingNextPage, fetchNextPage });
   if (error && rows.length === 0) return <ErrorState error={error} onRetry={() => void refetch()} />;
   if (isPending) return <TableSkeleton />;
   if (rows.length === 0) return <EmptyState title={texts.empty}>{texts.emptyHint}</EmptyState>;

@@ -16,7 +16,7 @@ import { PageHeader } from '../../../shell/page-header.tsx';
 import { DetectionLinks } from '../../../shell/section-links.tsx';
 import { texts } from '../../../texts/detections.ts';
 import { Button } from '../../../ui/button.tsx';
-import { DataTable } from '../../../ui/lists/data-table.tsx';
+import { DataTable, useNextPage } from '../../../ui/lists/data-table.tsx';
 import { FilterSelect } from '../../../ui/forms/filter-select.tsx';
 import { SearchField } from '../../../ui/forms/search-field.tsx';
 import { ErrorState } from '../../../ui/states.tsx';
@@ -52,10 +52,7 @@ export function DetectionsPage() {
   const open = ({ id }: DetectionSummary): void => void navigate({ to: '/detections/$id', params: { id } });
   const active = useListKeys(rows, ({ id }) => id, { onOpen: open, onSelect: ({ id }) => toggle(id) });
   useHotkeys({ Escape: () => setSelected(new Set()), n: () => void navigate({ to: '/detections/new' }) });
-  const onEnd = useCallback(
-    () => hasNextPage && !isFetchingNextPage && void fetchNextPage(),
-    [hasNextPage, isFetchingNextPage, fetchNextPage],
-  );
+  const onEnd = useNextPage({ hasNextPage, isFetchingNextPage, fetchNextPage });
   const { sort, ...conditions } = filter;
   const total = data?.pages[0]?.total;
 
