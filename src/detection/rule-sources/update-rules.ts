@@ -159,18 +159,13 @@ async function convertArchive(deps: ConvertDeps, orgId: OrgId, archive: Buffer):
 type Reason = 'byLevel' | 'byStatus' | 'notConverted' | 'withoutLogs' | '';
 
 /** Returns why a rule is left out, or an empty text for one that is imported, or part of one. */
-function reasonToLeaveOut(
-  { minLevel, statuses }: RuleSourceRow,
-  datasets: ReadonlySet<string>,
-  rule: ConvertedRule,
-): Reason {
-  const { result } = rule;
-  if (result.status !== 'converted') return 'notConverted';
+function reasonToLeaveOut(source: RuleSourceRow, datasets: ReadonlySet<string>, rule: ConvertedRule): Reason {
+  if (rule.result.status !== 'converted') return 'notConverted';
   if (!isDetection(rule)) return '';
   const { status, level } = rule.document;
-  if (!(statuses as string[]).includes(status ?? 'test')) return 'byStatus';
-  if (levels.indexOf(level ?? 'medium') < levels.indexOf(minLevel)) return 'byLevel';
-  return result.dataset !== null && !datasets.has(result.dataset) ? 'withoutLogs' : '';
+  if (!(source.statuses as string[]).includes(status ?? 'test')) return 'byStatus';
+  if (levels.indexOf(level ?? 'medium') < levels.indexOf(source.minLevel)) return 'byLevel';
+  return rule.result.dataset !== null && !datasets.has(rule.result.dataset) ? 'withoutLogs' : '';
 }
 
 const levelOf = ({ document }: ConvertedRule): RuleChange['level'] =>
