@@ -46,7 +46,7 @@ test('lists the names of the feed with the figures of the API, by type and by al
   ]);
   const rows = page.getByRole('row');
   await rows.getByText('WellMess').waitFor();
-  expect(await rows.count()).toBe(4);
+  await expect.poll(() => rows.count()).toBe(4);
   expect(await rows.nth(1).getByRole('gridcell').nth(3).textContent()).toBe('1');
   await page.getByRole('button', { name: 'Type' }).click();
   await page.getByRole('menuitemradio', { name: 'Malware' }).click();

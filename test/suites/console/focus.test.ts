@@ -108,14 +108,14 @@ test('shows the next entry and the next page from their tops, and goes back to t
   await expect.poll(scrolled).toEqual([200]);
   await page.getByRole('option').nth(1).click();
   await panel.getByRole('heading', { name: 'Versions' }).waitFor();
-  expect(await scrolled()).toEqual([]);
+  await expect.poll(scrolled).toEqual([]);
   await panel.hover();
   await page.mouse.wheel(0, 120);
   await expect.poll(scrolled).toEqual([120]);
   await page.keyboard.press('Enter');
   await page.waitForURL(/feed\/[\da-f-]+$/);
   await page.getByRole('heading', { name: 'Versions' }).waitFor();
-  expect(await scrolled()).toEqual([]);
+  await expect.poll(scrolled).toEqual([]);
   await page.goBack();
   await expect.poll(scrolled).toEqual([120]);
   await page.setViewportSize({ width: 1280, height: 800 });

@@ -96,11 +96,11 @@ test('filters, copies and downloads a long list of indicators, and finds each of
   const table = page.getByRole('table').last();
   const rows = table.locator('tbody').getByRole('row');
   await page.getByRole('button', { name: 'Show 200 more of 1,001' }).click();
-  expect(await rows.count()).toBe(225);
+  await expect.poll(() => rows.count()).toBe(225);
 
   await page.getByRole('searchbox', { name: 'Filter indicators' }).fill('cdn-99');
   await page.getByText('11 matches').waitFor();
-  expect(await rows.count()).toBe(11);
+  await expect.poll(() => rows.count()).toBe(11);
   await page.getByRole('button', { name: 'Copy 11 values' }).click();
   await page.getByText('Copied 11 values.').waitFor();
   const copied = await page.evaluate<string>('navigator.clipboard.readText()');
@@ -128,7 +128,7 @@ test('shows the parts of a long list as one row, and leads through them', async 
   const page = await openPage(org, '/feed');
   const rows = page.getByRole('option');
   await rows.nth(1).getByText('16 parts · 1,600 indicators').waitFor();
-  expect(await rows.count()).toBe(2);
+  await expect.poll(() => rows.count()).toBe(2);
   await page.getByText('17 items').waitFor();
   for (let presses = 0; presses < 3; presses += 1) await page.keyboard.press('j');
   const panel = page.getByRole('complementary');

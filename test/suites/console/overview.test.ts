@@ -30,7 +30,7 @@ test('leads a new organization to its first steps, and marks those that are done
   await postDetection(org);
   const page = await openOverview(org);
   const steps = page.getByRole('listitem').filter({ has: page.getByRole('link', { name: /^(Connect|See|Add) / }) });
-  expect(await steps.count()).toBe(3);
+  await expect.poll(() => steps.count()).toBe(3);
   expect(await steps.filter({ has: page.getByLabel('Done') }).allTextContents()).toEqual([
     expect.stringContaining('Install detections'),
   ]);
