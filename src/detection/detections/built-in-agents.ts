@@ -5,7 +5,7 @@ import { uuidv7 } from '../../platform/lib/ids.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import type { Caller } from '../../platform/http/caller.ts';
 import { emptyAgent, emptyStats, type AgentView, type AgentWithPrompt, toColumns } from './record/detection-row.ts';
-import { insertAgent } from './detections.store.ts';
+import { insertAgents } from './detections.store.ts';
 import { effectiveCron, isEnabledAfter } from './record/cron-schedule.ts';
 import { storeChange } from './update-detection.ts';
 import { checkModelAlias, mergeUpdate, type ModelAliases } from './record/build-detection.ts';
@@ -36,7 +36,7 @@ const builtInAgents = [
 
 /** Creates the built-in agents of a new organization. They have no schedule until one is set. */
 export async function insertBuiltInAgents(tx: Tx, orgId: OrgId, now: Date): Promise<void> {
-  for (const { type, name, description, prompt } of builtInAgents) {
+  const agents = builtInAgents.map(({ type, name, description, prompt }) => {
     const agent: AgentWithPrompt = {
       ...emptyAgent,
       organization_id: orgId,
@@ -55,9 +55,9 @@ export async function insertBuiltInAgents(tx: Tx, orgId: OrgId, now: Date): Prom
       created_at: now,
       updated_at: now,
     };
-    const record = toRecord({ ...agent, ...emptyStats });
-    await insertAgent(tx, { orgId, keyId: null }, agent, { action: 'agent.created', record });
-  }
+    return { agent, action: 'agent.created', record: toRecord({ ...agent, ...emptyStats }) };
+  });
+  await insertAgents(tx, { orgId, keyId: null }, agents);
 }
 
 /** Returns an agent of any kind. Throws 404 if it does not exist. */

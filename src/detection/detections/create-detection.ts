@@ -7,7 +7,7 @@ import { scheduleInsertSql } from '../scheduling/schedule-lifecycle.ts';
 import { withDefaultTools } from './agent-settings/agent-settings.ts';
 import { checkCanRun, type CheckDetectionDeps } from './check-detection.ts';
 import { checkSkills, findConnected, requireDetectionQuota } from './detection-views.store.ts';
-import { emitDetection, insertAgent, storeQueryWarnings } from './detections.store.ts';
+import { emitDetections, insertAgents, storeQueryWarnings } from './detections.store.ts';
 import { withQueryWarnings } from './record/warnings.ts';
 import { checkModelAlias, type ModelAliases, buildAgent } from './record/build-detection.ts';
 import { zonedCron } from './record/cron-schedule.ts';
@@ -40,7 +40,8 @@ export async function createDetection(
   return inOrgWithCachedPlans(db, orgId, async (tx) => {
     const { agent, view } = await build(tx);
     const record = toRecord(withQueryWarnings(view, warnings));
-    await storeNewDetection(tx, caller, { agent, record });
+    if (agent.enabled) await requireDetectionQuota(tx, orgId);
+    await storeNewDetections(tx, caller, [{ agent, record }]);
     if (warnings.length > 0) await storeQueryWarnings(tx, { orgId, detectionId: agent.id }, { revision: 1, warnings });
     return record;
   });
@@ -49,7 +50,7 @@ export async function createDetection(
 /** A detection that is not stored yet, with its record. */
 export type NewDetection = { agent: AgentWithPrompt; record: Detection };
 
-/** Builds a detection for `storeNewDetection`, with the tools of `input` only. With `validate`, checks it as `createDetection` does. */
+/** Builds a detection for `storeNewDetections`, with the tools of `input` only. With `validate`, checks it as `createDetection` does. */
 export async function prepareDetection(
   deps: CreateDetectionDeps,
   caller: Caller,
@@ -58,34 +59,47 @@ export async function prepareDetection(
 ): Promise<NewDetection> {
   checkModelAlias(deps.models, input.modelAlias);
   const agent = buildAgent(caller, input, deps.clock());
-  const view = await inOrg(deps.db, caller.orgId, (tx) => toNewAgentView(tx, caller.orgId, agent));
+  const hasReferences = !isLocal(agent) || agent.skills !== null;
+  const view = hasReferences
+    ? await inOrg(deps.db, caller.orgId, (tx) => toNewAgentView(tx, caller.orgId, agent))
+    : toView(agent, true);
   if (validate) await checkCanRun(deps, caller.orgId, view);
   return { agent, record: toRecord(view) };
 }
 
-/** Stores a new detection with its first prompt version, revision and schedule. Throws 409 if it is enabled and the quota is used up. */
-export async function storeNewDetection(tx: Tx, caller: Caller, { agent, record }: NewDetection): Promise<void> {
-  if (agent.enabled) await requireDetectionQuota(tx, caller.orgId);
+/** Stores new detections, each with its first prompt version, revision and schedule. The caller has checked the quota of the enabled ones. */
+export async function storeNewDetections(tx: Tx, caller: Caller, detections: readonly NewDetection[]): Promise<void> {
   const { orgId } = caller;
-  // Coverage begins at the last slot before the creation.
-  const schedule = scheduleInsertSql({
-    orgId,
-    detectionId: agent.id,
-    cron: zonedCron(agent),
-    active: agent.enabled,
-    lookbackMinutes: agent.lookback_minutes,
-    now: agent.updated_at,
+  const agents = detections.map(({ agent, record }) => {
+    // Coverage begins at the last slot before the creation.
+    const schedule = scheduleInsertSql({
+      orgId,
+      detectionId: agent.id,
+      cron: zonedCron(agent),
+      active: agent.enabled,
+      lookbackMinutes: agent.lookback_minutes,
+      now: agent.updated_at,
+    });
+    return { agent, action: 'detection.created', record, schedule };
   });
-  await insertAgent(tx, caller, agent, { action: 'detection.created', record, schedule });
-  if (schedule && !isLocal(agent)) await applyConnections(tx, orgId, agent.id);
-  await emitDetection(tx, 'detection.created', record);
+  await insertAgents(tx, caller, agents);
+  for (const { agent, schedule } of agents)
+    if (schedule && !isLocal(agent)) await applyConnections(tx, orgId, agent.id);
+  const records = detections.map(({ record }) => record);
+  await emitDetections(tx, 'detection.created', records);
 }
 
 /** Returns the view of an agent that is not stored yet. Throws 400 if its connection does not belong to the organization, or a skill does not exist. */
 export async function toNewAgentView(tx: Tx, orgId: OrgId, agent: AgentWithPrompt): Promise<AgentView> {
   const isConnected = isLocal(agent) || (await findConnected(tx, agent));
   if (agent.skills !== null) await checkSkills(tx, orgId, agent);
-  return { ...agent, ...emptyStats, siem_connected: isConnected };
+  return toView(agent, isConnected);
 }
+
+const toView = (agent: AgentWithPrompt, isConnected: boolean): AgentView => ({
+  ...agent,
+  ...emptyStats,
+  siem_connected: isConnected,
+});
 
 const isLocal = (agent: AgentWithPrompt): boolean => agent.connection_id === null && agent.siem_type === null;

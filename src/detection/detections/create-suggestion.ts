@@ -3,7 +3,7 @@ import { appError } from '../../platform/lib/errors.ts';
 import type { Caller } from '../../platform/http/caller.ts';
 import { checkCanRun } from './check-detection.ts';
 import { toNewAgentView, type CreateDetectionDeps } from './create-detection.ts';
-import { emitDetection, findLookAlike, insertAgent, storeQueryWarnings } from './detections.store.ts';
+import { emitDetections, findLookAlike, insertAgents, storeQueryWarnings } from './detections.store.ts';
 import { withQueryWarnings } from './record/warnings.ts';
 import { checkModelAlias, buildAgent } from './record/build-detection.ts';
 import type { CreateSuggestion } from './record/detection-input.schema.ts';
@@ -11,7 +11,7 @@ import { toRecord } from './record/detection-record.ts';
 import { type AgentWithPrompt, suggestionFingerprint } from './record/detection-row.ts';
 import type { Detection, Estimate } from './record/detection.schema.ts';
 import type { TestCase } from './test-cases.schema.ts';
-import { storeTests } from './test-cases.store.ts';
+import { storeTestsSql } from './test-cases.store.ts';
 
 const lookAlikeDays = 90;
 const dayMs = 86_400_000;
@@ -49,12 +49,12 @@ export async function createSuggestion(
   await inOrg(deps.db, caller.orgId, async (tx) => {
     if (proposal)
       await refuseLookAlike(tx, caller, { fingerprint: agent.suggestion_fingerprint, key: proposal.key, now });
-    await insertAgent(tx, caller, agent, { action: 'suggestion.created', record });
+    await insertAgents(tx, caller, [{ agent, action: 'suggestion.created', record }]);
     if (warnings.length > 0)
       await storeQueryWarnings(tx, { orgId: caller.orgId, detectionId: agent.id }, { revision: 1, warnings });
     if (proposal && proposal.tests.length > 0)
-      await storeTests(tx, { orgId: caller.orgId, detectionId: agent.id }, { tests: proposal.tests }, now);
-    await emitDetection(tx, 'suggestion.created', record);
+      await storeTestsSql({ orgId: caller.orgId, detectionId: agent.id }, { tests: proposal.tests }, now).execute(tx);
+    await emitDetections(tx, 'suggestion.created', [record]);
   });
   return record;
 }

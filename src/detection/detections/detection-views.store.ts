@@ -5,7 +5,7 @@ import type { OrgId } from '../../platform/lib/org-id.ts';
 import type { PageCursor, PageRequest } from '../../platform/lib/page-request.ts';
 import type { AgentView, AgentRow } from './record/detection-row.ts';
 import { fieldError } from '../../platform/lib/errors.ts';
-import { requireQuota } from '../../platform/orgs/limits/quotas.ts';
+import { openQuota } from '../../platform/orgs/limits/quotas.ts';
 
 const statsDays = 30;
 const dayMs = 86_400_000;
@@ -155,8 +155,12 @@ export const isCounted = (agent: AgentView): boolean =>
   agent.agent_type === 'detection' && agent.enabled && !agent.is_suggestion && agent.deleted_at === null;
 
 /** Throws 409 if the organization has as many enabled detections as its quota allows. */
-export const requireDetectionQuota = (tx: Tx, orgId: OrgId): Promise<void> =>
-  requireQuota(tx, orgId, 'enabledDetections', () => countEnabled(tx, orgId));
+export const requireDetectionQuota = async (tx: Tx, orgId: OrgId): Promise<void> =>
+  (await openDetectionQuota(tx, orgId))();
+
+/** Returns a function that counts one more enabled detection, and throws 409 if these are more than the quota allows. */
+export const openDetectionQuota = (tx: Tx, orgId: OrgId): Promise<() => void> =>
+  openQuota(tx, orgId, 'enabledDetections', () => countEnabled(tx, orgId));
 
 async function countEnabled(tx: Tx, orgId: OrgId): Promise<number> {
   const row = await queryRow<{ n: number }>(tx)`

@@ -1,5 +1,5 @@
 import { sql, type RawBuilder } from 'kysely';
-import { queryRow, queryRows, type Tx } from '../../platform/db/db.ts';
+import { queryRow, queryRows, runTogether, type Tx } from '../../platform/db/db.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import { auditInsertSql, type AuditChange } from '../../platform/orgs/audit.store.ts';
 import type { Author } from '../../platform/http/caller.ts';
@@ -17,21 +17,30 @@ import { emitEvents } from '../../platform/notifications/emit-events.ts';
 import { isEventType } from '../../platform/notifications/event-types.ts';
 import { deleteRowsWithValue, replaceValue } from '../../platform/db/erasure.store.ts';
 
-/** Stores an agent with its first prompt version, its first revision, its schedule and the audit row in one statement. */
-export async function insertAgent(
-  tx: Tx,
-  author: Author,
-  agent: AgentWithPrompt,
-  { action, record, schedule = null }: { action: string; record: Detection; schedule?: RawBuilder<unknown> | null },
-): Promise<void> {
-  const change = toAuditChange(action, agent, null, record);
+/** A new agent, with its record and the statement that creates its schedule. */
+export type NewAgent = {
+  agent: AgentWithPrompt;
+  action: string;
+  record: Detection;
+  schedule?: RawBuilder<unknown> | null;
+};
+
+/** Stores agents, each with its first prompt version, its first revision, its schedule and the audit row, in one statement. */
+export const insertAgents = (tx: Tx, author: Author, agents: readonly NewAgent[]): Promise<void> =>
+  runTogether(
+    tx,
+    agents.flatMap((one) => listInserts(author, one)),
+  );
+
+function listInserts(author: Author, { agent, action, record, schedule }: NewAgent): RawBuilder<unknown>[] {
   const columns = Object.entries(toAgentRow(agent));
-  await sql`
-    with agent as (
-      insert into agents (${sql.join(columns.map(([name]) => sql.ref(name)))}) values (${sql.join(columns.map(([, value]) => value))})
-    ), prompt as (${promptInsert(author, agent)}), revision as (${revisionInsert(author, agent)})
-    ${schedule ? sql`, schedule as (${schedule})` : sql``}
-    ${auditInsertSql(author, change)}`.execute(tx);
+  return [
+    sql`insert into agents (${sql.join(columns.map(([name]) => sql.ref(name)))}) values (${sql.join(columns.map(([, value]) => value))})`,
+    promptInsert(author, agent),
+    revisionInsert(author, agent),
+    ...(schedule ? [schedule] : []),
+    auditInsertSql(author, toAuditChange(action, agent, null, record)),
+  ];
 }
 
 /** Stores the columns that differ, a new prompt version and revision if there is one, and the audit row in one statement. */
@@ -173,15 +182,18 @@ export async function carryQueryWarnings(
     where organization_id = ${orgId} and detection_id = ${detectionId} and revision = ${from}`.execute(tx);
 }
 
-/** Emits the event of a change to a detection or suggestion. Does nothing for actions without an event type, such as those of built-in agents. */
-export async function emitDetection(tx: Tx, action: string, record: Detection): Promise<void> {
+/** Emits the event of a change to each detection or suggestion. Does nothing for actions without an event type, such as those of built-in agents. */
+export async function emitDetections(tx: Tx, action: string, records: readonly Detection[]): Promise<void> {
   if (!isEventType(action)) return;
-  const { organizationId: orgId, id, updatedAt } = record;
-  // `updatedAt` moves strictly forward with every change, but the record's revision changes only with its definition.
-  const revision = new Date(updatedAt).getTime();
-  await emitEvents(tx, [orgId], [action], () => [
-    { orgId, type: action, resourceId: id, revision, data: record, detectionId: id },
-  ]);
+  const orgIds = [...new Set(records.map(({ organizationId }) => organizationId))];
+  await emitEvents(tx, orgIds, [action], () =>
+    records.map((record) => {
+      const { organizationId: orgId, id, updatedAt } = record;
+      // `updatedAt` moves strictly forward with every change, but the record's revision changes only with its definition.
+      const revision = new Date(updatedAt).getTime();
+      return { orgId, type: action, resourceId: id, revision, data: record, detectionId: id };
+    }),
+  );
 }
 
 /** Deletes exceptions that contain a value and replaces it in test cases. Returns how many rows of each changed. */

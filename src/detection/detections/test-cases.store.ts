@@ -1,4 +1,4 @@
-import { sql } from 'kysely';
+import { sql, type RawBuilder } from 'kysely';
 import { queryRow, queryRows, type Tx } from '../../platform/db/db.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import type { TestSet } from './test-cases.schema.ts';
@@ -13,18 +13,16 @@ export async function findTests(tx: Tx, key: DetectionKey): Promise<Required<Tes
   return { tests: JSON.parse(found.cases) as TestSet['tests'], localQuery: found.localQuery };
 }
 
-export async function storeTests(
-  tx: Tx,
+/** Returns the statement that stores the tests of a detection. */
+export const storeTestsSql = (
   key: DetectionKey,
   { tests, localQuery = null }: TestSet,
   now: Date,
-): Promise<void> {
-  await sql`
+): RawBuilder<unknown> => sql`
     insert into detection_tests (organization_id, detection_id, local_query, cases, updated_at)
     values (${key.orgId}, ${key.detectionId}, ${localQuery}, ${JSON.stringify(tests)}, ${now})
     on conflict (organization_id, detection_id) do update set local_query = excluded.local_query, cases = excluded.cases,
-      updated_at = excluded.updated_at`.execute(tx);
-}
+      updated_at = excluded.updated_at`;
 
 /** Returns the tests of all detections that have any, by detection id. */
 export async function listAllTests(tx: Tx, orgId: OrgId): Promise<Map<string, Required<TestSet>>> {

@@ -4,7 +4,7 @@ import { contentVersion, type RecordVersion } from '../../platform/http/etag.ts'
 import type { Caller } from '../../platform/http/caller.ts';
 import { requireMatch } from '../../platform/orgs/record-version.ts';
 import type { TestSet } from './test-cases.schema.ts';
-import { findTests, storeTests } from './test-cases.store.ts';
+import { findTests, storeTestsSql } from './test-cases.store.ts';
 import { auditDetection, lockDetection, readDetection } from './read-detections.ts';
 
 type TestCaseDeps = { db: Db; clock: Clock };
@@ -36,7 +36,7 @@ export async function putTests(
     const stored = await findTests(tx, key);
     const action = 'detection.tests_changed';
     await requireMatch(tx, ifMatch, versionOfTests(stored), { resourceType: 'detection', resourceId: id, action });
-    await storeTests(tx, key, set, now);
+    await storeTestsSql(key, set, now).execute(tx);
     await auditDetection(tx, caller, id, {
       action,
       before: summarize(stored),

@@ -19,7 +19,7 @@ import { lockEditable, readEditable } from './read-detections.ts';
 import { applyConnections } from '../scheduling/run-queue.store.ts';
 import { changeSchedule } from '../scheduling/schedule-lifecycle.ts';
 import {
-  emitDetection,
+  emitDetections,
   listChangedColumns,
   updateAgent,
   carryQueryWarnings,
@@ -113,7 +113,7 @@ export async function storeChange(
   await updateAgent(tx, caller, { action, before, after: stored });
   await updateSchedule(tx, before, stored, change);
   if (hasNewConnection) await applyConnections(tx, caller.orgId, stored.id);
-  await emitDetection(tx, action, record);
+  await emitDetections(tx, action, [record]);
   return record;
 }
 

@@ -1,4 +1,4 @@
-import { sql } from 'kysely';
+import { sql, type RawBuilder } from 'kysely';
 import { queryRows, type Tx } from '../../platform/db/db.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import type { FileFields } from '../managed/file-fields.ts';
@@ -37,21 +37,21 @@ export async function listInstalls(tx: Tx, orgId: OrgId): Promise<Map<string, Li
   );
 }
 
-/** Returns the id of the detection that a shipped one became. Undefined if it is not installed or the detection is deleted. */
-export async function findInstalled(tx: Tx, orgId: OrgId, libraryId: string): Promise<string | undefined> {
-  const [row] = await queryRows<{ detectionId: string }>(tx)`
-      select i.detection_id as "detectionId"
+/** Returns the detections that shipped ones became and that are not deleted, by library id. */
+export async function findInstalled(tx: Tx, orgId: OrgId, libraryIds: readonly string[]): Promise<Map<string, string>> {
+  const rows = await queryRows<{ libraryId: string; detectionId: string }>(tx)`
+      select i.library_id as "libraryId", i.detection_id as "detectionId"
       from library_installs i join agents a on a.organization_id = i.organization_id and a.id = i.detection_id
-      where i.organization_id = ${orgId} and i.library_id = ${libraryId} and a.deleted_at is null`;
-  return row?.detectionId;
+      where i.organization_id = ${orgId} and i.library_id = any(${libraryIds}::text[]) and a.deleted_at is null`;
+  return new Map(rows.map(({ libraryId, detectionId }) => [libraryId, detectionId]));
 }
 
-/** Stores the detection that is installed, and replaces an earlier one that was deleted. */
-export async function storeInstall(tx: Tx, orgId: OrgId, install: LibraryInstall, now: Date): Promise<void> {
+/** Returns the statement that stores the detection that is installed, and replaces an earlier one that was deleted. */
+export function storeInstallSql(orgId: OrgId, install: LibraryInstall, now: Date): RawBuilder<unknown> {
   const { libraryId, detectionId, version, fields, datasets } = install;
-  await sql`
+  return sql`
     insert into library_installs (organization_id, library_id, detection_id, version, fields, datasets, updated_at)
     values (${orgId}, ${libraryId}, ${detectionId}, ${version}, ${JSON.stringify(fields)}, ${JSON.stringify(datasets)}, ${now})
     on conflict (organization_id, library_id) do update set detection_id = excluded.detection_id, version = excluded.version,
-      fields = excluded.fields, datasets = excluded.datasets, updated_at = excluded.updated_at`.execute(tx);
+      fields = excluded.fields, datasets = excluded.datasets, updated_at = excluded.updated_at`;
 }

@@ -7,7 +7,7 @@ import { listDatasets, type ListDatasetsDeps } from '../log-query/datasets/list-
 import { mergeVersions } from '../managed/file-fields.ts';
 import { syncDetections, syncStep, type Origin } from '../managed/sync-detections.ts';
 import type { UpdateDetectionDeps } from '../detections/update-detection.ts';
-import { findInstalled, listInstalls, storeInstall, type LibraryInstall } from './library-installs.store.ts';
+import { findInstalled, listInstalls, storeInstallSql, type LibraryInstall } from './library-installs.store.ts';
 import { toShippedFields, versionOf, type DatasetNames } from './load-library.ts';
 import type { InstallRequest, InstallResult, UpdateRequest, UpdateResult } from './library.schema.ts';
 import { checkLogs, describeMissing, readKnownColumns } from './list-library.ts';
@@ -89,9 +89,9 @@ const openLibrary = (orgId: OrgId, plan: Origin<LibraryItem>['plan']): Origin<Li
   lock: `library ${orgId}`,
   hasTests: true,
   plan,
-  find: (tx, libraryId) => findInstalled(tx, orgId, libraryId),
-  store: (tx, { entry, datasets }, applied, now) =>
-    storeInstall(tx, orgId, { ...applied, libraryId: entry.id, version: versionOf(entry), datasets }, now),
+  find: (tx, libraryIds) => findInstalled(tx, orgId, libraryIds),
+  storeSql: ({ entry, datasets }, applied, now) =>
+    storeInstallSql(orgId, { ...applied, libraryId: entry.id, version: versionOf(entry), datasets }, now),
 });
 
 const isOutdated = (entry: LibraryEntry, install: LibraryInstall | undefined): boolean =>

@@ -1,4 +1,3 @@
-import { sql } from 'kysely';
 import type { Tx } from '../../platform/db/db.ts';
 import { findAgent, type ViewScope } from '../detections/detection-views.store.ts';
 import { toRecord } from '../detections/record/detection-record.ts';
@@ -16,17 +15,4 @@ export async function readFields(
   if (!agent || agent.deleted_at !== null) return undefined;
   const tests = hasTests ? await findTests(tx, { orgId: scope.orgId, detectionId }) : { tests: [] };
   return toFileFields(toRecord(agent), tests);
-}
-
-/** Runs a part of a transaction. If it throws, only what the part wrote is rolled back. */
-export async function inSavepoint<T>(tx: Tx, work: (tx: Tx) => Promise<T>): Promise<T> {
-  await sql`savepoint part`.execute(tx);
-  try {
-    const value = await work(tx);
-    await sql`release savepoint part`.execute(tx);
-    return value;
-  } catch (error) {
-    await sql`rollback to savepoint part`.execute(tx);
-    throw error;
-  }
 }

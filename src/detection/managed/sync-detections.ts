@@ -1,12 +1,14 @@
-import { asDryRun, inOrg, inOrgWithCachedPlans, type Tx } from '../../platform/db/db.ts';
+import type { RawBuilder } from 'kysely';
+import { asDryRun, inOrg, inOrgWithCachedPlans, runTogether, type Tx } from '../../platform/db/db.ts';
 import { lockName } from '../../platform/db/lock-name.store.ts';
 import type { Caller } from '../../platform/http/caller.ts';
 import { startSlices } from '../../platform/lib/concurrency/slices.ts';
 import { AppError } from '../../platform/lib/errors.ts';
-import { prepareDetection, storeNewDetection } from '../detections/create-detection.ts';
+import { prepareDetection, storeNewDetections, type NewDetection } from '../detections/create-detection.ts';
+import { openDetectionQuota } from '../detections/detection-views.store.ts';
 import { deleteDetection } from '../detections/life-cycle.ts';
 import type { CreateDetection, UpdateDetection } from '../detections/record/detection-input.schema.ts';
-import { storeTests } from '../detections/test-cases.store.ts';
+import { storeTestsSql } from '../detections/test-cases.store.ts';
 import { putTests } from '../detections/test-cases.ts';
 import { updateDetection, type UpdateDetectionDeps } from '../detections/update-detection.ts';
 import {
@@ -17,7 +19,7 @@ import {
   type FieldChange,
   type FileFields,
 } from './file-fields.ts';
-import { inSavepoint, readFields } from './managed.store.ts';
+import { readFields } from './managed.store.ts';
 
 /** What an origin applied to a detection last. */
 export type Applied = { detectionId: string; fields: FileFields };
@@ -56,9 +58,10 @@ export type Origin<Item extends SyncItem, Step extends SyncStep = SyncStep> = {
   hasTests: boolean;
   /** Decides what to do with an item. `readCurrent` returns the fields that its detection has now, undefined if it was deleted. */
   plan: (item: Item, readCurrent: () => Promise<FileFields | undefined>) => Step | Promise<Step>;
-  /** Returns the id of the detection that was created for the key, unless it is deleted. */
-  find: (tx: Tx, key: string) => Promise<string | undefined>;
-  store: (tx: Tx, item: Item, applied: Applied, now: Date) => Promise<void>;
+  /** Returns the detections that were created for the keys and are not deleted, by key. */
+  find: (tx: Tx, keys: readonly string[]) => Promise<Map<string, string>>;
+  /** Returns the statement that stores what was applied. */
+  storeSql: (item: Item, applied: Applied, now: Date) => RawBuilder<unknown>;
   forget?: (tx: Tx, key: string) => Promise<void>;
 };
 
@@ -67,7 +70,7 @@ type SyncRequest<Item> = {
   dryRun?: boolean;
   /** Whether a new detection whose query cannot run on its SIEM fails. */
   mustRun?: boolean;
-  /** How many new detections share a transaction, because a commit takes as long as the statements of a detection. Default: 1. */
+  /** How many new detections are stored together, which takes a few statements and one commit. Default: 1. */
   batchSize?: number;
   /** Called before each batch with the number of items that are done. */
   onBatch?: (itemsDone: number) => void;
@@ -119,8 +122,8 @@ type Sync<Item extends SyncItem, Step extends SyncStep> = {
   mustRun: boolean;
 };
 
-/** An outcome, with the function that stores the detection if it is new. */
-type Pending<Item, Step> = Synced<Item, Step> & { create?: (tx: Tx) => Promise<string | undefined> };
+/** An outcome, with the detection that is to be stored if it is new. */
+type Pending<Item, Step> = Synced<Item, Step> & { prepared?: NewDetection };
 
 /** Plans an item and applies the plan, except that new detections are only prepared. */
 async function applyItem<Item extends SyncItem, Step extends SyncStep>(
@@ -139,7 +142,7 @@ async function applyItem<Item extends SyncItem, Step extends SyncStep>(
   try {
     switch (step.action) {
       case 'create':
-        return { ...toOutcome('created'), ...(await prepareNew(sync, item, step.fields!)) };
+        return { ...toOutcome('created'), ...(await prepareNew(sync, step.fields!)) };
       case 'update':
         await update(sync, item, step, current!);
         return toOutcome(step.changes.length > 0 ? 'updated' : 'none');
@@ -159,51 +162,75 @@ async function applyItem<Item extends SyncItem, Step extends SyncStep>(
 }
 
 async function prepareNew<Item extends SyncItem, Step extends SyncStep>(
-  { deps, caller, origin, mustRun }: Sync<Item, Step>,
-  item: Item,
+  { deps, caller, mustRun }: Sync<Item, Step>,
   fields: FileFields,
-): Promise<{ detectionId: string; create: (tx: Tx) => Promise<string | undefined> }> {
+): Promise<{ detectionId: string; prepared: NewDetection }> {
   const prepared = await prepareDetection(deps, caller, withoutTests(fields) as CreateDetection, mustRun);
-  const { id: detectionId, updated_at: now } = prepared.agent;
-  return {
-    detectionId,
-    create: async (tx) => {
-      const known = await origin.find(tx, item.key);
-      if (known !== undefined) return known;
-      await storeNewDetection(tx, caller, prepared);
-      if (origin.hasTests) await storeTests(tx, { orgId: caller.orgId, detectionId }, toTestSet(fields), now);
-      await origin.store(tx, item, { detectionId, fields }, now);
-      return undefined;
-    },
-  };
+  return { detectionId: prepared.agent.id, prepared };
 }
 
 /** Stores the new detections of a batch in one transaction. */
 async function storeNew<Item extends SyncItem, Step extends SyncStep>(
-  { deps, caller: { orgId }, origin }: Sync<Item, Step>,
+  sync: Sync<Item, Step>,
   batch: readonly Pending<Item, Step>[],
 ): Promise<Synced<Item, Step>[]> {
-  if (!batch.some(({ create }) => create)) return [...batch];
-  return inOrgWithCachedPlans(deps.db, orgId, async (tx) => {
+  const keys = batch.filter(({ prepared }) => prepared).map(({ item }) => item.key);
+  if (keys.length === 0) return [...batch];
+  const { deps, caller, origin } = sync;
+  return inOrgWithCachedPlans(deps.db, caller.orgId, async (tx) => {
     await lockName(tx, origin.lock);
-    const stored: Synced<Item, Step>[] = [];
-    for (const { create, ...one } of batch) stored.push(create ? await storeOne(tx, one, create) : one);
-    return stored;
+    const known = await origin.find(tx, keys);
+    const useQuota = await openDetectionQuota(tx, caller.orgId);
+    const settled = batch.map((one) => settleNew(one, known, useQuota));
+    await insertNew(tx, sync, settled);
+    return settled.map(({ prepared: _stored, ...one }) => one);
   });
 }
 
-async function storeOne<Item extends SyncItem, Step>(
-  tx: Tx,
-  one: Synced<Item, Step>,
-  create: (tx: Tx) => Promise<string | undefined>,
-): Promise<Synced<Item, Step>> {
+/** Returns the outcome of an item, with the detection only if it is to be stored. Adds it to `known`, since two items may have the same key. */
+function settleNew<Item extends SyncItem, Step>(
+  { prepared, ...one }: Pending<Item, Step>,
+  known: Map<string, string>,
+  useQuota: () => void,
+): Pending<Item, Step> {
+  if (!prepared) return one;
+  const { key, applied } = one.item;
+  const other = known.get(key);
+  if (other !== undefined) return { ...one, outcome: 'none', detectionId: other };
   try {
-    const known = await inSavepoint(tx, create);
-    return known === undefined ? one : { ...one, outcome: 'none', detectionId: known };
+    if (prepared.agent.enabled) useQuota();
   } catch (error) {
-    const detectionId = one.item.applied?.detectionId ?? null;
-    return { ...one, outcome: 'failed', detectionId, error: toAppError(error) };
+    return { ...one, outcome: 'failed', detectionId: applied?.detectionId ?? null, error: toAppError(error) };
   }
+  known.set(key, prepared.agent.id);
+  return { ...one, prepared };
+}
+
+async function insertNew<Item extends SyncItem, Step extends SyncStep>(
+  tx: Tx,
+  { caller, origin }: Sync<Item, Step>,
+  settled: readonly Pending<Item, Step>[],
+): Promise<void> {
+  const created = settled.flatMap(({ item, step, prepared }) =>
+    prepared ? [{ item, fields: step.fields!, prepared }] : [],
+  );
+  if (created.length === 0) return;
+  await storeNewDetections(
+    tx,
+    caller,
+    created.map(({ prepared }) => prepared),
+  );
+  await runTogether(
+    tx,
+    created.flatMap(({ item, fields, prepared: { agent } }) => {
+      const applied = { detectionId: agent.id, fields };
+      const key = { orgId: caller.orgId, detectionId: agent.id };
+      return [
+        ...(origin.hasTests ? [storeTestsSql(key, toTestSet(fields), agent.updated_at)] : []),
+        origin.storeSql(item, applied, agent.updated_at),
+      ];
+    }),
+  );
 }
 
 async function update<Item extends SyncItem, Step extends SyncStep>(
@@ -217,9 +244,8 @@ async function update<Item extends SyncItem, Step extends SyncStep>(
   const input = toUpdateBody(changes, next) as UpdateDetection;
   if (Object.keys(input).length > 0) await updateDetection(deps, caller, { id, input });
   if (hasTestChanges(changes)) await putTests(deps, caller, { id }, toTestSet(next));
-  await inOrg(deps.db, caller.orgId, (tx) =>
-    origin.store(tx, item, { detectionId: id, fields: fields! }, deps.clock()),
-  );
+  const stored = origin.storeSql(item, { detectionId: id, fields: fields! }, deps.clock());
+  await inOrg(deps.db, caller.orgId, (tx) => runTogether(tx, [stored]));
 }
 
 const forget = <Item extends SyncItem, Step extends SyncStep>(

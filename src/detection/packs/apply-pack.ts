@@ -20,7 +20,7 @@ import {
   findFromPack,
   findPackInstall,
   listPackInstalls,
-  storePackInstall,
+  storePackInstallSql,
   type PackInstall,
 } from './pack-installs.store.ts';
 import type { ApplyPack, DetectionPack, PackResult, PackDetection } from './packs.schema.ts';
@@ -47,9 +47,8 @@ export async function applyPack(
     hasTests: true,
     plan: async ({ target, applied: install }, readCurrent) =>
       comparePack(target, install && { install, current: await readCurrent() }, { force, prune }),
-    find: (tx, file) => findFromPack(tx, { orgId, pack }, file),
-    store: (tx, { key: file }, applied, now) =>
-      storePackInstall(tx, { orgId, pack }, { ...applied, file, version }, now),
+    find: (tx, files) => findFromPack(tx, { orgId, pack }, files),
+    storeSql: ({ key: file }, applied, now) => storePackInstallSql({ orgId, pack }, { ...applied, file, version }, now),
     forget: (tx, file) => deletePackInstall(tx, { orgId, pack }, file),
   };
   const synced = await syncDetections(deps, caller, origin, { items, dryRun });

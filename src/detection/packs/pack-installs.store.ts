@@ -1,4 +1,4 @@
-import { sql } from 'kysely';
+import { sql, type RawBuilder } from 'kysely';
 import { queryRows, type Tx } from '../../platform/db/db.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import type { FileFields } from '../managed/file-fields.ts';
@@ -28,27 +28,28 @@ export async function findPackInstall(
 
 type PackKey = { orgId: OrgId; pack: string };
 
-/** Returns the id of the detection that a file of a pack became. Undefined if there is none or it is deleted. */
-export async function findFromPack(tx: Tx, { orgId, pack }: PackKey, file: string): Promise<string | undefined> {
-  const [row] = await queryRows<{ detectionId: string }>(tx)`
-    select i.detection_id as "detectionId"
+/** Returns the detections that files of a pack became and that are not deleted, by file. */
+export async function findFromPack(
+  tx: Tx,
+  { orgId, pack }: PackKey,
+  files: readonly string[],
+): Promise<Map<string, string>> {
+  const rows = await queryRows<{ file: string; detectionId: string }>(tx)`
+    select i.file, i.detection_id as "detectionId"
     from pack_installs i join agents a on a.organization_id = i.organization_id and a.id = i.detection_id
-    where i.organization_id = ${orgId} and i.pack = ${pack} and i.file = ${file} and a.deleted_at is null`;
-  return row?.detectionId;
+    where i.organization_id = ${orgId} and i.pack = ${pack} and i.file = any(${files}::text[]) and a.deleted_at is null`;
+  return new Map(rows.map(({ file, detectionId }) => [file, detectionId]));
 }
 
-export async function storePackInstall(
-  tx: Tx,
+export const storePackInstallSql = (
   { orgId, pack }: PackKey,
   { file, detectionId, version, fields }: PackInstall,
   now: Date,
-): Promise<void> {
-  await sql`
+): RawBuilder<unknown> => sql`
     insert into pack_installs (organization_id, pack, file, detection_id, version, fields, applied_at)
     values (${orgId}, ${pack}, ${file}, ${detectionId}, ${version}, ${JSON.stringify(fields)}, ${now})
     on conflict (organization_id, pack, file) do update set detection_id = excluded.detection_id, version = excluded.version,
-      fields = excluded.fields, applied_at = excluded.applied_at`.execute(tx);
-}
+      fields = excluded.fields, applied_at = excluded.applied_at`;
 
 export async function deletePackInstall(tx: Tx, { orgId, pack }: PackKey, file: string): Promise<void> {
   await sql`delete from pack_installs where organization_id = ${orgId} and pack = ${pack} and file = ${file}`.execute(

@@ -5,7 +5,7 @@ import type { Caller } from '../../platform/http/caller.ts';
 import { withDefaultTools } from '../detections/agent-settings/agent-settings.ts';
 import { toNewAgentView, type NewDetection } from '../detections/create-detection.ts';
 import { findAgent, lockAgent, type ViewScope } from '../detections/detection-views.store.ts';
-import { insertAgent } from '../detections/detections.store.ts';
+import { insertAgents } from '../detections/detections.store.ts';
 import { buildAgent, checkModelAlias, type ModelAliases } from '../detections/record/build-detection.ts';
 import type { CreateAgent } from '../detections/record/detection-input.schema.ts';
 import { toRecord } from '../detections/record/detection-record.ts';
@@ -38,7 +38,7 @@ export async function insertResponseAgent(
   const now = clock();
   const agent = buildAgent(caller, await withDefaultTools(tx, caller.orgId, input), now);
   const record = toRecord(await toNewAgentView(tx, caller.orgId, agent));
-  await insertAgent(tx, caller, agent, { action: 'agent.created', record });
+  await insertAgents(tx, caller, [{ agent, action: 'agent.created', record }]);
   await storeCronTrigger(tx, agent, now);
   return { agent, record };
 }

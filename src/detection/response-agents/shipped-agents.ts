@@ -11,7 +11,7 @@ import { CreateAgent, type UpdateAgent } from '../detections/record/detection-in
 import type { Detection } from '../detections/record/detection.schema.ts';
 import type { ViewScope } from '../detections/detection-views.store.ts';
 import { updateAgent } from '../detections/built-in-agents.ts';
-import { storeInstall, listInstalls, type LibraryInstall } from '../library/library-installs.store.ts';
+import { storeInstallSql, listInstalls, type LibraryInstall } from '../library/library-installs.store.ts';
 import { diffFields, hashFields, mergeVersions, toAgentFields, toUpdateBody } from '../managed/file-fields.ts';
 import { readFields } from '../managed/managed.store.ts';
 import { insertTriggers, type TriggerDeps } from './agent-triggers.ts';
@@ -119,7 +119,7 @@ export async function addShippedAgent(
     }));
     await insertTriggers(tx, deps, caller, { agent, triggers: chosen });
     const install = { libraryId: installKey(id), detectionId: agent.id, version, fields: toAgentFields(body) };
-    await storeInstall(tx, orgId, { ...install, datasets: {} }, agent.created_at);
+    await storeInstallSql(orgId, { ...install, datasets: {} }, agent.created_at).execute(tx);
     return toRecord(await readResponseAgent(tx, { orgId, now: agent.created_at }, agent.id));
   });
 }
@@ -144,7 +144,7 @@ export async function updateShippedAgent(deps: ShippedDeps, caller: Caller, id: 
   const input = toUpdateBody(changes, next) as UpdateAgent;
   const { detectionId: agentId } = install;
   if (changes.length > 0) await updateAgent(deps, caller, { id: agentId, input }, undefined);
-  await inOrg(deps.db, orgId, (tx) => storeInstall(tx, orgId, { ...install, version, fields }, scope.now));
+  await inOrg(deps.db, orgId, (tx) => storeInstallSql(orgId, { ...install, version, fields }, scope.now).execute(tx));
   return { agentId, version, changes, kept };
 }
 

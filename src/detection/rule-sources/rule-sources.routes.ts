@@ -1,5 +1,7 @@
 import type { App } from '../../platform/http/app-type.ts';
 import { apiRoutes } from '../../platform/http/api-routes.ts';
+import { acceptsEventStream, streamProgress } from '../../platform/http/responses/progress-stream.ts';
+import type { ImportProgress } from '../detections/bulk/bulk.schema.ts';
 import {
   AppliedUpdate,
   ApplyUpdate,
@@ -114,10 +116,18 @@ export function ruleSourceRoutes(app: App, deps: Parameters<typeof planUpdate>[0
     {
       operationId: 'applyRuleUpdate',
       summary: 'Import the rules of the newest version of a source, enabled',
+      description:
+        'With `Accept: text/event-stream`, the response is a stream of server-sent events as that of `importDetections`: `progress`, then `result` or `problem`. The import goes on if the client closes the connection.',
       params: RuleSourcePath,
       body: ApplyUpdate,
       returns: AppliedUpdate,
     },
-    ({ caller, params, body }) => applyUpdate(deps, caller, params.id, body),
+    async ({ caller, params, body, request, reply }) => {
+      if (!acceptsEventStream(request)) return applyUpdate(deps, caller, params.id, body);
+      await streamProgress({ request, reply }, (report: (progress: ImportProgress) => void) =>
+        applyUpdate(deps, caller, params.id, body, report),
+      );
+      return undefined as never;
+    },
   );
 }

@@ -75,6 +75,12 @@ async function check(): Promise<void> {
 
 const read = (org: TestOrg, id: string, path = '') => callOk(org, 'GET', `/api/rule-sources/${id}${path}`);
 const apply = (org: TestOrg, id: string, body: object) => org.call('POST', `/api/rule-sources/${id}/update`, body);
+const readEvents = (text: string): unknown[] =>
+  text
+    .trim()
+    .split('\n\n')
+    .map((event) => event.split('\n').map((line) => line.replace(/^\w+: /, '')))
+    .map(([type, data]) => [type, JSON.parse(data!)]);
 const namesOf = async (org: TestOrg) =>
   ((await callOk(org, 'GET', '/api/detections')).detections as { name: string }[]).map(({ name }) => name).toSorted();
 
@@ -115,6 +121,17 @@ test('proposes the rules that fit the logs, the level and the status, and import
     removed: 0,
     failed: [],
   });
+  const again = await org.call(
+    'POST',
+    `/api/rule-sources/${id}/update`,
+    { version: plan.version },
+    { accept: 'text/event-stream' },
+  );
+  expect(readEvents(again.body)).toEqual([
+    ['progress', { phase: 'converting', rulesDone: 0, rulesTotal: null }],
+    ['progress', { phase: 'storing', rulesDone: 0, rulesTotal: 2 }],
+    ['result', { version: plan.version, created: 0, updated: 0, removed: 0, failed: [] }],
+  ]);
   expect((await callOk(org, 'GET', '/api/detections')).detections).toMatchObject([
     { enabled: true, continuous: true },
     { enabled: true, continuous: true },

@@ -4,6 +4,7 @@ import { ExternalError } from '../../platform/lib/external-error.ts';
 import type { Caller } from '../../platform/http/caller.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import { auditRecord } from '../../platform/orgs/audit.store.ts';
+import type { ImportProgress } from '../detections/bulk/bulk.schema.ts';
 import { deleteDetection } from '../detections/life-cycle.ts';
 import type { UpdateDetectionDeps } from '../detections/update-detection.ts';
 import { listDatasets } from '../log-query/datasets/list-datasets.ts';
@@ -73,11 +74,19 @@ export async function applyUpdate(
   caller: Caller,
   id: string,
   { version, removeMissing = false }: ApplyUpdate,
+  report: (progress: ImportProgress) => void = () => undefined,
 ): Promise<AppliedUpdate> {
-  const { source, selected, version: available } = await readSelected(deps, caller, id);
+  const {
+    source,
+    selected,
+    version: available,
+  } = await readSelected(deps, caller, id, () => report({ phase: 'converting', rulesDone: 0, rulesTotal: null }));
   if (available !== version)
     throw appError('conflict', `The newest version is ${available} by now, not ${version}. Look at its changes first.`);
-  const { results, missing } = await storeRules(deps, caller, selected, optionsOf(source, false));
+  const { results, missing } = await storeRules(deps, caller, selected, {
+    ...optionsOf(source, false),
+    onBatch: (rulesDone) => report({ phase: 'storing', rulesDone, rulesTotal: selected.length }),
+  });
   const removed = removeMissing ? listRemoved(source, missing) : [];
   for (const { detectionId } of removed) await deleteDetection(deps, caller, detectionId);
   const count = (outcome: string): number => results.filter((one) => one.outcome === outcome).length;
@@ -112,7 +121,12 @@ type Selected = {
 };
 
 /** Converts the rules of the newest version and selects those of the wanted levels and statuses for whose log source there is a dataset. */
-async function readSelected(deps: UpdateRulesDeps, { orgId }: Caller, id: string): Promise<Selected> {
+async function readSelected(
+  deps: UpdateRulesDeps,
+  { orgId }: Caller,
+  id: string,
+  onStart?: () => void,
+): Promise<Selected> {
   const { source, archive, available } = await inOrg(deps.db, orgId, async (tx) => ({
     source: requireSource(await findRuleSource(tx, orgId, id), id),
     ...requireSource(await findArchive(tx, orgId, id), id),
@@ -122,7 +136,7 @@ async function readSelected(deps: UpdateRulesDeps, { orgId }: Caller, id: string
       'conflict',
       `Nothing has been fetched from ${source.url} yet.${source.failure === null ? '' : ` The last check failed: ${source.failure}.`}`,
     );
-  const converted = await convertArchive(deps, orgId, archive);
+  const converted = await convertArchive(deps, orgId, archive, onStart);
   const names = new Set((await listDatasets(deps, orgId)).datasets.map(({ name }) => name));
   const groups = Map.groupBy(converted, (rule) => reasonToLeaveOut(source, names, rule));
   const count = (reason: Reason): number => groups.get(reason)?.length ?? 0;
@@ -147,9 +161,14 @@ async function readSelected(deps: UpdateRulesDeps, { orgId }: Caller, id: string
   };
 }
 
-async function convertArchive(deps: ConvertDeps, orgId: OrgId, archive: Buffer): Promise<ConvertedRule[]> {
+async function convertArchive(
+  deps: ConvertDeps,
+  orgId: OrgId,
+  archive: Buffer,
+  onStart?: () => void,
+): Promise<ConvertedRule[]> {
   try {
-    return await convertForTarget(deps, orgId, { rules: archive });
+    return await convertForTarget(deps, orgId, { rules: archive }, onStart);
   } catch (error) {
     if (!(error instanceof ExternalError)) throw error;
     throw appError('conflict', `The archive cannot be used: ${error.message}.`);

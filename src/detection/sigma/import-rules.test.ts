@@ -99,6 +99,13 @@ test('streams the progress of an import, and a problem as a response', async () 
   expect((await send({ rules: 'x', target: 'nowhere' })).status).toBe(400);
 });
 
+test('makes one detection of two rules without an id that have one title', async () => {
+  const org = await newOrg();
+  const unnamed = rule(1).replace(/^id: .*\n/m, '');
+  expect(outcomes(await load(org, [unnamed, rule(2), unnamed]))).toEqual(['created', 'created', 'unchanged']);
+  expect(await list(org)).toHaveLength(2);
+});
+
 test('a rule that is refused leaves the others of its batch', async () => {
   const org = await newOrg();
   await changeQuotas(deps, org, { changes: { enabledDetections: 2 }, operator: 'test' });

@@ -8,7 +8,7 @@ import { mergeVersions, parseFields, type FileFields } from '../managed/file-fie
 import { syncDetections, syncStep, type Origin, type Synced, type SyncStep } from '../managed/sync-detections.ts';
 import type { ConvertedRule } from './convert/convert-rules.ts';
 import { convertForTarget, type ConvertDeps } from './convert/convert-request.ts';
-import { findImportedDetection, listImports, storeImport, type SigmaImport } from './sigma-imports.store.ts';
+import { findImportedDetections, listImports, storeImportSql, type SigmaImport } from './sigma-imports.store.ts';
 import { techniquesOf } from './convert/convert-rule.ts';
 import type { CorrelationRule, DetectionRule } from './rules/rule.ts';
 
@@ -84,11 +84,11 @@ const openRules = (orgId: OrgId, options: RuleOptions): Origin<RuleItem> => ({
   // Rules have no test cases. Those of a detection are the organization's.
   hasTests: false,
   plan: (item, readCurrent) => planRule(item, options, readCurrent),
-  find: (tx, ruleId) => findImportedDetection(tx, orgId, ruleId),
-  store: (tx, { key: ruleId, rule }, applied, now) => {
+  find: (tx, ruleIds) => findImportedDetections(tx, orgId, ruleIds),
+  storeSql: ({ key: ruleId, rule }, applied, now) => {
     const ruleQuery = options.connectionId === null ? rule.ruleQuery : null;
     const { sourceId } = options;
-    return storeImport(tx, orgId, { ...applied, ruleId, sourceId, modified: modifiedOf(rule), ruleQuery }, now);
+    return storeImportSql(orgId, { ...applied, ruleId, sourceId, modified: modifiedOf(rule), ruleQuery }, now);
   },
 });
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { sql } from 'kysely';
+import { sql, type RawBuilder } from 'kysely';
 import { queryRows, type Tx } from '../../platform/db/db.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import type { RuleQuery } from '../siem/dialects/dialect.ts';
@@ -23,23 +23,25 @@ export async function listImports(tx: Tx, orgId: OrgId): Promise<Map<string, Sig
   return new Map(rows.map((row) => [row.ruleId, { ...row, fields: JSON.parse(row.fields) as FileFields }]));
 }
 
-/** Returns the id of the detection that an imported rule became. Undefined if the rule was not imported or the detection is deleted. */
-export async function findImportedDetection(tx: Tx, orgId: OrgId, ruleId: string): Promise<string | undefined> {
-  const [row] = await queryRows<{ detectionId: string }>(tx)`
-      select i.detection_id as "detectionId"
+/** Returns the detections that imported rules became and that are not deleted, by rule id. */
+export async function findImportedDetections(
+  tx: Tx,
+  orgId: OrgId,
+  ruleIds: readonly string[],
+): Promise<Map<string, string>> {
+  const rows = await queryRows<{ ruleId: string; detectionId: string }>(tx)`
+      select i.rule_id as "ruleId", i.detection_id as "detectionId"
       from sigma_imports i join agents a on a.organization_id = i.organization_id and a.id = i.detection_id
-      where i.organization_id = ${orgId} and i.rule_id = ${ruleId} and a.deleted_at is null`;
-  return row?.detectionId;
+      where i.organization_id = ${orgId} and i.rule_id = any(${ruleIds}::text[]) and a.deleted_at is null`;
+  return new Map(rows.map(({ ruleId, detectionId }) => [ruleId, detectionId]));
 }
 
-/** Stores what the import gave a detection, replacing an earlier detection of the same rule that was deleted. */
-export async function storeImport(
-  tx: Tx,
+/** Returns the statement that stores what the import gave a detection, replacing an earlier detection of the same rule that was deleted. */
+export const storeImportSql = (
   orgId: OrgId,
   one: SigmaImport & { ruleQuery: RuleQuery | null },
   now: Date,
-): Promise<void> {
-  await sql`
+): RawBuilder<unknown> => sql`
     insert into sigma_imports (organization_id, rule_id, detection_id, rule_source_id, modified, fields, dataset, query_digest, rule_query, updated_at)
     values (${orgId}, ${one.ruleId}, ${one.detectionId}, ${one.sourceId}, ${one.modified}, ${JSON.stringify(one.fields)},
       ${one.ruleQuery && one.ruleQuery.table}, ${one.ruleQuery && digestQuery(String(one.fields['detectionQuery']))},
@@ -47,10 +49,7 @@ export async function storeImport(
     on conflict (organization_id, rule_id) do update set detection_id = excluded.detection_id,
       rule_source_id = coalesce(sigma_imports.rule_source_id, excluded.rule_source_id), modified = excluded.modified,
       fields = excluded.fields, dataset = excluded.dataset,
-      query_digest = excluded.query_digest, rule_query = excluded.rule_query, updated_at = excluded.updated_at`.execute(
-    tx,
-  );
-}
+      query_digest = excluded.query_digest, rule_query = excluded.rule_query, updated_at = excluded.updated_at`;
 
 /** Returns the datasets that the scheduled rules of the embedded log store read, by the digest of their query. */
 export async function listRuleDatasets(tx: Tx, orgId: OrgId): Promise<Map<string, string>> {

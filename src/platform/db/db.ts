@@ -268,6 +268,13 @@ function runTransaction<T>(db: Db, opening: string, work: TransactionWork<T>): P
   });
 }
 
+/** Runs statements that write as one statement, in which references between their rows are checked at its end. At most 65,535 bound values in all. */
+export async function runTogether(tx: Tx, statements: readonly RawBuilder<unknown>[]): Promise<void> {
+  const last = statements.at(-1);
+  const parts = statements.slice(0, -1).map((one, index) => sql`${sql.ref(`part_${index}`)} as (${one})`);
+  if (last) await (parts.length === 0 ? last : sql`with ${sql.join(parts)} ${last}`).execute(tx);
+}
+
 type Statement<T> = ReturnType<typeof sql<T>>;
 type Template<R> = (strings: TemplateStringsArray, ...values: unknown[]) => Promise<R>;
 

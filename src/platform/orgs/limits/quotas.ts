@@ -82,27 +82,34 @@ const remedies: Record<CountedQuota, string> = {
   apiKeys: 'Revoke one',
 };
 
+/** Throws `quota_reached` (409) if the organization already has as many as its quota allows (`openQuota`). */
+export const requireQuota = async (...quota: Parameters<typeof openQuota>): Promise<void> =>
+  (await openQuota(...quota))();
+
 /**
- * Throws `quota_reached` (409) if the organization already has as many as its quota allows. `count` returns their number. Transactions that
- * add to the same quota wait for each other, so that none exceeds it. Without the quota, neither counts nor waits.
+ * Returns a function that counts one more, and throws `quota_reached` (409) if the organization then has more than its quota allows. `count` returns
+ * how many it has. Transactions that add to the same quota wait for each other, so that none exceeds it. Without the quota, neither counts nor waits.
  */
-export async function requireQuota(
+export async function openQuota(
   tx: Tx,
   orgId: OrgId,
   quota: CountedQuota,
   count: () => Promise<number>,
-): Promise<void> {
+): Promise<() => void> {
   const limit = await readQuota(tx, orgId, quota);
-  if (limit === null) return;
+  if (limit === null) return () => undefined;
   await lockQuota(tx, orgId, quota);
-  const used = await count();
-  if (used < limit) return;
+  let used = await count();
   const noun = nouns[quota];
-  throw appError(
-    'quota_reached',
-    `The organization has ${used} of the ${limit} ${noun} that its quota allows. ${remedies[quota]}, or ask the operator of this service for more.`,
-    { quota: { name: quota, limit, used, resetsAt: null } },
-  );
+  return () => {
+    if (used >= limit)
+      throw appError(
+        'quota_reached',
+        `The organization has ${used} of the ${limit} ${noun} that its quota allows. ${remedies[quota]}, or ask the operator of this service for more.`,
+        { quota: { name: quota, limit, used, resetsAt: null } },
+      );
+    used += 1;
+  };
 }
 
 /** Returns the error for a quota that is free again at some time. `detail` ends with a period. */
