@@ -123,9 +123,10 @@ export function ruleSourceRoutes(app: App, deps: Parameters<typeof planUpdate>[0
       returns: AppliedUpdate,
     },
     async ({ caller, params, body, request, reply }) => {
-      if (!acceptsEventStream(request)) return applyUpdate(deps, caller, params.id, body);
+      const update = { ...params, ...body };
+      if (!acceptsEventStream(request)) return applyUpdate(deps, caller, update);
       await streamProgress({ request, reply }, (report: (progress: ImportProgress) => void) =>
-        applyUpdate(deps, caller, params.id, body, report),
+        applyUpdate(deps, caller, update, report),
       );
       return undefined as never;
     },

@@ -72,8 +72,7 @@ export async function planUpdate(deps: UpdateRulesDeps, caller: Caller, id: stri
 export async function applyUpdate(
   deps: UpdateRulesDeps,
   caller: Caller,
-  id: string,
-  { version, removeMissing = false }: ApplyUpdate,
+  { id, version, removeMissing = false }: ApplyUpdate & { id: string },
   report: (progress: ImportProgress) => void = () => undefined,
 ): Promise<AppliedUpdate> {
   const {
