@@ -133,7 +133,7 @@ async function measureLive(
     apiKey: 'none',
     price: { inputPerMillion: 0, outputPerMillion: 0 },
     contextTokens,
-    maxOutputTokens: Math.floor(contextTokens / 16),
+    maxOutputTokens: Math.floor(contextTokens / 4),
     timeoutSeconds: 300,
     maxRetries: 0,
     entitiesAtOnce: 1,

@@ -105,8 +105,17 @@ export const BudgetOverrides = z
   .meta({ id: 'BudgetOverrides' });
 export type BudgetOverrides = z.infer<typeof BudgetOverrides>;
 
+// Servers that force a schema stop a small model at these lengths, which would repeat itself to the limit of tokens otherwise. Longer
+// answers are read all the same.
+const text = (maxLength: number, description?: string): OutputSchema => ({ type: 'string', maxLength, description });
 const texts = (...names: string[]): OutputSchema['properties'] =>
-  Object.fromEntries(names.map((name) => [name, { type: 'string' }]));
+  Object.fromEntries(names.map((name) => [name, text(200)]));
+const list = (maxItems: number, items: OutputSchema, description?: string): OutputSchema => ({
+  type: 'array',
+  maxItems,
+  items,
+  description,
+});
 const citation: OutputSchema = {
   type: 'object',
   description:
@@ -131,31 +140,30 @@ const citation: OutputSchema = {
 const claim: OutputSchema = {
   type: 'object',
   properties: {
-    text: { type: 'string', description: 'One sentence.' },
+    text: text(400, 'One sentence.'),
     kind: { type: 'string', enum: ['fact', 'assessment'] },
-    cites: { type: 'array', items: citation },
+    cites: list(6, citation),
   },
   required: ['text', 'kind', 'cites'],
   additionalProperties: false,
 };
 // A model writes the properties in this order. It reasons and cites before it concludes, and numbers come last.
 const properties: OutputSchema['properties'] = {
-  reasoning: { type: 'string', description: 'What was found and what is open, step by step.' },
-  answers: {
-    type: 'array',
-    description:
-      'For each question of the plan, the observation that answers it or shows that there are no data for it.',
-    items: {
+  reasoning: text(2_000, 'What was found and what is open, step by step.'),
+  answers: list(
+    20,
+    {
       type: 'object',
       properties: texts('question', 'observation')!,
       required: ['question', 'observation'],
       additionalProperties: false,
     },
-  },
-  claims: { type: 'array', items: claim },
-  techniques: { type: 'array', items: { type: 'string' }, description: 'IDs of ATT&CK techniques.' },
-  nextSteps: { type: 'array', items: { type: 'string' } },
-  headline: { type: 'string' },
+    'For each question of the plan, the observation that answers it or shows that there are no data for it.',
+  ),
+  claims: list(20, claim),
+  techniques: list(20, text(20), 'IDs of ATT&CK techniques.'),
+  nextSteps: list(10, text(300)),
+  headline: text(200),
   verdict: { type: 'string', enum: ['raise', 'dismiss', 'undecided'] },
   severity: { type: 'string', enum: ['none', 'low', 'medium', 'high', 'critical'] },
   confidence: { type: 'integer', minimum: 0, maximum: 100 },

@@ -1,10 +1,8 @@
 import { expect, test } from 'vitest';
 import type { ModelBrain } from '../../../../test/support/models/model-stand-in.ts';
-import { verdictSchema } from '../../detections/record/field-schemas.ts';
 import type { BoundTool } from '../../tools/tool-definition.ts';
 import { createResult, toRow } from '../../tools/tool-result.ts';
 import { investigate } from './investigate.ts';
-import { createSubmissionFormat } from './submission.ts';
 import {
   call,
   failureOf,
@@ -343,7 +341,4 @@ test("requires and validates the author's output beside the verdict, without dis
   expect(stand.asked[0]!.raw).not.toContain('x-widget');
   expect(stand.asked[0]!.raw).not.toContain('x-order');
   expect(stand.asked[0]!.raw).toContain('"x-level"');
-  expect(() => createSubmissionFormat(verdictSchema, { type: 'nonsense' })).toThrow(
-    'structuredOutputSchema cannot be used',
-  );
 });

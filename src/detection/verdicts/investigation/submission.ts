@@ -22,10 +22,10 @@ export function createSubmissionFormat(verdictSchema: Schema, authorSchema: Sche
   const options = { strict: false, allErrors: false, validateFormats: false, logger: false } as const;
   // The check of a schema against the schema of schemas takes longer than anything else, and this one is the product's own.
   const ajv = new Ajv({ ...options, validateSchema: false });
-  // A verdict without these is still a verdict.
+  // A verdict without these, or with longer texts, is still a verdict.
   const optional = new Set(['reasoning', 'techniques', 'nextSteps', 'answers']);
   const required = (verdictSchema['required'] as string[]).filter((name) => !optional.has(name));
-  const check = ajv.compile({ ...verdictSchema, required });
+  const check = ajv.compile(withoutKeywords({ ...verdictSchema, required }, ['maxLength', 'maxItems']));
   if (authorSchema === null) return { schema: verdictSchema, read: (input) => readVerdict(check, input) };
   const output = stripDisplayKeywords(authorSchema);
   const checkOutput = compileAuthorSchema(new Ajv(options), output);
@@ -105,7 +105,7 @@ function readVerdictAndOutput(
 function compileAuthorSchema(ajv: Ajv, schema: Schema): ValidateFunction {
   try {
     // A regular expression from an author could run forever on a model's text. The model sees patterns, but they are not checked.
-    return ajv.compile(withoutPatterns(schema));
+    return ajv.compile(withoutKeywords(schema, ['pattern', 'patternProperties', '$async']));
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     throw modelAuthorError('bad_output_schema', `structuredOutputSchema cannot be used: ${truncateText(reason, 300)}`);
@@ -127,10 +127,8 @@ export function stripDisplayKeywords(schema: Schema): Schema {
   return filterKeywords(schema, (keyword) => !keyword.startsWith('x-')) as Schema;
 }
 
-function withoutPatterns(schema: Schema): Schema {
-  const skipped = new Set(['pattern', 'patternProperties', '$async']);
-  return filterKeywords(schema, (keyword) => !skipped.has(keyword)) as Schema;
-}
+const withoutKeywords = (schema: Schema, skipped: readonly string[]): Schema =>
+  filterKeywords(schema, (keyword) => !skipped.includes(keyword)) as Schema;
 
 function filterKeywords(value: unknown, keep: (keyword: string) => boolean): unknown {
   if (Array.isArray(value)) return value.map((item) => filterKeywords(item, keep));
