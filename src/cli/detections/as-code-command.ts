@@ -36,7 +36,7 @@ export async function pullCommand(folder: string, values: Pick<FolderOptions, 'f
       `kept     ${file}: changed here and in the service. Use --force to overwrite it with the service's version`,
     );
   printLines(
-    `${detections.length} detections, ${written.length} written, ${removed.length} removed, ${kept.length} kept`,
+    `${detections.length} in the service, ${written.length} written, ${removed.length} removed, ${kept.length} kept`,
   );
   return kept.length > 0 ? 1 : 0;
 }

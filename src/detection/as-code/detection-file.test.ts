@@ -56,6 +56,14 @@ test('reads back any detection unchanged from its file', () => {
           localQuery: prose,
           tests: fc.uniqueArray(testCase, { maxLength: 2, selector: ({ name }) => name }),
           inputs: fc.array(fc.record({ type: fc.constantFrom('text', 'date'), name: prose }), { maxLength: 2 }),
+          acceptanceCriteria: fc.array(
+            fc.oneof(
+              prose,
+              fc.constant({ check: 'decided' }),
+              fc.record({ check: fc.constant('cites_field'), field: prose }),
+            ),
+            { maxLength: 3 },
+          ),
         },
         { requiredKeys: ['name', 'detectionCategory', 'systemPrompt', 'detectionQuery'] },
       ),

@@ -32,11 +32,17 @@ const open = {
   confidence: 50,
 };
 
-/** Starts a detection that raises a hit for each user, and a response agent with the same model. */
-export async function startResponses(testDb: TestDatabase, users = ['root', 'bob'], input: Partial<CreateAgent> = {}) {
+type Options = { input?: Partial<CreateAgent>; row?: Record<string, unknown>; brain?: ModelBrain };
+
+/** Starts a detection that raises a hit for each user, with the fields of `row`, and a response agent with the same model. */
+export async function startResponses(
+  testDb: TestDatabase,
+  users = ['root', 'bob'],
+  { input, row, brain = judge }: Options = {},
+) {
   const answer = ({ window }: { window: { from: Date } }) =>
-    window.from.toISOString() === hour(0) ? users.map((user, n) => login(user, n)) : [];
-  const world = await startJudgedRuns(testDb, judge, { answer, entry: { verifyClaims: false } });
+    window.from.toISOString() === hour(0) ? users.map((user, n) => ({ ...login(user, n), ...row })) : [];
+  const world = await startJudgedRuns(testDb, brain, { answer, entry: { verifyClaims: false } });
   const { t } = world;
   const deps = { ...t.deps, secrets };
   const agent = await createResponseAgent(t.deps, t.caller, { ...agentInput, ...input });

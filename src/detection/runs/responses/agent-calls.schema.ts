@@ -42,6 +42,7 @@ export const AgentCallFilter = PageQuery.extend({
   state: z.enum(states).optional(),
   hitId: Id.optional(),
   agentId: Id.optional(),
+  runId: Id.optional(),
 });
 export type AgentCallFilter = z.infer<typeof AgentCallFilter>;
 

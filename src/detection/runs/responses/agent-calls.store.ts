@@ -44,7 +44,7 @@ export async function countCalls(tx: Tx, orgId: OrgId, runId: string): Promise<n
 export function listCalls(
   tx: Tx,
   orgId: OrgId,
-  { state, hitId, agentId, now }: Pick<AgentCallFilter, 'state' | 'hitId' | 'agentId'> & { now: Date },
+  { state, hitId, agentId, runId, now }: Pick<AgentCallFilter, 'state' | 'hitId' | 'agentId' | 'runId'> & { now: Date },
   { limit, after }: PageRequest,
 ): Promise<AgentCallRow[]> {
   const isExpired = sql`(c.state = 'waiting' and c.expires_at <= ${now})`;
@@ -55,6 +55,7 @@ export function listCalls(
     ...states,
     ...(hitId === undefined ? [] : [sql`c.hit_id = ${hitId}`]),
     ...(agentId === undefined ? [] : [sql`c.agent_id = ${agentId}`]),
+    ...(runId === undefined ? [] : [sql`c.run_id = ${runId}`]),
     ...(after ? [sql`(c.created_at, c.id) < (${after.at}, ${after.id}::uuid)`] : []),
   ];
   return queryRows<AgentCallRow>(tx)`

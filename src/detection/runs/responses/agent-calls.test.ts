@@ -3,6 +3,7 @@ import { testDatabase } from '../../../../test/support/database.ts';
 import { judge, startResponses, trigger } from '../../../../test/support/detection/response-runs.ts';
 import { hour } from '../../../../test/support/detection/scripted-runs.ts';
 import type { ModelTool } from '../../../platform/models/model-tool.ts';
+import { dismissalOn, runbook, verdictOn } from '../../../../test/support/detection/judged-runs.ts';
 import type { ModelBrain } from '../../../../test/support/models/model-stand-in.ts';
 import { createTrigger } from '../../response-agents/agent-triggers.ts';
 import { grantTool } from '../../detections/tool-grants/tool-grants.ts';
@@ -43,6 +44,7 @@ test('a run comments what it proved on its hit, and a person approves the status
   await t.runAt(hour(1.1));
   expect((await getComments(deps, t.caller, hitId, {})).comments).toHaveLength(2);
   expect((await getCalls(deps, t.caller, { hitId })).calls).toHaveLength(1);
+  expect((await getCalls(deps, t.caller, { runId: second.runId })).calls).toMatchObject([{ id: second.id }]);
   // One that waits too long has expired.
   await requestResponse(t.deps, t.caller, agent.id, { hitId: second.hitId! });
   await t.runAt(hour(1.2));
@@ -50,6 +52,26 @@ test('a run comments what it proved on its hit, and a person approves the status
   const [late] = (await getCalls(deps, t.caller, { state: 'expired' })).calls;
   await expect(approveCall(deps, t.caller, late!, never)).rejects.toThrow('is expired');
 });
+
+test.each([
+  ['dismisses the case again', 'dismiss', [{ tool: 'set_hit_status', input: { status: 'benign' } }]],
+  ['does not', 'undecided', []],
+])(
+  'of a severe hit, no harmless status is proposed unless the second question %s',
+  async (_name, verdict, proposed) => {
+    const { t, deps, agent, stand } = await startResponses(testDb, ['root'], {
+      input: { contextDocs: [runbook] },
+      row: { severity: 'high' },
+      brain: (asked) => (asked.system.includes('Find out who signed in.') ? dismissalOn(asked) : verdictOn(asked)),
+    });
+    stand.check(() => ({ calls: [{ name: 'conclude', input: { reason: 'The runbook.', verdict } }] }));
+    await createTrigger(deps, t.caller, agent.id, trigger);
+    await t.runAt(hour(1));
+    expect(await t.select`select severity from hits`).toEqual([{ severity: 'high' }]);
+    expect(stand.checked).toHaveLength(1);
+    expect((await getCalls(deps, t.caller, {})).calls).toMatchObject(proposed);
+  },
+);
 
 test('a tool that changes something outside waits for the approval of this very call, unless it is granted', async () => {
   const sent: unknown[] = [];
@@ -66,7 +88,9 @@ test('a tool that changes something outside waits for the approval of this very 
     !asked.system.includes('Find out who') || asked.turns.length > 1
       ? judge(asked, 0)
       : { calls: [{ name: 'tickets__close', input: { id: 'T-1' } }] };
-  const { t, deps, agent, stand } = await startResponses(testDb, ['root'], { toolNames: ['tickets__close'] });
+  const { t, deps, agent, stand } = await startResponses(testDb, ['root'], {
+    input: { toolNames: ['tickets__close'] },
+  });
   stand.think(brain);
   const mcp = { find: () => Promise.resolve(close), list: () => Promise.resolve([]), close: () => Promise.resolve() };
   t.deps.mcp = mcp;
@@ -90,7 +114,7 @@ test('a tool that changes something outside waits for the approval of this very 
 
 test('an exception and a detection that an agent proposes are made once a person approves them', async () => {
   const toolNames = ['propose_exception', 'propose_detection'];
-  const { t, deps, id, agent, stand } = await startResponses(testDb, ['root'], { toolNames });
+  const { t, deps, id, agent, stand } = await startResponses(testDb, ['root'], { input: { toolNames } });
   const reason = 'The scanner of the network team.';
   const detection = {
     name: 'Other scanners',

@@ -102,7 +102,7 @@ test('inputs are validated, come from the request or from the hit, and reach the
     { type: 'number' as const, name: 'hours', description: '', required: false },
     { type: 'date' as const, name: 'since', description: '', required: false },
   ];
-  const world = await startResponses(testDb, ['root'], { inputs });
+  const world = await startResponses(testDb, ['root'], { input: { inputs } });
   const { t, deps, agent } = world;
   const request = (values: Record<string, string | number>) =>
     requestResponse({ ...t.deps, models: t.deps.models }, t.caller, agent.id, { inputs: values });
@@ -170,7 +170,7 @@ test('a schedule starts one run in each slot, and a person asks a question about
 
 test('scheduled runs are given the values that are stored for them, and nothing that the agent does not declare', async () => {
   const inputs = [{ type: 'number' as const, name: 'days', description: 'Span', required: true }];
-  const { t, deps, agent, stand } = await startResponses(testDb, [], { inputs });
+  const { t, deps, agent, stand } = await startResponses(testDb, [], { input: { inputs } });
   const key = { id: agent.id, ifMatch: undefined };
   for (const [values, message] of [
     [{}, 'The input "days" is required.'],
@@ -205,7 +205,7 @@ test('runs of an agent wait for nobody but their model, and a run without a mode
 
 test('a webhook starts one run per signed call, sets inputs from its body, and refuses all others', async () => {
   const inputs = [{ type: 'text' as const, name: 'user', description: '', required: true }];
-  const { t, deps, agent } = await startResponses(testDb, ['root'], { inputs });
+  const { t, deps, agent } = await startResponses(testDb, ['root'], { input: { inputs } });
   const mapped = { user: { from: '/event/user' } };
   const hook = await createTrigger(deps, t.caller, agent.id, {
     ...trigger,
