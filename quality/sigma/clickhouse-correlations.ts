@@ -5,10 +5,11 @@ import {
   correlatedRules,
   expectedRows,
   nestedCorrelation,
-  sampleEvents,
-  searchSlots,
+  sampleStreams,
+  searchWindows,
   timeOf,
   type CorrelatedEvent,
+  type CorrelatedStream,
 } from '../../test/support/detection/sigma/correlated-slots.ts';
 import { formatRatio, type QualityFigure } from '../figures.ts';
 
@@ -16,7 +17,10 @@ const limits = { rowsMax: 1000, groupsMax: 1000, timeoutMs: 30_000 };
 const timeTypes = ["DateTime64(3, 'UTC')", "DateTime64(9, 'Asia/Kolkata')", "DateTime('America/New_York')", 'DateTime'];
 const textTypes = ['String', 'LowCardinality(String)', 'Nullable(String)'];
 
-type Server = { execute: (statement: string) => Promise<void>; runSlots: (query: string) => Promise<string[][]> };
+type Server = {
+  execute: (statement: string) => Promise<void>;
+  runWindows: (bounds: readonly number[], query: string) => Promise<string[][]>;
+};
 
 /**
  * Runs a correlation of each type in consecutive windows on a ClickHouse server, through its connection, and compares the rows of each window
@@ -26,14 +30,14 @@ export async function measureClickhouseCorrelations(execute: Server['execute'], 
   const settings = clickhouse.settings.parse({ url, timeColumn: 'at' });
   const connection = clickhouse.connect({ settings, credentials: { password: '' }, allow: [new URL(url).hostname] });
   const signal = AbortSignal.timeout(30 * 60_000);
-  const runSlots = (query: string): Promise<string[][]> =>
-    searchSlots('at', async (window) => (await connection.search(query, window, limits, signal)).rows);
-  const server = { execute, runSlots };
+  const runWindows: Server['runWindows'] = (bounds, query) =>
+    searchWindows(bounds, 'at', async (window) => (await connection.search(query, window, limits, signal)).rows);
+  const server = { execute, runWindows };
   let [runs, same] = [0, 0];
   const problems: QualityFigure[] = [];
-  const compare = async (name: string, query: string, expected: string[][]): Promise<void> => {
+  const compare = async (name: string, query: string, { bounds }: CorrelatedStream, expected: string[][]) => {
     runs += 1;
-    const found = await runSlots(query).catch((error: Error) => error.message);
+    const found = await runWindows(bounds, query).catch((error: Error) => error.message);
     if (isDeepStrictEqual(found, expected)) same += 1;
     else
       problems.push({
@@ -41,27 +45,26 @@ export async function measureClickhouseCorrelations(execute: Server['execute'], 
         measured: `found ${JSON.stringify(found)}, expected ${JSON.stringify(expected)}`,
       });
   };
-  for (const [n, events] of sampleEvents(12).entries()) {
-    await createTable(server, n, events);
+  for (const [n, stream] of sampleStreams(12).entries()) {
+    await createTable(server, n, stream.events);
     for (const rule of correlatedRules)
-      await compare(rule.text, convertCorrelation(rule.text, 'clickhouse'), expectedRows(events, rule));
+      await compare(
+        rule.text,
+        convertCorrelation(rule.text, 'clickhouse', rule.inner),
+        stream,
+        expectedRows(stream, rule),
+      );
   }
   const nested = convertCorrelation(nestedCorrelation.outer, 'clickhouse', nestedCorrelation.inner);
-  for (const [minute, slot] of [
-    [12, 1],
-    [24, 2],
-    [25, null],
-  ] as const) {
-    const rest = { user: 'u', host: 'h1', bytes: 1 };
-    const events = [7, 8, 9].map((one): CorrelatedEvent => ({ minute: one, kind: 'a', ...rest }));
-    await createTable(server, minute, [...events, { minute, kind: 'b', ...rest }]);
-    const expected = Array.from({ length: 5 }, (_, index) => (index === slot ? [`u ${minute}`] : []));
-    await compare('a correlation of correlations', nested, expected);
+  for (const [minute, expected] of nestedCorrelation.cases) {
+    const stream = nestedCorrelation.streamUntil(minute);
+    await createTable(server, minute, stream.events);
+    await compare('a correlation of correlations', nested, stream, expected);
   }
   await execute('drop table acme_auth');
   return [
     {
-      name: 'correlations that return the expected rows in each of five consecutive windows of ClickHouse',
+      name: 'correlations that return the expected rows in each of the random windows of ClickHouse',
       measured: `${formatRatio(same, runs)} (${same}/${runs})`,
       target: 'all',
       isMet: problems.length === 0,

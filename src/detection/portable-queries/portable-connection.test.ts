@@ -224,7 +224,7 @@ correlation: {type: event_count, rules: [f], group-by: [user], timespan: 10m, co
     limits,
     signal,
   );
-  expect(found.rows).toMatchObject([{ _id: '1', user: 'ada', value: 3 }]);
+  expect(found.rows).toMatchObject([{ _ids: ['1'], user: 'ada', value: 3 }]);
   expect(asked).toHaveLength(2);
 });
 

@@ -207,3 +207,12 @@ export function readLookbackMs(query: string): number | undefined {
   const seconds = lookbackLine.exec(query)?.[1];
   return seconds === undefined ? undefined : Number(seconds) * 1000;
 }
+
+const correlationLine = /^(?:\s*--[^\n]*\n)*?\s*--\s*correlation\s*(?:\n|$)/i;
+
+/**
+ * Returns whether a query of the embedded engine finds correlations of events whatever its windows, as the line `-- correlation` at its beginning says:
+ * a correlation has the same `_id` in each window that returns it, and is returned by the window whose events complete it.
+ */
+export const isCorrelationQuery = (query: string): boolean =>
+  correlationLine.test(query) && readLookbackMs(query) !== undefined;

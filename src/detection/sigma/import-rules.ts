@@ -110,8 +110,8 @@ async function planRule(
   const { result, entity } = rule;
   if (!isDetection(rule) || result.query === null) return syncStep('none');
   const { document } = rule;
-  // A correlation depends on several events.
-  const isContinuous = continuous && connectionId === null && document.kind === 'rule';
+  // The matching follows one dataset.
+  const isContinuous = continuous && connectionId === null && !result.dataset!.includes(', ');
   const conversion = { query: result.query, entity, connectionId, isContinuous };
   const fields = toDetectionFields(document, conversion, applied ? applied.fields['enabled'] !== false : enable);
   if (!applied) return syncStep('create', { fields });

@@ -93,7 +93,7 @@ export const ImportRequest = z.strictObject({
     .boolean()
     .optional()
     .describe(
-      'With `format=sigma`, false: rules are not matched when events arrive. Otherwise those of single events are, on the embedded log store.',
+      'With `format=sigma`, false: rules are not matched when events arrive. Otherwise those that read one dataset are, on the embedded log store.',
     ),
   allowUnknown: z
     .boolean()

@@ -222,7 +222,7 @@ export const detectionFields = {
     input: z
       .boolean()
       .describe(
-        'Matches events when they arrive, besides the schedule. The category must be `custom` or `privilege_escalation`, and the query a filter over single events of the embedded log store. Each event is then a candidate of its own.',
+        'Matches events when they arrive, besides the schedule. The category must be `custom` or `privilege_escalation`, and the query a filter over single events of the embedded log store, or the correlation of a Sigma rule. Each event is then a candidate of its own.',
       ),
     output: z.boolean().optional(),
     nullable: true,

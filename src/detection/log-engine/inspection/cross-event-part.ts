@@ -19,16 +19,25 @@ type InspectedTree = {
 export function findCrossEventPart({ tree, tables, parameters, outputs }: InspectedTree): string | null {
   const history = tables.find((name) => name.endsWith(historySuffix));
   if (history !== undefined) return `reads the history of a dataset (${history})`;
-  if (tables.length !== 1)
-    return tables.length === 0 ? 'reads no dataset' : `reads several datasets (${tables.join(', ')})`;
+  if (tables.length !== 1) return describeDatasets(tables);
   const [parameter] = parameters;
   if (parameter !== undefined) return `depends on the window ($${parameter})`;
   const part = findPart(tree['statements']);
   if (part !== null) return part;
-  return outputs.some((output) => 'star' in output || output.name === '_id')
+  return describeMissingId(outputs);
+}
+
+/** Returns why a correlation cannot be examined whenever events of its dataset arrive, like `findCrossEventPart`. */
+export const findCorrelationPart = ({ outputs }: { outputs: readonly OutputColumn[] }, datasets: readonly string[]) =>
+  datasets.length === 1 ? describeMissingId(outputs) : describeDatasets(datasets);
+
+const describeDatasets = (names: readonly string[]): string =>
+  names.length === 0 ? 'reads no dataset' : `reads several datasets (${names.join(', ')})`;
+
+const describeMissingId = (outputs: readonly OutputColumn[]): string | null =>
+  outputs.some((output) => 'star' in output || output.name === '_id')
     ? null
     : 'does not return the ID of the event (_id)';
-}
 
 /** Returns the first part below a value that combines events. */
 function findPart(value: unknown): string | null {

@@ -2,7 +2,8 @@ import { historySuffix, isDatasetName } from '../../log-store/catalog/catalog.ts
 import { queryCharsMax, type LogEngine } from '../../log-engine/process/engine.ts';
 import { queryNotAllowed } from '../../log-engine/engine-failures.ts';
 import type { DatasetField, QuerySources } from '../../siem/connector.ts';
-import { readLookbackMs } from '../../siem/query-text.ts';
+import { isCorrelationQuery, readLookbackMs } from '../../siem/query-text.ts';
+import { findCorrelationPart } from '../../log-engine/inspection/cross-event-part.ts';
 import type { Inspection } from '../../log-engine/inspection/inspection.ts';
 
 const datasetsMax = 20;
@@ -31,7 +32,11 @@ export async function inspectQuery(
   if (query.includes('\u0000') || !query.isWellFormed())
     throw queryNotAllowed('The query contains U+0000 or a lone surrogate, which are not allowed.');
   const inspection = await engine.inspect(organization, query, { timeoutMs, ...(signal ? { signal } : {}) });
-  return { query, inspection, sources: findSources(inspection), lookbackMs: readLookbackMs(query) };
+  const sources = findSources(inspection);
+  const lookbackMs = readLookbackMs(query);
+  if (!isCorrelationQuery(query)) return { query, inspection, sources, lookbackMs };
+  const crossEventPart = findCorrelationPart(inspection, distinctDatasets(sources));
+  return { query, inspection: { ...inspection, crossEventPart }, sources, lookbackMs };
 }
 
 /** Returns the names of the datasets that a query reads. Throws query_not_allowed and query_error. */

@@ -59,6 +59,6 @@ export const clickhouse = createSqlDialect({
     return `${name[part]}(parseDateTime64BestEffortOrNull(${field}, 3, 'UTC'))`;
   },
   secondsOf: (column) => `toFloat64(toUnixTimestamp64Micro(toDateTime64(${column}, 6))) / 1000000`,
-  distinctOver: (value) => `uniqExact(${value}) OVER span`,
-  percentileOver: (value, share) => `quantileExactInclusive(${share})(${value}) OVER span`,
+  distinctOver: (value, window) => `uniqExact(${value}) OVER ${window}`,
+  percentileOver: (value, share, window) => `quantileExactInclusive(${share})(${value}) OVER ${window}`,
 });

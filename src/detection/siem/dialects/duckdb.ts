@@ -34,7 +34,12 @@ export const duckdb = createSqlDialect({
   orMissing: 'NULL',
   rowColumns,
   lookback: {
-    header: (seconds) => [`-- lookback ${seconds}s`],
+    header: (seconds) => ['-- correlation', `-- lookback ${seconds}s`],
+    writeId: (groups, period) => [
+      `md5(to_json([${[period, ...groups].map((one) => `CAST(${one} AS VARCHAR)`).join(', ')}])) AS _id`,
+      '[raised._id] AS _ids',
+      '_time',
+    ],
     sources: (table, seconds) => [
       { table, fresh: 'true' },
       {
@@ -65,6 +70,6 @@ export const duckdb = createSqlDialect({
   toNumber: (field) => `TRY_CAST(${field} AS DOUBLE)`,
   timePart: (field, part) => `${part}(TRY_CAST(${field} AS TIMESTAMP))`,
   secondsOf: (time) => `epoch_us(${time}) / 1000000.0`,
-  distinctOver: (value) => `count(DISTINCT ${value}) OVER span`,
-  percentileOver: (value, share) => `quantile_cont(${value}, ${share}) OVER span`,
+  distinctOver: (value, window) => `count(DISTINCT ${value}) OVER ${window}`,
+  percentileOver: (value, share, window) => `quantile_cont(${value}, ${share}) OVER ${window}`,
 });

@@ -53,8 +53,8 @@ export const postgres = createSqlDialect({
   timePart: (field, part) =>
     `CASE WHEN ${field} ~ ${time} THEN extract(${part} FROM ${field}::timestamptz AT TIME ZONE 'UTC') END`,
   secondsOf: (column) => `extract(epoch FROM ${column})::double precision`,
-  distinctOver: (value) => `array_agg(${value}) OVER span`,
-  percentileOver: (value) => `array_agg(${value}) OVER span`,
+  distinctOver: (value, window) => `array_agg(${value}) OVER ${window}`,
+  percentileOver: (value, _share, window) => `array_agg(${value}) OVER ${window}`,
   afterOver: (type, share, measure) => {
     if (type === 'value_count') return `(SELECT count(DISTINCT one) FROM unnest(${measure}) AS one)`;
     if (type === 'value_percentile' || type === 'value_median')

@@ -16,10 +16,14 @@ export type SqlSpelling = {
   /** Returns the columns of every row of a table, the column of the time last. `time` is what the settings call it. */
   rowColumns: (time: string) => readonly string[];
   windowCondition?: string;
-  /** How a correlation reads events from before its window. `header` are the first lines of its query. */
+  /**
+   * How a correlation reads events from before its window: one source of all, or that of the window and that of the time before. `header` are the first lines of its query. `writeId` returns the columns of its rows
+   * with an ID that the rows of a group in a period share.
+   */
   lookback: {
     sources: (table: string, seconds: number) => readonly LogSource[];
     header?: (seconds: number) => readonly string[];
+    writeId?: (groups: readonly string[], period: string) => readonly string[];
   };
   /** The text of the event, in which keywords are searched. `rowAlias` is the name of the row in it, if it needs one. */
   eventText?: string;
@@ -36,9 +40,9 @@ export type SqlSpelling = {
   toNumber: (field: string) => string;
   timePart: (field: string, part: Extract<ValueTest, { kind: 'time' }>['part']) => string;
   secondsOf: (time: string) => string;
-  /** Aggregates over the window `span`. */
-  distinctOver: (value: string) => string;
-  percentileOver: (value: string, share: number) => string;
+  /** Aggregates over a named window. */
+  distinctOver: (value: string, window: string) => string;
+  percentileOver: (value: string, share: number, window: string) => string;
   /** Returns the measure of a correlation if the column `measure` is only a list of its values. */
   afterOver?: (type: CorrelationType, share: number, measure: string) => string | undefined;
 };

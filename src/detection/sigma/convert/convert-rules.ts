@@ -7,7 +7,7 @@ import {
 } from '../rules/rule.ts';
 import { UnsupportedError } from '../../siem/dialects/dialect.ts';
 import type { CorrelationPart, CorrelationQuery, Dialect, RuleQuery } from '../../siem/dialects/dialect.ts';
-import { spanSeconds } from '../../siem/dialects/sql-dialect.ts';
+import { lookbackSeconds } from '../../siem/dialects/sql-dialect.ts';
 import type { Mappings } from '../mappings/load-mappings.ts';
 import { logSourceName, mapLogSource, type KnownDataset, type RuleMapping } from '../mappings/map-rule.ts';
 import { parseRules } from '../rules/parse-rules.ts';
@@ -150,7 +150,7 @@ function convertCorrelation(
   target: ConversionTarget,
 ): Converted {
   const { query, tables, warnings } = planCorrelation(correlation, [], { collection, target });
-  const days = Math.ceil(spanSeconds(query) / daySeconds);
+  const days = Math.ceil(lookbackSeconds(query) / daySeconds);
   const slow = `The time span is long, so that every run also reads the events of the ${days} days before its window.`;
   return {
     query: target.dialect.writeCorrelation(query),

@@ -2,8 +2,21 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { dataDir } from '../../../../test/support/data.ts';
+import {
+  correlatedRules,
+  listRaised,
+  periodOf,
+  sampleStreams,
+  timeOf,
+  writeRules,
+  type CorrelatedEvent,
+  type CorrelatedRule,
+  type CorrelatedStream,
+} from '../../../../test/support/detection/sigma/correlated-slots.ts';
 import { callOk } from '../../../../test/support/detection/detection-factory.ts';
+import { selectIn } from '../../../../test/support/select-rows.ts';
 import { startApp, type TestOrg } from '../../../../test/support/harness.ts';
+import { matchWaiting } from '../../continuous/match-loop.ts';
 import { executeDueRuns } from '../../runs/workers/execute-due-runs.ts';
 
 let now = new Date('2026-11-20T06:00:00Z');
@@ -116,3 +129,114 @@ test.each([
   expect(raised).toEqual([['Three fails', slot, 1]]);
   expect(hits).toEqual([['Three fails', '203.0.113.9']]);
 });
+
+/** Matches what has arrived and executes the runs that follow. */
+async function work(): Promise<void> {
+  await matchWaiting(deps);
+  await executeDueRuns(deps, now, { concurrency: 2, skipWaiting: true });
+}
+
+test('raises a correlation before its slot, and once if it crosses the hour', async () => {
+  const org = await newOrg();
+  now = new Date('2026-11-20T06:00:00Z');
+  const send = (events: readonly LogEvent[]) => callOk(org, 'POST', '/api/logs/windows', events);
+  await send([{ ...fail('06:00:00'), EventID: 1 }]);
+  const { results } = await callOk(org, 'POST', '/api/detections/import?format=sigma', {
+    rules: threeFails,
+    enable: true,
+  });
+  const state = () => callOk(org, 'GET', `/api/detections/${results[0].id}/continuous`);
+  const countHits = async () => (await callOk(org, 'GET', '/api/hits')).hits.length;
+  await work();
+  expect(await state()).toMatchObject({ state: 'matching', dataset: 'windows', expensive: false });
+  for (const [time, hits] of [
+    ['06:57:00', 0],
+    ['06:59:00', 0],
+    ['07:00:10', 1],
+    ['07:01:00', 1],
+  ] as const) {
+    now = new Date(`2026-11-20T${time}Z`);
+    if (time > '07') await executeDueRuns(deps, now, { skipWaiting: true });
+    const batch = [fail(time), { ...fail(time), EventID: 1 }];
+    await send(batch);
+    await send(batch);
+    await work();
+    expect(await countHits()).toBe(hits);
+  }
+  for (const hour of ['08', '09']) {
+    now = new Date(`2026-11-20T${hour}:00:00Z`);
+    await work();
+  }
+  expect(await countHits()).toBe(1);
+  expect(await state()).toMatchObject({ events: 1, missed: 0 });
+});
+
+/** Rules of which more events never fulfill less. */
+const growing = correlatedRules.filter(({ text }) => /event_count|value_count|value_sum|temporal/.test(text));
+/** Up to ten minutes, so that events arrive in another order than they happened. */
+const delayOf = ({ minute, bytes, user }: CorrelatedEvent): number =>
+  (minute * 7 + bytes * 3 + (user === 'u' ? 0 : 5)) % 10;
+
+/** Returns the correlations of events that arrive in batches, with the period of each, whichever batch raises them. */
+function listArrived({ events, bounds }: CorrelatedStream, rule: CorrelatedRule): string[] {
+  const keys = bounds.flatMap((bound) =>
+    listRaised(
+      events.filter((event) => event.minute + delayOf(event) < bound),
+      rule,
+    ).map(({ user, minute }) => `${user} ${periodOf(minute, rule)}`),
+  );
+  return [...new Set(keys)].toSorted();
+}
+
+test.each(sampleStreams(3).map(({ events, bounds }) => ({ events, bounds: [...bounds, 200] })))(
+  'raises the correlations of random events that arrive in any order and in repeated batches, and slots find no others (%#)',
+  async (stream) => {
+    const org = await newOrg();
+    now = timeOf(-60);
+    const send = (events: readonly object[]) => callOk(org, 'POST', '/api/logs/acme_auth', events);
+    await send([{ '@timestamp': now, kind: 'other', user: 'u', host: 'h', bytes: 1 }]);
+    for (const [index, { text, inner }] of growing.entries())
+      await callOk(org, 'POST', '/api/detections/import?format=sigma', {
+        rules: writeRules(text, inner, String(index)),
+        enable: true,
+        complete: false,
+      });
+    await work();
+    const logs = stream.events.map((event, n) => {
+      const { minute, ...rest } = event;
+      return { arrival: minute + delayOf(event), log: { '@timestamp': timeOf(minute).toISOString(), n, ...rest } };
+    });
+    const steps = [...stream.bounds, 60, 120, 180, 240, 300].toSorted((a, b) => a - b);
+    for (const [index, step] of steps.entries()) {
+      const arrived = logs.filter(({ arrival }) => arrival < step && arrival >= (steps[index - 1] ?? 0));
+      for (const { arrival, log } of arrived.toSorted((a, b) => a.arrival - b.arrival)) {
+        now = timeOf(arrival);
+        await send([log]);
+      }
+      now = timeOf(step);
+      if (stream.bounds.includes(step)) await matchWaiting(deps);
+      if (arrived[0]) await send([arrived[0].log]);
+      await executeDueRuns(deps, now, { concurrency: 2, skipWaiting: true });
+    }
+    await work();
+    const rows = await selectIn(deps.db, org.id)<{ name: string; entity: string; trigger: string; rows: string }>`
+      select a.name, c.entity, c.trigger, c.rows from candidates c join agents a on a.organization_id = c.organization_id and a.id = c.detection_id`;
+    const minuteOf = (text: string): number =>
+      (Date.parse((JSON.parse(text) as { time: string }[])[0]!.time) - timeOf(0).getTime()) / 60_000;
+    const found = growing.map((rule, index) =>
+      rows
+        .filter(({ name }) => name === String(index))
+        .map(({ entity, rows: text }) => `${entity} ${periodOf(minuteOf(text), rule)}`)
+        .toSorted(),
+    );
+    expect(found).toEqual(growing.map((rule) => listArrived(stream, rule)));
+    const byTrigger = Map.groupBy(rows, ({ trigger }) => trigger);
+    expect(byTrigger.get('continuous')!.length).toBeGreaterThan(byTrigger.get('schedule')?.length ?? 0);
+    const { detections } = await callOk(org, 'GET', '/api/detections');
+    for (const { id } of detections)
+      expect(await callOk(org, 'GET', `/api/detections/${id}/continuous`)).toMatchObject({
+        state: 'matching',
+        missed: 0,
+      });
+  },
+);

@@ -8,10 +8,10 @@ import {
   correlatedRules,
   expectedRows,
   nestedCorrelation,
-  sampleEvents,
-  searchSlots,
+  sampleStreams,
+  searchWindows,
   timeOf,
-  type CorrelatedEvent,
+  type CorrelatedStream,
 } from '../../../../test/support/detection/sigma/correlated-slots.ts';
 import { createEngine } from '../../log-engine/process/engine.ts';
 import { openFixtureStore } from '../../log-query/search/fixture-store.ts';
@@ -19,7 +19,7 @@ import { insertWindow } from '../../siem/query-text.ts';
 import { buildWindowExpressions } from '../../siem/query-text.ts';
 import { convertTask } from '../convert/convert-task.ts';
 
-const samples = sampleEvents(6);
+const samples = sampleStreams(12);
 const segmentStore = { folderOf: () => folder };
 const folder = createTestFolder();
 const engine = createEngine({ directoryOf: segmentStore.folderOf });
@@ -27,8 +27,8 @@ afterAll(() => engine.close());
 const organization = '11111111-1111-4111-8111-111111111111';
 const limits = { rowsMax: 1000, groupsMax: 1000, timeoutMs: 30_000 };
 const signal = new AbortController().signal;
-/** Returns the rows of each slot on the embedded engine. */
-async function runSlots(events: readonly CorrelatedEvent[], queries: readonly string[]): Promise<string[][][]> {
+/** Returns the rows of each window on the embedded engine. */
+async function runWindows({ events, bounds }: CorrelatedStream, queries: readonly string[]): Promise<string[][][]> {
   const list = events.map(({ minute, ...rest }) => ({ '@timestamp': timeOf(minute).toISOString(), ...rest }));
   const store = await openFixtureStore(
     { engine, segmentStore, organization },
@@ -38,7 +38,11 @@ async function runSlots(events: readonly CorrelatedEvent[], queries: readonly st
     const results: string[][][] = [];
     for (const query of queries)
       results.push(
-        await searchSlots('_time', async (window) => (await store.search(query, window, limits, signal)).rows),
+        await searchWindows(
+          bounds,
+          '_time',
+          async (window) => (await store.search(query, window, limits, signal)).rows,
+        ),
       );
     return results;
   } finally {
@@ -48,23 +52,24 @@ async function runSlots(events: readonly CorrelatedEvent[], queries: readonly st
 
 test('the samples complete a correlation of each type', () => {
   const raised = correlatedRules.filter((rule) =>
-    samples.some((events) => expectedRows(events, rule).flat().length > 0),
+    samples.some((stream) => expectedRows(stream, rule).flat().length > 0),
   );
   expect(raised).toEqual(correlatedRules);
 });
 
-test('slots of the embedded engine return each completed correlation once', async () => {
-  const queries = correlatedRules.map(({ text }) => convertCorrelation(text, 'local'));
-  for (const events of samples)
-    expect(await runSlots(events, queries)).toEqual(correlatedRules.map((rule) => expectedRows(events, rule)));
+test('random windows of the embedded engine return each completed correlation once', async () => {
+  const queries = correlatedRules.map(({ text, inner }) => convertCorrelation(text, 'local', inner));
+  for (const stream of samples)
+    expect(await runWindows(stream, queries)).toEqual(correlatedRules.map((rule) => expectedRows(stream, rule)));
 });
 
-test('slots of PostgreSQL return each completed correlation once', async () => {
+test('random windows of PostgreSQL return each completed correlation once', async () => {
   const { url } = await testDatabase();
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   await client.query('create table acme_auth (at timestamptz, kind text, "user" text, host text, bytes int)');
-  for (const events of samples) {
+  for (const stream of samples) {
+    const { events, bounds } = stream;
     await client.query('delete from acme_auth');
     for (const { minute, kind, user, host, bytes } of events)
       await client.query('insert into acme_auth values ($1, $2, $3, $4, $5)', [
@@ -75,13 +80,13 @@ test('slots of PostgreSQL return each completed correlation once', async () => {
         bytes,
       ]);
     for (const rule of correlatedRules) {
-      const query = convertCorrelation(rule.text, 'postgres');
-      const found = await searchSlots('at', async (window) => {
+      const query = convertCorrelation(rule.text, 'postgres', rule.inner);
+      const found = await searchWindows(bounds, 'at', async (window) => {
         const literal = (time: Date): string => `'${time.toISOString()}'::timestamptz`;
-        const bounds = buildWindowExpressions(window, { timeColumn: 'at' }, literal);
-        return (await client.query(insertWindow(query, bounds, 'standard'))).rows;
+        const expressions = buildWindowExpressions(window, { timeColumn: 'at' }, literal);
+        return (await client.query(insertWindow(query, expressions, 'standard'))).rows;
       });
-      expect([rule.text, found]).toEqual([rule.text, expectedRows(events, rule)]);
+      expect([rule.text, found]).toEqual([rule.text, expectedRows(stream, rule)]);
     }
   }
   await client.end();
@@ -89,20 +94,9 @@ test('slots of PostgreSQL return each completed correlation once', async () => {
 
 test('a correlation of correlations looks back by the time spans of both', async () => {
   const query = convertCorrelation(nestedCorrelation.outer, 'local', nestedCorrelation.inner);
-  expect(query).toMatch(/^-- lookback 2100s\n/);
-  const rest = { user: 'u', host: 'h1', bytes: 1 };
-  const events = [7, 8, 9].map((minute): CorrelatedEvent => ({ minute, kind: 'a', ...rest }));
-  const then = (minute: number): CorrelatedEvent => ({ minute, kind: 'b', ...rest });
-  const [[early], [late], [never]] = [
-    await runSlots([...events, then(12)], [query]),
-    await runSlots([...events, then(24)], [query]),
-    await runSlots([...events, then(25)], [query]),
-  ];
-  expect([early, late, never]).toEqual([
-    [[], ['u 12'], [], [], []],
-    [[], [], ['u 24'], [], []],
-    [[], [], [], [], []],
-  ]);
+  expect(query).toMatch(/^-- correlation\n-- lookback 3000s\n/);
+  for (const [minute, expected] of nestedCorrelation.cases)
+    expect(await runWindows(nestedCorrelation.streamUntil(minute), [query])).toEqual([expected]);
 });
 
 test('reports correlations that cannot be combined', () => {
@@ -125,6 +119,6 @@ test('reports correlations that cannot be combined', () => {
   const bare = inner.replace('[y]', '[a]');
   expect(convertAll(`${bare}${outer}`)).toContain('x is a correlation rule that does not group by user');
   expect(convertAll(`${bare.replace('timespan', 'group-by: [user], timespan')}${outer}`)).toContainEqual(
-    expect.stringContaining('the events of the 4 days before its window'),
+    expect.stringContaining('the events of the 7 days before its window'),
   );
 });
