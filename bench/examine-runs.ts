@@ -30,7 +30,7 @@ async function createOrganizations({ deps }: InProcessProgram, count: number): P
         detectionCadence: 'hourly',
         systemPrompt: 'Judge it.',
         entityField: 'user',
-        detectionQuery: `SELECT _id, _time, "user", action FROM auth WHERE action = 'action ${d}' AND outcome = 'denied'`,
+        detectionQuery: `SELECT _id, _time, "user", action FROM auth WHERE action = 'action ${n} ${d}' AND outcome = 'denied'`,
       }),
     );
     await Promise.all(inputs.map((input) => createDetection(deps, operatorOf(orgId), input)));
@@ -163,9 +163,10 @@ async function measure(program: InProcessProgram, report: (text: string) => void
     const orgs = await createOrganizations(program, count);
     await sendEvents(program, orgs);
     const label = count === 1 ? '1 organization' : `${count} organizations`;
-    if (count === 1) await executeSlot(program);
     // The engines of many organizations take minutes to start.
-    await addRow(`${label}, with events in the slot`, orgs, count === 1 ? 3 : 1);
+    if (count === 1) await executeSlot(program);
+    else await addRow(`${label}, with events in their first slot`, orgs, 1);
+    await addRow(`${label}, with events in the slot`, orgs, 3);
     await addRow(`${label}, without events in the slot`, [], 3);
     await stopSchedules(program);
   }
@@ -181,7 +182,7 @@ const partNames: Record<string, string> = {
 
 export const examineRunsBenchmark: Benchmark = {
   title: `Runs that find nothing: ${runsPerSlot} detections due at one slot`,
-  note: 'Each detection has a query of its own. Runs count from when they are due until they are stored, jobs from when they are inserted until they are completed. With events, each of the 200 organizations has to start its query engine. Baseline: pg-boss, if it is installed (`npm install --no-save pg-boss@10`), otherwise a plain table with SKIP LOCKED.',
+  note: 'Each detection has a query of its own. Runs count from when they are due until they are stored, jobs from when they are inserted until they are completed. In their first slot, each of the 200 organizations has to start its query engine, which finds out what columns the queries return. After that, an hour of few events needs no engine for a query whose texts are not in it. Baseline: pg-boss, if it is installed (`npm install --no-save pg-boss@10`), otherwise a plain table with SKIP LOCKED.',
   run: (report) =>
     withInProcessProgram(
       (program) => measure(program, report),

@@ -1,8 +1,10 @@
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { startLogStore } from '../../../test/support/detection/log-store.ts';
 import { inspectQuery } from '../log-query/search/inspect-query.ts';
+import { localConnection } from '../log-query/local-connection.ts';
 import { createLogRuleSet } from '../log-query/search/match-logs.ts';
+import type { QueryWindow } from '../siem/connector.ts';
 import { matchEvents } from './match-events.ts';
 import { planFilter } from './plan-rules.ts';
 
@@ -129,4 +131,52 @@ test('random queries match the same events when they arrive as in the engine', a
   // The conditions decide without the queries about some that match nothing.
   const quiet = conditional.filter((one) => !expected.has(one.query!));
   expect(quiet.filter((one) => !searched.includes(one.query!)).length).toBeGreaterThan(5);
+});
+
+test('random queries find the same events in a batch when texts decide which of them need the engine', async () => {
+  const org = await store.newOrg();
+  store.at('2024-06-01T00:30:00Z');
+  // In the first hour, some events have their letters as escapes.
+  const lines = fc.sample(event, { numRuns: 120, seed: 13 }).map((one) => JSON.stringify(one));
+  const escape = (text: string, letters: RegExp): string =>
+    text.replace(letters, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`);
+  const escaped = lines.map((line, n) => escape(line, n % 2 === 0 ? /(?<=":"[^"]*)[a-z]/gi : /é/gi));
+  for (const some of [escaped.slice(0, 10), escaped.slice(10)]) await store.send(org, 'd', some.join('\n'));
+  store.at('2024-06-01T01:30:00Z');
+  await store.send(
+    org,
+    'd',
+    lines
+      .slice(0, 12)
+      .map((line) => escape(line, /É/g))
+      .join('\n'),
+  );
+  store.at('2024-06-01T03:00:00Z');
+  const windows = [0, 1].map((hour): QueryWindow => ({
+    from: new Date(Date.UTC(2024, 5, 1, hour)),
+    to: new Date(Date.UTC(2024, 5, 1, hour + 1)),
+    clock: 'slot',
+    ingestedBefore: new Date(Date.UTC(2024, 5, 1, hour + 1)),
+    lateSince: new Date(0),
+  }));
+  const rare = ['gamma', 'delta', 'inner'].flatMap((word) =>
+    ['f', '_text.g', "(_event->>'$.deep.inner')"].map((left) => `SELECT _id FROM d WHERE ${left} LIKE '%${word}%'`),
+  );
+  const queries = [...new Set([...fc.sample(query, { numRuns: 60, seed: 14 }), ...rare])];
+  const connection = localConnection(store.deps, org);
+  const limits = { rowsMax: 1000, groupsMax: 1000, timeoutMs: 30_000 };
+  const signal = new AbortController().signal;
+  const requests = windows.flatMap((window) => queries.map((sql) => ({ query: sql, window, arrival: null })));
+  await connection.searchTogether!(requests, limits, signal);
+  const batch = vi.spyOn(store.deps.engine, 'batch');
+  const found = await connection.searchTogether!(requests, limits, signal);
+  const inEngine = batch.mock.calls.flatMap(([, job]) => job.queries);
+  batch.mockRestore();
+  for (const [index, { query: sql, window }] of requests.entries()) {
+    const alone = await connection.search(sql, window, limits, signal).catch(() => undefined);
+    if (alone && found[index]) expect([sql, found[index].result.rows]).toEqual([sql, alone.rows]);
+  }
+  const answered = found.filter((one) => one !== undefined).length;
+  expect(answered).toBeGreaterThan(queries.length);
+  expect(inEngine.length).toBeLessThan(answered - 5);
 });

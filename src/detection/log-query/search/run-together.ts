@@ -9,7 +9,7 @@ import { rowsSql, storedTableSql, tableSql, type TableSource } from '../../log-e
 import { isCatalogFull, type CatalogField } from '../../log-store/catalog/catalog.ts';
 import type { SegmentStore } from '../../log-store/files/segment-store.ts';
 import type { DatasetSegments } from '../../log-store/segments.store.ts';
-import type { InspectedQuery } from './inspect-query.ts';
+import type { InspectedQuery, QuerySource } from './inspect-query.ts';
 import {
   createSearchPlan,
   emptyResult,
@@ -18,6 +18,7 @@ import {
   toSearchResult,
   type DatasetContents,
 } from './search-plan.ts';
+import { ruleOutEvents, type RuledOutQuery } from './rule-out-events.ts';
 import type { UnknownColumns } from './unknown-columns.ts';
 import { withQueryFiles } from './window-scans.ts';
 
@@ -30,11 +31,14 @@ const [queryMs, turnMs, batchMs, timeoutMs] = [5_000, 2_000, 10_000, 60_000];
 /** How long a query that was too slow or returned too much for a batch is searched alone. */
 const aloneForMs = 6 * 3_600_000;
 
-/** The columns of a query's result and those that no event has, which are known before events are read, or that the query cannot run in a batch. */
-type QueryShape = { columns: string[]; unknown: UnknownColumns } | 'alone';
+/** The columns of a query's result and those that no event has, which are known before events are read. */
+type QueryShape = { columns: string[]; unknown: UnknownColumns };
 
-/** Shapes by organization, versions of the queried catalogs, and query. */
-export type QueryShapes = LRUCache<string, QueryShape>;
+/**
+ * Shapes by the columns of the datasets and the query, on which alone they depend, so that organizations with the same ones share them. `alone`, by
+ * organization and query: the query cannot run in a batch.
+ */
+export type QueryShapes = LRUCache<string, QueryShape | 'alone'>;
 
 const shapesCharsMax = 16 * 1024 * 1024;
 
@@ -47,12 +51,12 @@ export const createQueryShapes = (): QueryShapes =>
 /** A request with its place in the list. */
 export type TogetherRequest = SharedRequest & { index: number; inspected: InspectedQuery };
 
-/** A request with what it reads. `shapeKey` identifies its query with the columns of its datasets. `rule`: how late events count. */
+/** A request with what it reads. `columnsKey` identifies the columns of its datasets. `rule`: how late events count. */
 export type PlannedRequest = {
   request: TogetherRequest;
   contents: DatasetContents;
   segments: DatasetSegments['segments'];
-  shapeKey: string;
+  columnsKey: string;
   rule: string;
 };
 
@@ -68,23 +72,49 @@ export async function runTogether(
   const submit = createBatcher((queries) =>
     deps.engine.batch(orgId, { stored: stored.selects, queries, queryMs, turnMs }, { timeoutMs, signal }),
   );
-  return withQueryFiles(deps.segmentStore, orgId, segments, () =>
-    Promise.all(
-      planned.map((one) => runOne({ one, limits, submit, readTable: stored.readTable }, deps.queryShapes, orgId)),
-    ),
-  ).catch((error: unknown) => (ignoreFailure(error), []));
+  return withQueryFiles(deps.segmentStore, orgId, segments, async () => {
+    const filters = planned.map((one) => (findShape(deps.queryShapes, one) ? readFilter(one) : undefined));
+    const ruledOut = await ruleOutEvents(filters, deps.segmentStore.folderOf(orgId));
+    signal.throwIfAborted();
+    return Promise.all(
+      planned.map((one, at) =>
+        runOne(
+          { one, isRuledOut: ruledOut[at]!, limits, submit, readTable: stored.readTable },
+          deps.queryShapes,
+          orgId,
+        ),
+      ),
+    );
+  }).catch((error: unknown) => (ignoreFailure(error), []));
+}
+
+const shapeKey = ({ columnsKey, request }: PlannedRequest): string => `${columnsKey}\n${request.query}`;
+
+function findShape(shapes: QueryShapes, one: PlannedRequest): QueryShape | undefined {
+  const shape = shapes.get(shapeKey(one));
+  return shape === 'alone' ? undefined : shape;
+}
+
+/** Returns the filter of a query over single events, or undefined for another query. */
+function readFilter({ request, contents, segments }: PlannedRequest): RuledOutQuery | undefined {
+  const { inspection, sources } = request.inspected;
+  if (inspection.crossEventPart !== null) return undefined;
+  const [{ name, dataset }] = sources as [QuerySource];
+  const fields = contents.fields.get(dataset);
+  return fields && { filter: inspection.filters[name]!, dataset, fields, segments };
 }
 
 type RunOptions = {
   one: PlannedRequest;
+  isRuledOut: boolean;
   limits: SearchLimits;
   submit: SubmitQuery;
   readTable: StoredTables['readTable'];
 };
 
-/** Returns the result of a query, which needs the engine unless the window has no events and the columns of the result are known. */
+/** Returns the result of a query, which needs the engine unless the columns of the result are known and no event can be in it. */
 async function runOne(
-  { one, limits, submit, readTable }: RunOptions,
+  { one, isRuledOut, limits, submit, readTable }: RunOptions,
   shapes: QueryShapes,
   orgId: OrgId,
 ): Promise<SearchResult | undefined> {
@@ -97,12 +127,12 @@ async function runOne(
   });
   const { emptyDatasets } = plan;
   if (emptyDatasets.length > 0) return emptyResult(emptyDatasets, contents, { aggregate: inspection.aggregate, began });
-  const key = `${orgId}\n${one.shapeKey}`;
-  const shape = shapes.get(key);
-  if (shape === 'alone') return undefined;
-  const isEmpty = shape !== undefined && contents.segments.length === 0 && inspection.crossEventPart === null;
+  const aloneKey = `${orgId}\n${request.query}`;
+  if (shapes.get(aloneKey) === 'alone') return undefined;
+  const shape = findShape(shapes, one);
+  const isEmpty = contents.segments.length === 0 && inspection.crossEventPart === null;
   const run: SubmitQuery = (job) =>
-    isEmpty
+    shape && (isEmpty || isRuledOut)
       ? Promise.resolve({ rows: [], total: 0, truncated: false, columns: shape.columns })
       : submit({
           ...job,
@@ -111,11 +141,11 @@ async function runOne(
         });
   try {
     const { result, unknown, missing } = await runWithUnknownColumns(plan, plan.buildJob, run, shape?.unknown);
-    if (!shape) shapes.set(key, { columns: result.columns, unknown: missing });
+    if (!shape) shapes.set(shapeKey(one), { columns: result.columns, unknown: missing });
     return toSearchResult(plan, { result, unknown, began });
   } catch (error) {
     if (error instanceof SiemError && ['query_timeout', 'query_memory'].includes(error.failure.kind))
-      shapes.set(key, 'alone', { ttl: aloneForMs });
+      shapes.set(aloneKey, 'alone', { ttl: aloneForMs });
     return ignoreFailure(error);
   }
 }

@@ -113,6 +113,30 @@ test('a window without events needs no engine once the columns of its queries ar
   batch.mockRestore();
 });
 
+test('a window whose events have not the texts of a query needs no engine, whichever organization has run it', async () => {
+  const other = await store.newOrg();
+  store.at(hour(4).toISOString());
+  await store.send(other, 'logins', [{ user: 'ana', outcome: 'success', code: 'x5' }]);
+  await store.send(org, 'logins', [{ user: 'bo', outcome: 'denied', code: 'x5' }]);
+  store.at(hour(9).toISOString());
+  const query = (outcome: string) => `SELECT _id, "user" FROM logins WHERE outcome = '${outcome}' AND code <> 'x4'`;
+  const requests = ['denied', 'locked'].map((outcome) => ({
+    query: query(outcome),
+    window: slot(4, hour(0)),
+    arrival: null,
+  }));
+  const own = await searchTogether!(requests, limits, signal);
+  expect(own.map((one) => one?.result.total)).toEqual([1, 0]);
+  const batch = vi.spyOn(store.deps.engine, 'batch');
+  const others = await localConnection(store.deps, other).searchTogether!(requests, limits, signal);
+  expect(others.map((one) => one?.result.total)).toEqual([0, 0]);
+  expect(others[0]!.result.columns).toEqual(['_id', 'user']);
+  expect(batch).not.toHaveBeenCalled();
+  await searchTogether!(requests, limits, signal);
+  expect(batch.mock.calls.map(([, { queries }]) => queries.length)).toEqual([1]);
+  batch.mockRestore();
+});
+
 test('a slow query has no result, and the others have theirs', async () => {
   const window = slot(4, hour(0));
   const slow = 'SELECT count(*) AS n FROM web a, web b, web c, web d, web e, web f, web g, web h, web i, web j';

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { inOrg } from '../../../platform/db/db.ts';
 import type { OrgId } from '../../../platform/lib/org-id.ts';
 import type { LateEvents, SearchLimits, SharedRequest, SharedResult, TimeBounds } from '../../siem/connector.ts';
@@ -134,9 +135,18 @@ function planRequest(
     early: segments.length === 0 && !own.some(({ hasEarlier }) => hasEarlier),
     ...late,
   };
-  const versions = own.map(({ name, version }) => `${name} ${version}`).join();
+  const columnsKey = own.map(({ name, fields }) => `${name} ${digestColumns(fields)}`).join();
   const rule = isSame ? '' : `${+window.lateSince!} ${earlierApart === true}`;
-  return { request, contents, segments, rule, shapeKey: `${versions}\n${request.query}` };
+  return { request, contents, segments, rule, columnsKey };
+}
+
+/** Digests of catalogs, each of which is one object for as long as it is cached. */
+const digests = new WeakMap<readonly CatalogField[], string>();
+
+function digestColumns(fields: readonly CatalogField[]): string {
+  const digest = digests.get(fields) ?? hash('sha256', JSON.stringify(fields));
+  digests.set(fields, digest);
+  return digest;
 }
 
 /** Returns whether one of the segments may have late events that arrived when those of a request must have. */
