@@ -345,6 +345,8 @@ create table sigma_imports (
   rule_id text not null,
   detection_id uuid not null,
   rule_source_id uuid,
+  author text not null,
+  license text,
   modified text,
   fields text not null,
   dataset text,
@@ -356,9 +358,12 @@ create table sigma_imports (
   foreign key (organization_id, rule_source_id) references rule_sources (organization_id, id)
 );
 create index on sigma_imports (organization_id, rule_source_id) where rule_source_id is not null;
+create index on sigma_imports (organization_id, detection_id);
 comment on table sigma_imports is 'Sigma rules that the organization has imported, with the detection of each.';
 comment on column sigma_imports.rule_id is 'Id of the rule, or its title if it has no id.';
 comment on column sigma_imports.rule_source_id is 'Rule source that brought the rule. Null for rules that were sent.';
+comment on column sigma_imports.author is 'Authors as the rule has them, empty if it has none.';
+comment on column sigma_imports.license is 'License that the rule has. Null if only its source has one.';
 comment on column sigma_imports.modified is 'Date of the rule''s last change, as its author wrote it. An older rule does not replace it.';
 comment on column sigma_imports.fields is 'JSON of the fields that the import gave the detection last. What differs from them was edited by the organization.';
 comment on column sigma_imports.dataset is 'Dataset that the query in fields reads, like the next two columns null for correlation rules and for queries of other SIEMs.';

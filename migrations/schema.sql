@@ -747,6 +747,8 @@ create table sigma_imports (
   rule_id text not null, -- Id of the rule, or its title if it has no id.
   detection_id uuid not null,
   rule_source_id uuid, -- Rule source that brought the rule. Null for rules that were sent.
+  author text not null, -- Authors as the rule has them, empty if it has none.
+  license text, -- License that the rule has. Null if only its source has one.
   modified text, -- Date of the rule's last change, as its author wrote it. An older rule does not replace it.
   fields text not null, -- JSON of the fields that the import gave the detection last. What differs from them was edited by the organization.
   dataset text, -- Dataset that the query in fields reads, like the next two columns null for correlation rules and for queries of other SIEMs.
@@ -757,6 +759,7 @@ create table sigma_imports (
   constraint sigma_imports_organization_id_detection_id_fkey FOREIGN KEY (organization_id, detection_id) REFERENCES agents(organization_id, id),
   constraint sigma_imports_organization_id_rule_source_id_fkey FOREIGN KEY (organization_id, rule_source_id) REFERENCES rule_sources(organization_id, id)
 );
+CREATE INDEX sigma_imports_organization_id_detection_id_idx ON sigma_imports USING btree (organization_id, detection_id);
 CREATE INDEX sigma_imports_organization_id_rule_source_id_idx ON sigma_imports USING btree (organization_id, rule_source_id) WHERE rule_source_id IS NOT NULL;
 alter table sigma_imports enable row level security;
 alter table sigma_imports force row level security;

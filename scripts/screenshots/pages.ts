@@ -25,6 +25,7 @@ export const shots: Shot[] = [
   { name: 'approvals', ...unfilled('/approvals') },
   { name: 'agents', ...unfilled('/agents') },
   { name: 'agent-new', ...unfilled('/agents/new') },
+  { name: 'rule-sources', ...unfilled('/rule-sources') },
   { name: 'agent', path: ({ agent }) => `/agents/${agent}` },
   { name: 'agent-runs', path: ({ agent }) => `/agents/${agent}?tab=runs` },
   { name: 'detections', ...unfilled('/detections') },

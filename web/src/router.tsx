@@ -14,6 +14,7 @@ import { settingsRoutes } from './routes/settings.ts';
 import { suggestionRoutes } from './routes/suggestions.ts';
 import { overviewRoutes } from './routes/overview.ts';
 import { reviewRoutes } from './routes/review.ts';
+import { ruleSourceRoutes } from './routes/rule-sources.ts';
 import { runRoutes } from './routes/runs.ts';
 import { parseSearch, stringifySearch } from './routes/search.ts';
 import { root, shell } from './routes/shell.ts';
@@ -29,6 +30,7 @@ const routeTree = root.addChildren([
     ...logRoutes,
     ...detectionRoutes,
     ...agentRoutes,
+    ...ruleSourceRoutes,
     ...runRoutes,
     ...feedRoutes,
     ...entityRoutes,

@@ -57,7 +57,17 @@ export const Hit = z
     id: z.string(),
     detectionId: z.string(),
     detection: z
-      .object({ name: z.string(), tags: z.array(z.string()), techniques: z.array(z.string()) })
+      .object({
+        name: z.string(),
+        tags: z.array(z.string()),
+        techniques: z.array(z.string()),
+        rule: z
+          .object({ id: z.string(), author: z.string(), license: z.string().nullable() })
+          .nullable()
+          .describe(
+            'The imported Sigma rule that the detection is made of, with its authors. `license`: null if only its source has one, such as the Detection Rule License 1.1 of SigmaHQ.',
+          ),
+      })
       .describe(
         'The detection as it is now, and the ATT&CK techniques that the rows refer to, else those of its tags.',
       ),

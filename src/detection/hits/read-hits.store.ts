@@ -27,6 +27,7 @@ export type HitRow = Omit<
   detectionName: string;
   tags: string[];
   techniques: string[] | null;
+  rule: Hit['detection']['rule'];
   windowFrom: Date;
   windowTo: Date;
   firstSeenAt: Date;
@@ -41,6 +42,8 @@ type OccurrenceRow = { runId: string; windowFrom: Date; seenAt: Date };
 
 const columns = sql`(select name from agents a where a.organization_id = hits.organization_id and a.id = hits.detection_id) as "detectionName",
   (select tags from agents a where a.organization_id = hits.organization_id and a.id = hits.detection_id) as "tags",
+  (select json_build_object('id', i.rule_id, 'author', i.author, 'license', i.license) from sigma_imports i
+    where i.organization_id = hits.organization_id and i.detection_id = hits.detection_id limit 1) as "rule",
   facts::json->'techniques' as "techniques", id, detection_id as "detectionId", entity, entity_type as "entityType", kind, severity, confidence, headline, summary,
   next_step as "nextStep", verdict, claims, evidence, techniques as "judgedTechniques", open_question as "openQuestion", judged, unjudged_reason as "unjudgedReason",
   model_disagrees as "modelDisagrees", group_id as "groupId", status, revision, occurrences as "occurrenceCount",

@@ -83,12 +83,12 @@ const techniqueTag = /^attack\.(t\d{4}(?:\.\d{3})?)$/;
 /**
  * Returns the hit of a row, with the path of the console as `url`, which `withLink` and the delivery of events resolve. Its techniques are those of its rows, else those of the detection's tags.
  */
-export function toHit({ detectionName: name, tags, techniques, judgedTechniques, ...row }: HitRow): Hit {
+export function toHit({ detectionName: name, tags, techniques, rule, judgedTechniques, ...row }: HitRow): Hit {
   const tagged = tags.flatMap((tag) => techniqueTag.exec(tag)?.[1]?.toUpperCase() ?? []);
   return {
     ...row,
     url: `/console/hits/${row.id}`,
-    detection: { name, tags, techniques: techniques ?? tagged },
+    detection: { name, tags, techniques: techniques ?? tagged, rule },
     evidence: JSON.parse(row.evidence) as Hit['evidence'],
     claims: JSON.parse(row.claims) as Hit['claims'],
     techniques: JSON.parse(judgedTechniques) as string[],

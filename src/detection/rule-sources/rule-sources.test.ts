@@ -212,5 +212,5 @@ test('names the field that is not valid, and belongs to one organization', async
     expect(await post(more)).toMatchObject({ errors: [{ pointer }] });
   const stranger = await newOrg();
   expect((await stranger.call('GET', `/api/rule-sources/${id}`)).status).toBe(404);
-  expect((await stranger.call('GET', '/api/rule-sources')).body).toEqual({ ruleSources: [] });
+  expect((await stranger.call('GET', '/api/rule-sources')).body.ruleSources).toEqual([]);
 });

@@ -6,7 +6,13 @@ import type { OrgId } from '../../platform/lib/org-id.ts';
 import type { Clock } from '../../platform/lib/time/clock.ts';
 import { auditRecord } from '../../platform/orgs/audit.store.ts';
 import { requireMatch } from '../../platform/orgs/record-version.ts';
-import type { ChangeRuleSource, RuleSource, RuleSourceInput, RuleSourceList } from './rule-sources.schema.ts';
+import {
+  rulePackages,
+  type ChangeRuleSource,
+  type RuleSource,
+  type RuleSourceInput,
+  type RuleSourceList,
+} from './rule-sources.schema.ts';
 import {
   deleteRuleSource,
   findRuleSource,
@@ -21,9 +27,10 @@ type RuleSourceDeps = { db: Db; clock: Clock };
 
 const sourcesMax = 50;
 
-/** Lists the rule sources of the organization, by name. */
+/** Lists the rule sources of the organization, by name, and the release packages that can be added by name. */
 export const getRuleSources = async ({ db }: { db: Db }, { orgId }: Caller): Promise<RuleSourceList> => ({
   ruleSources: (await inOrg(db, orgId, (tx) => listRuleSources(tx, orgId))).map(toRuleSource),
+  packages: rulePackages,
 });
 
 /** Returns a rule source. Throws 404. */

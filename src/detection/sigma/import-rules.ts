@@ -8,7 +8,13 @@ import { mergeVersions, parseFields, type FileFields } from '../managed/file-fie
 import { syncDetections, syncStep, type Origin, type Synced, type SyncStep } from '../managed/sync-detections.ts';
 import type { ConvertedRule } from './convert/convert-rules.ts';
 import { convertForTarget, type ConvertDeps } from './convert/convert-request.ts';
-import { findImportedDetections, listImports, storeImportSql, type SigmaImport } from './sigma-imports.store.ts';
+import {
+  findImportedDetections,
+  listImports,
+  storeImportSql,
+  type RuleOrigin,
+  type SigmaImport,
+} from './sigma-imports.store.ts';
 import { techniquesOf } from './convert/convert-rule.ts';
 import type { CorrelationRule, DetectionRule } from './rules/rule.ts';
 
@@ -88,12 +94,15 @@ const openRules = (orgId: OrgId, options: RuleOptions): Origin<RuleItem> => ({
   storeSql: ({ key: ruleId, rule }, applied, now) => {
     const ruleQuery = options.connectionId === null ? rule.ruleQuery : null;
     const { sourceId } = options;
-    return storeImportSql(orgId, { ...applied, ruleId, sourceId, modified: modifiedOf(rule), ruleQuery }, now);
+    return storeImportSql(orgId, { ...applied, ruleId, sourceId, ruleQuery, ...originOf(rule) }, now);
   },
 });
 
-const modifiedOf = ({ document }: ConvertedRule): string | null =>
-  document.kind === 'invalid' ? null : document.modified;
+const originOf = ({ document }: ConvertedRule): RuleOrigin & { modified: string | null } => {
+  if (document.kind === 'invalid') return { author: '', license: null, modified: null };
+  const { author, license, modified } = document;
+  return { author, license, modified };
+};
 
 /** Returns whether a rule becomes a detection. Filters, and the parts of correlation rules, are no detections of their own. */
 export const isDetection = (

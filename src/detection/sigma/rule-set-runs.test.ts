@@ -14,6 +14,7 @@ let now = new Date(midnight);
 const { deps, newOrg, url } = await startApp({ clock: () => now });
 const rule = (n: number): string => `title: Rule ${n}
 id: 00000000-0000-4000-8000-00000000000${n}
+author: Ana Author
 level: high
 logsource: {product: acme, service: auth}
 detection: {s: {command|contains: tool-${n}}, condition: s}
@@ -34,6 +35,8 @@ async function runSlot(org: TestOrg, query: (text: string) => string) {
   now = new Date(midnight + 3_600_000);
   await executeDueRuns(deps, now, { concurrency: 4 });
   const { hits } = await callOk(org, 'GET', '/api/hits');
+  for (const { detection } of hits)
+    expect(detection.rule).toEqual({ id: expect.stringMatching(/^0{8}-/), author: 'Ana Author', license: null });
   const { detections } = await callOk(org, 'GET', '/api/detections');
   const runs = [];
   for (const { id, name } of detections as { id: string; name: string }[]) {

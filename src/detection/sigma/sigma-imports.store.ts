@@ -14,6 +14,9 @@ export type SigmaImport = {
   fields: FileFields;
 };
 
+/** Who wrote a rule. `author` is empty if the rule names none, and `license` null. */
+export type RuleOrigin = { author: string; license: string | null };
+
 /** Returns the imported rules whose detections are not deleted, by rule id. */
 export async function listImports(tx: Tx, orgId: OrgId): Promise<Map<string, SigmaImport>> {
   const rows = await queryRows<Omit<SigmaImport, 'fields'> & { fields: string }>(tx)`
@@ -39,15 +42,16 @@ export async function findImportedDetections(
 /** Returns the statement that stores what the import gave a detection, replacing an earlier detection of the same rule that was deleted. */
 export const storeImportSql = (
   orgId: OrgId,
-  one: SigmaImport & { ruleQuery: RuleQuery | null },
+  one: SigmaImport & RuleOrigin & { ruleQuery: RuleQuery | null },
   now: Date,
 ): RawBuilder<unknown> => sql`
-    insert into sigma_imports (organization_id, rule_id, detection_id, rule_source_id, modified, fields, dataset, query_digest, rule_query, updated_at)
-    values (${orgId}, ${one.ruleId}, ${one.detectionId}, ${one.sourceId}, ${one.modified}, ${JSON.stringify(one.fields)},
+    insert into sigma_imports (organization_id, rule_id, detection_id, rule_source_id, author, license, modified, fields, dataset, query_digest, rule_query, updated_at)
+    values (${orgId}, ${one.ruleId}, ${one.detectionId}, ${one.sourceId}, ${one.author}, ${one.license}, ${one.modified}, ${JSON.stringify(one.fields)},
       ${one.ruleQuery && one.ruleQuery.table}, ${one.ruleQuery && digestQuery(String(one.fields['detectionQuery']))},
       ${one.ruleQuery && JSON.stringify(one.ruleQuery)}, ${now})
     on conflict (organization_id, rule_id) do update set detection_id = excluded.detection_id,
-      rule_source_id = coalesce(sigma_imports.rule_source_id, excluded.rule_source_id), modified = excluded.modified,
+      rule_source_id = coalesce(sigma_imports.rule_source_id, excluded.rule_source_id), author = excluded.author,
+      license = excluded.license, modified = excluded.modified,
       fields = excluded.fields, dataset = excluded.dataset,
       query_digest = excluded.query_digest, rule_query = excluded.rule_query, updated_at = excluded.updated_at`;
 

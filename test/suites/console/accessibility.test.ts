@@ -100,6 +100,11 @@ const pages: TestPage[] = [
   ['coverage', '/coverage?technique=T1059', (page) => page.getByRole('heading', { name: 'Detections' }).waitFor()],
   ['coverage as a table', '/coverage?view=table&q=T1059', (page) => page.getByRole('row').nth(2).waitFor()],
   [
+    'the packages of rules',
+    '/rule-sources?source=new',
+    (page) => page.getByRole('button', { name: 'Add SigmaHQ core', exact: true }).waitFor(),
+  ],
+  [
     'an entity',
     '/entities?kind=malware&name=Emotet',
     (page) => page.getByRole('heading', { name: 'Latest items' }).waitFor(),

@@ -1,9 +1,12 @@
-import { afterEach, expect, test } from 'vitest';
+import { createServer } from 'node:http';
+import { afterAll, afterEach, expect, test } from 'vitest';
+import { checkNextSource } from '../../../src/detection/rule-sources/check-rule-sources.ts';
 import { newPage, openBrowser, type Complaints } from '../../support/browser/browser.ts';
 import { signIn, startConsole } from '../../support/browser/console.ts';
 import { callOk } from '../../support/detection/detection-factory.ts';
+import { closeServer, listen } from '../../support/listen.ts';
 
-const started = await startConsole();
+const started = await startConsole({ env: { TOCSIN_FETCH_ALLOW: '127.0.0.1' } });
 const browser = await openBrowser();
 const open: { complaints: Complaints; close: () => Promise<void> }[] = [];
 const minuteMs = 60_000;
@@ -82,4 +85,62 @@ test('leads from an empty store to a snippet that fills it', async () => {
   await page.getByLabel('With').selectOption('vector');
   await page.getByLabel('Name of the dataset').fill('Cloud Trail');
   await page.getByText(`${started.origin}/api/logs/cloud_trail`).waitFor();
+});
+
+const rule = (n: number, more = 'level: high'): string =>
+  `title: Rule ${n}\nid: 00000000-0000-4000-8000-00000000000${n}\nauthor: Ana Author\nstatus: test\n${more}\nlogsource: {product: windows, category: process_creation}\ndetection: {s: {Image|endswith: '\\cmd.exe'}, condition: s}\n`;
+
+test('brings detections from an address of rules, with what they would match, and shows what a version lacks', async () => {
+  let rules = [rule(1), rule(2), rule(3, 'level: low')];
+  const server = createServer((_request, response) => response.end(rules.join('---\n')));
+  const origin = await listen(server);
+  afterAll(() => closeServer(server));
+  const org = await started.newOrg();
+  const event = {
+    '@timestamp': minutesAgo(50),
+    EventID: 1,
+    Channel: 'Microsoft-Windows-Sysmon/Operational',
+    Image: 'C:\\Windows\\cmd.exe',
+  };
+  await callOk(org, 'POST', '/api/logs/windows', [event]);
+  const { page, context, complaints } = await newPage(browser);
+  open.push({ complaints, close: () => context.close() });
+  await signIn(page, started.origin, org, '/');
+  await page.getByRole('link', { name: 'Choose rules' }).click();
+  await page.getByRole('button', { name: 'Add SigmaHQ core', exact: true }).waitFor();
+  await page.getByRole('button', { name: 'An address' }).click();
+  await page.getByLabel('Name').fill('Ours');
+  await page.getByLabel('Address').fill('ftp://127.0.0.1/rules.yml');
+  const add = page.getByRole('button', { name: 'Add rule source' }).last();
+  await add.click();
+  await page.getByText(/^must be an http or https address/).waitFor();
+  await page.getByLabel('Address').fill(`${origin}/rules.yml`);
+  await add.click();
+  await page.getByText('The address has not been read yet.').waitFor();
+  const check = () => checkNextSource(started.deps, new AbortController().signal);
+  await check();
+  await page.getByText('2 of them have 2 matches in the last 24 hours.').waitFor();
+  await page.getByText('1 rule of a lower level').waitFor();
+  await page.getByLabel('Level').selectOption('low');
+  await page.getByText('3 of them have 3 matches in the last 24 hours.').waitFor();
+  await page.getByRole('button', { name: 'Import 3 rules' }).click();
+  await page.getByText('3 imported, 0 updated, 0 deleted.').waitFor();
+  await page.getByText('Your detections are those of the newest version.').waitFor();
+
+  rules = [rule(1, 'level: critical'), rule(2)];
+  await page.getByRole('button', { name: 'Check now' }).click();
+  await expect.poll(check).toBe(true);
+  await page.getByText('0 new, 1 changed, 1 no longer in the set, 1 unchanged').waitFor();
+  await page.getByLabel('Delete the 1 detection whose rules the set no longer has').check();
+  await page.getByRole('button', { name: 'Update 1, delete 1' }).click();
+  await page.getByText('0 imported, 1 updated, 1 deleted.').waitFor();
+  await page.getByRole('link', { name: 'See the detections' }).click();
+  await page.getByRole('link', { name: 'Rule 1' }).click();
+  await page.getByText(/^Sigma rule 00000000-.* by Ana Author, license DRL 1\.1/).waitFor();
+  await page.goto(`${started.origin}/console/rule-sources`);
+  await page.getByRole('gridcell', { name: 'Ours' }).click();
+  await page.getByRole('button', { name: 'Delete' }).click();
+  await page.getByText('Its 2 detections remain, and belong to no source.').waitFor();
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+  await page.getByText('No rule sources yet').waitFor();
 });

@@ -29,10 +29,10 @@ test('leads a new organization to its first steps, and marks those that are done
   const org = await started.newOrg();
   await postDetection(org);
   const page = await openOverview(org);
-  const steps = page.getByRole('listitem').filter({ has: page.getByRole('link', { name: /^(Connect|See|Add) / }) });
+  const steps = page.getByRole('listitem').filter({ has: page.getByRole('link', { name: /^(Connect|Choose|Add) / }) });
   await expect.poll(() => steps.count()).toBe(3);
   expect(await steps.filter({ has: page.getByLabel('Done') }).allTextContents()).toEqual([
-    expect.stringContaining('Install detections'),
+    expect.stringContaining('Import detections'),
   ]);
   await page.getByRole('link', { name: 'Connect logs' }).click();
   await page.waitForURL(/\/settings\/sources$/);

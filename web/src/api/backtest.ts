@@ -1,6 +1,5 @@
-import { EventSourceParserStream } from 'eventsource-parser/stream';
 import { api, read } from './client.ts';
-import { toProblem } from './problem.ts';
+import { readProgress } from './progress-stream.ts';
 import type { paths } from './schema.d.ts';
 
 type Operation = paths['/api/detections/{id}/backtest']['post'];
@@ -17,13 +16,5 @@ export async function backtest(
 ): Promise<Backtest> {
   const request = { params: { path: { id } }, body, signal, headers: { accept: 'text/event-stream' } };
   const stream = await read(api.POST('/api/detections/{id}/backtest', { ...request, parseAs: 'stream' }));
-  const events = stream!.pipeThrough(new TextDecoderStream()).pipeThrough(new EventSourceParserStream()).getReader();
-  for (;;) {
-    const { value, done } = await events.read();
-    if (done) throw toProblem({ detail: 'The connection to the service broke off.' }, 0);
-    const data: unknown = JSON.parse(value.data);
-    if (value.event === 'result') return data as Backtest;
-    if (value.event === 'problem') throw toProblem(data, (data as { status: number }).status);
-    onProgress(data as BacktestProgress);
-  }
+  return readProgress<BacktestProgress, Backtest>(stream!, onProgress);
 }

@@ -3,6 +3,7 @@ import { texts as agents } from '../texts/agents.ts';
 import { texts } from '../texts/common.ts';
 import { texts as feed } from '../texts/feed.ts';
 import { texts as review } from '../texts/review.ts';
+import { texts as ruleSources } from '../texts/rule-sources.ts';
 
 /** The pages of the sidebar, in order. `key` follows `g` on the keyboard. */
 export const pages = [
@@ -19,7 +20,7 @@ export const pages = [
 /** Pages that belong to one of the sidebar, by the beginnings of their addresses. */
 const sections: Record<string, readonly string[]> = {
   '/hits': ['/review', '/approvals'],
-  '/detections': ['/agents', '/runs'],
+  '/detections': ['/agents', '/rule-sources', '/runs'],
   '/feed': ['/entities', '/indicators', '/sources'],
 };
 
@@ -38,6 +39,7 @@ export const hitPages = [
 export const detectionPages = [
   { path: '/detections', label: texts.pages.detections },
   { path: '/agents', label: agents.title },
+  { path: '/rule-sources', label: ruleSources.title },
 ] as const;
 
 /** The pages of the feed, which stand side by side at its top. */

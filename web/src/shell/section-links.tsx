@@ -9,12 +9,12 @@ type Props = { label: string; pages: typeof feedPages | typeof hitPages | typeof
 /** Leads between the pages that belong together. */
 function SectionLinks({ label, pages }: Props) {
   return (
-    <nav aria-label={label} className="flex items-center gap-0.5 max-md:-ml-2.5">
+    <nav aria-label={label} className="flex min-w-0 items-center gap-0.5 overflow-x-auto max-md:-ml-2 max-md:gap-0">
       {pages.map(({ path, label: text }) => (
         <Link
           key={path}
           to={path}
-          className="inline-flex h-7 items-center rounded-control px-2.5 text-muted hover:bg-hover hover:text-ink aria-[current=page]:bg-selected aria-[current=page]:text-ink"
+          className="inline-flex h-7 shrink-0 items-center rounded-control px-2.5 text-muted max-md:px-2 hover:bg-hover hover:text-ink aria-[current=page]:bg-selected aria-[current=page]:text-ink"
         >
           {text}
         </Link>

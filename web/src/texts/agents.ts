@@ -10,7 +10,7 @@ type EventSource = NonNullable<Run['event']>['source'];
 export const texts = {
   title: 'Response agents',
   one: 'Response agent',
-  sections: 'Detections and response agents',
+  sections: 'Detections, response agents and rule sources',
   create: 'New response agent',
   createAction: 'Create response agent',
   columns: {

@@ -39,6 +39,7 @@ export const texts = {
     title: 'No detections yet',
     body: 'A detection is a query that runs on schedule, and a prompt that says what matters in its rows. Write one, or install shipped detections for your logs:',
     command: 'npm run --silent tocsin -- library install --all',
+    rules: 'Import Sigma rules',
     filtered: 'No detection matches these filters.',
     clear: 'Clear filters',
   },

@@ -94,6 +94,9 @@ export const texts = {
     failed: 'That did not work.',
   },
   detection: 'Detection',
+  rule: 'Sigma rule',
+  ruleOrigin: ({ id, author, license }: NonNullable<Hit['detection']['rule']>) =>
+    `${id}${author === '' ? '' : `, by ${author}`}, license ${license ?? 'of its source'}`,
   entity: 'Entity',
   confidence: 'Confidence',
   techniques: 'ATT&CK techniques',

@@ -96,9 +96,9 @@ export const texts = {
       action: 'Connect logs',
     },
     detections: {
-      title: 'Install detections',
-      body: 'Choose from the library what your logs support, or write your own.',
-      action: 'See detections',
+      title: 'Import detections',
+      body: 'Thousands of public Sigma rules, of which those are imported that your logs support. Or write your own.',
+      action: 'Choose rules',
     },
     feed: {
       title: 'Add a feed source',

@@ -20,6 +20,11 @@ export function Facts({ hit }: { hit: HitDetail }) {
             {hit.detection.name}
           </Link>
         </Fact>
+        {hit.detection.rule && (
+          <Fact name={texts.rule}>
+            <span className="break-words">{texts.ruleOrigin(hit.detection.rule)}</span>
+          </Fact>
+        )}
         <Fact name={texts.entity}>
           <span className="font-mono text-12 break-all">{hit.entity}</span>
         </Fact>

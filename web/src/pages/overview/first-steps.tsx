@@ -18,7 +18,11 @@ export function FirstSteps({ overview }: { overview: Overview }) {
     (logs?.datasets.length ?? 0) > 0 || (connections?.connections.some(({ kind }) => kind !== 'local') ?? false);
   const steps: { text: (typeof texts)['logs']; isDone: boolean; link: LinkProps }[] = [
     { text: texts.logs, isDone: hasLogs, link: { to: '/settings/sources' } },
-    { text: texts.detections, isDone: overview.detections.total > 0, link: { to: '/detections' } },
+    {
+      text: texts.detections,
+      isDone: overview.detections.total > 0,
+      link: { to: '/rule-sources', search: { source: 'new' } },
+    },
     { text: texts.feed, isDone: (overview.feed?.items ?? 0) > 0, link: { to: '/sources', search: { source: 'new' } } },
   ];
   return (

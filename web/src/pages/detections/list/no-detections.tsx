@@ -13,9 +13,14 @@ export function NoDetections({ isFiltered, onClear }: Props) {
     <EmptyState
       title={texts.empty.title}
       action={
-        <Link to="/detections/new" className={buttonClass('primary')}>
-          {texts.create}
-        </Link>
+        <span className="flex flex-wrap justify-center gap-2">
+          <Link to="/detections/new" className={buttonClass('primary')}>
+            {texts.create}
+          </Link>
+          <Link to="/rule-sources" search={{ source: 'new' }} className={buttonClass('secondary')}>
+            {texts.empty.rules}
+          </Link>
+        </span>
       }
     >
       <p>{texts.empty.body}</p>
