@@ -1,5 +1,6 @@
 import { workerData } from 'node:worker_threads';
 import { lowerThreadPriority, serveTasks } from '../../platform/lib/threads/thread-worker.ts';
+import { readReportFile, withReadablePage } from '../formats/report-files/read-report-file.ts';
 import { readEntryText } from '../formats/rss/read-entry-text.ts';
 import { completeItem, extractItem } from '../extraction/extract-item.ts';
 import type { ExtractTask } from './extractor.ts';
@@ -13,12 +14,14 @@ extractItem(
   { text: 'The actor APT28 deployed a web shell on 192.0.2.1 to steal credentials of Microsoft Exchange.' },
   knowledge,
 );
-serveTasks((task: ExtractTask) => {
+serveTasks(async (task: ExtractTask) => {
   switch (task.kind) {
     case 'report':
       return extractItem(task.report, knowledge);
+    case 'file':
+      return readReportFile(task);
     case 'entry':
-      return readEntryText(task.entry, knowledge);
+      return readEntryText(await withReadablePage(task.entry), knowledge);
     case 'complete':
       return completeItem(task.report, task.model, knowledge);
   }

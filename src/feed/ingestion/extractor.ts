@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os';
 import { siblingModule } from '../../platform/lib/program-files.ts';
 import { createThreadPool } from '../../platform/lib/threads/thread-pool.ts';
 import { getReferenceDataVersion } from '../reference-data/installed-data.ts';
+import type { ReportFile } from '../formats/report-files/report-file.ts';
 import type { SourceRecord, UnreadText } from '../model/source-record.ts';
 import type { CompletedReport, ExtractedItem, ModelInput, ReportText } from '../extraction/extract-item.ts';
 import type { CallOwner } from '../../platform/lib/threads/thread-worker.ts';
@@ -9,6 +10,7 @@ import type { SnapshotCache } from '../items/snapshot/snapshot.ts';
 
 export type ExtractTask =
   | { kind: 'report'; report: ReportText }
+  | { kind: 'file'; name: string; bytes: Uint8Array }
   | { kind: 'entry'; entry: UnreadText }
   | { kind: 'complete'; report: ReportText; model: ModelInput };
 
@@ -18,6 +20,8 @@ export type Extractor = {
   referenceDataVersion: number;
   /** `read` and `readEntry` reject with a ThreadError if a thread fails or is unavailable, and with an Error if the text itself is unusable. `owner` is the organization: organizations take turns. */
   read: (report: ReportText, signal?: AbortSignal, owner?: string) => Promise<ExtractedItem>;
+  /** Reads the text of a report from a file. */
+  readFile: (file: { name: string; bytes: Uint8Array }, owner: string) => Promise<ReportFile>;
   /** Extracts the record of a feed entry from its page or its own text. */
   readEntry: (entry: UnreadText, signal?: AbortSignal, owner?: string) => Promise<SourceRecord>;
   /** Extracts an item from a report and completes it with what a model read. Without answers, it returns what the lexicon reads. */
@@ -41,6 +45,7 @@ export function createExtractor(dataDir: string, timeoutMs = defaultTimeoutMs): 
     referenceDataVersion: getReferenceDataVersion(dataDir),
     read: async (report, signal, owner = '') =>
       (await threads.run({ kind: 'report', report }, { timeoutMs, signal, owner })) as ExtractedItem,
+    readFile: async (file, owner) => (await threads.run({ kind: 'file', ...file }, { timeoutMs, owner })) as ReportFile,
     readEntry: async (entry, signal, owner = '') =>
       (await threads.run({ kind: 'entry', entry }, { timeoutMs, signal, owner })) as SourceRecord,
     complete: async (report, model, owner) =>
@@ -57,7 +62,7 @@ type MainThreadCall =
 
 type MainThread = { extractor: Extractor; snapshots: SnapshotCache };
 type MainThreadProxy = {
-  extractor: Omit<Extractor, 'close' | 'complete'>;
+  extractor: Omit<Extractor, 'close' | 'complete' | 'readFile'>;
   snapshots: Pick<SnapshotCache, 'invalidate'>;
 };
 

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { startApp, type TestOrg } from '../../../test/support/harness.ts';
 import { createExtractor } from './extractor.ts';
@@ -13,6 +15,8 @@ evil-bank[.]top
 198.51.101[.]23
 hxxps://evil-bank[.]top/gate.php
 `;
+const reportFiles = join(import.meta.dirname, '../../../test/support/report-files');
+const toFile = (name: string, bytes: Buffer) => ({ name, content: bytes.toString('base64') });
 const app = await startApp({ clock: () => new Date('2026-03-02T10:00:00.000Z') });
 const org = await app.newOrg();
 const post = (body: object, from: TestOrg = org) => from.call('POST', '/api/feed/items', body);
@@ -91,9 +95,33 @@ test('returns the existing item for the same text, even under concurrent request
   expect(theirs.body.canonicalKey.startsWith(other.id)).toBe(true);
 });
 
+test('creates an item from a file, with passages of the text in it', async () => {
+  const file = toFile('night.pdf', readFileSync(join(reportFiles, 'report.pdf')));
+  const { status, body } = await post({ file, publisher: 'Acme CERT' });
+  expect(status).toBe(200);
+  expect(body.event.title).toBe('Operation Night Heron hits banks');
+  expect(body.iocs.domains).toMatchObject([{ normalizedValue: 'evil-bank.top' }]);
+  expect(body.iocs.hashes).toHaveLength(1);
+  const { text } = (await org.call('GET', `/api/feed/items/${body.id}/text`)).body;
+  for (const { text: passage, charSpan } of body.provenance.supportingPassages)
+    expect(text.slice(charSpan.start, charSpan.end)).toBe(passage);
+  expect((await post({ file, publisher: 'Acme CERT' })).body.id).toBe(body.id);
+  const mail =
+    'From: a@b.example\r\nSubject: A panel moved\r\nDate: Sun, 1 Mar 2026 10:00:00 +0000\r\n\r\nC2: evil-mailed[.]top\r\n';
+  const mailed = (await post({ file: toFile('m.eml', Buffer.from(mail)), title: 'Our title' })).body;
+  expect(mailed.event.title).toBe('Our title');
+  expect(mailed.source.publishTime).toBe('2026-03-01T10:00:00.000Z');
+});
+
 describe('rejected requests', () => {
   const cases: [string, object, string][] = [
     ['a missing text', {}, '/text'],
+    ['a text and a file', { text: 'x', file: { name: 'a.txt', content: 'eA==' } }, '/text'],
+    ['a file that is not base64', { file: { name: 'a.txt', content: 'é' } }, '/file/content'],
+    ['a file without a name', { file: { content: 'eA==' } }, '/file/name'],
+    ['a file of another kind', { file: toFile('a.zip', Buffer.from('504b030414000000', 'hex')) }, '/file/content'],
+    ['an encrypted PDF', { file: toFile('a.pdf', readFileSync(join(reportFiles, 'encrypted.pdf'))) }, '/file/content'],
+    ['a file with a text over 1 MiB', { file: toFile('a.txt', Buffer.from('é'.repeat(524_289))) }, '/file/content'],
     ['a blank text', { text: ' \n\t ' }, '/text'],
     ['a text over 1 MiB', { text: 'é'.repeat(524_289) }, '/text'],
     ['an invalid address', { text: 'x', sourceUrl: 'javascript:alert(1)' }, '/sourceUrl'],
@@ -111,8 +139,8 @@ describe('rejected requests', () => {
     expect(answer.body.errors[0].pointer).toBe(pointer);
   });
 
-  test('returns 413 for a body over 4 MiB and 403 for a key without the scope', async () => {
-    expect((await post({ text: 'x', title: 'y'.repeat(4 * 1024 * 1024) })).status).toBe(413);
+  test('returns 413 for a body over 24 MiB and 403 for a key without the scope', async () => {
+    expect((await post({ text: 'x', title: 'y'.repeat(24 * 1024 * 1024) })).status).toBe(413);
     expect((await post({ text: 'x' }, await app.newKey(org, ['feed:read']))).status).toBe(403);
   });
 

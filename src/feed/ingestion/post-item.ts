@@ -1,6 +1,8 @@
 import { inOrg, type Db, type Tx } from '../../platform/db/db.ts';
 import type { Clock } from '../../platform/lib/time/clock.ts';
 import { fieldError } from '../../platform/lib/errors.ts';
+import { ExternalError } from '../../platform/lib/external-error.ts';
+import { toStorableText } from '../../platform/lib/text/storable-text.ts';
 import { uuidv7 } from '../../platform/lib/ids.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import { isPoolBusy, ThreadError, toUnavailable } from '../../platform/lib/threads/thread-protocol.ts';
@@ -22,17 +24,21 @@ import { planRecords } from './pull-plan.ts';
 import type { ItemOrigin } from './source-row.ts';
 import { findPostedItem, readOrgName } from './stored-items.store.ts';
 import { toStoredTlp } from '../model/vocabulary.ts';
-import type { PostItem } from './post-item.schema.ts';
+import { isShortEnough, tooLongText, type PostItem } from './post-item.schema.ts';
 
 const reliability = 0.6;
 
 export type PostItemDeps = { db: Db; clock: Clock; extractor: Extractor; snapshots: SnapshotCache };
 
+/** A report as it is stored: what was posted, with the text of its file. */
+type Report = Omit<PostItem, 'file' | 'text'> & { text: string };
+
 /**
- * Creates an item from the text of a report in the organization's private pool and returns it. Returns the existing
+ * Creates an item from a report in the organization's private pool and returns it. Returns the existing
  * item if the organization has already posted the text. Throws 409 if the quota of private items is used up, and `unavailable` (503) if too many texts are waiting.
  */
-export async function postItem(deps: PostItemDeps, caller: Caller, input: PostItem): Promise<FeedItemDetail> {
+export async function postItem(deps: PostItemDeps, caller: Caller, posted: PostItem): Promise<FeedItemDetail> {
+  const input = await readPosted(deps.extractor, posted, caller.orgId);
   const recordId = sha256(normalizeText(input.text));
   const { orgId } = caller;
   const existing = await inOrg(deps.db, orgId, (tx) => findPostedItem(tx, orgId, recordId));
@@ -43,18 +49,37 @@ export async function postItem(deps: PostItemDeps, caller: Caller, input: PostIt
   return getItem(deps, caller, id);
 }
 
-async function extractText(extractor: Extractor, input: PostItem, orgId: OrgId): Promise<ExtractedItem> {
-  const { text, title, publisher, publishTime, sourceUrl } = input;
-  try {
-    return await extractor.read({ text, title, publisher, publishTime, sourceUrl }, undefined, orgId);
-  } catch (error) {
-    if (error instanceof ThreadError && !isPoolBusy(error))
-      throw fieldError('/text', 'not_readable', `The text could not be read: ${error.message}.`);
-    throw toUnavailable(error, 'Too many texts are being read. Try again in a few seconds.', 5);
-  }
+async function readPosted(extractor: Extractor, { file, text, ...stated }: PostItem, orgId: OrgId): Promise<Report> {
+  if (!file) return { ...stated, text: text! };
+  const bytes = Buffer.from(file.content, 'base64');
+  const read = await extractor.readFile({ name: file.name, bytes }, orgId).catch(throwUnreadable('/file/content'));
+  const report = { ...read, text: toStorableText(read.text).trim().toWellFormed() };
+  if (report.text === '') throw fieldError('/file/content', 'not_readable', 'The file has no text.');
+  if (!isShortEnough(report.text))
+    throw fieldError('/file/content', 'too_much', `The text of the file ${tooLongText}.`);
+  return { ...report, ...stated };
 }
 
-type PostedText = { input: PostItem; recordId: string; extracted: ExtractedItem };
+async function extractText(extractor: Extractor, input: Report, orgId: OrgId): Promise<ExtractedItem> {
+  const { text, title, publisher, publishTime, sourceUrl } = input;
+  return extractor
+    .read({ text, title, publisher, publishTime, sourceUrl }, undefined, orgId)
+    .catch(throwUnreadable('/text'));
+}
+
+const throwUnreadable =
+  (field: string) =>
+  (error: unknown): never => {
+    if (error instanceof ExternalError || (error instanceof ThreadError && !isPoolBusy(error)))
+      throw fieldError(
+        field,
+        'not_readable',
+        `The ${field === '/text' ? 'text' : 'file'} could not be read: ${error.message}.`,
+      );
+    throw toUnavailable(error, 'Too many texts are being read. Try again in a few seconds.', 5);
+  };
+
+type PostedText = { input: Report; recordId: string; extracted: ExtractedItem };
 
 /** Locks the pool before it looks for an existing item, so that two concurrent requests with one text create one item. */
 async function insertPostedItem(tx: Tx, deps: PostItemDeps, caller: Caller, posted: PostedText): Promise<string> {

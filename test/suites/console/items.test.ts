@@ -220,3 +220,23 @@ test('counts items beside each choice of a filter, and saves, opens and removes 
   await page.getByRole('menuitem', { name: 'Remove “Our reports”' }).click();
   await expect.poll(async () => (await callOk(org, 'GET', '/api/views')).views).toEqual([]);
 });
+
+test('adds a report from a file or as text, and says what is wrong with a file', async () => {
+  const page = await openPage(await started.newOrg(), '/feed');
+  const addReport = async (): Promise<void> => page.getByRole('button', { name: 'Add report' }).click();
+  await addReport();
+  const files = 'test/support/report-files';
+  await page.getByLabel('File', { exact: true }).setInputFiles(`${files}/encrypted.pdf`);
+  await page.getByRole('button', { name: 'Add', exact: true }).click();
+  await page.getByText('the PDF is encrypted').waitFor();
+  await page.getByLabel('File', { exact: true }).setInputFiles(`${files}/report.pdf`);
+  await page.getByRole('button', { name: 'Add', exact: true }).click();
+  await page.waitForURL(/feed\/[\da-f-]+$/);
+  await page.getByRole('heading', { name: 'Operation Night Heron hits banks' }).waitFor();
+  await page.goto(`${started.origin}/console/feed`);
+  await addReport();
+  await page.getByLabel('Or its text').fill('The panel moved to quiet-panel[.]top.');
+  await page.getByLabel('Title').fill('A panel that moved');
+  await page.getByRole('button', { name: 'Add', exact: true }).click();
+  await page.getByRole('heading', { name: 'A panel that moved' }).waitFor();
+});

@@ -14,6 +14,7 @@ export type Relevance = NonNullable<Schemas['TenantOverrides']['relevance']>;
 export type ItemOverride = NonNullable<
   paths['/api/feed/items/{id}/override']['put']['requestBody']
 >['content']['application/json'];
+export type NewReport = NonNullable<paths['/api/feed/items']['post']['requestBody']>['content']['application/json'];
 type ItemParameters = NonNullable<paths['/api/feed/items']['get']['parameters']['query']>;
 export type FeedFilter = Omit<
   ItemParameters,
@@ -98,5 +99,23 @@ export const putOverride = (
   sendIfMatch({ etag: `"${revision}"` }, (header) =>
     read(api.PUT('/api/feed/items/{id}/override', { params: { path: { id }, header }, body: override })),
   );
+
+/** Creates a private item from a report: its text, or a file that the service reads. */
+export const postReport = async (report: NewReport, file: File | undefined) =>
+  read(
+    api.POST('/api/feed/items', {
+      body: file ? { ...report, file: { name: file.name, content: await toBase64(file) } } : report,
+    }),
+  );
+
+const toBase64 = async (file: File): Promise<string> => {
+  const url = await new Promise<string>((resolve, reject) => {
+    const reader = new FileReader();
+    reader.onload = () => resolve(String(reader.result));
+    reader.onerror = () => reject(reader.error ?? new Error('The file could not be read.'));
+    reader.readAsDataURL(file);
+  });
+  return url.slice(url.indexOf(',') + 1);
+};
 
 export const splitItem = (id: string) => read(api.POST('/api/feed/items/{id}/split', { params: { path: { id } } }));

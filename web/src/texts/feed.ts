@@ -10,6 +10,20 @@ const formatCount = (count: number, isEstimated = false): string =>
 export const texts = {
   title: 'Feed',
   one: 'Item',
+  report: {
+    open: 'Add report',
+    title: 'Add a report',
+    body: 'Only your organization sees it. Its indicators, names and techniques are read from the text.',
+    file: 'File',
+    fileHint: 'PDF, e-mail (.eml or .msg), HTML or text, at most 15 MiB. The file itself is not kept.',
+    text: 'Or its text',
+    name: 'Title',
+    nameHint: 'Default: what the report says.',
+    address: 'Address',
+    addressHint: 'Where it was published. It is not fetched.',
+    reading: 'Reading…',
+    add: 'Add',
+  },
   sections: {
     label: 'Parts of the feed',
     items: 'Items',

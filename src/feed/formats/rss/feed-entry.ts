@@ -72,7 +72,7 @@ function findDate(entry: XmlElement, ...names: string[]): string | undefined {
     .at(-1);
 }
 
-/** Prefers a bare link, then an alternate link to a page, then any alternate link. */
+/** Prefers a bare link, then an alternate link to a page, then any alternate link, then an attached PDF. */
 function findLink(
   entry: XmlElement,
   toAbsolute: (address: string | undefined, element: XmlElement) => string | undefined,
@@ -85,7 +85,17 @@ function findLink(
   }));
   const usable = links.filter(({ rel, address }) => rel === 'alternate' && address !== undefined);
   const best = usable.find(({ isBare }) => isBare) ?? usable.find(({ isPage }) => isPage) ?? usable[0];
-  return best?.address;
+  return best?.address ?? findAttachedPdf(entry, toAbsolute);
+}
+
+function findAttachedPdf(
+  entry: XmlElement,
+  toAbsolute: (address: string | undefined, element: XmlElement) => string | undefined,
+): string | undefined {
+  const attached = findChildren(entry, 'enclosure', 'link', 'atom:link').find(
+    (one) => isTyped(one, /^application\/pdf$/i) && (one.name === 'enclosure' || one.attributes['rel'] === 'enclosure'),
+  );
+  return attached && toAbsolute(attached.attributes['url'] ?? attached.attributes['href'], attached);
 }
 
 /** A `guid` is an address unless `isPermaLink` is false. */

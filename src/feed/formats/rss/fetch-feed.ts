@@ -16,7 +16,7 @@ import {
 import { ExternalError } from '../../../platform/lib/external-error.ts';
 
 export const feedTypes = 'application/rss+xml, application/atom+xml, application/feed+json, application/xml, */*;q=0.5';
-const pageTypes = 'text/html, application/xhtml+xml, text/plain;q=0.8';
+const pageTypes = 'text/html, application/xhtml+xml, application/pdf;q=0.9, text/plain;q=0.8';
 const concurrency = 3;
 const hostFailuresMax = 5;
 const failedMax = 2_000;

@@ -1,7 +1,7 @@
 import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { Expand, X } from 'lucide-react';
-import { useMemo, useState } from 'react';
+import { lazy, Suspense, useMemo, useState } from 'react';
 import { itemQuery, itemsQuery, type FeedFilter, type FeedItem, type ItemHighlight } from '../../api/feed.ts';
 import { useHotkeys } from '../../lib/hotkeys.ts';
 import { useOpenKeys } from '../../lib/list-keys.ts';
@@ -21,6 +21,8 @@ import { PartNavigation } from './part-navigation.tsx';
 import { RelevanceBar } from './relevance-bar.tsx';
 import { toSearchMatches } from './list/search-matches.ts';
 import { useOverride } from './use-override.ts';
+
+const AddReport = lazy(() => import('./add-report.tsx'));
 
 const route = getRouteApi('/shell/feed');
 
@@ -75,11 +77,14 @@ export function FeedPage() {
         title={texts.title}
         links={<FeedLinks />}
         actions={
-          <ViewsMenu
-            page="feed"
-            current={filter}
-            onOpen={(search) => void navigate({ search: search as FeedFilter })}
-          />
+          <>
+            <ViewsMenu
+              page="feed"
+              current={filter}
+              onOpen={(search) => void navigate({ search: search as FeedFilter })}
+            />
+            <AddReportButton onAdded={openPage} />
+          </>
         }
       >
         <FeedFilters
@@ -133,6 +138,20 @@ export function FeedPage() {
           )
         }
       />
+    </>
+  );
+}
+
+function AddReportButton({ onAdded }: { onAdded: (id: string) => void }) {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <>
+      <Button onClick={() => setOpen(true)}>{texts.report.open}</Button>
+      {isOpen && (
+        <Suspense>
+          <AddReport onAdded={onAdded} onClose={() => setOpen(false)} />
+        </Suspense>
+      )}
     </>
   );
 }

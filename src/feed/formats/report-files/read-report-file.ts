@@ -1,0 +1,72 @@
+import { ExternalError } from '../../../platform/lib/external-error.ts';
+import { decodeDocument } from '../decode-document.ts';
+import { readArticle } from '../rss/read-entry-text.ts';
+import { readEml, readMsg, type Attachment, type Email } from './email-text.ts';
+import { readPdf } from './pdf-text.ts';
+import type { UnreadText } from '../../model/source-record.ts';
+import type { ReportFile } from './report-file.ts';
+
+const messagesMax = 5;
+const headChars = 4_000;
+
+const isPdf = (bytes: Uint8Array): boolean => Buffer.from(bytes.subarray(0, 1_024)).includes('%PDF-');
+/** Compound files of Microsoft (MS-CFB, section 2.2). */
+const isCompound = (bytes: Uint8Array): boolean =>
+  Buffer.from(bytes.subarray(0, 8)).equals(Buffer.from('d0cf11e0a1b11ae1', 'hex'));
+/** Header lines of a message, among them one that every message has. */
+const messageHead =
+  /^(?:[\w-]+:[^\n]*\r?\n(?:[ \t][^\n]*\r?\n)*)*(?:from|date|received|mime-version|return-path):[^\n]*\r?\n/i;
+
+/**
+ * Reads the report in a PDF, an e-mail (`.eml` or `.msg`, with the reports attached to it), an HTML page or a text. The kind is recognized by the
+ * content; the name helps only where a text does not tell. Throws an Error that says what is wrong with the file.
+ */
+export async function readReportFile(file: Attachment): Promise<ReportFile> {
+  const { text, ...rest } = await readFile(file, { messages: 0 });
+  return { ...rest, text: text.replaceAll('\r\n', '\n') };
+}
+
+async function readFile({ name, bytes }: Attachment, read: { messages: number }): Promise<ReportFile> {
+  if (isPdf(bytes)) return readPdf(bytes);
+  if (isCompound(bytes)) return readEmail(readMsg(bytes), read);
+  const text = decodeDocument(Buffer.from(bytes), undefined);
+  const head = text.slice(0, headChars);
+  if (/\.eml$/i.test(name) || messageHead.test(head)) return readEmail(await readEml(bytes), read);
+  if (isBinary(head)) throw new ExternalError('only PDF, e-mail, HTML and text are read');
+  if (!/\.(?:txt|md)$/i.test(name) && /^\s*(?:<!--[^]*?-->\s*)?<(?:!doctype html|html|head|body)\b/i.test(head)) {
+    const { text: prose, title, publishTime } = readArticle({ bytes, contentType: 'text/html', url: '' });
+    return { text: prose, ...(title ? { title: title.slice(0, 300) } : {}), ...(publishTime ? { publishTime } : {}) };
+  }
+  return { text };
+}
+
+/** Returns whether a text has control characters as no text has them. Single ones are replaced. */
+const isBinary = (head: string): boolean =>
+  (head.match(/[\0-\u0008\u000E-\u001A\uFFFD]/g)?.length ?? 0) > head.length / 50;
+
+/** Appends the attachments that are reports to the text of a message. Others, such as images, are left out. */
+async function readEmail({ text, attachments, ...rest }: Email, read: { messages: number }): Promise<ReportFile> {
+  read.messages += 1;
+  if (read.messages > messagesMax) throw new ExternalError(`more than ${messagesMax} messages inside of each other`);
+  const parts = [text.trim()];
+  for (const attachment of attachments) {
+    const found = await readFile(attachment, read).catch(() => undefined);
+    if (found)
+      parts.push(
+        found.text.startsWith(found.title ?? '') ? found.text.trim() : `${found.title}\n\n${found.text.trim()}`,
+      );
+  }
+  const whole = parts.filter((part) => part !== '').join('\n\n');
+  if (whole === '') throw new ExternalError('the e-mail has no text');
+  return { ...rest, text: whole };
+}
+
+/** Returns an entry whose page, if it is a PDF, is the text of the PDF. A PDF that cannot be read stays what it is, which is no page. */
+export async function withReadablePage(entry: UnreadText): Promise<UnreadText> {
+  const { page } = entry;
+  if (!page || !isPdf(page.bytes)) return entry;
+  const read = await readPdf(page.bytes).catch(() => undefined);
+  if (!read) return entry;
+  const text = { bytes: Buffer.from(read.text), contentType: 'text/plain; charset=utf-8', url: page.url };
+  return { ...entry, page: text, ...(entry.title ? {} : { title: read.title }) };
+}
