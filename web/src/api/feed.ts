@@ -108,14 +108,14 @@ export const postReport = async (report: NewReport, file: File | undefined) =>
     }),
   );
 
-const toBase64 = async (file: File): Promise<string> => {
-  const url = await new Promise<string>((resolve, reject) => {
-    const reader = new FileReader();
-    reader.onload = () => resolve(String(reader.result));
-    reader.onerror = () => reject(reader.error ?? new Error('The file could not be read.'));
-    reader.readAsDataURL(file);
-  });
-  return url.slice(url.indexOf(',') + 1);
-};
+const pieceBytes = 32_768;
+
+async function toBase64(file: File): Promise<string> {
+  const bytes = new Uint8Array(await file.arrayBuffer());
+  const pieces = [];
+  for (let from = 0; from < bytes.length; from += pieceBytes)
+    pieces.push(String.fromCodePoint(...bytes.subarray(from, from + pieceBytes)));
+  return btoa(pieces.join(''));
+}
 
 export const splitItem = (id: string) => read(api.POST('/api/feed/items/{id}/split', { params: { path: { id } } }));
