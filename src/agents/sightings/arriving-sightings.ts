@@ -22,6 +22,7 @@ import { listItemsWithForms, listKnownForms, readFeedVersion } from './arriving-
 import { listIndicatorForms, readObservedValues, type IndicatorForms } from './observed-values.ts';
 import { runSweepQueries } from './run-queries.ts';
 import { saveSightings, type SweepFindings } from './save-sightings.ts';
+import { storeWithEvents } from './sighting-events.ts';
 import type { SweepDeps } from './sweep.ts';
 import {
   fieldsToSweep,
@@ -96,9 +97,10 @@ async function compareDataset(
     const swept = listed && fieldsToSweep(listed);
     if (swept) findings.push(...(await findArriving(deps, unknown, { claim, connection, swept, window }, signal)));
   }
-  await inOrg(deps.db, orgId, async (tx) => {
+  const place = { orgId, connectionId: orgId };
+  await storeWithEvents(deps, place, findings, async (tx) => {
     await advancePosition(tx, claim, next.to);
-    for (const found of findings) await saveSightings(tx, { orgId, connectionId: orgId }, found);
+    for (const found of findings) await saveSightings(tx, place, found);
   });
   if (findings.some(({ sightings }) => sightings.length > 0)) deps.snapshots.invalidate();
 }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, hash } from 'node:crypto';
 import { isIP } from 'node:net';
 import type { QueryRow } from '../../detection/siem/connector.ts';
 import { sightingMatches, type SightingMatch } from '../../feed/model/vocabulary.ts';
@@ -24,6 +24,13 @@ export type Sighting = SweepTarget & {
   observed: string;
   observedHost: string;
 };
+
+/** A row that is a sighting of a value, whichever items state the value. */
+export type SightedRow = Pick<Sighting, 'dataset' | 'value' | 'eventKey'> & { connectionId: string };
+
+/** Returns the ID of the event of a sighted row. */
+export const sightingEventId = ({ connectionId, dataset, value, eventKey }: SightedRow): string =>
+  hash('sha256', JSON.stringify([connectionId, dataset, value, eventKey])).slice(0, 32);
 
 /** Matches rows against targets. Returns at most 20 sightings for each indicator of an item. */
 export function findSightings(rows: QueryRow[], { dataset, fields }: SweptDataset, targets: SweepTarget[]): Sighting[] {
@@ -98,6 +105,7 @@ export function createTargetMatcher(targets: SweepTarget[]): (kind: LogField, va
       : [...find(`domain ${host}`, match), ...matchParents(host)];
   return (kind, value) => {
     if (kind === 'hash') return find(`hash ${value}`, 'exact');
+    if (kind === 'file') return find(`file ${readFileName(value)}`, 'exact');
     if (kind === 'url') {
       const host = readHost(value);
       return [...find(`url ${value}`, 'exact'), ...matchHost(host, 'url_host')];
@@ -110,3 +118,6 @@ export function createTargetMatcher(targets: SweepTarget[]): (kind: LogField, va
 /** Returns the host of a URL without brackets, or the value itself if it is not a URL. */
 export const readHost = (value: string): string =>
   value.includes('://') ? extractBareHost(value) : withoutBrackets(value);
+
+/** Returns the file name of a path of any system, or the value itself. */
+export const readFileName = (value: string): string => value.slice(value.search(/[^\\/]*$/));

@@ -4,7 +4,7 @@ import { toTermValue } from '../../feed/model/terms.ts';
 import { listEnclosingNetworks } from '../../feed/model/values/networks.ts';
 import { findSharedSuffix, listParents } from '../../feed/reference-data/shared-suffixes.ts';
 import { quoteLiteral } from '../../detection/log-engine/sql/sql-text.ts';
-import { readHost } from './find-sightings.ts';
+import { readFileName, readHost } from './find-sightings.ts';
 import type { SweptDataset } from './sweep-targets.ts';
 
 const pageRows = 50_000;
@@ -51,7 +51,14 @@ export function listIndicatorForms(observed: string): IndicatorForms {
   const urls = bases.flatMap((base) => [base, `${base}/`]);
   const ownsPaths = isHost && (isAddress || findSharedSuffix(host) !== undefined);
   return {
-    terms: [...new Set([...[value, lower, host, ...urls].map((form) => toTermValue('indicator', form)), ...around])],
+    terms: [
+      ...new Set([
+        ...[value, lower, host, readFileName(value), readFileName(lower), ...urls].map((form) =>
+          toTermValue('indicator', form),
+        ),
+        ...around,
+      ]),
+    ],
     urlStarts: ownsPaths ? bases.map((base) => `${base}/`) : [],
   };
 }

@@ -3,9 +3,16 @@ import type { FeedItem } from '../../feed/model/item.schema.ts';
 import type { RelevanceReason } from '../../feed/model/overrides.schema.ts';
 import { withOwnPoolLocked } from '../../feed/relevance/profile.ts';
 import { emitEvents } from '../../platform/notifications/emit-events.ts';
-import type { Sighting } from './find-sightings.ts';
+import { sightingEventId, type Sighting } from './find-sightings.ts';
 import { clearExposed, markExposed } from '../../feed/items/writing/overrides.store.ts';
-import { deleteWithdrawnSightings, hasSightings, insertSightings, type Sweep } from './sightings.store.ts';
+import { withdrawHits } from '../../detection/hits/set-status.ts';
+import {
+  deleteWithdrawnSightings,
+  hasSightings,
+  insertSightings,
+  listKnownSightings,
+  type Sweep,
+} from './sightings.store.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import { applyOverride } from '../../feed/items/snapshot/apply-overrides.ts';
 import { listNetworks } from '../../feed/model/values/observables.ts';
@@ -57,7 +64,10 @@ export async function saveSightings(
   });
 }
 
-/** Deletes sightings of values that items call harmless, or that their items no longer state, such as those of a retracted item. */
+/**
+ * Deletes sightings of values that items call harmless, or that their items no longer state, such as those of a retracted item. Open hits of rows
+ * that are sightings no longer become `outdated`, and all of them say why.
+ */
 export async function withdrawSightings(
   tx: Tx,
   orgId: OrgId,
@@ -77,10 +87,26 @@ export async function withdrawSightings(
   const itemIds = items.map(({ id }) => id);
   if (!(await hasSightings(tx, orgId, { itemIds, harmless }))) return;
   await withOwnPoolLocked(tx, orgId, async () => {
-    const unseen = await deleteWithdrawnSightings(tx, orgId, { itemIds, standing, harmless });
-    await clearExposed(tx, orgId, unseen, now);
-    return unseen.length > 0;
+    const { unseenItems, rows } = await deleteWithdrawnSightings(tx, orgId, { itemIds, standing, harmless });
+    await clearExposed(tx, orgId, unseenItems, now);
+    await withdrawHits(tx, orgId, { values: rows.map((row) => sightingEventId(row)), reason: withdrawnReason, now });
+    return unseenItems.length > 0;
   });
+}
+
+const withdrawnReason =
+  'The sighting was withdrawn: the feed, or the organization, no longer considers the indicator malicious.';
+
+/** Returns the sightings that are not stored yet, without those by a harmless host. */
+export async function findNewSightings(
+  tx: Tx,
+  { orgId, connectionId }: Pick<Sweep, 'orgId' | 'connectionId'>,
+  found: Sighting[],
+): Promise<Sighting[]> {
+  const sightings = await removeHarmless(tx, found);
+  if (sightings.length === 0) return [];
+  const known = await listKnownSightings(tx, { orgId, connectionId }, sightings);
+  return sightings.filter((_, index) => !known.has(index));
 }
 
 async function removeHarmless(tx: Tx, sightings: Sighting[]): Promise<Sighting[]> {

@@ -3,7 +3,7 @@ import { acrossOrgs, queryRow, queryRows, type Db, type Tx } from '../../platfor
 import { isPoolVisible } from '../../feed/items/snapshot/query.sql.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import type { RemoteSiemType } from '../../detection/siem/connectors/registry.ts';
-import type { Sighting } from './find-sightings.ts';
+import { sightingEventId, type SightedRow, type Sighting } from './find-sightings.ts';
 import type { ItemSightings, SweepList } from './sightings.schema.ts';
 import { deleteRowsWithValue } from '../../platform/db/erasure.store.ts';
 
@@ -104,9 +104,24 @@ export async function hasSightings(
   return found !== undefined;
 }
 
+/** Returns the places in a list of the sightings that are stored. */
+export async function listKnownSightings(
+  tx: Tx,
+  { orgId, connectionId }: Pick<Sweep, 'orgId' | 'connectionId'>,
+  sightings: readonly Sighting[],
+): Promise<Set<number>> {
+  const column = (name: SightingColumn): string[] => sightings.map((sighting) => sighting[name]);
+  const rows = await queryRows<{ place: number }>(tx)`
+    select k.place::int from unnest(${column('itemId')}::uuid[], ${column('dataset')}::text[], ${column('value')}::text[],
+      ${column('eventKey')}::text[]) with ordinality as k (item_id, dataset, value, event_key, place)
+      join feed_sightings s on s.organization_id = ${orgId} and s.item_id = k.item_id and s.connection_id = ${connectionId}
+        and s.dataset = k.dataset and s.value = k.value and s.event_key = k.event_key`;
+  return new Set(rows.map(({ place }) => place - 1));
+}
+
 /**
  * Deletes the sightings of harmless values, and of items all that are of no standing value of the item. Returns the IDs of the items that have none
- * left.
+ * left, and the rows that are no sighting of a value any more.
  */
 export async function deleteWithdrawnSightings(
   tx: Tx,
@@ -116,20 +131,25 @@ export async function deleteWithdrawnSightings(
     standing,
     harmless,
   }: { itemIds: string[]; standing: { itemId: string; value: string }[]; harmless: string[] },
-): Promise<string[]> {
-  const left = await queryRows<{ id: string }>(tx)`
+): Promise<{ unseenItems: string[]; rows: SightedRow[] }> {
+  const deleted = await queryRows<SightedRow & { itemId: string }>(tx)`
     with standing as (
       select * from unnest(${standing.map(({ itemId }) => itemId)}::uuid[], ${standing.map(({ value }) => value)}::text[]) as k (item_id, value)
-    ), deleted as (
-      delete from feed_sightings s where organization_id = ${orgId} and (
-        (item_id = any(${itemIds}::uuid[]) and (item_id, value) not in (select item_id, value from standing))
-        or md5(value) = any(array(select md5(h) from unnest(${harmless}::text[]) h)))
-      returning item_id, connection_id, dataset, value, event_key
     )
-    select distinct d.item_id as id from deleted d where not exists (select from feed_sightings s
-      where s.organization_id = ${orgId} and s.item_id = d.item_id and (s.connection_id, s.dataset, s.value, s.event_key)
-        not in (select o.connection_id, o.dataset, o.value, o.event_key from deleted o where o.item_id = d.item_id))`;
-  return left.map(({ id }) => id);
+    delete from feed_sightings s where organization_id = ${orgId} and (
+      (item_id = any(${itemIds}::uuid[]) and (item_id, value) not in (select item_id, value from standing))
+      or md5(value) = any(array(select md5(h) from unnest(${harmless}::text[]) h)))
+    returning item_id as "itemId", connection_id as "connectionId", dataset, value, event_key as "eventKey"`;
+  if (deleted.length === 0) return { unseenItems: [], rows: [] };
+  const items = [...new Set(deleted.map(({ itemId }) => itemId))];
+  const unseen = await queryRows<{ id: string }>(tx)`
+    select id from unnest(${items}::uuid[]) as i (id)
+    where not exists (select from feed_sightings s where s.organization_id = ${orgId} and s.item_id = i.id)`;
+  const left = await queryRows<SightedRow>(tx)`
+    select distinct connection_id as "connectionId", dataset, value, event_key as "eventKey" from feed_sightings
+    where organization_id = ${orgId} and md5(value) = any(array(select md5(v) from unnest(${[...new Set(deleted.map(({ value }) => value))]}::text[]) v))`;
+  const leftIds = new Set(left.map((row) => sightingEventId(row)));
+  return { unseenItems: unseen.map(({ id }) => id), rows: deleted.filter((row) => !leftIds.has(sightingEventId(row))) };
 }
 
 type SightingRow = Omit<ItemSightings['sightings'][number], 'foundAt'> & { foundAt: Date };

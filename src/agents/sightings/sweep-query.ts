@@ -27,7 +27,13 @@ type SearchTerms = Record<LogField, FieldTerms>;
 
 /** Returns everything that may be a sighting of the targets. Patterns may match more, so each found row has to be verified. */
 export function toSearchTerms(targets: SweepTarget[]): SearchTerms {
-  const sets = { address: createSets(), domain: createSets(), hash: createSets(), url: createSets() };
+  const sets = {
+    address: createSets(),
+    domain: createSets(),
+    hash: createSets(),
+    url: createSets(),
+    file: createSets(),
+  };
   for (const target of targets) addTerms(sets, target);
   const toTerms = ({ values, patterns }: TermSets): FieldTerms => ({ values: [...values], patterns: [...patterns] });
   return {
@@ -35,6 +41,7 @@ export function toSearchTerms(targets: SweepTarget[]): SearchTerms {
     domain: toTerms(sets.domain),
     hash: toTerms(sets.hash),
     url: toTerms(sets.url),
+    file: toTerms(sets.file),
   };
 }
 
@@ -51,6 +58,8 @@ function addTerms(sets: Record<LogField, TermSets>, { kind, type, value, host }:
     return;
   }
   sets[kind].values.add(value);
+  // A log may have the path.
+  if (kind === 'file') sets.file.patterns.add(`*${value}`);
   if (kind === 'url' && host !== undefined) sets[isIP(host) ? 'address' : 'domain'].values.add(host);
   if (kind === 'address') sets.url.patterns.add(isIP(value) === 6 ? `*://[${value}]*` : `*://${value}*`);
   if (kind !== 'domain') return;

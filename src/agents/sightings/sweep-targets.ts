@@ -117,6 +117,7 @@ const fieldNames: Record<LogField, RegExp> = {
   domain:
     /(?:^|[._])(?:dest_?|destination_?|remote_?)?(?:domain|fqdn|qname|query_?name|query|sni|server_?name)$|dns\.question\.name$/,
   hash: /(?:^|[._])(?:file_?|process_?)?(?:md5|sha_?1|sha_?256|sha_?512|imphash|hash)$/,
+  file: /(?:^|[._])(?:(?:parent_?)?image|original_?file_?name|(?:target_?)?file_?name|file_?path|file\.(?:name|path)|process\.executable)$/,
   url: /(?:^|[._])(?:request_?|full_?)?ur[il]$|url\.(?:full|original)$/,
 };
 const logFields = Object.keys(fieldNames) as LogField[];
@@ -126,16 +127,24 @@ const plainField = /^[A-Za-z_]\w{0,99}(?:\.\w{1,100}){0,9}$/;
 const plainDataset = /^[\w.*:-]{1,500}$/;
 const fieldsMax = 12;
 
+/** The dataset with an event of each sighting. It is not searched itself. */
+export const sightingsDataset = 'feed_sightings';
+
 export type SweptDataset = { dataset: string; fields: { name: string; kind: LogField }[] };
 
 /** Returns the fields of a dataset to search, or undefined if there are none. */
 export function fieldsToSweep({ dataset, fields }: DatasetFields): SweptDataset | undefined {
-  if (!plainDataset.test(dataset)) return undefined;
+  if (!plainDataset.test(dataset) || dataset === sightingsDataset) return undefined;
   const searchable = fields.flatMap(({ name }) => {
     const kind = plainField.test(name) ? findKind(name) : undefined;
     return kind ? [{ name, kind }] : [];
   });
-  return searchable.length === 0 ? undefined : { dataset, fields: searchable.slice(0, fieldsMax) };
+  // Names of files say least.
+  const ordered = [
+    ...searchable.filter(({ kind }) => kind !== 'file'),
+    ...searchable.filter(({ kind }) => kind === 'file'),
+  ];
+  return ordered.length === 0 ? undefined : { dataset, fields: ordered.slice(0, fieldsMax) };
 }
 
 function findKind(fieldName: string): LogField | undefined {

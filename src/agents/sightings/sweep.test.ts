@@ -1,5 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { kevCatalogWith } from '../../../test/support/feed/kev-document.ts';
+import { callOk } from '../../../test/support/detection/detection-factory.ts';
+import { mispAttribute, mispEvent } from '../../../test/support/feed/misp-documents.ts';
+import { matchWaiting } from '../../detection/continuous/match-loop.ts';
+import { executeDueRuns } from '../../detection/runs/workers/execute-due-runs.ts';
 import { callerOf, connectOpenSearch, sendEvents } from '../../../test/support/org-requests.ts';
 import { pullDocument } from '../../../test/support/api-client.ts';
 import { startApp, type TestApp, type TestOrg } from '../../../test/support/harness.ts';
@@ -264,6 +268,8 @@ test('finds the indicators that are known in events when they arrive, as a sweep
 test('withdraws sightings of values that turn out to be harmless or retracted, and the exposure with the last of them', async () => {
   const org = await app.newOrg();
   await sweep();
+  await callOk(org, 'POST', '/api/detections/library/install', { ids: ['feed-indicator-sighted'] });
+  await matchWaiting(app.deps);
   const text = (host: string) => `The implants talk to their command and control server ${host} every hour.`;
   const post = async (title: string) =>
     (await org.call('POST', '/api/feed/items', { text: text(`${title}-host[.]top`), title })).body.id as string;
@@ -279,12 +285,28 @@ test('withdraws sightings of values that turn out to be harmless or retracted, a
     (await org.call('GET', `/items/${id}`)).body.tenantOverrides?.relevance?.verdict ?? null,
   ];
   for (const id of [retracted, harmless, other]) expect(await state(id)).toEqual([1, 'exposed']);
+  const runDetection = async (): Promise<void> => {
+    await matchWaiting(app.deps);
+    await executeDueRuns(app.deps, now, { skipWaiting: true });
+  };
+  await runDetection();
+  type Hit = { id: string; entity: string; status: string };
+  const hits = async (): Promise<Hit[]> => (await callOk(org, 'GET', '/api/hits')).hits;
+  const statuses = async () => (await hits()).map(({ entity, status }) => `${entity} ${status}`).toSorted();
+  expect(await statuses()).toEqual(['first-host.top open', 'second-host.top open', 'third-host.top open']);
+  const [first, second] = (await hits()).toSorted((a, b) => (a.entity < b.entity ? -1 : 1));
+  await callOk(org, 'POST', `/api/hits/${second!.id}/status`, { status: 'benign', reason: 'A test.' });
   await org.call('PUT', `/api/feed/items/${retracted}/override`, { status: 'retracted' });
   const indicators = [{ type: 'domain', value: 'second-host.top', status: 'false_positive' }];
   await org.call('PUT', `/api/feed/items/${harmless}/override`, { indicators });
   await sweep();
   for (const id of [retracted, harmless]) expect(await state(id)).toEqual([0, null]);
   expect(await state(other)).toEqual([1, 'exposed']);
+  // What people decided stays.
+  const after = ['first-host.top outdated', 'second-host.top benign', 'third-host.top open'];
+  expect(await statuses()).toEqual(after);
+  for (const { id } of [first!, second!])
+    expect((await callOk(org, 'GET', `/api/hits/${id}`)).history[0].reason).toContain('The sighting was withdrawn');
   await log(
     org,
     'dns',
@@ -292,4 +314,42 @@ test('withdraws sightings of values that turn out to be harmless or retracted, a
   );
   await compareArrived();
   for (const id of [retracted, harmless]) expect(await state(id)).toEqual([0, null]);
+  await runDetection();
+  expect(await statuses()).toEqual(after);
+});
+
+test('turns the sighting of a file name in a path into one hit, whatever repeats it', async () => {
+  const org = await app.newOrg();
+  await sweep();
+  await callOk(org, 'POST', '/api/detections/library/install', { ids: ['feed-indicator-sighted'] });
+  await matchWaiting(app.deps);
+  const timestamp = String(now.getTime() / 1000 - 86_400);
+  const stated = [
+    mispAttribute('filename', 'zq9loader.exe', { timestamp }),
+    mispAttribute('ip-dst', '45.155.205.77', { timestamp }),
+  ];
+  const event = mispEvent('zq9', { Attribute: stated, Object: [], timestamp, date: now.toISOString().slice(0, 10) });
+  await pullDocument(callerOf(org), { kind: 'misp', name: 'Files' }, JSON.stringify(event));
+  await sweep();
+  const events = [
+    { _id: 'file', Image: String.raw`C:\Users\ada\ZQ9Loader.exe` },
+    { _id: 'other', Image: String.raw`C:\Users\ada\other-zq9loader.exe` },
+    { _id: 'both', dest_ip: '45.155.205.77' },
+  ];
+  await log(org, 'windows', events);
+  await compareArrived();
+  const select = selectIn(app.deps.db, org.id);
+  // A position that was lost, as after a restore of an older backup, and a sweep find the same rows.
+  await select`update match_positions set matched_to = 'epoch' where reader = 'indicators'`;
+  await compareArrived();
+  await select`update feed_sweeps set cursor = '{}' where organization_id = ${org.id}`;
+  await sweep();
+  for (let slot = 0; slot < 2; slot += 1) {
+    await matchWaiting(app.deps);
+    await executeDueRuns(app.deps, now, { skipWaiting: true });
+    now = new Date(now.getTime() + 3_600_000);
+  }
+  const { hits } = await callOk(org, 'GET', '/api/hits');
+  expect(hits.map(({ entity }: { entity: string }) => entity).toSorted()).toEqual(['45.155.205.77', 'zq9loader.exe']);
+  expect(await select`select 1 as one from candidates`).toHaveLength(2);
 });

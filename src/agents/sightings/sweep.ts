@@ -1,12 +1,13 @@
-import { inOrg, type Db } from '../../platform/db/db.ts';
+import { inOrg } from '../../platform/db/db.ts';
 import type { SnapshotCache } from '../../feed/items/snapshot/snapshot.ts';
-import type { Clock } from '../../platform/lib/time/clock.ts';
 import type { Logger } from '../../platform/lib/logging/logger.ts';
 import { runLoop } from '../../platform/lib/concurrency/loop.ts';
 import { getProfile } from '../../feed/relevance/profile.ts';
 import type { ConnectionFor } from '../../detection/connections/open-connection.ts';
 import { SiemError } from '../../detection/siem/connector.ts';
 import { runSweepQueries, type SweepResult } from './run-queries.ts';
+import type { ReceiveLogsDeps } from '../../detection/log-ingest/receive-logs.ts';
+import { storeWithEvents } from './sighting-events.ts';
 import { saveSightings, withdrawSightings } from './save-sightings.ts';
 import { readSweepBatch, type SweepCursor } from './sweep-batch.store.ts';
 import {
@@ -24,13 +25,7 @@ import {
   type SweepTarget,
 } from './sweep-targets.ts';
 
-export type SweepDeps = {
-  db: Db;
-  clock: Clock;
-  log: Logger;
-  connectionFor: ConnectionFor;
-  snapshots: SnapshotCache;
-};
+export type SweepDeps = ReceiveLogsDeps & { log: Logger; connectionFor: ConnectionFor; snapshots: SnapshotCache };
 
 const idleMs = 5_000;
 const syncIntervalMs = 60_000;
@@ -81,9 +76,10 @@ export async function sweepDue(deps: SweepDeps, signal: AbortSignal): Promise<bo
     failures: countFailures(sweep, result),
     error: result.error,
   };
-  await inOrg(deps.db, sweep.orgId, async (tx) => {
-    await withdrawSightings(tx, sweep.orgId, { ...found, now: deps.clock() });
-    await saveSightings(tx, sweep, { ...found, sightings: result.sightings, now: deps.clock() });
+  const findings = { ...found, sightings: result.sightings, now: deps.clock() };
+  await storeWithEvents(deps, sweep, [findings], async (tx) => {
+    await withdrawSightings(tx, sweep.orgId, findings);
+    await saveSightings(tx, sweep, findings);
     await finishSweep(tx, sweep, progress);
   });
   if (result.sightings.length > 0) deps.snapshots.invalidate();

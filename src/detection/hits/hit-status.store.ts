@@ -4,6 +4,7 @@ import type { OrgId } from '../../platform/lib/org-id.ts';
 import type { Author } from '../../platform/http/caller.ts';
 import { uuidv7 } from '../../platform/lib/ids.ts';
 import type { HitStatus } from './hits.schema.ts';
+import { toValueKey } from './read-hits.store.ts';
 
 /** `changedRevision` is that of the last change apart from being seen again. */
 export type LockedHit = {
@@ -28,6 +29,13 @@ export function lockGroupHits(tx: Tx, orgId: OrgId, groupId: string): Promise<Lo
   return queryRows<LockedHit>(tx)`
       select ${lockedColumns} from hits where organization_id = ${orgId} and group_id = ${groupId}
       order by id for update`;
+}
+
+/** Lists the hits whose rows have one of the values, and locks them until the transaction ends. */
+export function lockHitsWithValues(tx: Tx, orgId: OrgId, values: readonly string[]): Promise<LockedHit[]> {
+  return queryRows<LockedHit>(tx)`
+      select ${lockedColumns} from hits where organization_id = ${orgId} and id in (select hit_id from hit_values
+        where organization_id = ${orgId} and value_key = any(${values.map(toValueKey)}::uuid[])) order by id for update`;
 }
 
 /** `batchId` identifies changes that can be undone together. */

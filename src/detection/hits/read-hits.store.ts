@@ -165,7 +165,7 @@ const valuesMax = 500;
 type HitContent = { id: string; entity: string; rows: readonly RenderedRow[] };
 
 /** Returns the key of a value in `hit_values`, a UUID. Ignores case. */
-const toValueKey = (value: string): string => hash('md5', value.toLowerCase());
+export const toValueKey = (value: string): string => hash('md5', value.toLowerCase());
 
 /** A hit with what people decided, and those of the requested values that its entity or rows have, in lower case. */
 export type JudgedHit = {

@@ -12,6 +12,7 @@ import {
   storeStatus,
   lockBatchHits,
   lockGroupHits,
+  lockHitsWithValues,
   storeStatuses,
   type LockedHit,
   listRevisions,
@@ -55,6 +56,29 @@ export async function setHitStatus(
     });
   });
   return getHit(deps, caller, id);
+}
+
+/**
+ * Records in the history of hits whose rows have one of the values that what they rest on was withdrawn. Open ones become `outdated`. Those that
+ * people have judged keep their status.
+ */
+export async function withdrawHits(
+  tx: Tx,
+  orgId: OrgId,
+  { values, reason, now }: { values: readonly string[]; reason: string; now: Date },
+): Promise<void> {
+  const hits = values.length === 0 ? [] : await lockHitsWithValues(tx, orgId, values);
+  const author = { orgId, keyId: null };
+  for (const ofDetection of Map.groupBy(hits, ({ detectionId }) => detectionId).values())
+    for (const [status, ofStatus] of Map.groupBy(ofDetection, (hit) => hit.status)) {
+      const to = status === 'open' ? 'outdated' : status;
+      await storeStatuses(tx, orgId, ofStatus, { to, reason, author, now });
+    }
+  await emitHitEvents(
+    tx,
+    orgId,
+    hits.map(({ id }) => id),
+  );
 }
 
 type GroupStatusDeps = { db: Db; clock: Clock };

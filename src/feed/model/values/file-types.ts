@@ -60,6 +60,7 @@ export const fileTypes = defineTypes({
   file_name: {
     ...plainType,
     bucket: 'files',
+    logField: 'file',
     example: 'evil.exe',
     normalize: toNfc,
     proseScore: 0.4,

@@ -26,7 +26,7 @@ export type IndicatorTypeDescriptor = {
   misp: MispAttribute;
 };
 
-export type LogField = 'address' | 'domain' | 'hash' | 'url';
+export type LogField = 'address' | 'domain' | 'hash' | 'url' | 'file';
 
 /** How lists of values call the type: `column` matches normalized names of columns, `word` the letters and digits of a cell that states the type. */
 type CsvNames = { column: RegExp | null; word: RegExp | null };

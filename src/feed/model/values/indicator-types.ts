@@ -33,4 +33,4 @@ export const findDigestType = (text: string): IndicatorType | undefined =>
 
 /** Returns whether values of a type are addresses, domains or URLs. */
 export const isNetworkType = (type: string): boolean =>
-  isIndicatorType(type) && indicatorTypes[type].logField !== null && indicatorTypes[type].logField !== 'hash';
+  isIndicatorType(type) && ['address', 'domain', 'url'].includes(indicatorTypes[type].logField ?? '');
