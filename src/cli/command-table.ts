@@ -19,6 +19,7 @@ const groups: Record<string, string> = {
   library: 'manage the shipped detections of a service',
   skills: 'bring instructions for models to a service, or write them to files',
   agents: 'add the response agents that ship with a service, list and run its agents',
+  'rule-sources': 'bring sets of Sigma rules from an address to a service, and keep them up to date',
   sigma: 'check Sigma rules, print their queries, or make detections of them',
   pack: 'bring one set of detections to many organizations, with the key of the installation',
 };

@@ -5,6 +5,9 @@ const folder = ['<DIR>', 'folder of the files'] as const;
 const place = ['<PLACE>', 'folder of the pack, or the address of a Git repository, with #BRANCH'] as const;
 const onlyOrganization = ['--org <NAME>', 'only this organization, repeatable', 'repeatable'] as const;
 const dryRun = ['--dry-run', 'change nothing'] as const;
+const ruleSource = ['<NAME>', 'name or ID of the rule source'] as const;
+const ruleLevel = ['--level <LEVEL>', 'import rules of this level and above'] as const;
+const ruleStatus = ['--status <STATUS>', 'import rules of this status, repeatable', 'repeatable'] as const;
 
 /** The commands for detections: the shipped ones, Sigma rules, files and packs. */
 export const detectionCommands: readonly CommandRow[] = [
@@ -72,6 +75,44 @@ export const detectionCommands: readonly CommandRow[] = [
     ],
     examples: ['tocsin sigma import rules/ --dry-run'],
     load: async () => (await import('./detections/sigma-command.ts')).importSigma,
+  }),
+  command('rule-sources list', 'list the rule sources of a service, and the packages that can be added', {
+    options: [json],
+    examples: ['tocsin rule-sources list'],
+    load: async () => (await import('./detections/rule-sources-command.ts')).listRuleSourcesCommand,
+  }),
+  command('rule-sources add', 'add a rule source and print what it would import', {
+    args: [['<ADDRESS>', 'address of an archive or a YAML file, or a package such as sigmahq:core']],
+    options: [['--name <NAME>', 'default: the address'], ruleLevel, ruleStatus, json],
+    examples: [
+      'tocsin rule-sources add sigmahq:core',
+      'tocsin rule-sources add https://example.com/rules.zip --name Ours --level low',
+    ],
+    load: async () => (await import('./detections/rule-sources-command.ts')).addRuleSource,
+  }),
+  command('rule-sources check', 'look for new versions; exit code 1 if an address cannot be read', {
+    args: [['[NAME...]', 'names or IDs; default: all']],
+    options: [json],
+    examples: ['tocsin rule-sources check'],
+    load: async () => (await import('./detections/rule-sources-command.ts')).checkRuleSourcesCommand,
+  }),
+  command('rule-sources apply', 'import the newest version of a rule source; exit code 1 if a rule fails', {
+    args: [ruleSource],
+    options: [
+      ruleLevel,
+      ruleStatus,
+      ['--remove-missing', 'delete the detections of rules that the set no longer has'],
+      dryRun,
+      json,
+    ],
+    examples: ['tocsin rule-sources apply sigmahq:core --dry-run', 'tocsin rule-sources apply Ours --level medium'],
+    load: async () => (await import('./detections/rule-sources-command.ts')).applyRuleSource,
+  }),
+  command('rule-sources remove', 'delete a rule source; its detections stay', {
+    args: [ruleSource],
+    options: [json],
+    examples: ['tocsin rule-sources remove Ours'],
+    load: async () => (await import('./detections/rule-sources-command.ts')).removeRuleSourceCommand,
   }),
   command(
     'pull',

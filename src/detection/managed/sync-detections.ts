@@ -72,7 +72,7 @@ type SyncRequest<Item> = {
   mustRun?: boolean;
   /** How many new detections are stored together, which takes a few statements and one commit. Default: 1. */
   batchSize?: number;
-  /** Called before each batch with the number of items that are done. */
+  /** Called before each batch and at the end, with the number of items that are done. */
   onBatch?: (itemsDone: number) => void;
 };
 
@@ -112,6 +112,7 @@ export async function syncDetections<Item extends SyncItem, Step extends SyncSte
     }
     all.push(...(await storeNew(sync, batch)));
   }
+  onBatch?.(items.length);
   return dryRun ? all.map((one) => (one.outcome === 'created' ? { ...one, detectionId: null } : one)) : all;
 }
 

@@ -1,4 +1,5 @@
 import { createServer } from 'node:http';
+import { setTimeout } from 'node:timers/promises';
 import { buffer } from 'node:stream/consumers';
 import { gzipSync } from 'node:zlib';
 import { strToU8, zipSync } from 'fflate';
@@ -7,10 +8,11 @@ import { afterAll, expect, test } from 'vitest';
 import { callOk } from '../../../test/support/detection/detection-factory.ts';
 import { startApp, type TestOrg } from '../../../test/support/harness.ts';
 import { closeServer, listen } from '../../../test/support/listen.ts';
+import { runCommand } from '../../../test/support/run-command.ts';
 import { checkNextSource } from './check-rule-sources.ts';
 
 let now = new Date('2026-03-02T12:00:00Z');
-const { deps, newOrg } = await startApp({ clock: () => now, env: { TOCSIN_FETCH_ALLOW: '127.0.0.1' } });
+const { app, deps, newOrg } = await startApp({ clock: () => now, env: { TOCSIN_FETCH_ALLOW: '127.0.0.1' } });
 
 let archive: Buffer = Buffer.alloc(0);
 let validators: Record<string, string | undefined> = {};
@@ -130,6 +132,7 @@ test('proposes the rules that fit the logs, the level and the status, and import
   expect(readEvents(again.body)).toEqual([
     ['progress', { phase: 'converting', rulesDone: 0, rulesTotal: null }],
     ['progress', { phase: 'storing', rulesDone: 0, rulesTotal: 2 }],
+    ['progress', { phase: 'storing', rulesDone: 2, rulesTotal: 2 }],
     ['result', { version: plan.version, created: 0, updated: 0, removed: 0, failed: [] }],
   ]);
   expect((await callOk(org, 'GET', '/api/detections')).detections).toMatchObject([
@@ -213,4 +216,43 @@ test('names the field that is not valid, and belongs to one organization', async
   const stranger = await newOrg();
   expect((await stranger.call('GET', `/api/rule-sources/${id}`)).status).toBe(404);
   expect((await stranger.call('GET', '/api/rule-sources')).body.ruleSources).toEqual([]);
+});
+
+test('is added, checked, applied and removed from the command line', async () => {
+  now = new Date('2026-03-02T12:00:00Z');
+  archive = toZip([rule({ n: 1 }), rule({ n: 2, level: 'low' })]);
+  const { org, id } = await newSource();
+  await callOk(org, 'DELETE', `/api/rule-sources/${id}`);
+  const url = await app.listen({ port: 0, host: '127.0.0.1' });
+  const tocsin = async (...args: string[]) => {
+    const command = runCommand(['rule-sources', ...args], { TOCSIN_URL: url, TOCSIN_API_KEY: org.key });
+    const state = { isOver: false };
+    void command.finally(() => (state.isOver = true));
+    while (!state.isOver) {
+      await check();
+      await setTimeout(20);
+    }
+    return command;
+  };
+  expect((await tocsin('add', 'ftp://x')).out).toMatch(/^ADDRESS: must be an http/);
+  expect((await tocsin('add', `${origin}/ours.zip`, '--level', 'huge')).out).toMatch(/^--level: /);
+  const added = await tocsin('add', `${origin}/ours.zip`, '--name', 'Ours');
+  expect(added.code).toBe(0);
+  expect(added.out.split('\n').slice(0, 3)).toEqual([
+    expect.stringMatching(/^Ours {2}version [0-9a-f]{12}: 1 new, 0 changed, 0 no longer there, 0 unchanged$/),
+    'left out: 0 without logs, 1 by level, 0 by status, 0 not converted',
+    '  2 events in 24 hours  high  Rule 1',
+  ]);
+  expect((await tocsin('apply', 'Ours', '--dry-run', '--level', 'low')).code).toBe(2);
+  expect((await tocsin('apply', 'Our')).out).toContain('did you mean Ours?');
+  expect((await tocsin('apply', 'Ours', '--level', 'low')).out).toMatch(
+    /Ours {2}version [0-9a-f]{12}: 2 created, 0 updated, 0 deleted, 0 failed\n$/,
+  );
+  archive = toZip([rule({ n: 1 })]);
+  now = new Date(now.getTime() + 60_000);
+  const checked = await tocsin('check');
+  expect([checked.code, checked.out]).toEqual([0, expect.stringMatching(/2 rules.*, not imported\n$/)]);
+  expect((await tocsin('apply', 'Ours', '--remove-missing')).out).toContain('0 created, 0 updated, 1 deleted');
+  expect((await tocsin('list')).out).toMatch(/ {2}Ours {2}.*\nnot added {2}sigmahq:core {2}SigmaHQ core: /);
+  expect((await tocsin('remove', 'Ours')).out).toBe('removed  Ours: its detections stay\n');
 });

@@ -93,9 +93,9 @@ test('streams the progress of an import, and a problem as a response', async () 
     org.call('POST', '/api/detections/import?format=sigma', body, { accept: 'text/event-stream' });
   const { body: text } = await send({ rules: [rule(1), rule(2)].join('---\n'), allowUnknown: true });
   const events = text.trim().split('\n\n').map((one: string) => one.split('\n').map((line) => line.replace(/^\w+: /, ''))); // prettier-ignore
-  expect(events.map(([type]: string[]) => type)).toEqual(['progress', 'progress', 'result']);
+  expect(events.map(([type]: string[]) => type)).toEqual(['progress', 'progress', 'progress', 'result']);
   expect(JSON.parse(events[1]![1]!)).toEqual({ phase: 'storing', rulesDone: 0, rulesTotal: 2 });
-  expect(outcomes(JSON.parse(events[2]![1]!))).toEqual(['created', 'created']);
+  expect(outcomes(JSON.parse(events[3]![1]!))).toEqual(['created', 'created']);
   expect((await send({ rules: 'x', target: 'nowhere' })).status).toBe(400);
 });
 
