@@ -1,6 +1,6 @@
 import type { ChangeRequest } from '../../support/change-request.ts';
 
-const everyLanguage = 'src/feed/extraction/languages/every-language.test.ts';
+const everyLanguage = 'src/feed/extraction/lexicon/every-language.test.ts';
 
 export const feedRequests: ChangeRequest[] = [
   {
@@ -34,9 +34,9 @@ export const feedRequests: ChangeRequest[] = [
   },
   {
     addition: 'language of reports',
-    edits: { 'src/feed/extraction/languages/report-languages.ts': [['{ de, fr', '{ fake: {}, de, fr']] },
+    edits: { 'src/feed/extraction/lexicon/languages.ts': [['{ de, fr', '{ fake: {}, de, fr']] },
     compiler: {
-      'src/feed/extraction/languages/report-languages.ts': "Property 'techniqueTerms' is missing",
+      'src/feed/extraction/lexicon/languages.ts': "missing the following properties from type 'LanguageLexicon'",
       [everyLanguage]: "Property 'fake' is missing",
     },
     suites: {

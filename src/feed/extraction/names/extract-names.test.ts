@@ -293,3 +293,8 @@ test('reads the name that somebody else tracks an actor as', () => {
   const text = 'APT29 (which Quillsoft tracks as Red Finch) is back.';
   expect(extractNames(text, dictionary).map(({ name }) => name)).toEqual(['APT29']);
 });
+
+test('takes no shop or club for an actor of the same name', () => {
+  expect(extractNames('The Turla cycling club and the Cozy Bear Bakery share a web shop.')).toEqual([]);
+  expect(extractNames('Turla shares a server with Cozy Bear.').map(({ kind }) => kind)).toEqual(['actor', 'actor']);
+});

@@ -1,3 +1,4 @@
+import { cue } from '../lexicon/lexicon.ts';
 import { nameKey, needsCue } from '../../reference-data/name-forms.ts';
 import type { Span } from '../text/stored-text.ts';
 import { addName, mergeVariants, type ExtractedName } from './extracted-name.ts';
@@ -216,6 +217,7 @@ function isNameUse(text: string, { start, end }: Span, printed: string, entry: D
     const isProgram = entry.entities.some(({ kind }) => kind === 'tool') && text.startsWith('.exe', end);
     if (!isProgram) return false;
   }
+  if (isOfOrganization(text, end)) return false;
   const hasCapital = /\p{Lu}/u.test(printed);
   const hasDigit = /\d/.test(printed) && /\p{L}/u.test(printed);
   if (text.startsWith('.exe', end) && entry.entities.some(({ kind }) => kind === 'tool')) return true;
@@ -228,6 +230,15 @@ function isNameUse(text: string, { start, end }: Span, printed: string, entry: D
   return (
     entry.printed === entry.printed.toLowerCase() && printed.length >= 4 && (isQuoted || text.startsWith('.exe', end))
   );
+}
+
+const organizationReach = 30;
+
+/** Returns whether words before the end of a name begin the name of a shop or club: `the Turla cycling club`. */
+function isOfOrganization(text: string, end: number): boolean {
+  const after = text.slice(end, end + organizationReach);
+  const noun = cue('organizationNouns').exec(after);
+  return noun !== null && /^ (?:[\p{L}-]+ )?$/u.test(after.slice(0, noun.index));
 }
 
 type ActorLookup = (entry: DictionaryEntry) => NamedEntity[];

@@ -1,18 +1,11 @@
 import type { ExtractedName } from '../names/extracted-name.ts';
 import { statesCue, type Statement } from './report-statements.ts';
-import * as cues from './severity-cues.ts';
-import {
-  countedVictims,
-  criticalInfrastructureWords,
-  mentionsCountry,
-  sectorWords,
-  severalOrganizations,
-} from './target-words.ts';
+import { cue, type CueId } from '../lexicon/lexicon.ts';
 
 /** Returns whether a statement says that an attack or a discovery happened. */
 export const isActivity = (one: Statement): boolean =>
-  cues.activityCues.some((cue) => statesCue(one, cue)) ||
-  (one.isTitle && statesCue(one, cues.headlineActivityCue)) ||
+  statesCue(one, 'activity') ||
+  (one.isTitle && statesCue(one, 'headlineActivity')) ||
   one.hasActingName === true ||
   isTranslatedActivity(one);
 
@@ -21,21 +14,24 @@ export const isActivity = (one: Statement): boolean =>
  * it states a possibility.
  */
 const isTranslatedActivity = ({ isTranslated, text }: Statement): boolean =>
-  isTranslated && (cues.attackerCues.test(text) || cues.malwareCues.test(text)) && !cues.hypothesis.test(text);
+  isTranslated && (cue('attacker').test(text) || cue('malware').test(text)) && !cue('hypothesis').test(text);
 
 export const isExploitation = (one: Statement): boolean =>
-  one.hasExploitingName === true || cues.exploitationCues.some((cue) => statesCue(one, cue));
+  one.hasExploitingName === true || statesCue(one, 'exploitation');
 export const isThreat = (one: Statement): boolean =>
-  statesCue(one, cues.malwareCues) || statesCue(one, cues.attackerCues) || isExploitation(one);
+  statesCue(one, 'malware') || statesCue(one, 'attacker') || isExploitation(one);
 
 export const hasTarget = ({ text }: Statement): boolean =>
-  sectorWords.test(text) || mentionsCountry(text) || severalOrganizations.test(text) || countedVictims.test(text);
+  cue('sector').test(text) ||
+  mentionsCountry(text) ||
+  cue('severalOrganizations').test(text) ||
+  cue('countedVictims').test(text);
 export const hasManyTargets = ({ text }: Statement): boolean =>
-  severalOrganizations.test(text) || criticalInfrastructureWords.test(text);
+  cue('severalOrganizations').test(text) || cue('criticalInfrastructure').test(text);
 
 /** Returns whether a statement is about a lure. Its country or sector is that of the impersonated sender, not of victims. */
 export const describesLure = ({ text }: Statement): boolean =>
-  cues.lureCues.test(text) && !/\b(?:target\w*|against|victims?|attack(?:s|ed|ing)|compromis\w+)\b/i.test(text);
+  cue('lure').test(text) && !/\b(?:target\w*|against|victims?|attack(?:s|ed|ing)|compromis\w+)\b/i.test(text);
 
 /** Returns whether a statement contains the name of an actor. */
 export const mentionsActor = ({ text }: Statement, names: ExtractedName[]): boolean =>
@@ -50,13 +46,15 @@ export const mentionsActingActor = (one: Statement, names: ExtractedName[]): boo
 
 /** Returns whether a statement says that a named actor or malware attacks. */
 export const mentionsActingName = (one: Statement, names: ExtractedName[]): boolean =>
-  mentionsNameBefore(one, names, cues.attackVerbAfterName);
+  mentionsNameBefore(one, names, 'attackVerbs');
 
 /** Returns whether a statement says that a named actor or malware exploits a vulnerability: `Foobar exploits two flaws`. */
 export const mentionsExploitingName = (one: Statement, names: ExtractedName[]): boolean =>
-  mentionsNameBefore(one, names, cues.exploitationAfterName);
+  mentionsNameBefore(one, names, 'exploitsFlaw');
 
-const mentionsNameBefore = ({ text }: Statement, names: ExtractedName[], predicate: RegExp): boolean =>
+const verbReach = 30;
+
+const mentionsNameBefore = ({ text }: Statement, names: ExtractedName[], verb: CueId): boolean =>
   names.some(
     ({ kind, printed }) =>
       kind !== 'tool' &&
@@ -64,9 +62,15 @@ const mentionsNameBefore = ({ text }: Statement, names: ExtractedName[], predica
         text
           .split(form)
           .slice(1)
-          .some((after) => predicate.test(after)),
+          .some((rest) => (cue(verb).exec(rest)?.index ?? Infinity) <= verbReach),
       ),
   );
+
+/** Returns whether a text mentions a country. The country of those who report an attack is not its target. */
+function mentionsCountry(text: string): boolean {
+  const rest = text.replace(cue('reporters'), ' ');
+  return cue('country').test(rest) || cue('countryAcronyms').test(rest);
+}
 
 /** Returns whether a statement contains the name of malware or an actor. */
 export const mentionsName = ({ text }: Statement, names: ExtractedName[]): boolean =>
@@ -75,19 +79,16 @@ export const mentionsName = ({ text }: Statement, names: ExtractedName[]): boole
 /** Returns whether a statement mentions an attacker with a name or a kind (`ransomware gang`), or victims. */
 export const mentionsAttackerOrVictims = (one: Statement, names: ExtractedName[]): boolean =>
   mentionsActor(one, names) ||
-  cues.actorCues.test(one.text) ||
-  cues.ransomwareActorCues.test(one.text) ||
-  statesCue(one, cues.victimCues) ||
-  (isActivity(one) && statesCue(one, cues.ransomwareCues)) ||
+  cue('actor').test(one.text) ||
+  cue('ransomwareActor').test(one.text) ||
+  statesCue(one, 'victim') ||
+  (isActivity(one) && statesCue(one, 'ransomware')) ||
   (isActivity(one) && hasManyTargets(one));
 
 /** Returns whether a text denies that its vulnerability is exploited and does not say that another one is. */
 export const deniesExploitation = (lead: Statement[]): boolean =>
-  lead.some(({ full }) => cues.negation.test(full) && /exploit|attacks?\b|abuse/i.test(full)) &&
-  !lead.some(
-    (one) =>
-      one.isAsserted && [...cues.activeExploitationCues, cues.observedAttackCues].some((cue) => statesCue(one, cue)),
-  );
+  lead.some(({ full }) => cue('negation').test(full) && /exploit|attacks?\b|abuse/i.test(full)) &&
+  !lead.some((one) => one.isAsserted && (statesCue(one, 'activeExploitation') || statesCue(one, 'observedAttack')));
 
 /** Returns the first statement that passes `check` with the one that passes `other`: itself, a neighbor, or the title. */
 export function findNear(

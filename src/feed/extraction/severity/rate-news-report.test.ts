@@ -100,11 +100,6 @@ test.each([
   ],
   [
     'none',
-    'What to expect at the conference',
-    'This year there are 80 talks, two training days and a capture-the-flag contest. Tickets are available until May.',
-  ],
-  [
-    'none',
     'Understanding lateral movement',
     'Lateral movement describes how attackers move through a network after the initial compromise. They use stolen credentials and remote services. This article explains how to monitor authentication logs.',
   ],
@@ -217,6 +212,16 @@ test.each([
     'low',
     'New flaw in a wiki engine',
     'The team fixed a vulnerability in the wiki engine. Since 2019, there have been no recorded incidents of new vulnerabilities of it being exploited in the wild. However, prior to that, flaws were used to compromise numerous websites.',
+  ],
+  [
+    'critical',
+    'Four power plants without screens',
+    'On Friday, the control rooms of four power plants went dark. The people behind it scrambled every server and left a note asking for money in Bitcoin.',
+  ],
+  [
+    'low',
+    'Maker fixes a flaw in its mail gateway',
+    'The update closes CVE-2026-22222 in the gateway. Ransomware gangs have exploited similar gateways of other makers and hit hospitals. Nobody has used this flaw.',
   ],
   [
     'critical',

@@ -10,7 +10,7 @@ import {
   mentionsExploitingName,
 } from './event-checks.ts';
 import { isDigest, readReportKind } from './report-kind.ts';
-import { attackerCues, claimCues, lowCues, negation } from './severity-cues.ts';
+import { cue } from '../lexicon/lexicon.ts';
 import { readStatements, statesCue, type Statement } from './report-statements.ts';
 import { fallbackRules } from './fallback-rules.ts';
 import { reportRules } from './report-rules.ts';
@@ -51,7 +51,7 @@ export function rateReport(report: ReportToRate): ReportRating {
   const unrated: ReportRating = { severity: 'none', rule: 'none', evidence: [] };
   if (kind === 'definition') return unrated;
   if (kind === 'promotion') {
-    const scams = lead.filter((one) => !one.isOld && statesCue(one, lowCues));
+    const scams = lead.filter((one) => !one.isOld && statesCue(one, 'low'));
     return scams.length >= scamStatements
       ? { severity: 'low', rule: 'report:nuisance', evidence: listSpans(scams) }
       : unrated;
@@ -84,8 +84,8 @@ export function rateReport(report: ReportToRate): ReportRating {
 
 /** Finds denials of an attack that the text mentions as a claim. */
 function findDenial(lead: Statement[]): Statement[] {
-  if (!lead.some(({ text }) => claimCues.test(text))) return [];
-  return lead.filter((one) => negation.test(one.full) && attackerCues.test(one.full));
+  if (!lead.some(({ text }) => cue('claim').test(text))) return [];
+  return lead.filter((one) => cue('negation').test(one.full) && cue('attacker').test(one.full));
 }
 
 const rank = (severity: Severity): number => severities.indexOf(severity);

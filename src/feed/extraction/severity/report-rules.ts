@@ -16,8 +16,7 @@ import {
 import { findNuisance, findOpenData } from './nuisance-rules.ts';
 import { statesCue, type Statement } from './report-statements.ts';
 import { isSubject, openingStatements, subjectStatements } from './report-subject.ts';
-import * as cues from './severity-cues.ts';
-import { attackWaves, criticalInfrastructureWords, severalOrganizations, vitalSectors } from './target-words.ts';
+import { cue } from '../lexicon/lexicon.ts';
 
 /**
  * The input of the rules: statements of current events in the title and the lead, those in the rest of the text, and the names in the
@@ -35,16 +34,13 @@ export type ReportView = {
 /** A rule returns the statements that support its severity, none if it does not apply. */
 export type ReportRule = { id: string; severity: Severity; find: (view: ReportView) => Statement[] };
 
-const organizations =
-  /\b(?:organi[sz]ations|companies|agencies|entities|institutions|government systems|(?:dozens|hundreds|thousands) of (?:[\p{L}-]+ )?(?:computers|systems|machines|networks))\b/iu;
-
 /** The rules in the order in which they apply. */
 export const reportRules: ReportRule[] = [
   {
     id: 'report:decryptor',
     severity: 'low',
     find: ({ lead }) => {
-      const found = lead.slice(0, openingStatements).filter(({ text }) => cues.decryptorCues.test(text));
+      const found = lead.slice(0, openingStatements).filter(({ text }) => cue('decryptor').test(text));
       return found.length > 1 || (found[0] && lead.indexOf(found[0]) < 2) ? found : [];
     },
   },
@@ -68,7 +64,7 @@ export const reportRules: ReportRule[] = [
     find: ({ lead, names }) =>
       lead.filter(
         (one) =>
-          ((mentionsActor(one, names) || statesCue(one, cues.actorCues)) && (one.isTitle || isActivity(one))) ||
+          ((mentionsActor(one, names) || statesCue(one, 'actor')) && (one.isTitle || isActivity(one))) ||
           mentionsActingActor(one, names),
       ),
   },
@@ -82,14 +78,12 @@ export const reportRules: ReportRule[] = [
             ...lead.filter(
               (one) =>
                 isExploitation(one) &&
-                (isActivity(one) ||
-                  cues.activeExploitationCues.some((cue) => statesCue(one, cue)) ||
-                  /\bCVE-\d{4}-\d+/i.test(one.text)),
+                (isActivity(one) || statesCue(one, 'activeExploitation') || /\bCVE-\d{4}-\d+/i.test(one.text)),
             ),
             ...findNear(
               lead,
-              (one) => statesCue(one, cues.observedAttackCues),
-              ({ text }) => cues.vulnerabilityCues.test(text),
+              (one) => statesCue(one, 'observedAttack'),
+              ({ text }) => cue('vulnerability').test(text),
             ),
           ],
   },
@@ -107,13 +101,13 @@ export const reportRules: ReportRule[] = [
   {
     id: 'report:research',
     severity: 'low',
-    find: ({ lead }) => lead.slice(0, openingStatements).filter(({ text }) => cues.contestCues.test(text)),
+    find: ({ lead }) => lead.slice(0, openingStatements).filter(({ text }) => cue('contest').test(text)),
   },
   // Offers and trade of criminals, without victims.
   {
     id: 'report:underground',
     severity: 'medium',
-    find: ({ lead }) => lead.filter((one) => one.isTitle && cues.undergroundCues.test(one.text)),
+    find: ({ lead }) => lead.filter((one) => one.isTitle && cue('underground').test(one.text)),
   },
   {
     id: 'report:espionage',
@@ -121,8 +115,8 @@ export const reportRules: ReportRule[] = [
     find: ({ lead }) =>
       findNear(
         lead,
-        (one) => statesCue(one, cues.espionageCues) && isActivity(one),
-        (one) => hasTarget(one) || (cues.dataOwnerCues.test(one.text) && !cues.claimCues.test(one.text)),
+        (one) => statesCue(one, 'espionage') && isActivity(one),
+        (one) => hasTarget(one) || (cue('dataOwner').test(one.text) && !cue('claim').test(one.text)),
       ),
   },
   {
@@ -133,39 +127,39 @@ export const reportRules: ReportRule[] = [
   {
     id: 'report:initial-access',
     severity: 'high',
-    find: ({ lead }) => lead.filter((one) => statesCue(one, cues.initialAccessCues) && isActivity(one)),
+    find: ({ lead }) => lead.filter((one) => statesCue(one, 'initialAccess') && isActivity(one)),
   },
   {
     id: 'report:intrusion',
     severity: 'high',
-    find: ({ lead }) => lead.filter((one) => statesCue(one, cues.intrusionCues) && isActivity(one)),
+    find: ({ lead }) => lead.filter((one) => statesCue(one, 'intrusion') && isActivity(one)),
   },
   {
     id: 'report:targets',
     severity: 'high',
     find: ({ lead, body }) =>
-      lead.some(({ text }) => cues.malwareCues.test(text))
-        ? [...lead, ...body].filter((one) => statesCue(one, cues.victimologyCues) && hasTarget(one))
+      lead.some(({ text }) => cue('malware').test(text))
+        ? [...lead, ...body].filter((one) => statesCue(one, 'victimology') && hasTarget(one))
         : [],
   },
   {
     id: 'report:paper',
     severity: 'low',
-    find: ({ lead }) => lead.filter(({ text }) => cues.paperCues.test(text)),
+    find: ({ lead }) => lead.filter(({ text }) => cue('paper').test(text)),
   },
   { id: 'report:malware', severity: 'medium', find: findMalwareAnalysis },
   {
     id: 'report:nuisance',
     severity: 'low',
     find: ({ lead }) => {
-      const found = lead.filter((one) => statesCue(one, cues.lowCues));
+      const found = lead.filter((one) => statesCue(one, 'low'));
       return isSubject(found, lead) ? found : [];
     },
   },
   {
     id: 'report:research',
     severity: 'low',
-    find: ({ lead }) => lead.filter((one) => statesCue(one, cues.researchCues)),
+    find: ({ lead }) => lead.filter((one) => statesCue(one, 'research')),
   },
   { id: 'report:vulnerability', severity: 'low', find: findDisclosure },
 ];
@@ -175,56 +169,55 @@ function disclosesVulnerability({ lead, names }: ReportView): boolean {
   const title = lead.find(({ isTitle }) => isTitle);
   return (
     title !== undefined &&
-    cues.vulnerabilityCues.test(title.text) &&
-    !statesCue(title, cues.malwareCues) &&
-    !statesCue(title, cues.attackerCues) &&
+    cue('vulnerability').test(title.text) &&
+    !statesCue(title, 'malware') &&
+    !statesCue(title, 'attacker') &&
     !mentionsName(title, names)
   );
 }
 
 /** Public code that exploits a vulnerability. */
 function findExploitCode({ lead }: ReportView): Statement[] {
-  return lead.filter(
-    (one) => statesCue(one, cues.exploitCodeCues) && (one.isTitle || cues.vulnerabilityCues.test(one.text)),
-  );
+  return lead.filter((one) => statesCue(one, 'exploitCode') && (one.isTitle || cue('vulnerability').test(one.text)));
 }
 
 /** A vulnerability that is disclosed at the beginning of a report. Its effects are possibilities. */
 export function findDisclosure({ lead }: Pick<ReportView, 'lead'>): Statement[] {
-  return lead.slice(0, subjectStatements).filter(({ text }) => cues.disclosureCues.test(text));
+  return lead.slice(0, subjectStatements).filter(({ text }) => cue('disclosure').test(text));
 }
 
 /** A compromise of a product, package or update that many use. */
 function findSupplyChainCompromise({ lead }: ReportView): Statement[] {
   const compromised = lead.filter(
-    (one) =>
-      statesCue(one, cues.supplyChainCues) && (one.isTitle || isActivity(one)) && !cues.imitationCues.test(one.text),
+    (one) => statesCue(one, 'supplyChain') && (one.isTitle || isActivity(one)) && !cue('imitation').test(one.text),
   );
   if (!isSubject(compromised, lead)) return [];
-  const wide = lead.find(({ text }) => cues.wideUseCues.test(text) || severalOrganizations.test(text));
+  const wide = lead.find(({ text }) => cue('wideUse').test(text) || cue('severalOrganizations').test(text));
   return wide ? [...new Set([...compromised.slice(0, 2), wide])] : [];
 }
 
 /** Ransomware or a wiper against several organizations or critical infrastructure. */
 function findDestructiveAttack({ lead }: ReportView): Statement[] {
   const title = lead.find(({ isTitle }) => isTitle);
-  const isSectorStated = title !== undefined && criticalInfrastructureWords.test(title.text);
+  const isSectorStated = title !== undefined && cue('criticalInfrastructure').test(title.text);
   const ransomed = lead.filter(
     (one) =>
-      statesCue(one, cues.ransomwareCues) &&
+      statesCue(one, 'ransomware') &&
       isActivity(one) &&
-      (isSectorStated || hasManyTargets(one) || attackWaves.test(one.text)),
+      (isSectorStated || hasManyTargets(one) || cue('attackWaves').test(one.text)),
   );
   if (ransomed.length > 0) return ransomed;
-  const isRansomwareTitle = title !== undefined && statesCue(title, cues.ransomwareCues);
+  const isRansomwareTitle = title !== undefined && statesCue(title, 'ransomware');
   const infrastructure = lead.filter(
-    (one) => isRansomwareTitle && isActivity(one) && criticalInfrastructureWords.test(one.text),
+    (one) => isRansomwareTitle && isActivity(one) && cue('criticalInfrastructure').test(one.text),
   );
   if (infrastructure.length > 0) return [title!, ...infrastructure];
-  const wiped = lead.filter((one) => statesCue(one, cues.wiperCues));
+  const wiped = lead.filter((one) => statesCue(one, 'wiper'));
   if (wiped.length < 2 && !wiped[0]?.isTitle) return [];
   const harmed = lead.filter(
-    (one) => isActivity(one) && (hasManyTargets(one) || organizations.test(one.text) || vitalSectors.test(one.text)),
+    (one) =>
+      isActivity(one) &&
+      (hasManyTargets(one) || cue('organizations').test(one.text) || cue('vitalSectors').test(one.text)),
   );
   return harmed.length > 0 ? [...new Set([wiped[0]!, ...harmed])] : [];
 }
@@ -234,16 +227,16 @@ function findExploitedService(view: ReportView): Statement[] {
   const { lead, names, isUnexploited } = view;
   if (isUnexploited) return [];
   const exploitations = new Set(
-    lead.slice(0, subjectStatements).filter((one) => isExploitation(one) && !cues.claimCues.test(one.text)),
+    lead.slice(0, subjectStatements).filter((one) => isExploitation(one) && !cue('claim').test(one.text)),
   );
   const check = (one: Statement): boolean => exploitations.has(one);
   const isOpening = lead.slice(0, openingStatements).some(check);
-  const exploited = findNear(lead, check, ({ text }) => cues.facingCues.test(text));
+  const exploited = findNear(lead, check, ({ text }) => cue('facing').test(text));
   if (exploited.length === 0) return [];
   // Later exploitation in a text about a new vulnerability is background, unless a known actor is behind it.
   const isBackground = !isOpening && disclosesVulnerability(view);
   const isByOrAgainst = (one: Statement): boolean =>
-    isBackground ? mentionsActor(one, names) || cues.actorCues.test(one.text) : mentionsAttackerOrVictims(one, names);
+    isBackground ? mentionsActor(one, names) || cue('actor').test(one.text) : mentionsAttackerOrVictims(one, names);
   // If the exploitation is the subject, attackers and victims anywhere in the lead are its own.
   const by = isOpening ? lead.filter(isByOrAgainst).slice(0, 1) : findNear(lead, check, isByOrAgainst);
   return by.length > 0 ? [...new Set([...exploited, ...by])] : [];
@@ -251,8 +244,8 @@ function findExploitedService(view: ReportView): Statement[] {
 
 /** Ransomware or a wiper in use, not only a sample of it. */
 function findRansomwareOperation({ lead }: ReportView): Statement[] {
-  const about = lead.filter((one) => statesCue(one, cues.ransomwareCues) || statesCue(one, cues.wiperCues));
-  const isOperation = about.some((one) => hasTarget(one) || cues.operationCues.test(one.text));
+  const about = lead.filter((one) => statesCue(one, 'ransomware') || statesCue(one, 'wiper'));
+  const isOperation = about.some((one) => hasTarget(one) || cue('operation').test(one.text));
   if (!isOperation || !isSubject(about, lead)) return [];
   const active = about.filter(isActivity);
   return active.length > 0 ? active : findNear(lead, (one) => about.includes(one), isActivity);
@@ -262,14 +255,14 @@ function findRansomwareOperation({ lead }: ReportView): Statement[] {
 function findMalwareAnalysis({ lead, names }: ReportView): Statement[] {
   const malware = names.filter(({ kind }) => kind === 'malware');
   const stated = lead.filter(
-    (one) => !one.isTitle && isActivity(one) && (statesCue(one, cues.malwareCues) || mentionsName(one, malware)),
+    (one) => !one.isTitle && isActivity(one) && (statesCue(one, 'malware') || mentionsName(one, malware)),
   );
   if (stated.length > 0) return stated;
   const title = lead.find(({ isTitle }) => isTitle);
   const isAbout =
     title !== undefined &&
-    (statesCue(title, cues.malwareCues) ||
+    (statesCue(title, 'malware') ||
       names.some(({ kind, printed }) => kind === 'malware' && printed.some((form) => title.text.includes(form))));
   if (!isAbout) return [];
-  return lead.filter((one) => !one.isTitle && (isActivity(one) || cues.behaviorCues.test(one.text)));
+  return lead.filter((one) => !one.isTitle && (isActivity(one) || cue('behavior').test(one.text)));
 }

@@ -1,16 +1,7 @@
 import type { Sentence } from '../text/sentence-spans.ts';
 import type { Span } from '../text/stored-text.ts';
-import { translateCues } from '../languages/translate-cues.ts';
-import {
-  advice,
-  adviceAudience,
-  attackerCues,
-  circumstances,
-  generality,
-  hypothesis,
-  malwareCues,
-  negation,
-} from './severity-cues.ts';
+import { translateCues } from '../lexicon/translate-cues.ts';
+import { cue, type CueId } from '../lexicon/lexicon.ts';
 
 /** A sentence of a report, with its cues in English. The first one is the title, which has no span if the text does not repeat it. */
 export type Statement = {
@@ -74,14 +65,14 @@ function toStatement({
 }: Pick<Statement, 'text' | 'span' | 'isTitle' | 'isTranslated'> & { year: number }): Statement {
   const { text: full } = statement;
   const clauses = full.split(clauseBoundary);
-  const asserted = clauses.filter((clause) => !negation.test(clause) && !generality.test(clause));
+  const asserted = clauses.filter((clause) => !cue('negation').test(clause) && !cue('generality').test(clause));
   const stated = asserted.length === 0 || asserted.length === clauses.length ? full : asserted.join(', ');
-  const text = stated.replaceAll(adviceAudience, ' ').replaceAll(circumstances, ' ');
+  const text = withoutAsides(stated);
   return {
     ...statement,
     text,
     full,
-    isAsserted: asserted.length > 0 && !advice.test(full) && !/\?["”’)]?$/.test(full),
+    isAsserted: asserted.length > 0 && !cue('advice').test(full) && !/\?["”’)]?$/.test(full),
     isOld: isOldEvent(full, year),
   };
 }
@@ -92,13 +83,35 @@ const clauseBoundary = /;\s|,? (?:but|although|though|however|whereas)\b,?|, (?:
 const modalReach = 10;
 const modalAfter = /^ (?:can|could|may|might|would)\b/i;
 
+/** Those to whom advice is addressed, who are neither targets nor victims: `urged agencies to patch`, `companies should check`. */
+const addressed =
+  /(?<=\b(?:urg|advis|call|encourag|recommend|order|instruct|direct)(?:e?s|ed|ing|e)? (?:(?:for|on) )?)[^,.;:!?\n]{1,60}?(?= to \p{Ll})|[^,.;:!?\n]{1,80}(?= (?:should|must|need to|ought to|(?:are|is) (?:\p{Ll}+ly )?(?:urged|advised|encouraged|recommended|asked))\b)/gu;
+
+/** Removes those to whom advice is addressed, and circumstances that are no event: `amid a surge in ransomware attacks`. */
+function withoutAsides(text: string): string {
+  const own = text.replaceAll(addressed, (part) => (cue('audience').test(part) ? ' ' : part));
+  const circumstance = cue('circumstances').exec(own);
+  if (!circumstance) return own;
+  const { index } = circumstance;
+  return own.slice(0, index) + own.slice(index).replace(/^[^,.;!?\n]*/, ' ');
+}
+
+const cueTriesMax = 4;
+
 /** Finds a cue in a sentence, unless the words before it, or a modal right after it, make it a mere possibility. */
-export function statesCue({ text }: Statement, cue: RegExp): boolean {
-  const match = cue.exec(text);
-  if (!match) return false;
-  const before = text.slice(Math.max(0, match.index - hypothesisReach), match.index);
-  const after = text.slice(match.index + match[0].length, match.index + match[0].length + modalReach);
-  return !hypothesis.test(before) && !hypothesis.test(match[0]) && !modalAfter.test(after);
+export function statesCue({ text }: Statement, id: CueId): boolean {
+  let start = 0;
+  for (let tries = 0; tries < cueTriesMax; tries += 1) {
+    const match = cue(id).exec(start === 0 ? text : text.slice(start));
+    if (!match) return false;
+    const at = start + match.index;
+    const end = at + match[0].length;
+    const before = text.slice(Math.max(0, at - hypothesisReach), at);
+    const isPossible = cue('hypothesis').test(before) || cue('hypothesis').test(match[0]);
+    if (!isPossible && !modalAfter.test(text.slice(end, end + modalReach))) return true;
+    start = end;
+  }
+  return false;
 }
 
 /** The year of the publication or, if it is unknown, the last year that the text mentions. */
@@ -111,10 +124,7 @@ function publicationYear(text: string, publishTime: string | undefined): number 
 const listYears = (text: string): number[] =>
   [...text.matchAll(/(?<![\d-])(?:19[89]|20[0-4])\d(?![\d-]*\d{4})\b/g)].map((match) => Number(match[0]));
 
-const yearsAgo = /\b(?:three|four|five|six|seven|eight|nine|ten|fifteen|twenty|[3-9]|[12]\d) years (?:ago|on)\b/i;
 const anniversary = /\banniversar(?:y|ies)\b/i;
-const retrospectiveTitle = /\b(?:\p{L}+|\d{1,2}) years (?:later|on|after|ago)\b|\blook(?:ing|s)? back\b/iu;
-const present = /\b(?:still|today|now|this (?:week|month|year))\b/i;
 const recentYears = 1;
 const openingStatements = 3;
 
@@ -126,19 +136,16 @@ function markRetrospect(statements: Statement[], year: number): Statement[] {
   const isRecent = ({ text }: Statement): boolean => listYears(text).some((other) => other >= year - recentYears);
   const opening = statements.slice(0, openingStatements);
   const isRetrospect =
-    opening.some(({ text, isTitle }) => anniversary.test(text) || (isTitle && retrospectiveTitle.test(text))) ||
-    (opening.some(({ isOld, text }) => isOld && (attackerCues.test(text) || malwareCues.test(text))) &&
+    opening.some(({ text, isTitle }) => anniversary.test(text) || (isTitle && cue('retrospectiveTitle').test(text))) ||
+    (opening.some(({ isOld, text }) => isOld && (cue('attacker').test(text) || cue('malware').test(text))) &&
       !statements.some(isRecent));
   if (!isRetrospect) return statements;
-  return statements.map((one) => (isRecent(one) || present.test(one.text) ? one : { ...one, isOld: true }));
+  return statements.map((one) => (isRecent(one) || cue('present').test(one.text) ? one : { ...one, isOld: true }));
 }
 
 /** Returns whether the last year in a sentence is more than two years before the publication. `since 2019` is not an end. */
 function isOldEvent(text: string, year: number): boolean {
   const years = listYears(text.replaceAll(/\bCVE-\d{4}-\d+/gi, ' '));
-  const isLongAgo = years.length > 0 ? Math.max(...years) < year - 2 : yearsAgo.test(text);
-  if (!isLongAgo) return false;
-  return !/\b(?:starting (?:in|from)|beginning in|began|(?:since|from|as early as|dating back to|dates? back to)(?: \w+){0,2} (?:19|20)\d\d|until|still|continues?|ongoing|active|(?:has|have) been \w+ing|first (?:seen|observed|discovered|appeared|identified|reported|detected|emerged|surfaced|spotted))\b/i.test(
-    text,
-  );
+  const isLongAgo = years.length > 0 ? Math.max(...years) < year - 2 : cue('yearsAgo').test(text);
+  return isLongAgo && !cue('continuing').test(text);
 }

@@ -5,6 +5,16 @@ import { findSentences } from '../text/sentence-spans.ts';
 const read = (text: string): Record<string, string> =>
   Object.fromEntries(extractTechniques(text).map(({ technique, by }) => [technique.id, by]));
 
+/** Reads a sentence of a report on attackers. */
+const readReported = (text: string): Record<string, string> => read(`The attackers came on Monday.\n${text}`);
+
+test('reads no techniques in what an administrator does', () => {
+  const text =
+    'Every night a scheduled task starts a PowerShell script on our file server. It stops the database services with PsExec, deletes old shadow copies with vssadmin and copies the archives with rclone to cloud storage.';
+  expect(read(text)).toEqual({});
+  expect(readReported(text)).not.toEqual({});
+});
+
 test('assigns a high confidence to an id and returns its sentence', () => {
   const text = 'It began with mail. The victim opened an attachment [T1566.001]. Then it slept.';
   const [found] = extractTechniques(text);
@@ -34,7 +44,7 @@ test('recognizes a paraphrased technique', () => {
     ],
   ).toBe('sentence');
   expect(
-    read(
+    readReported(
       'It copies itself to the Run registry key HKCU\\Software\\Microsoft\\Windows\\CurrentVersion\\Run to start at logon.',
     )['T1547.001'],
   ).toBe('sentence');
@@ -97,7 +107,7 @@ test.each([
   ['The actors exploited two flaws in a virtualization product to gain initial access.', 'T1190'],
   ['The malware checks the keyboard layout and stops on some computers.', 'T1614.001'],
 ])('states plainly: %s', (text, id) => {
-  expect(read(text)[id]).toMatch(/statement|sentence/);
+  expect(readReported(text)[id]).toMatch(/statement|sentence/);
 });
 
 test.each([
@@ -236,7 +246,7 @@ test.each([
   ['The archive leaves the network in small chunks.', 'T1030'],
   ['The gang threatened to leak the stolen documents.', 'T1657'],
 ])('states a parent technique plainly: %s', (sentence, parent) => {
-  expect(Object.keys(read(sentence)).some((id) => id.startsWith(parent))).toBe(true);
+  expect(Object.keys(readReported(sentence)).some((id) => id.startsWith(parent))).toBe(true);
 });
 
 test.each([

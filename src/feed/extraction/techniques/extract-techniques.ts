@@ -1,11 +1,12 @@
 import { findTechnique, type Technique } from '../../reference-data/attack.ts';
 import type { Span } from '../text/stored-text.ts';
+import { isReportLanguage } from '../lexicon/languages.ts';
+import { cue, type CueId } from '../lexicon/lexicon.ts';
 import { hashFeatures, splitWords } from './sentence-features.ts';
 import { findTechniqueIds, findTechniqueNames } from './technique-mentions.ts';
 import { adviceSentencesMax, isAdviceTitle, isTitleLine } from './advice-sections.ts';
 import { isDefensive, isGeneral, isUnobserved } from './sentence-kinds.ts';
 import { findStatedTechniques } from './technique-statements.ts';
-import { appInstallation, storedFiles } from './statement-words.ts';
 import { scoreTechniques, getShippedModel, type TechniqueModel } from './technique-model.ts';
 import { findSentences, type Sentence } from '../text/sentence-spans.ts';
 
@@ -47,7 +48,10 @@ export function extractTechniques(
     const known = found.get(candidate.technique.id);
     if (!known || candidate.confidence > known.confidence) found.set(candidate.technique.id, candidate);
   };
-  const { best, stated } = readSentences(sentences, model, language);
+  // What administrators do is no technique of attackers.
+  const isHostile =
+    isReportLanguage(language) || sentences.some((one) => cue('hostile').test(one.text) && !isDefensive(one.text));
+  const { best, stated } = readSentences(isHostile ? sentences : [], model, language);
   for (const [label, { margin, threshold, span }] of best) {
     const technique = findTechnique(label);
     if (technique) add({ technique, confidence: toConfidence(margin - threshold), by: 'sentence', sentence: span });
@@ -151,16 +155,15 @@ function isListRow(line: string): boolean {
   return words < proseWordsMin;
 }
 
-/** Code that is added to packages or pages, which looks like injection into a process. */
-const tampering =
-  /\binject\w*\W[^.!?]{0,40}\b(?:packages?|web ?sites?|web ?pages?|pages|stores?|html|updates?|sql|repositor(?:y|ies))\b/i;
-/** Files that victims decrypt, which looks like malware that decrypts its code. */
-const recovery = /\b(?:ransom|decryptors?|decryption (?:tools?|keys?)|for free|victims? decrypt)\b/i;
+/** Techniques with the words of sentences that only look like them: code that is added to packages, files that victims decrypt. */
+const lookalikes: [label: string, id: CueId][] = [
+  ['T1574.001', 'appInstallation'],
+  ['T1105', 'storedFiles'],
+  ['T1140', 'recovery'],
+  ['T1055', 'tampering'],
+];
 const isOther = (label: string, sentence: string): boolean =>
-  (label === 'T1574.001' && appInstallation.test(sentence)) ||
-  (label === 'T1105' && storedFiles.test(sentence)) ||
-  (label === 'T1140' && recovery.test(sentence)) ||
-  (label.startsWith('T1055') && tampering.test(sentence));
+  lookalikes.some(([technique, id]) => label.startsWith(technique) && cue(id).test(sentence));
 
 /** Scripts of languages that the classifier has not learned. */
 const otherScript = /[\u0370-\u052F\u0590-\u06FF\u0E00-\u0E7F\u3040-\u30FF\u4E00-\u9FFF\uAC00-\uD7AF]/;

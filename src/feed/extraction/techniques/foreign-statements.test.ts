@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { extractTechniques } from './extract-techniques.ts';
-import type { ReportLanguageCode } from '../languages/report-languages.ts';
-import { findForeignStatements } from './foreign-statements.ts';
+import type { ReportLanguageCode } from '../lexicon/languages.ts';
+import { findForeignStatements } from './technique-statements.ts';
 
 const find = (sentence: string, language: ReportLanguageCode): string[] =>
   findForeignStatements(sentence, language, new Map()).toSorted();

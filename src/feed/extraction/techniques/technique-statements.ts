@@ -1,50 +1,11 @@
-import { exploitationCues, facingCues } from '../severity/severity-cues.ts';
-import { discoveryStatements } from './discovery-statements.ts';
-import { earlyStatements } from './early-statements.ts';
-import { evasionStatements } from './evasion-statements.ts';
-import { lateStatements } from './late-statements.ts';
-import { isReportLanguage } from '../languages/report-languages.ts';
-import { clientPrograms, findForeignStatements, isForeignAdvice } from './foreign-statements.ts';
-import { splitWords } from './sentence-features.ts';
+import { isReportLanguage, reportLanguages, type ReportLanguageCode } from '../lexicon/languages.ts';
+import { cue, indexStatements, type Statement } from '../lexicon/lexicon.ts';
+import { compilePhrases } from '../lexicon/phrases.ts';
 import { isDefensive, isDenied } from './sentence-kinds.ts';
-import type { StatementRow } from './statement-words.ts';
-
-/** `find` returns the words that state the technique, if any. */
-type StatementRule = {
-  technique: string;
-  find: (sentence: string, previous: string) => { index: number; length: number } | undefined;
-};
-
-/** Exploitation of a system that the sentence itself calls exposed, without a word for its flaw. */
-const exploitsExposed =
-  /\bexploit(?:s|ed|ing|ation of)?\b[^.!?]{0,50}\b(?:(?:public|internet)[- ](?:facing|exposed)|exposed to the internet)\b/i;
-/** Exploitation of a flaw as the way in. */
-const exploitsForEntry =
-  /\bexploit(?:s|ed|ing|ation of)?\b[^.!?]{0,60}\b(?:vulnerabilit\w+|flaws?|cve-\d{4}-\d+)\b[^.!?]{0,80}\b(?:gain(?:ed|ing|s)?|obtain(?:ed|ing|s)?|for) initial access\b/i;
-/** Exploitation of an injection flaw in a server. */
-const exploitsInjection =
-  /\b(?:leverag|exploit|abus)(?:es|ed|ing)\b[^.!?]{0,60}\binjection (?:vulnerabilit\w+|flaws?|bugs?)\b[^.!?]{0,80}\b(?:servers?|appliances?|gateways?|web ?sites?|portals?|web applications?)\b/i;
-const publicFacing: StatementRule = {
-  technique: 'T1190',
-  find: (sentence, previous) => {
-    const exposed =
-      match(exploitsExposed, sentence) ??
-      match(exploitsInjection, sentence) ??
-      (clientPrograms.test(sentence) ? undefined : match(exploitsForEntry, sentence));
-    if (exposed) return exposed;
-    for (const cue of exploitationCues) {
-      const exploited = match(cue, sentence);
-      if (exploited) return facingCues.test(sentence) || facingCues.test(previous) ? exploited : undefined;
-    }
-    return undefined;
-  },
-};
-const exploitWords =
-  'exploit exploits exploited exploiting exploitation weaponized abused abusing leverages leveraged leveraging vulnerability';
-
-const rulesByWord = indexRules();
 
 type StatementInput = { sentence: string; words: string[]; previous: string; language?: string | undefined };
+
+let index: Map<string, Statement[]> | undefined;
 
 /**
  * Returns the techniques that a sentence states plainly. `words` are the words of the sentence, `previous` is the sentence before it,
@@ -54,7 +15,7 @@ export function findStatedTechniques(input: StatementInput, known: ReadonlyMap<s
   const { sentence, language } = input;
   const found = findEnglishStatements(input, known);
   if (!isReportLanguage(language)) return found;
-  const stated = found.length > 0 && isForeignAdvice(sentence, language) ? [] : found;
+  const stated = found.length > 0 && lexiconOf(language).advice.test(sentence) ? [] : found;
   return [...new Set([...stated, ...findForeignStatements(sentence, language, known)])];
 }
 
@@ -62,45 +23,77 @@ function findEnglishStatements(
   { sentence, words, previous }: StatementInput,
   known: ReadonlyMap<string, unknown>,
 ): string[] {
-  let found: string[] | undefined;
-  let candidates: Set<StatementRule> | undefined;
+  const found = new Set<string>();
+  const seen = new Set<Statement>();
+  index ??= indexStatements();
   for (const word of words)
-    for (const rule of rulesByWord.get(word) ?? []) {
-      if (known.has(rule.technique) || candidates?.has(rule)) continue;
-      candidates ??= new Set();
-      candidates.add(rule);
-      const statement = rule.find(sentence, previous);
-      if (!statement || isDenied(sentence, statement)) continue;
-      if (!found && isDefensive(sentence)) return [];
-      found ??= [];
-      found.push(rule.technique);
-    }
-  return found ?? [];
+    for (const anchor of word.length > 3 ? [word.slice(0, 3), word.slice(0, 4)] : [word])
+      for (const statement of index.get(anchor) ?? []) {
+        if (seen.has(statement) || known.has(statement.means) || found.has(statement.means)) continue;
+        seen.add(statement);
+        const { pattern, near, without } = statement;
+        const match = pattern.exec(sentence);
+        if (!match || (near && !near.test(sentence) && !near.test(previous)) || without?.test(sentence)) continue;
+        if (isDenied(sentence, { index: match.index, length: match[0].length })) continue;
+        if (found.size === 0 && isDefensive(sentence)) return [];
+        found.add(statement.means);
+      }
+  return [...found];
 }
 
-function match(pattern: RegExp, sentence: string): { index: number; length: number } | undefined {
-  const found = pattern.exec(sentence);
-  return found ? { index: found.index, length: found[0].length } : undefined;
+type CompiledLexicon = ReturnType<typeof compileLexicon>;
+
+const compiled = new Map<string, CompiledLexicon>();
+const [denialMaxChars, deniedMaxChars] = [40, 25];
+
+/**
+ * Returns the techniques that a sentence of a language other than English states plainly. Advice and denials state none. The techniques in
+ * `known` are not looked for.
+ */
+export function findForeignStatements(
+  sentence: string,
+  language: ReportLanguageCode,
+  known: ReadonlyMap<string, unknown>,
+): string[] {
+  const { statements, advice, ...cues } = lexiconOf(language);
+  const found = statements
+    .filter(({ means, pattern }) => !known.has(means) && isStated(pattern.exec(sentence), cues))
+    .map(({ means }) => means);
+  if (!cues.doubt.test(sentence) && isStated(cues.exploited.exec(sentence), cues)) {
+    if (cue('clientPrograms').test(sentence)) found.push('T1203');
+    else if (cue('facing').test(sentence) || cue('facingAbroad').test(sentence)) found.push('T1190');
+  }
+  return found.length > 0 && advice.test(sentence) ? [] : found;
 }
 
-function indexRules(): Map<string, StatementRule[]> {
-  const index = new Map<string, StatementRule[]>();
-  const add = (rule: StatementRule, triggers: string): void => {
-    const words = new Set(triggers.split(' ').flatMap((trigger) => splitWords(trigger)[0] ?? []));
-    for (const word of words) index.set(word, [...(index.get(word) ?? []), rule]);
-  };
-  const rows = [...earlyStatements, ...evasionStatements, ...discoveryStatements, ...lateStatements];
-  for (const row of rows) add(createRule(row), row[1]);
-  add(publicFacing, exploitWords);
-  return index;
+/** Returns whether no words before or after a match deny it. */
+function isStated(
+  match: RegExpExecArray | null,
+  { denial, denied }: Pick<CompiledLexicon, 'denial' | 'denied'>,
+): boolean {
+  if (!match) return false;
+  const { input, index: start } = match;
+  const end = start + match[0].length;
+  const clauses = input.slice(Math.max(0, start - denialMaxChars), start).split(/[,;:，。、]/);
+  return !denial?.test(clauses.at(-1)!) && !denied?.test(input.slice(end, end + deniedMaxChars).split(/[。.,、]/)[0]!);
 }
 
-function createRule([technique, , pattern, { context, exception } = {}]: StatementRow): StatementRule {
+function lexiconOf(language: ReportLanguageCode): CompiledLexicon {
+  let lexicon = compiled.get(language);
+  if (!lexicon) compiled.set(language, (lexicon = compileLexicon(language)));
+  return lexicon;
+}
+
+function compileLexicon(language: ReportLanguageCode) {
+  const { statements, cues, isUnspaced } = reportLanguages[language];
+  const compile = (phrases: string[]): RegExp =>
+    compilePhrases(phrases, { script: isUnspaced ? 'unspaced' : undefined });
   return {
-    technique,
-    find: (sentence, previous) =>
-      (context && !context.test(sentence) && !context.test(previous)) || exception?.test(sentence)
-        ? undefined
-        : match(pattern, sentence),
+    statements: statements.map(({ means, phrases }) => ({ means, pattern: compile(phrases) })),
+    exploited: compile(cues.exploited),
+    doubt: compile(cues.doubt),
+    advice: compile(cues.advice),
+    denial: cues.denial && compile(cues.denial),
+    denied: cues.denied && compile(cues.denied),
   };
 }

@@ -1,4 +1,4 @@
-import { reportLanguages } from '../../languages/report-languages.ts';
+import { reportLanguages } from '../../lexicon/languages.ts';
 
 // Dates in languages without spaces are numbers.
 const languages = ['en', 'cs', 'tr'].concat(

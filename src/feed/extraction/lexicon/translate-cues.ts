@@ -1,19 +1,20 @@
-import { isReportLanguage, reportLanguages } from './report-languages.ts';
+import { compilePhrases } from './phrases.ts';
+import { isReportLanguage, reportLanguages } from './languages.ts';
 
 type Glossary = { pattern: RegExp; phrases: string[]; regions: RegExp; regionNames: Map<string, string> };
 
 const glossaries = new Map<string, Glossary>();
 
 /**
- * Replaces the terms for attacks, attackers, victims and doubt of another language by the English words that the rules know. Names, numbers and
+ * Replaces the terms for attacks, attackers, victims and doubt of another language by the English words that the lexicon knows. Names, numbers and
  * all other words stay. Returns the text unchanged for English, an unknown language, or one without terms.
  */
 export function translateCues(text: string, language: string | undefined): string {
-  const { severityTerms, isUnspaced = false } = isReportLanguage(language) ? reportLanguages[language] : {};
-  if (language === undefined || severityTerms === undefined) return text;
+  const { words, isUnspaced = false } = isReportLanguage(language) ? reportLanguages[language] : {};
+  if (language === undefined || !words?.length) return text;
   let glossary = glossaries.get(language);
   if (!glossary) {
-    glossary = { ...compileTerms(severityTerms, isUnspaced), ...compileRegions(language, isUnspaced) };
+    glossary = { ...compileWords(words, isUnspaced), ...compileRegions(language, isUnspaced) };
     glossaries.set(language, glossary);
   }
   const { pattern, phrases, regions, regionNames } = glossary;
@@ -42,12 +43,12 @@ function compileRegions(language: string, isUnspaced: boolean): Pick<Glossary, '
   return { regions: new RegExp(source, 'giu'), regionNames };
 }
 
-function compileTerms(lines: string, isUnspaced: boolean): Pick<Glossary, 'pattern' | 'phrases'> {
-  const rows = lines
-    .trim()
-    .split('\n')
-    .map((line) => line.trim().split(' = ') as [string, string]);
-  const groups = rows.map(([, terms]) => `(${terms.replaceAll('~', '\\p{L}*')})`).join('|');
-  const source = isUnspaced ? groups : `(?<!\\p{L})(?:${groups})(?!\\p{L})`;
-  return { pattern: new RegExp(source, 'giu'), phrases: rows.map(([phrase]) => phrase) };
+function compileWords(
+  rows: { means: string; phrases: string[] }[],
+  isUnspaced: boolean,
+): Pick<Glossary, 'pattern' | 'phrases'> {
+  const groups = rows.map(
+    ({ phrases }) => `(${compilePhrases(phrases, { script: isUnspaced ? 'unspaced' : undefined }).source})`,
+  );
+  return { pattern: new RegExp(groups.join('|'), 'giu'), phrases: rows.map(({ means }) => means) };
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { extractItem } from '../extract-item.ts';
-import type { ReportLanguageCode } from './report-languages.ts';
+import type { ReportLanguageCode } from './languages.ts';
 
 type Report = { text: string; severity: string; names: string[]; techniques: string[] };
 

@@ -1,0 +1,69 @@
+import names from './english/names.json' with { type: 'json' };
+import severity from './english/severity.json' with { type: 'json' };
+import techniques from './english/techniques.json' with { type: 'json' };
+import { compilePhrases, listAnchors } from './phrases.ts';
+
+/*
+ * The English lexicon. A cue is a list of phrases (`phrases.ts`) with a name. A statement says what its phrases mean. Both are data files, which
+ * code only combines.
+ */
+
+/** Phrases of a cue, or those in which upper and lower case differ. */
+type CuePhrases = string[] | { exact: boolean; phrases: string[] };
+
+const cues = { ...names.cues, ...severity.cues, ...techniques.cues };
+
+export type CueId = keyof typeof cues;
+
+const phrasesById = new Map<string, CuePhrases>(Object.entries(cues));
+
+function resolve(id: string): string[] {
+  const found = phrasesById.get(id);
+  if (!found) throw new Error(`The lexicon has no cue "${id}".`);
+  return Array.isArray(found) ? found : found.phrases;
+}
+
+const isExact = (id: string): boolean => !Array.isArray(phrasesById.get(id) ?? []);
+
+const compiled = new Map<CueId, RegExp>();
+
+/** Returns the pattern of a cue. Compiled once per process. */
+export function cue(id: CueId): RegExp {
+  let pattern = compiled.get(id);
+  if (!pattern)
+    compiled.set(id, (pattern = compilePhrases(resolve(id), { resolve, isExact: isExact(id), script: 'english' })));
+  return pattern;
+}
+
+/** Phrases that mean something if a phrase of `near` occurs in the sentence or the one before it, and none of `without` in the sentence. */
+type StatementRow = { means: string; phrases: string[]; exact?: boolean; near?: string[]; without?: string[] };
+
+export type Statement = { means: string; pattern: RegExp; near: RegExp | undefined; without: RegExp | undefined };
+
+const single = /^<(\w+)>$/;
+
+/** Compiles a list of phrases. A single reference to a cue differs in case as the cue does. */
+function compile(phrases: string[], exact = false): RegExp {
+  const id = phrases.length === 1 ? single.exec(phrases[0]!)?.[1] : undefined;
+  return compilePhrases(phrases, { resolve, isExact: exact || (id !== undefined && isExact(id)), script: 'english' });
+}
+
+const refuse = (phrase: string): never => {
+  throw new Error(`The phrase "${phrase}" needs a word of three letters that must occur.`);
+};
+
+/** Returns the statements of techniques by the beginnings of words of which one must occur in a sentence that makes the statement. */
+export function indexStatements(): Map<string, Statement[]> {
+  const index = new Map<string, Statement[]>();
+  for (const row of techniques.statements as StatementRow[]) {
+    const statement = {
+      means: row.means,
+      pattern: compile(row.phrases, row.exact),
+      near: row.near && compile(row.near),
+      without: row.without && compile(row.without),
+    };
+    const anchors = new Set(row.phrases.flatMap((phrase) => listAnchors(phrase, resolve) ?? refuse(phrase)));
+    for (const anchor of anchors) index.set(anchor, [...(index.get(anchor) ?? []), statement]);
+  }
+  return index;
+}
