@@ -1,4 +1,3 @@
-import { cue } from '../lexicon/lexicon.ts';
 import { nameKey, needsCue } from '../../reference-data/name-forms.ts';
 import type { Span } from '../text/stored-text.ts';
 import { addName, mergeVariants, type ExtractedName } from './extracted-name.ts';
@@ -19,7 +18,15 @@ import { joinKeys, splitGluedWords, splitWords, type Word } from './name-words.t
 import { isGenericName } from './generic-names.ts';
 import { headChars, mayBeginName } from './dictionary/name-heads.ts';
 import { distinctEntities } from './dictionary/resolve-name.ts';
-import { guessKind, isBesideCue, isInLongerName, isUsedTool, isListedTool, isSlashList } from './name-cues.ts';
+import {
+  guessKind,
+  isBesideCue,
+  isInLongerName,
+  isOfOrganization,
+  isUsedTool,
+  isListedTool,
+  isSlashList,
+} from './name-cues.ts';
 import {
   getShippedNames,
   type NameDictionary,
@@ -230,15 +237,6 @@ function isNameUse(text: string, { start, end }: Span, printed: string, entry: D
   return (
     entry.printed === entry.printed.toLowerCase() && printed.length >= 4 && (isQuoted || text.startsWith('.exe', end))
   );
-}
-
-const organizationReach = 30;
-
-/** Returns whether words before the end of a name begin the name of a shop or club: `the Turla cycling club`. */
-function isOfOrganization(text: string, end: number): boolean {
-  const after = text.slice(end, end + organizationReach);
-  const noun = cue('organizationNouns').exec(after);
-  return noun !== null && /^ (?:[\p{L}-]+ )?$/u.test(after.slice(0, noun.index));
 }
 
 type ActorLookup = (entry: DictionaryEntry) => NamedEntity[];

@@ -1,3 +1,4 @@
+import { cue } from '../lexicon/lexicon.ts';
 import type { Span } from '../text/stored-text.ts';
 import { isGenericName } from './generic-names.ts';
 import type { NameKind } from './dictionary/name-dictionary.ts';
@@ -198,3 +199,12 @@ const platformOfDetection =
 export const isSlashList = (text: string, start: number): boolean =>
   /(?:^|[\s(“"'[])\p{Lu}[\w-]{2,30}\/$/u.test(text.slice(Math.max(0, start - 36), start)) &&
   !platformOfDetection.test(text.slice(Math.max(0, start - 12), start));
+
+const organizationReach = 30;
+
+/** Returns whether words before the end of a name begin the name of a shop or club: `the Turla cycling club`. */
+export function isOfOrganization(text: string, end: number): boolean {
+  const after = text.slice(end, end + organizationReach);
+  const noun = cue('organizationNouns').exec(after);
+  return noun !== null && /^ (?:[\p{L}-]+ )?$/u.test(after.slice(0, noun.index));
+}
