@@ -17,11 +17,11 @@ import { newDataDir } from '../support/harness.ts';
 import { listProcesses, root, until, type ProcessRow } from '../support/program.ts';
 
 /*
- * Two machines, each with two processes and a data directory of its own, share one database and one bucket. 100 detections run over 12 hourly
+ * Two machines, each with two processes and a data directory of its own, share one database and one bucket. 100 detections run over 8 hourly
  * slots while processes are killed with kill -9: single ones at random moments, and all at once while runs are in progress. Slot time advances
  * whether or not the runs keep up.
  */
-const slots = 12;
+const slots = 8;
 const perOrg = 50;
 const machines = [newDataDir(), newDataDir()];
 const processes = 2 * machines.length;
@@ -39,7 +39,7 @@ type Event = { id: string; timestamp: string; user: string; action: string; rule
 
 /** Every fourth detection looks for a value that is new to its user, the others for any row. */
 const isFirstOccurrence = (rule: number): boolean => rule % 4 === 0;
-const learned = 8;
+const learned = 5;
 
 /** Returns the events of an hour: noise, values that the first-occurrence detections already know, and planted events. */
 function eventsOf(n: number): { events: Event[]; planted: Event[] } {
