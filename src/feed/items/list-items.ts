@@ -8,8 +8,7 @@ import { highlightItems } from './highlight-items.ts';
 import { hasFilters } from './list-query/filters.sql.ts';
 import { readItemsQuery, type ItemsQuery, type ItemsRequest } from './items-query.ts';
 import { overrideDocuments } from './override-documents.ts';
-import { correctSearch, type CountPublicWords } from './search/correct-search.ts';
-import type { Search } from './search-terms/search-query.ts';
+import { listOtherSearches, type CountPublicWords, type OtherSearch } from './search/correct-search.ts';
 import { readSearchPage, type SearchPage } from './search/search.store.ts';
 import { readOrgState, type OrgState } from './snapshot/org-state.store.ts';
 import type { CachedPage, FeedPages } from './page-cache.ts';
@@ -41,15 +40,15 @@ export async function listItems(
       const source = { snapshot, orgState, request, now: new Date(dated.hour) };
       const found = await readPage(tx, deps, source);
       const mayBeMisspelled = found.total === 0 && !found.isFrequent;
-      const corrected = mayBeMisspelled ? await readCorrectedPage(tx, deps, source) : undefined;
-      const page = corrected?.page ?? found;
+      const other = mayBeMisspelled ? await readOtherPage(tx, deps, source) : undefined;
+      const page = other?.page ?? found;
       const docs = page.docs.map(({ doc, nextExpiryAt }) =>
         nextExpiryAt && nextExpiryAt.getTime() <= dated.hour ? updateDocumentExpiry(doc, dated.hour) : doc,
       );
       const items = await overrideDocuments(tx, docs, orgState);
-      const query = (corrected ?? request).search.fullText;
+      const query = (other ?? request).search.fullText;
       const highlights = request.isHighlighted && query ? await highlightItems(tx, docs, query) : undefined;
-      const rest = toResponseFields(request, { page, token, orgState, correction: corrected?.text, highlights });
+      const rest = toResponseFields(request, { page, token, orgState, other, highlights });
       return Buffer.from(`{"items":[${items.join(',')}],${JSON.stringify(rest).slice(1)}`);
     }),
   );
@@ -81,17 +80,18 @@ async function readPage(tx: Tx, { pageStarts: starts }: ListItemsDeps, source: P
   return { ...page, isEstimated: false };
 }
 
-type CorrectedPage = { page: SearchPage; search: Search; text: string };
+type OtherPage = OtherSearch & { page: SearchPage };
 
-/** Reads the page with the text corrected if no item matches the text as it is written. Returns undefined if no item matches then either. */
-async function readCorrectedPage(tx: Tx, deps: ListItemsDeps, source: PageSource): Promise<CorrectedPage | undefined> {
+/** Reads the page of the text corrected, or of a part of it, if no item matches the text as it is written. Returns undefined if no item matches then either. */
+async function readOtherPage(tx: Tx, deps: ListItemsDeps, source: PageSource): Promise<OtherPage | undefined> {
   const { snapshot, request, now } = source;
   const { countPublicWords } = deps;
   const written = { search: request.search, isUnmatched: isTextOnly(request) };
-  const corrected = await correctSearch(tx, written, { snapshot, countPublicWords, now });
-  if (!corrected) return undefined;
-  const page = await readPage(tx, deps, { ...source, request: { ...request, search: corrected.search } });
-  return page.total > 0 ? { page, ...corrected } : undefined;
+  for (const other of await listOtherSearches(tx, written, { snapshot, countPublicWords, now })) {
+    const page = await readPage(tx, deps, { ...source, request: { ...request, search: other.search } });
+    if (page.total > 0) return { ...other, page };
+  }
+  return undefined;
 }
 
 const exportLinks = {
@@ -100,18 +100,18 @@ const exportLinks = {
   rss: '/api/feed/export/rss',
 };
 
-/** `correction` is the text that was searched for in place of a misspelled one. */
+/** `other` is what was searched for in place of a text that no item matches. */
 type ResponseFacts = {
   page: SearchPage;
   token: string | undefined;
   orgState: OrgState;
-  correction: string | undefined;
+  other: OtherSearch | undefined;
   highlights: ItemHighlights | undefined;
 };
 
 function toResponseFields(
   request: ListRequest,
-  { page: { total, isEstimated }, token, orgState, correction, highlights }: ResponseFacts,
+  { page: { total, isEstimated }, token, orgState, other, highlights }: ResponseFacts,
 ): Omit<FeedList, 'items'> {
   return {
     total,
@@ -123,7 +123,7 @@ function toResponseFields(
       warnings: [
         ...platformWarnings(request),
         ...relevanceWarnings(request, orgState),
-        ...correctionWarnings(request, correction),
+        ...otherSearchWarnings(request, other),
       ],
       profile: orgState.profile,
     },
@@ -145,10 +145,11 @@ function platformWarnings({ platform, applied }: ListRequest): Warning[] {
   return [{ code: 'unknown_platform', message, param: 'platform' }];
 }
 
-function correctionWarnings({ applied }: ListRequest, correction: string | undefined): Warning[] {
-  if (correction === undefined) return [];
-  const message = `No item matches \`${applied['q']}\`. These items match \`${correction}\`.`;
-  return [{ code: 'corrected_search', message, param: 'q' }];
+function otherSearchWarnings({ applied }: ListRequest, other: OtherSearch | undefined): Warning[] {
+  if (other === undefined) return [];
+  const found =
+    other.code === 'corrected_search' ? `These items match \`${other.text}\`.` : 'These items match some of its words.';
+  return [{ code: other.code, message: `No item matches \`${applied['q']}\`. ${found}`, param: 'q' }];
 }
 
 function relevanceWarnings({ relevancyMode }: ListRequest, orgState: OrgState): Warning[] {

@@ -103,7 +103,8 @@ function readAlternatives(rest: string[]): Clause[] | undefined {
   return [...finished, ...current];
 }
 
-function withoutFillers(clause: Clause): Clause {
+/** Removes words that say nothing about an item, unless there are no others. */
+export function withoutFillers(clause: string[]): string[] {
   const kept = clause.filter((word) => !isFiller(word));
   return kept.some((word) => !word.startsWith('-')) ? kept : clause;
 }

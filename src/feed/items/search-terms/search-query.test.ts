@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest';
+import { listPartialTexts } from '../search/partial-search.ts';
+import { addVulnerabilityNames } from './vulnerability-terms.ts';
 import { addAbbreviations } from './search-query.ts';
 import { toQueryText } from './query-text.ts';
 
@@ -15,6 +17,27 @@ test.each([
   ['rce-tool xrce', 'rce-tool xrce'],
 ])('searches %s also in its other form', (text, expected) => {
   expect(toQueryText(addAbbreviations(text))).toBe(expected);
+});
+
+test.each([
+  ['log4shell', '"Log4Shell" or CVE-2021-44228'],
+  ['citrix bleed exploited', '"Citrix Bleed" exploited or CitrixBleed exploited or CVE-2023-4966 exploited'],
+  ['citrixbleed 2', '"Citrix Bleed 2" or CitrixBleed2 or CVE-2025-5777'],
+  ['cve-2021-44228', '"Log4Shell" or CVE-2021-44228'],
+  ['"log4shell"', '"log4shell"'],
+  ['shell', 'shell'],
+])('searches the vulnerability %s also by its other names', (text, expected) => {
+  expect(toQueryText(addVulnerabilityNames(text))).toBe(expected);
+});
+
+test.each([
+  ['supply chain npm', ['chain npm or supply npm or supply chain', 'supply or chain or npm']],
+  ['ransomware in a hospital', ['hospital or ransomware']],
+  ['ransomware', []],
+  ['ransomware -lockbit', []],
+  ['a.example ransomware', []],
+])('searches parts of %s', (text, expected) => {
+  expect(listPartialTexts(text)).toEqual(expected);
 });
 
 test('adds no more forms than a search may have alternatives', () => {

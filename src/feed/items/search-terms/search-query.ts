@@ -3,6 +3,7 @@ import { Instant } from '../../../platform/lib/schema-parts.ts';
 import { boundedString } from '../../../platform/lib/text/bounded-text.ts';
 import { findAttackName } from '../../reference-data/attack.ts';
 import { indicatorForms } from '../../model/values/indicator-forms.ts';
+import { addVulnerabilityNames } from './vulnerability-terms.ts';
 import { readTermFilters, termFields, type TermFilter } from './term-filters.ts';
 import { listSearchedRuns, toQueryText } from './query-text.ts';
 
@@ -11,7 +12,7 @@ export const searchFields = {
   q: boundedString({ max: 500 })
     .optional()
     .describe(
-      'Full-text search in title, summary and text. All words must match, in any grammatical form; words of at least four letters also match longer words that begin with them. Supports `"…"` for a phrase, `OR`, `-word` or `NOT word`, and parentheses; a phrase or an exclusion turns beginnings off. Common abbreviations such as `RCE` also match what they stand for, and the other way round. Any part of Chinese, Japanese, Korean or Thai text matches. Addresses may be defanged.',
+      'Full-text search in title, summary and text. All words must match, in any grammatical form; words of at least four letters also match longer words that begin with them. Supports `"…"` for a phrase, `OR`, `-word` or `NOT word`, and parentheses; a phrase or an exclusion turns beginnings off. Common abbreviations such as `RCE` also match what they stand for, and names of vulnerabilities such as `Log4Shell` their CVE ids, and the other way round. If no item matches all words, those that match all but one are returned, or any of them, with the warning `partial_search`. Any part of Chinese, Japanese, Korean or Thai text matches. Addresses may be defanged.',
     ),
   ...termFields,
   updatedSince: Instant.optional().describe('Items whose `lastUpdated` is this time or later.'),
@@ -75,7 +76,7 @@ export function readSearch(query: SearchQuery): Search {
 }
 
 const toFullTextQuery = (q: string): FullTextQuery => ({
-  text: toQueryText(addAbbreviations(addAttackNames(q))),
+  text: toQueryText(addAbbreviations(addAttackNames(addVulnerabilityNames(q)))),
   indicatorForms: /\s/.test(q) ? [] : indicatorForms(q),
   runs: listSearchedRuns(q),
 });

@@ -2,6 +2,7 @@ import type { Tx } from '../../../platform/db/db.ts';
 import { listRecentItems } from '../items.store.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import type { Search } from '../search-terms/search-query.ts';
+import { listPartialTexts } from './partial-search.ts';
 import { readSearchPage, textOnly } from './search.store.ts';
 import { editDistance } from '../../../platform/lib/text/nearest-names.ts';
 
@@ -15,31 +16,42 @@ export type CorrectionContext = { snapshot: Snapshot; countPublicWords: CountPub
 /** `isUnmatched`: it is already known that no item matches the text. */
 type WrittenSearch = { search: Search; isUnmatched: boolean };
 
+/** A search in place of one that no item matches. `code` is that of the warning, `text` what is searched for. */
+export type OtherSearch = { code: 'corrected_search' | 'partial_search'; text: string; search: Search };
+
 /**
- * Returns a search with its misspelled words corrected, or undefined if an item matches the text as written or there is nothing to correct.
- * Corrections are public names and words from the titles of the newest items that the organization sees, so that it never sees a word of
- * another organization.
+ * Lists what to search for if no item matches the text as written, best first: the text with its misspelled words corrected, then parts of the text. Returns
+ * nothing if an item matches the text itself. Corrections are public names and words from the titles of the newest items that the organization
+ * sees, so that it never sees a word of another organization.
  */
-export async function correctSearch(
+export async function listOtherSearches(
   tx: Tx,
   { search, isUnmatched }: WrittenSearch,
   { snapshot, countPublicWords, now }: CorrectionContext,
-): Promise<{ search: Search; text: string } | undefined> {
-  if (!search.fullText) return undefined;
+): Promise<OtherSearch[]> {
+  if (!search.fullText) return [];
   if (!isUnmatched) {
     const asWritten = textOnly({ filters: {}, search });
     const written = await readSearchPage(tx, snapshot, { ...asWritten, limit: 1, offset: 0, now });
-    if (written.total > 0) return undefined;
+    if (written.total > 0) return [];
   }
   const recent = await listRecentItems(tx, snapshot, { overridesSeq: undefined, limit: titlesMax });
   const known = countWords(
     recent.map(({ title }) => title),
     countPublicWords(),
   );
-  const text = correctText(search.fullText.text, known);
-  return text === undefined
-    ? undefined
-    : { text, search: { ...search, fullText: { text, indicatorForms: [], runs: [] } } };
+  const corrected = correctText(search.fullText.text, known);
+  const withText = (text: string): Search => ({ ...search, fullText: { text, indicatorForms: [], runs: [] } });
+  return [
+    ...(corrected === undefined
+      ? []
+      : [{ code: 'corrected_search' as const, text: corrected, search: withText(corrected) }]),
+    ...listPartialTexts(search.applied['q'] ?? '').map((text) => ({
+      code: 'partial_search' as const,
+      text,
+      search: withText(text),
+    })),
+  ];
 }
 
 const wordsMax = 8;

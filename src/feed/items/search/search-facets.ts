@@ -3,7 +3,7 @@ import { foldSource, hasSearch, isTextOnly, toItemFilters, type FeedFilters } fr
 import { readItemCounts, type ItemCountRow } from '../items.store.ts';
 import { relevantItems } from '../list-query/relevant-items.store.ts';
 import type { OrgState } from '../snapshot/org-state.store.ts';
-import { correctSearch, type CorrectionContext } from './correct-search.ts';
+import { listOtherSearches, type CorrectionContext } from './correct-search.ts';
 import { readMatchCounts } from './search.store.ts';
 
 type CountContext = CorrectionContext & { orgState: OrgState };
@@ -34,20 +34,20 @@ async function readFilteredCounts(
 type SourceCounts = { bySource: MatchCounts; ofAllSources: MatchCounts };
 
 /**
- * Returns the counts of the items of the wanted source, and of those of all sources. A misspelled text that no item matches is corrected, as in
- * lists.
+ * Returns the counts of the items of the wanted source, and of those of all sources. A text that no item matches is corrected or searched
+ * in parts, as in lists.
  */
 export async function readSourceCounts(tx: Tx, filters: FeedFilters, context: CountContext): Promise<SourceCounts> {
   const hasMatch = ({ bySource }: SourceCounts): boolean => bySource.rows.some((row) => matchesColumns(filters, row));
   const counts = await countSources(tx, filters, context);
   // A text that is counted in a sample has many matches.
-  const corrected =
-    hasMatch(counts) || counts.ofAllSources.isEstimated
-      ? undefined
-      : await correctSearch(tx, { search: filters.search, isUnmatched: isTextOnly(filters) }, context);
-  if (!corrected) return counts;
-  const correctedCounts = await countSources(tx, { ...filters, search: corrected.search }, context);
-  return hasMatch(correctedCounts) ? correctedCounts : counts;
+  if (hasMatch(counts) || counts.ofAllSources.isEstimated) return counts;
+  const written = { search: filters.search, isUnmatched: isTextOnly(filters) };
+  for (const { search } of await listOtherSearches(tx, written, context)) {
+    const others = await countSources(tx, { ...filters, search }, context);
+    if (hasMatch(others)) return others;
+  }
+  return counts;
 }
 
 /** With `duplicates=hide`, an item also matches by the source of a duplicate, which only the database knows. */

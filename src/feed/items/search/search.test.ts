@@ -188,7 +188,15 @@ test('corrects a misspelled search that no item matches, by words that the organ
   const corrected = (from: string, to: string) => [1, [`No item matches \`${from}\`. These items match \`${to}\`.`]];
   expect(await find(reader, 'zephrylock')).toEqual(corrected('zephrylock', 'zephyrlock'));
   expect(await find(reader, 'colbalt%20strike')).toEqual(corrected('colbalt strike', 'cobalt strike'));
-  expect(await find(reader, 'phishing%20rentd')).toEqual([0, []]);
+  expect(await find(reader, 'phishing%20rentd')).toEqual([
+    1,
+    ['No item matches `phishing rentd`. These items match some of its words.'],
+  ]);
+  expect(await find(reader, 'phishing%20rentd%20nowhere')).toMatchObject([
+    1,
+    [expect.stringContaining('some of its words')],
+  ]);
+  expect(await find(reader, 'elsewhere%20nowhere')).toEqual([0, []]);
   expect(await find(reader, 'cobalt%20phising')).toEqual(corrected('cobalt phising', 'cobalt phishing'));
   expect(await find(reader, 'zephyrlock')).toEqual([1, []]);
   expect(await find(reader, 'zephrylock&status=retracted')).toEqual([0, []]);
