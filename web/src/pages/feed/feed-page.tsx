@@ -41,7 +41,7 @@ export function FeedPage() {
   const items = useMemo(() => data?.pages.flatMap((page) => page.items) ?? [], [data]);
   const entries = useMemo(() => foldParts(items), [items]);
   const matches = useMemo(() => readMatches(data?.pages ?? []), [data]);
-  const correction = data?.pages[0]?.validations?.warnings.find(({ code }) => /_search$/.test(code))?.message;
+  const correction = data?.pages[0]?.validations?.warnings.find(({ code }) => code.endsWith('_search'))?.message;
   const { judge, undo } = useOverride();
   const [pending, setPending] = useState<PendingVerdict>(null);
   const index = entries.findIndex((entry) => entry.items.some(({ id }) => id === openId));
