@@ -13,7 +13,10 @@ const mappingsDir = resolve(import.meta.dirname, '../../../../sigma/mappings');
 /** A log source of a mapping with the condition that selects its events. Null: all events of the table. */
 export type MappedSource = { logSource: LogSource; where: Expression | null; fields: FieldNames };
 
-export type Shape = Omit<MappingShape, 'sources'> & { sources: MappedSource[] };
+export type Shape = Omit<MappingShape, 'sources' | 'products'> & {
+  sources: MappedSource[];
+  products: Readonly<Record<string, Expression>>;
+};
 
 export type Mapping = { name: string; title: string; sources: MappedSource[]; shapes: Shape[] };
 
@@ -63,7 +66,16 @@ export function toMapping({ name, title, sources = [], shapes }: MappingFile): M
     name,
     title,
     sources: sources.map((source) => toMappedSource(source)),
-    shapes: shapes.map((shape) => ({ ...shape, sources: (shape.sources ?? []).map((one) => toMappedSource(one)) })),
+    shapes: shapes.map((shape) => ({
+      ...shape,
+      sources: (shape.sources ?? []).map((one) => toMappedSource(one)),
+      products: Object.fromEntries(
+        Object.entries(shape.products ?? {}).map(([product, search]) => [
+          product,
+          parseSearch(search, ['products', product], { placeholders: {} }),
+        ]),
+      ),
+    })),
   };
 }
 
@@ -94,6 +106,12 @@ const ShapeFile = z.strictObject({
   recognizedBy: z.array(Name).optional().describe('Fields of a dataset that has this form.'),
   fields: Fields.optional(),
   sources: z.array(Source).optional().describe('Log sources that differ in this form.'),
+  products: z
+    .record(Name, z.unknown())
+    .optional()
+    .describe(
+      'Searches for the events of a product in a dataset that can have those of several. Left out if the dataset has none of their fields.',
+    ),
   entity: z
     .array(Name)
     .optional()

@@ -1,6 +1,6 @@
 import { type LogSource } from '../rules/rule.ts';
 import { UnsupportedError } from '../../siem/dialects/dialect.ts';
-import { allOf, type Expression } from '../../matching/expression.ts';
+import { allOf, listFields, type Expression } from '../../matching/expression.ts';
 import type { FieldNames, MappedSource, Mapping, Mappings, Shape } from './load-mappings.ts';
 import { didYouMean, nearestNames } from '../../../platform/lib/text/nearest-names.ts';
 
@@ -39,8 +39,12 @@ export function mapLogSource({ list }: Pick<Mappings, 'list'>, logSource: LogSou
   const fewest = Math.min(...found.map(({ missing }) => missing));
   const candidates = found.filter(({ missing }) => missing === fewest);
   for (const { shape, source } of candidates) {
-    const dataset = findDataset(shape, kind, datasets);
-    if (dataset) return toRuleMapping(shape, source, { table: dataset, isRecognized: true });
+    const isProduct = shape.products[logSource.product ?? ''];
+    const possible = isProduct ? datasets.filter((one) => canHaveProduct(list, one, logSource, kind)) : datasets;
+    const dataset = findDataset(shape, kind, possible);
+    if (!dataset) continue;
+    const mapping = toRuleMapping(shape, source, { table: dataset.name, isRecognized: true });
+    return { ...mapping, where: addProduct(mapping, isProduct, dataset) };
   }
   const [first] = candidates;
   if (first) return toRuleMapping(first.shape, first.source, { table: first.shape.tables[kind]!, isRecognized: false });
@@ -95,12 +99,42 @@ function addSource(first: MappedSource, second: MappedSource): MappedSource {
   };
 }
 
-function findDataset(shape: Shape, kind: string, datasets: readonly KnownDataset[]): string | undefined {
-  const preferred = shape.tables[kind]!;
-  const { recognizedBy } = shape;
-  if (!recognizedBy) return datasets.some(({ name }) => name === preferred) ? preferred : undefined;
-  const fitting = datasets.filter(({ columns }) => recognizedBy.every((name) => columns.has(name.toLowerCase())));
-  return (fitting.find(({ name }) => name === preferred) ?? fitting[0])?.name;
+function findDataset(shape: Shape, kind: string, datasets: readonly KnownDataset[]): KnownDataset | undefined {
+  const preferred = datasets.find(({ name }) => name === shape.tables[kind]);
+  if (!shape.recognizedBy) return preferred;
+  return preferred && hasForm(shape, preferred) ? preferred : datasets.find((dataset) => hasForm(shape, dataset));
+}
+
+const hasForm = ({ recognizedBy }: Shape, { columns }: KnownDataset): boolean =>
+  recognizedBy?.every((name) => columns.has(name.toLowerCase())) ?? false;
+
+/**
+ * Returns whether a dataset can have events of a product. It cannot if its name and its fields are those of forms of other products: flat events in
+ * `windows` are not those of Sysmon for Linux, which have the same fields.
+ */
+function canHaveProduct(
+  list: readonly Mapping[],
+  dataset: KnownDataset,
+  { product }: LogSource,
+  kind: string,
+): boolean {
+  const products = list.flatMap(({ sources, shapes }) =>
+    shapes
+      .filter((shape) => shape.tables[kind] === dataset.name && hasForm(shape, dataset))
+      .flatMap((shape) => [...sources, ...shape.sources].map(({ logSource }) => logSource.product)),
+  );
+  return products.length === 0 || products.includes(product);
+}
+
+/** Returns the condition of a log source with that of its product, if the dataset has a field of it. */
+function addProduct(
+  { where, names }: RuleMapping,
+  isProduct: Expression | undefined,
+  { columns }: KnownDataset,
+): Expression | null {
+  const fields = isProduct ? listFields(isProduct).flatMap((field) => (field === null ? [] : names(field))) : [];
+  if (!isProduct || !fields.some((name) => columns.has(name.toLowerCase()))) return where;
+  return where ? allOf([where, isProduct]) : isProduct;
 }
 
 function toRuleMapping(

@@ -1,10 +1,11 @@
 import { siemKinds } from '../../siem/connectors/registry.ts';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { dataDir } from '../../../../test/support/data.ts';
 import { matchesEvent } from '../../../../test/support/detection/sigma/sigma-events.ts';
+import { listFields, type Expression } from '../../matching/expression.ts';
 import { convertTask } from '../convert/convert-task.ts';
 import { parseRules } from '../rules/parse-rules.ts';
 import { UnsupportedError } from '../../siem/dialects/dialect.ts';
@@ -76,6 +77,43 @@ test.each(forms)('%s with %j has the form %s', (source, columns, shape, field, n
   expect([found.shape, found.isRecognized, found.names(field)]).toEqual([shape, true, names]);
 });
 
+const flat = ['EventID', 'Channel', 'CommandLine', 'Image'];
+const linuxProcesses = { product: 'linux', category: 'process_creation' };
+const mapLinux = (name: string, columns: string[], product = 'linux') =>
+  mapLogSource(loadMappings(), { ...linuxProcesses, product }, { kind: 'local', datasets: [dataset(name, columns)] });
+
+test('a dataset that is named after one product is not that of another with the same fields', () => {
+  expect(mapLinux('windows', flat).isRecognized).toBe(false);
+  expect(mapLinux('linux', flat).isRecognized).toBe(true);
+});
+
+test.each([
+  [
+    flat,
+    { EventID: 1, Channel: 'Linux-Sysmon/Operational' },
+    { EventID: 1, Channel: 'Microsoft-Windows-Sysmon/Operational' },
+  ],
+  [flat, { EventID: 1 }, { EventID: 1, Channel: 'Security' }],
+  [
+    ['process.executable', 'event.category', 'host.os.type', 'winlog.channel'],
+    { 'event.category': 'process', 'event.type': 'start', 'host.os.type': 'linux' },
+    { 'event.category': 'process', 'event.type': 'start', 'host.os.type': 'windows' },
+  ],
+  [
+    ['class_uid', 'process.cmd_line', 'device.os.type_id'],
+    { class_uid: 1007, activity_id: 1, 'device.os.type_id': 200 },
+    { class_uid: 1007, activity_id: 1, 'device.os.type_id': 100 },
+  ],
+])('selects the events of a product by their values in a dataset with %j', (columns, own, other) => {
+  const { isRecognized, where } = mapLinux('edr', columns);
+  expect([isRecognized, matchesEvent(where!, own), matchesEvent(where!, other)]).toEqual([true, true, false]);
+});
+
+test('does not ask for a product if no field says which it is', () => {
+  const { where } = mapLinux('edr', ['class_uid', 'process.cmd_line']);
+  expect(listFields(where!)).toEqual(['class_uid', 'activity_id']);
+});
+
 const acme = { product: 'acme', service: 'auth' };
 
 test('names a dataset after a log source without a mapping', () => {
@@ -130,6 +168,21 @@ test.skipIf(!recorded)('every recorded rule of the library has a known log sourc
   expect(sources.size).toBeGreaterThan(100);
   for (const logSource of sources.values())
     for (const kind of siemKinds) mapLogSource(loadMappings(), logSource, { kind, datasets: [] });
+});
+
+test.skipIf(!recorded)('no recorded Windows event is a process of Linux or macOS', () => {
+  const folder = join(recorded!, 'logs/windows');
+  const events = readdirSync(folder).flatMap((name) =>
+    gunzipSync(readFileSync(join(folder, name, 'events.ndjson.gz')))
+      .toString()
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Record<string, unknown>),
+  );
+  const count = (where: Expression): number => events.filter((event) => matchesEvent(where, event)).length;
+  const ofWindows = mapLogSource(loadMappings(), processes, { kind: 'local', datasets: [dataset('edr', flat)] });
+  expect(count(ofWindows.where!)).toBeGreaterThan(100);
+  expect([count(mapLinux('edr', flat).where!), count(mapLinux('edr', flat, 'macos').where!)]).toEqual([0, 0]);
 });
 
 test.skipIf(!recorded)('the recorded rules with unknown log sources are not converted', () => {
