@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { DuckDBConnection } from '@duckdb/node-api';
 
 /** A node of the parse tree that DuckDB's `json_serialize_sql` returns. */
@@ -51,10 +52,20 @@ export function walkTree(value: unknown, visit: (node: TreeNode) => boolean): vo
   else if (isNode(value) && visit(value)) for (const child of Object.values(value)) walkTree(child, visit);
 }
 
+/** Trees by statement, of this process. A statement is inspected before it runs, and often runs again. */
+const trees = new LRUCache<string, string>({
+  maxSize: 4 * 1024 * 1024,
+  sizeCalculation: (tree, sql) => tree.length + sql.length,
+});
+
 /** Returns the parse tree of a statement as JSON text, the input of `inspectTree`. */
 export async function serializeTree(connection: DuckDBConnection, sql: string): Promise<string> {
+  const known = trees.get(sql);
+  if (known !== undefined) return known;
   const result = await connection.runAndReadAll('SELECT json_serialize_sql($1::VARCHAR)', [sql]);
-  return String(result.getRows()[0]?.[0]);
+  const tree = String(result.getRows()[0]?.[0]);
+  trees.set(sql, tree);
+  return tree;
 }
 
 /** Like `serializeTree`, for many statements at once. */

@@ -10,7 +10,7 @@ import { addressFunctionsSql, eventFunctionsSql } from '../sql/added-functions.t
 import { isTypeError, readEngineError } from '../engine-failures.ts';
 import { inspectTree } from '../inspection/inspect-tree.ts';
 import { runBatch } from '../queries/run-batch.ts';
-import { runQuery } from '../queries/run-query.ts';
+import { runQuery, type SendRows } from '../queries/run-query.ts';
 import { serializeTree } from '../parse-tree.ts';
 import type { FromChild, OpenOptions, QueryEnd, QueryJob, ToChild } from '../queries/protocol.ts';
 import { quoteLiteral } from '../sql/sql-text.ts';
@@ -23,6 +23,21 @@ type OpenEngine = {
   lenient: Promise<DuckDBInstance> | undefined;
   running: Map<number, DuckDBConnection>;
 };
+
+/** The rows of a job. `send` keeps the last ones, which `end` sends with the end of the result: most results are one message. */
+type Answer = { send: (rows: Record<string, unknown>[]) => Promise<void>; end: (end: QueryEnd) => Promise<void> };
+
+function createAnswer(id: number): Answer {
+  let kept: Record<string, unknown>[] = [];
+  return {
+    send(rows) {
+      const earlier = kept;
+      kept = rows;
+      return earlier.length > 0 ? post({ kind: 'rows', id, rows: earlier }) : Promise.resolve();
+    },
+    end: (end) => post({ kind: 'done', id, rows: kept, end }),
+  };
+}
 
 /** This process has exactly one engine, which the first message opens. */
 let engine: Promise<OpenEngine> | undefined;
@@ -83,40 +98,46 @@ async function inspect(state: OpenEngine, id: number, sql: string): Promise<void
   }
 }
 
-async function runJob(
-  state: OpenEngine,
-  message: Extract<ToChild, { kind: 'query' | 'match' | 'windows' | 'batch' | 'maintain' }>,
-): Promise<void> {
+type JobMessage = Extract<ToChild, { kind: 'query' | 'match' | 'windows' | 'batch' | 'maintain' }>;
+
+async function runJob(state: OpenEngine, message: JobMessage): Promise<void> {
   const { id } = message;
   const connection = await state.instance.connect();
   state.running.set(id, connection);
   try {
-    if (message.kind === 'query') {
-      await post({ kind: 'done', id, end: await runStrictlyOrLeniently(state, connection, { id, job: message.job }) });
-    } else if (message.kind === 'match') {
-      // Most engines never evaluate rules or many windows, and start faster without.
-      const { runMatches } = await import('../queries/run-matches.ts');
-      const end = await runMatches(connection, message.job, (rows) => post({ kind: 'rows', id, rows }));
-      await post({ kind: 'done', id, end });
-    } else if (message.kind === 'windows') {
-      const { runWindows } = await import('../queries/run-windows.ts');
-      const end = await runWindows(connection, message.job, (rows) => post({ kind: 'rows', id, rows }));
-      await post({ kind: 'done', id, end });
-    } else if (message.kind === 'batch') {
-      const end = await runBatch(connection, message.job, (rows) => post({ kind: 'rows', id, rows }));
-      await post({ kind: 'done', id, end });
-    } else {
-      const statements = message.job.statements;
-      for (const statement of statements.slice(0, -1)) await connection.run(statement);
-      const rows = (await connection.runAndReadAll(statements.at(-1)!)).getRowObjectsJS() as Record<string, unknown>[];
-      await post({ kind: 'rows', id, rows });
-      await post({ kind: 'done', id, end: { total: 0, truncated: false, columns: [] } });
-    }
+    const answer = createAnswer(id);
+    await answer.end(await run(state, connection, message, answer));
   } catch (error) {
     await postFailure(id, error);
   } finally {
     state.running.delete(id);
     connection.closeSync();
+  }
+}
+
+/** Runs a job and sends its rows. */
+async function run(
+  state: OpenEngine,
+  connection: DuckDBConnection,
+  message: JobMessage,
+  { send }: Pick<Answer, 'send'>,
+): Promise<QueryEnd> {
+  switch (message.kind) {
+    case 'query':
+      return runStrictlyOrLeniently(state, connection, message, send);
+    case 'batch':
+      return runBatch(connection, message.job, send);
+    // Most engines never evaluate rules or many windows, and start faster without.
+    case 'match':
+      return (await import('../queries/run-matches.ts')).runMatches(connection, message.job, send);
+    case 'windows':
+      return (await import('../queries/run-windows.ts')).runWindows(connection, message.job, send);
+    case 'maintain': {
+      const { statements } = message.job;
+      for (const statement of statements.slice(0, -1)) await connection.run(statement);
+      await send((await connection.runAndReadAll(statements.at(-1)!)).getRowObjectsJS());
+      return { total: 0, truncated: false, columns: [] };
+    }
   }
 }
 
@@ -128,14 +149,15 @@ async function runStrictlyOrLeniently(
   state: OpenEngine,
   connection: DuckDBConnection,
   { id, job }: { id: number; job: QueryJob },
+  send: SendRows,
 ): Promise<QueryEnd> {
   try {
-    return await runQuery(connection, job, { send: (rows) => post({ kind: 'rows', id, rows }) });
+    return await runQuery(connection, job, { send });
   } catch (error) {
     const isAboutData = error instanceof SiemError ? error.failure.blame === 'data' : isTypeError(error);
     if (!isAboutData || job.mode === 'check') throw error;
     for (const withOperands of [false, true]) {
-      const end = await runLeniently(state, { id, job, withOperands }).catch((secondError: unknown) => {
+      const end = await runLeniently(state, { id, job, withOperands, send }).catch((secondError: unknown) => {
         if (readEngineError(secondError).mustReplaceEngine) state.lenient = undefined;
       });
       if (end) return { ...end, failedValues: readEngineError(error).error.failure.message };
@@ -146,16 +168,13 @@ async function runStrictlyOrLeniently(
 
 async function runLeniently(
   state: OpenEngine,
-  { id, job, withOperands }: { id: number; job: QueryJob; withOperands: boolean },
+  { id, job, withOperands, send }: { id: number; job: QueryJob; withOperands: boolean; send: SendRows },
 ): Promise<QueryEnd> {
   state.lenient ??= openInstance(state.options, ['SET GLOBAL old_implicit_casting = true']);
   const connection = await (await state.lenient).connect();
   state.running.set(id, connection);
   try {
-    return await runQuery(connection, job, {
-      send: (rows) => post({ kind: 'rows', id, rows }),
-      lenient: { withOperands },
-    });
+    return await runQuery(connection, job, { send, lenient: { withOperands } });
   } finally {
     connection.closeSync();
   }

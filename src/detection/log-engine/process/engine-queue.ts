@@ -145,10 +145,8 @@ function handleMessage(queue: QueueState, engine: EngineProcess, message: FromCh
   if (message.kind === 'memory-exceeded') return;
   const task = engine.running.get(message.id);
   if (!task) return;
-  if (message.kind === 'rows') {
-    task.rows.push(...message.rows);
-    return;
-  }
+  if ('rows' in message) task.rows = task.rows.length === 0 ? message.rows : task.rows.concat(message.rows);
+  if (message.kind === 'rows') return;
   engine.running.delete(message.id);
   queue.usedAt = performance.now();
   if (message.kind === 'failed' && message.mustReplaceEngine) retireProcess(queue, engine);

@@ -100,7 +100,8 @@ export type FromChild =
   | { kind: 'memory-exceeded' }
   | { kind: 'inspected'; id: number; inspection: Inspection }
   | { kind: 'rows'; id: number; rows: Record<string, unknown>[] }
-  | { kind: 'done'; id: number; end: QueryEnd }
+  /** `rows` are the last ones. */
+  | { kind: 'done'; id: number; rows: Record<string, unknown>[]; end: QueryEnd }
   | { kind: 'failed'; id: number; failure: SiemFailure; mustReplaceEngine: boolean };
 
 type Row = Record<string, unknown>;

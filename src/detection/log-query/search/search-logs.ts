@@ -77,13 +77,6 @@ export async function planSearch(
 ): Promise<SearchPlan> {
   const inspected = await inspectQuery(deps, orgId, query, signal);
   const { sources, lookbackMs } = inspected;
-  // A scheduled window must not get further events. One that is examined again is examined once more if it does.
-  if (
-    !segments &&
-    (window.clock === 'ingest' || (window.clock === 'slot' && window.ingestedBefore?.getTime() === window.to.getTime()))
-  ) {
-    await inOrg(deps.db, orgId, (tx) => sealDatasets(tx, orgId, distinctDatasets(sources), window.to));
-  }
   const contents = await loadContents(deps, orgId, { sources, window, segments, lookbackMs });
   return createSearchPlan(inspected, hideData(inspected, contents, hidden), window);
 }
@@ -151,7 +144,11 @@ export async function loadFields(
   return fields;
 }
 
-/** Loads the fields of a query's datasets and plans the scans of exactly the files that the window needs. */
+/** Returns whether a window must not get further events: a scheduled one. One that is examined again is examined once more if it does. */
+const isSealed = ({ clock, ingestedBefore, to }: QueryWindow): boolean =>
+  clock === 'ingest' || (clock === 'slot' && ingestedBefore?.getTime() === to.getTime());
+
+/** Seals a window if need be, loads the fields of a query's datasets, and plans the scans of exactly the files that the window needs. */
 function loadContents(
   { db, segmentStore, logCatalogs }: SearchLogsDeps,
   orgId: OrgId,
@@ -166,6 +163,7 @@ function loadContents(
   const folder = segmentStore.folderOf(orgId);
   const datasets = distinctDatasets(sources);
   return inOrg(db, orgId, async (tx) => {
+    if (!input.segments && isSealed(window)) await sealDatasets(tx, orgId, datasets, window.to);
     const fields = await loadFields(tx, logCatalogs, orgId, datasets);
     const contents: DatasetContents = {
       fields,

@@ -44,7 +44,7 @@ const hasLogQuota = (orgId: OrgId) => sql<boolean>`exists (
 
 /**
  * Seals datasets until a time: everything published later gets an `_ingested` time at or after it. Waits for batches that are being
- * published. Commit this transaction before listing the segments of a window. Creates datasets that have no events yet, so that they are
+ * published. List the segments of a window in a later statement, which sees those batches. Creates datasets that have no events yet, so that they are
  * sealed too. Leaves datasets alone that are already sealed that far, because the transaction that sealed them has waited.
  */
 export async function sealDatasets(tx: Tx, orgId: OrgId, datasets: string[], until: Date): Promise<void> {
