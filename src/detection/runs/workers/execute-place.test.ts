@@ -1,9 +1,12 @@
+import type { Socket } from 'node:net';
 import pg from 'pg';
 import { afterEach, expect, test } from 'vitest';
 import { callOk } from '../../../../test/support/detection/detection-factory.ts';
 import { startApp, type TestOrg } from '../../../../test/support/harness.ts';
 import { selectIn } from '../../../../test/support/select-rows.ts';
+import { addressOf, openDb, type Db } from '../../../platform/db/db.ts';
 import type { OrgId } from '../../../platform/lib/org-id.ts';
+import { localConnection } from '../../log-query/local-connection.ts';
 import { claimPlacesAcrossOrgs, type ClaimedPlace } from '../../scheduling/claim-runs.store.ts';
 import { enqueueDueRunsAcrossOrgs } from '../../scheduling/enqueue-runs.ts';
 import type { SiemConnection } from '../../siem/connector.ts';
@@ -165,6 +168,78 @@ test('a process that stops returns its batch to the queue as if nobody had claim
   deps.connectionFor = connectionFor;
   await executeDueRuns(deps, now);
   expect(await readRuns(org)).toEqual([{ status: 'completed', attempt: 1, n: 2 }]);
+});
+
+/**
+ * Opens a pool of a process that ends when it is about to commit for the n-th time: it sends nothing any more, and no statement returns. `died` resolves
+ * at that moment to the last statement.
+ */
+function openDyingDb(commit: number): { db: Db; died: Promise<string> } {
+  const db = openDb(addressOf(deps.db));
+  const { promise, resolve } = Promise.withResolvers<string>();
+  let commits = 0;
+  let last = '';
+  const streams = new Set<Socket>();
+  db.pool.on('connect', (client: pg.PoolClient) => {
+    streams.add((client as unknown as { connection: { stream: Socket } }).connection.stream);
+    const query = client.query.bind(client) as (...input: unknown[]) => unknown;
+    client.query = ((...input: unknown[]) => {
+      const [first] = input as [string | { text: string }];
+      const text = typeof first === 'string' ? first : first.text;
+      if (text.startsWith('commit')) commits += 1;
+      if (commits < commit) {
+        last = text;
+        return query(...input);
+      }
+      for (const stream of streams) stream.destroy();
+      resolve(last);
+      return new Promise(() => undefined);
+    }) as typeof client.query;
+  });
+  return { db, died: promise };
+}
+
+test('a process that dies before or after any commit of a batch loses nothing and stores nothing twice', async () => {
+  const org = await startSlot([query(0), query(1), query(2)]);
+  await executeDueRuns(deps, now);
+  const steps: string[] = [];
+  for (let slot = 2; steps.length === slot - 2; slot += 1) {
+    await dueAt(org, slot, [{ user: `user ${slot}`, action: 'action 1' }]);
+    const { db, died } = openDyingDb(slot - 1);
+    const dying: typeof deps = {
+      ...deps,
+      db,
+      connectionFor: () => Promise.resolve(localConnection({ ...deps, db }, org.orgId)),
+    };
+    const work = async (): Promise<undefined> => {
+      const [place] = await claimPlacesAcrossOrgs(db, now, { limit: 1, batchMax: 100 });
+      await executePlace(dying, leaseKeeper, place!);
+    };
+    const step = await Promise.race([died, work()]);
+    if (step !== undefined) steps.push(step);
+    // Another process takes over what the dead one had, as if its leases had ended.
+    await selectIn(
+      deps.db,
+    )`update run_queue set lease_until = clock_timestamp() - interval '1 s' where state = 'running'`;
+    await reapRuns(deps);
+    await selectIn(deps.db)`update run_queue set retry_at = null`;
+    await executeDueRuns(deps, now);
+    const count = 3 * slot;
+    const runs = await selectIn(deps.db, org.orgId)`select status, count(*)::int as n from runs group by 1`;
+    expect([step, runs]).toEqual([step, [{ status: 'completed', n: count }]]);
+    const [totals] = await selectIn(deps.db, org.orgId)`
+      select (select sum(runs)::int from run_days) as days, (select count(*)::int from run_queue) as queued,
+        (select count(*)::int from pending_windows) as pending, (select count(distinct covered_to)::int from coverage) as ends,
+        (select count(*)::int from hits) as hits, (select sum(occurrences)::int from hits) as occurrences`;
+    const hits = slot - 1;
+    expect([step, totals]).toMatchObject([
+      step,
+      { days: count, queued: 0, pending: 0, ends: 1, hits, occurrences: hits },
+    ]);
+  }
+  // From the claim to the last commit. Only a commit leaves another state behind than the one before it.
+  expect(steps.length).toBeGreaterThan(6);
+  expect(steps[0]).toContain('run_queue');
 });
 
 test('batches take turns between organizations, and each takes one place of its lane', async () => {
