@@ -11,8 +11,10 @@ import { measureInTurn, median, type Benchmark, type BenchmarkRow } from './benc
 import { measureLoad } from './http-load.ts';
 import { apiKey, withDataDir, withRunningProgram, type RunningProgram } from '../test/support/program-environment.ts';
 
-const path = '/items?perPage=100';
-const [itemsMade, rounds, seconds] = [5000, 5, 3];
+const [itemsMade, rounds] = [5000, 5];
+/** A response to load, and how. */
+type Load = { path: string; connections: number; seconds: number };
+const itemsLoad: Load = { path: '/items?perPage=100', connections: 10, seconds: 3 };
 
 /** Builds a catalogue with varied words, so that compressing it is realistic work. */
 export function variedCatalogue(count: number): string {
@@ -44,7 +46,7 @@ async function getRawResponse(
   url: string,
   coding: Coding,
 ): Promise<{ bytes: Buffer; headers: Record<string, string> }> {
-  const request = get(`${url}${path}`, { headers: headersFor(coding) });
+  const request = get(url, { headers: headersFor(coding) });
   const [response] = (await once(request, 'response')) as [IncomingMessage];
   const bytes = await buffer(response);
   const kept = ['content-type', 'content-encoding', 'etag', 'vary', 'cache-control'];
@@ -56,32 +58,32 @@ async function getRawResponse(
 
 async function startBare(
   dir: string,
-  running: RunningProgram,
+  url: string,
 ): Promise<{ child: ChildProcess; url: string; sizes: Record<Coding, number> }> {
   const answers = [];
   const sizes = { identity: 0, gzip: 0 };
   for (const coding of ['identity', 'gzip'] as const) {
-    const { bytes, headers } = await getRawResponse(running.url, coding);
+    const { bytes, headers } = await getRawResponse(url, coding);
     const file = join(dir, coding);
     writeFileSync(file, bytes);
     sizes[coding] = bytes.length;
     answers.push({ path: `/${coding}`, file, headers });
   }
   const child = fork(join(import.meta.dirname, 'bare-http-server.ts'), [JSON.stringify(answers)]);
-  const [{ url }] = (await once(child, 'message')) as [{ url: string }];
-  return { child, url, sizes };
+  const [bare] = (await once(child, 'message')) as [{ url: string }];
+  return { child, url: bare.url, sizes };
 }
 
 async function compare(
   running: RunningProgram,
   baseline: { child: ChildProcess; url: string; sizes: Record<Coding, number> },
-  coding: Coding,
+  { path, connections, seconds, coding }: Load & { coding: Coding },
 ): Promise<BenchmarkRow[]> {
   const cpu = { tocsin: [] as number[], baseline: [] as number[] };
   const measure = async (side: 'tocsin' | 'baseline'): Promise<number> => {
     const url = side === 'tocsin' ? `${running.url}${path}` : `${baseline.url}/${coding}`;
     const { perSecond, cpuMs } = await measureLoad(
-      { url, headers: headersFor(coding) },
+      { url, headers: headersFor(coding), connections },
       side === 'tocsin' ? running.program.pid : baseline.child.pid!,
       seconds,
     );
@@ -114,11 +116,18 @@ export const listItemsBenchmark: Benchmark = {
     }),
 };
 
-/** Compares the program's cached pages with a bare HTTP server, plain and compressed. */
-export async function compareCachedPages(dir: string, running: RunningProgram): Promise<BenchmarkRow[]> {
-  const baseline = await startBare(dir, running);
+/** Compares a cached response of the program with a bare HTTP server, plain and compressed. */
+export async function compareCachedPages(
+  dir: string,
+  running: RunningProgram,
+  load = itemsLoad,
+): Promise<BenchmarkRow[]> {
+  const baseline = await startBare(dir, running.url + load.path);
   try {
-    return [...(await compare(running, baseline, 'identity')), ...(await compare(running, baseline, 'gzip'))];
+    return [
+      ...(await compare(running, baseline, { ...load, coding: 'identity' })),
+      ...(await compare(running, baseline, { ...load, coding: 'gzip' })),
+    ];
   } finally {
     baseline.child.kill();
   }

@@ -18,6 +18,7 @@ import { footprintBenchmark } from './footprint.ts';
 import { objectStorageBenchmark } from './object-storage.ts';
 import { otherOrganizationsBenchmark } from './other-organizations.ts';
 import { pullSourcesBenchmark } from './pull-sources.ts';
+import { listDetectionsBenchmark } from './list-detections.ts';
 import { listItemsBenchmark } from './list-items.ts';
 import { queryLogStoreBenchmark } from './query-log-store.ts';
 import { withInProcessProgram } from '../test/support/program-environment.ts';
@@ -31,6 +32,7 @@ const benchmarks: Record<string, Benchmark> = {
   items: listItemsBenchmark,
   'feed-million': feedMillionBenchmark,
   'feed-large': feedLargeBenchmark,
+  detections: listDetectionsBenchmark,
   create: createDetectionBenchmark,
   claims: claimRunsBenchmark,
   runs: examineRunsBenchmark,

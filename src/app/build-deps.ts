@@ -13,7 +13,8 @@ import { createFeedSteps } from './feed-steps.ts';
 import { createStoredServerReader } from '../platform/mcp/mcp-servers.ts';
 import { createExtractor } from '../feed/ingestion/extractor.ts';
 import { applyInstalledReferenceData } from '../feed/reference-data/installed-data.ts';
-import { createFeedPages } from '../feed/items/page-cache.ts';
+import { createDetectionLists } from '../detection/detections/read-detections.ts';
+import { createFeedPages } from '../feed/items/feed-pages.ts';
 import { createPageStarts } from '../feed/items/list-query/page-starts.ts';
 import { createSnapshotCache } from '../feed/items/snapshot/snapshot.ts';
 import { createPullMetrics } from '../feed/sources/pull/start-pulls.ts';
@@ -124,6 +125,7 @@ export function buildDeps({ config, db, log, clock = systemClock }: BuildDepsOpt
     recordReceipt: createIngestMetrics(metrics.registry),
     snapshots,
     feedPages: createFeedPages(db, snapshots),
+    detectionLists: createDetectionLists(),
     pageStarts: createPageStarts(),
     countPublicWords,
     connectionFor,

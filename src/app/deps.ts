@@ -13,7 +13,8 @@ import type { Logger } from '../platform/lib/logging/logger.ts';
 import type { OrgId } from '../platform/lib/org-id.ts';
 import type { Secretbox } from '../platform/lib/secretbox.ts';
 import type { Extractor } from '../feed/ingestion/extractor.ts';
-import type { FeedPages } from '../feed/items/page-cache.ts';
+import type { PageCache } from '../platform/http/responses/cached-pages.ts';
+import type { FeedPages } from '../feed/items/feed-pages.ts';
 import type { CountPublicWords } from '../feed/items/search/correct-search.ts';
 import type { PageStarts } from '../feed/items/list-query/page-starts.ts';
 import type { SnapshotCache } from '../feed/items/snapshot/snapshot.ts';
@@ -91,6 +92,8 @@ export type Deps = {
   usage: UsageCounter;
   snapshots: SnapshotCache;
   feedPages: FeedPages;
+  /** Whole lists of detections. */
+  detectionLists: PageCache;
   pageStarts: PageStarts;
   countPublicWords: CountPublicWords;
   /** The feed lookups that detection tools may use. */

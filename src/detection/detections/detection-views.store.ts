@@ -13,13 +13,17 @@ const dayMs = 86_400_000;
 /** `now` is slot time. The statistics cover its UTC day and the 29 days before. */
 export type ViewScope = { orgId: OrgId; now: Date };
 
+const statsRange = (now: Date): { first: string; today: string } => ({
+  first: new Date(now.getTime() - (statsDays - 1) * dayMs).toISOString().slice(0, 10),
+  today: now.toISOString().slice(0, 10),
+});
+
 // The statistics come from the daily roll-up in the same statement, so a list costs one round trip.
 function selectViews(
   { orgId, now }: ViewScope,
   { where, order }: { where: RawBuilder<unknown>; order: RawBuilder<unknown> },
 ): RawBuilder<AgentView> {
-  const today = now.toISOString().slice(0, 10);
-  const first = new Date(now.getTime() - (statsDays - 1) * dayMs).toISOString().slice(0, 10);
+  const { first, today } = statsRange(now);
   return sql<AgentView>`
     select a.*, p.prompt, p.version as prompt_version, p.description as prompt_description, p.created_at as prompt_created_at,
       f.last_run_at, d.runs, d.hits, d.avg_score, coalesce(v.true_positives, 0) as true_positives, coalesce(v.benign, 0) as benign,
@@ -40,6 +44,22 @@ function selectViews(
     ) d
     where a.organization_id = ${orgId} and ${where}
     ${order}`;
+}
+
+/**
+ * Returns a text that changes with every change of what `selectViews` returns of detections: a digest of the versions of the rows that it reads,
+ * which PostgreSQL identifies by their place and the transaction that wrote them. Rows are not read for it, only their headers.
+ */
+export async function readListVersion(tx: Tx, { orgId, now }: ViewScope): Promise<string> {
+  const { first, today } = statsRange(now);
+  const digest = (table: RawBuilder<unknown>, where = sql`true`): RawBuilder<unknown> => sql`(
+    select concat(count(*), '/', sum(hashtidextended(t.ctid, (t.tableoid::bigint << 32) | t.xmin::text::bigint)))
+    from ${table} t where t.organization_id = ${orgId} and ${where})`;
+  const tables = ['agents', 'agent_prompts', 'run_facts', 'query_warnings', 'hit_reviews', 'connections'];
+  const row = await queryRow<{ version: string }>(tx)`
+    select concat_ws(' ', ${first}::text, ${sql.join(tables.map((table) => digest(sql.table(table))))},
+      ${digest(sql`run_days`, sql`t.day between ${first} and ${today}`)}) as version`;
+  return row!.version;
 }
 
 const isLive = sql`a.agent_type = 'detection' and not a.is_suggestion and a.deleted_at is null`;

@@ -1,5 +1,6 @@
 import type { App } from '../../platform/http/app-type.ts';
 import { apiRoutes } from '../../platform/http/api-routes.ts';
+import { sendPage, type PageCache } from '../../platform/http/responses/cached-pages.ts';
 import { createDetection, type CreateDetectionDeps } from './create-detection.ts';
 import {
   CreateDetection,
@@ -12,26 +13,37 @@ import {
   DismissSuggestion,
 } from './record/detection-input.schema.ts';
 import { deleteDetection, restoreDetection, acceptSuggestion, dismissSuggestion } from './life-cycle.ts';
-import { getDetection, getDetections, getDismissed, getSuggestions } from './read-detections.ts';
+import {
+  getDetection,
+  getDetectionList,
+  getDetections,
+  getDismissed,
+  getSuggestions,
+  isWholeList,
+} from './read-detections.ts';
 import { Detection, DetectionList, DismissedList, SuggestionList } from './record/detection.schema.ts';
 import { updateDetection, type UpdateDetectionDeps } from './update-detection.ts';
 import { CategoryList, listCategories } from '../analysis/category-tuning.ts';
 import { PageQuery } from '../../platform/lib/page-request.ts';
 import { createSuggestion } from './create-suggestion.ts';
 
-export function detectionRoutes(app: App, deps: UpdateDetectionDeps): void {
+export function detectionRoutes(app: App, deps: UpdateDetectionDeps & { detectionLists: PageCache }): void {
   const route = apiRoutes(app, { tag: 'detections', scope: 'detections:write' });
   route(
     'GET /api/detections',
     {
       operationId: 'listDetections',
       summary: 'List detections, newest first',
+      description: 'Without `limit` and `cursor`, all detections, with an `ETag` for `If-None-Match` (304).',
       scope: 'detections:read',
       query: DetectionFilter,
       returns: DetectionList,
       ignoresUnknownQuery: true,
     },
-    ({ caller, query }) => getDetections(deps, caller, query),
+    async ({ caller, query, request, reply }) =>
+      isWholeList(query)
+        ? sendPage(request, reply, await getDetectionList(deps, caller, query))
+        : getDetections(deps, caller, query),
   );
   route(
     'GET /api/categories',

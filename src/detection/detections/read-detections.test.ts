@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { sql } from 'kysely';
 import { inOrg } from '../../platform/db/db.ts';
+import type { OrgId } from '../../platform/lib/org-id.ts';
+import { selectIn } from '../../../test/support/select-rows.ts';
 import { startApp } from '../../../test/support/harness.ts';
 import {
   callOk,
@@ -58,6 +60,54 @@ describe('GET /api/detections', () => {
     expect(await found('q=%25')).toEqual([a.id]);
     expect(await found('tag=blue&enabled=true&category=first_occurrence&siemType=splunk&q=alp')).toEqual([a.id]);
     expect(await found('unknown=1')).toEqual([b.id, a.id]);
+  });
+
+  test('sends the whole list again only if it has changed', async () => {
+    const org = await newOrg();
+    const orgId = org.id as OrgId;
+    const other = await newOrg();
+    const { id } = await postDetection(org, { siemType: 'splunk' });
+    const write = selectIn(deps.db, orgId);
+    const before = now;
+    const changes: (() => Promise<unknown>)[] = [
+      () => postDetection(org),
+      () => callOk(org, 'PUT', `/api/detections/${id}`, { systemPrompt: 'Another prompt.' }),
+      () => callOk(org, 'DELETE', `/api/detections/${id}`),
+      () => callOk(org, 'POST', `/api/detections/${id}/restore`),
+      () => write`insert into run_facts (organization_id, detection_id, last_run_at) values (${orgId}, ${id}, ${now})`,
+      () => write`insert into run_days (organization_id, detection_id, day, runs) values (${orgId}, ${id}, ${now}, 1)`,
+      () => write`update run_days set triggered = 1 where detection_id = ${id}`,
+      () => write`insert into hit_reviews (organization_id, detection_id, benign) values (${orgId}, ${id}, 1)`,
+      () => write`insert into query_warnings (organization_id, detection_id, revision, warnings)
+        select ${orgId}, id, revision, '[{"code":"no_data","field":"/detectionQuery","detail":"d"}]' from agents where id = ${id}`,
+      () =>
+        callOk(org, 'POST', '/api/connections', {
+          kind: 'splunk',
+          name: 's',
+          settings: { url: 'https://splunk.example:8089' },
+          credentials: { token: 't' },
+        }),
+      async () => {
+        now = new Date(now.getTime() + 31 * 86_400_000);
+      },
+    ];
+    const get = (etag: unknown = '', path = '/api/detections') =>
+      org.call('GET', path, undefined, { 'if-none-match': String(etag) });
+    let last = await get();
+    for (const change of changes) {
+      expect((await get(last.headers['etag'])).status).toBe(304);
+      await change();
+      const next = await get(last.headers['etag']);
+      expect(next.status, String(change)).toBe(200);
+      expect(next.body, String(change)).not.toEqual(last.body);
+      last = next;
+    }
+    now = before;
+    const etag = String((await get()).headers['etag']);
+    await postDetection(other);
+    expect((await get(etag)).status).toBe(304);
+    expect((await get(etag, '/api/detections?enabled=true')).status).toBe(200);
+    expect((await other.call('GET', '/api/detections', undefined, { 'if-none-match': etag })).status).toBe(200);
   });
 
   test('returns pages for limit and cursor', async () => {

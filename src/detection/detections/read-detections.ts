@@ -8,10 +8,13 @@ import {
   type PageRequest,
 } from '../../platform/lib/page-request.ts';
 import type { Caller } from '../../platform/http/caller.ts';
+import { createPageCache, type CachedPage, type PageCache } from '../../platform/http/responses/cached-pages.ts';
+import { mapInSlices, stringifyInSlices } from '../../platform/lib/concurrency/slices.ts';
 import {
   listAgents,
   listDetections,
   listDismissed,
+  readListVersion,
   listOpenSuggestions,
   type ViewScope,
   findAgent,
@@ -40,15 +43,18 @@ export async function getDetection(deps: ReadDetectionsDeps, caller: Caller, id:
   return toRecord(await readViews(deps, caller, (tx, scope) => readDetection(tx, scope, id)));
 }
 
+/** Returns whether a request is for all detections that match, not for a page of them. */
+export const isWholeList = ({ limit, cursor }: DetectionFilter): boolean => limit === undefined && cursor === undefined;
+
 /** Returns detections that are neither deleted nor suggestions, newest first. Returns all of them unless `limit` or `cursor` requests pages. */
 export async function getDetections(
   deps: ReadDetectionsDeps,
   caller: Caller,
   filter: DetectionFilter,
 ): Promise<DetectionList> {
-  const enabled = filter.enabled === undefined ? undefined : filter.enabled === 'true';
-  if (filter.limit === undefined && filter.cursor === undefined) {
-    const query = { ...filter, enabled, limit: null, after: null };
+  const { enabled, ...whole } = wholeList(filter);
+  if (isWholeList(filter)) {
+    const query = { ...filter, enabled, ...whole };
     return {
       detections: (await readViews(deps, caller, (tx, scope) => listDetections(tx, scope, query))).map(toRecord),
     };
@@ -58,6 +64,33 @@ export async function getDetections(
   );
   return { detections: records, nextCursor };
 }
+
+export const createDetectionLists = (): PageCache => createPageCache(listsBytesMax, listsBytesMax);
+
+const listsBytesMax = 96 * 1024 * 1024;
+
+/** Returns the response of all detections that `getDetections` returns, which is built again when one of them or what is shown of it has changed. */
+export function getDetectionList(
+  deps: ReadDetectionsDeps & { detectionLists: PageCache },
+  caller: Caller,
+  filter: DetectionFilter,
+): Promise<CachedPage> {
+  const { detectionLists } = deps;
+  return readViews(deps, caller, async (tx, scope) => {
+    const key = JSON.stringify([scope.orgId, filter, await readListVersion(tx, scope)]);
+    const known = detectionLists.get(key);
+    if (known) return known;
+    const views = await listDetections(tx, scope, { ...filter, ...wholeList(filter) });
+    const detections = await mapInSlices(views, toRecord);
+    return detectionLists.put(key, Buffer.from(await stringifyInSlices({ detections } satisfies DetectionList)));
+  });
+}
+
+const wholeList = ({ enabled }: DetectionFilter) => ({
+  enabled: enabled === undefined ? undefined : enabled === 'true',
+  limit: null,
+  after: null,
+});
 
 /** Returns open suggestions, newest first. */
 export async function getSuggestions(

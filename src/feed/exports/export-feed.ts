@@ -2,7 +2,7 @@ import { inOrg } from '../../platform/db/db.ts';
 import { mapInSlices, stringifyInSlices } from '../../platform/lib/concurrency/slices.ts';
 import type { Caller } from '../../platform/http/caller.ts';
 import { getItem } from '../items/get-item.ts';
-import { toWeakEtag } from '../items/page-cache.ts';
+import { toWeakEtag } from '../../platform/http/responses/cached-pages.ts';
 import type { DatedSnapshot } from '../items/snapshot/snapshot.ts';
 import type { Tlp } from '../model/vocabulary.ts';
 import { keepAssigned, readNameFilters, keepAssignedObjects } from './assigned-values.ts';

@@ -9,7 +9,7 @@ import { listItems, type ListItemsDeps } from './list-items.ts';
 import { listRecentItems, readItemCounts, type ItemCountRow, type RecentItemRow } from './items.store.ts';
 import { matchesColumns, readSourceCounts } from './search/search-facets.ts';
 import { readOrgState } from './snapshot/org-state.store.ts';
-import type { CachedPage } from './page-cache.ts';
+import type { CachedPage } from '../../platform/http/responses/cached-pages.ts';
 
 const recentMax = 10;
 

@@ -1,8 +1,8 @@
-import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { integerMeta } from '../../platform/lib/schema-parts.ts';
 import { requireCaller, type App } from '../../platform/http/app-type.ts';
 import { apiRoutes } from '../../platform/http/api-routes.ts';
+import { sendPage } from '../../platform/http/responses/cached-pages.ts';
 import { uuidPattern } from '../../platform/lib/org-id.ts';
 import { FeedItemDetail, FeedList, FeedStats, ItemText } from '../model/item.schema.ts';
 import { FacetsQuery, FeedFacets, getFacets, type FacetsDeps } from './get-facets.ts';
@@ -10,7 +10,6 @@ import { getItem, getItemText } from './get-item.ts';
 import { getStats, StatsQuery } from './get-stats.ts';
 import { ItemsQuery } from './items-query.ts';
 import { listItems, type ListItemsDeps } from './list-items.ts';
-import { chooseEncoding, matchesEtag, type CachedPage } from './page-cache.ts';
 import { versionOfOverride } from './override-documents.ts';
 
 const ItemPath = z.object({ id: z.string().regex(uuidPattern, 'must be a UUID') });
@@ -110,14 +109,4 @@ function itemDetailRoutes(app: App, deps: ListItemsDeps, { base, get, getText }:
     ({ caller, params, query: { version } }) =>
       getItemText(deps, caller, params.id.toLowerCase(), version === undefined ? undefined : Number(version)),
   );
-}
-
-/** Sends the bytes of a page in the encoding that the client prefers, or 304. */
-async function sendPage(request: FastifyRequest, reply: FastifyReply, page: CachedPage): Promise<never> {
-  reply.headers({ etag: page.etag, vary: 'Accept-Encoding', 'cache-control': 'private, no-cache' });
-  if (matchesEtag(request.headers['if-none-match'], page.etag)) return reply.code(304).send() as never;
-  const encoding = chooseEncoding(request.headers['accept-encoding']);
-  const [bytes, plainBytes] = [await page.bytes(encoding), page.bytes('identity')];
-  if (bytes !== plainBytes) reply.header('content-encoding', encoding);
-  return reply.header('content-type', 'application/json; charset=utf-8').send(bytes) as never;
 }

@@ -1,52 +1,8 @@
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import { createHash } from 'node:crypto';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
-import { inOrg, type Db } from '../../platform/db/db.ts';
-import type { OrgId } from '../../platform/lib/org-id.ts';
-import { openSnapshotToken, sealSnapshotToken, type DatedSnapshot, type SnapshotCache } from './snapshot/snapshot.ts';
-import { startOfHour } from '../model/expiry.ts';
-import { readFeedKey } from './snapshot/pools.store.ts';
-
-/** `key` identifies the response within its snapshot. `asOf` is a snapshot token; without one the page shows the feed at `now`. */
-type FeedPageRequest = { orgId: OrgId; key: string; asOf?: string | undefined; now: Date };
-
-/** Builds the body of a response from one snapshot, whose token is `token`. */
-type BuildPage = (dated: DatedSnapshot, token: string | undefined) => Promise<Buffer>;
-
-/**
- * Returns a response of the feed. Organizations that see the same snapshot share the cached bytes of a page for one UTC hour, and concurrent
- * requests share one build. Builders read the state at the snapshot's sequence numbers, so that later writes never leak into a page.
- */
-export type FeedPages = { get: (request: FeedPageRequest, build: BuildPage) => Promise<CachedPage> };
-
-export function createFeedPages(db: Db, snapshots: SnapshotCache): FeedPages {
-  const cache = createPageCache();
-  const building = new Map<string, Promise<CachedPage>>();
-  let feedKey: Promise<Buffer> | undefined;
-  const getFeedKey = (orgId: OrgId): Promise<Buffer> => {
-    feedKey ??= inOrg(db, orgId, readFeedKey);
-    feedKey.catch(() => (feedKey = undefined));
-    return feedKey;
-  };
-  return {
-    async get({ orgId, key, asOf, now }, build) {
-      const snapshot = await snapshots.get(orgId);
-      const dated =
-        asOf === undefined
-          ? { snapshot, hour: startOfHour(now) }
-          : openSnapshotToken(await getFeedKey(orgId), asOf, { snapshot, now });
-      const cacheKey = `${dated.snapshot.tag} ${dated.hour} ${key}`;
-      const known = cache.get(cacheKey) ?? building.get(cacheKey);
-      if (known) return known;
-      const page = getFeedKey(orgId)
-        .then((feedKey) => build(dated, sealSnapshotToken(feedKey, dated)))
-        .then((body) => cache.put(cacheKey, body));
-      building.set(cacheKey, page);
-      return page.finally(() => building.delete(cacheKey));
-    },
-  };
-}
 
 /** A complete response body with its ETag. Each encoding is compressed once, on first use. */
 export type CachedPage = { etag: string; bytes: (encoding: Encoding) => Buffer | Promise<Buffer> };
@@ -57,12 +13,18 @@ const brotliQuality = 4;
 /** The memory of a cached page besides its bytes. */
 const pageOverheadBytes = 1_000;
 
+/** Caches pages. */
+export type PageCache = {
+  get: (key: string) => CachedPage | undefined;
+  put: (key: string, body: Buffer) => CachedPage;
+};
+
 /**
- * Caches the most recently used pages within `bytesMax`. A page counts twice, which allows for its compressed forms. It is stored under its
+ * Caches the most recently used pages within `bytesMax`, each of at most `pageBytesMax`. A page counts twice, which allows for its compressed forms. It is stored under its
  * ETag, because the key contains the filters of the request, which may be thousands of characters long.
  */
-export function createPageCache(bytesMax = 64 * 1024 * 1024) {
-  const pages = new LRUCache<string, CachedPage>({ maxSize: bytesMax, maxEntrySize: Math.floor(bytesMax / 4) });
+export function createPageCache(bytesMax = 64 * 1024 * 1024, pageBytesMax = Math.floor(bytesMax / 4)): PageCache {
+  const pages = new LRUCache<string, CachedPage>({ maxSize: bytesMax, maxEntrySize: pageBytesMax });
   return {
     get: (key: string): CachedPage | undefined => pages.get(toWeakEtag(key)),
     put(key: string, body: Buffer): CachedPage {
@@ -115,7 +77,7 @@ const compress = (body: Buffer, encoding: Encoding): Promise<Buffer> =>
 type Encoding = 'identity' | 'gzip' | 'br';
 
 /** Returns the preferred encoding that an Accept-Encoding header allows (RFC 9110, 12.5.3): Brotli, then gzip, then none. */
-export function chooseEncoding(header: string | undefined): Encoding {
+function chooseEncoding(header: string | undefined): Encoding {
   if (!header) return 'identity';
   const weights = new Map<string, number>();
   for (const part of header.slice(0, 1_000).split(',')) {
@@ -138,4 +100,14 @@ export function matchesEtag(header: string | undefined, etag: string): boolean {
   if (!header) return false;
   const opaqueTag = etag.replace(/^W\//, '');
   return header.split(',').some((tag) => tag.trim() === '*' || tag.trim().replace(/^W\//, '') === opaqueTag);
+}
+
+/** Sends the bytes of a page in the encoding that the client prefers, or 304. */
+export async function sendPage(request: FastifyRequest, reply: FastifyReply, page: CachedPage): Promise<never> {
+  reply.headers({ etag: page.etag, vary: 'Accept-Encoding', 'cache-control': 'private, no-cache' });
+  if (matchesEtag(request.headers['if-none-match'], page.etag)) return reply.code(304).send() as never;
+  const encoding = chooseEncoding(request.headers['accept-encoding']);
+  const [bytes, plainBytes] = [await page.bytes(encoding), page.bytes('identity')];
+  if (bytes !== plainBytes) reply.header('content-encoding', encoding);
+  return reply.header('content-type', 'application/json; charset=utf-8').send(bytes) as never;
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createPageCache } from './page-cache.ts';
+import { createPageCache } from './cached-pages.ts';
 
 test.each(['identity', 'gzip', 'br'] as const)('a cached page keeps no memory but its own (%s)', async (encoding) => {
   const cache = createPageCache();
