@@ -12,8 +12,8 @@ export type Guard = { field: string | null; isWhole: boolean; text: string };
 type GuardChoice = {
   /** The expressions without guards. */
   unguarded: readonly number[];
-  /** The columns with guards, and what finds the expressions whose guards are true of a value. */
-  columns: readonly { column: number; find: GuardFinder['find'] }[];
+  /** The columns with guards, and what returns the expressions whose guards are true of a value, possibly more than once. */
+  columns: readonly { column: number; find: (value: string) => readonly number[] }[];
 };
 
 /** Chooses the guards of expressions. */
@@ -34,60 +34,78 @@ export function createGuardChooser(
   expressions: readonly Expression[],
   columnOf: (field: string | null) => number,
 ): GuardChooser {
-  const { guards, indexes, uses } = listGuards(expressions);
-  const indexOf = (guard: Guard): number => indexes.get(guardKey(guard))!;
-  const finders = new Map<number, GuardFinder>();
-  for (const [column, own] of Map.groupBy(guards, ({ field }) => columnOf(field)))
-    finders.set(column, createGuardFinder(own.map((guard) => ({ ...guard, index: indexOf(guard) }))));
+  const { guards, guardsOf } = listGuards(expressions);
+  const byColumn = Map.groupBy(guards, ({ field }) => columnOf(field));
   // In the observed rows: those in which each guard is true, and the evaluations that a guard's share of searching its column is worth.
   const found = new Int32Array(guards.length);
-  const searchCosts = new Map([...finders.keys()].map((column) => [column, 0]));
+  const searchCosts = new Map([...byColumn.keys()].map((column) => [column, 0]));
 
-  const guardCostOf = (guard: Guard): number => {
-    const index = indexOf(guard);
-    return found[index]! + tieBreak * (uses[index]! + (guard.isWhole ? 0 : (shortTexts[guard.text.length] ?? 0)));
-  };
-  const costOf = (chosen: readonly Guard[]): number => {
+  const guardCostOf = ({ index, uses, isWhole, text }: ListedGuard): number =>
+    found[index]! + tieBreak * (uses + (isWhole ? 0 : (shortTexts[text.length] ?? 0)));
+  const costOf = (chosen: readonly ListedGuard[]): number => {
     const columns = new Set(chosen.map(({ field }) => columnOf(field)));
     return sum(chosen, guardCostOf) + sum([...columns], (column) => searchCosts.get(column)!);
   };
   return {
     choose() {
       const unguarded: number[] = [];
-      const expressionsOf: number[][] = guards.map(() => []);
+      const expressionsOf = new Map<ListedGuard, number[]>();
       for (const [index, expression] of expressions.entries()) {
-        const chosen = chooseGuards(expression, costOf);
+        const chosen = chooseAmong(expression, { costOf, guardsOf: (match) => guardsOf.get(match) });
         if (!chosen) unguarded.push(index);
-        for (const guard of chosen ?? []) expressionsOf[indexOf(guard)]!.push(index);
+        for (const guard of new Set(chosen)) {
+          const own = expressionsOf.get(guard);
+          if (own) own.push(index);
+          else expressionsOf.set(guard, [index]);
+        }
       }
-      const used = [...finders].filter(([, finder]) => finder.use(expressionsOf));
-      return { unguarded, columns: used.map(([column, { find }]) => ({ column, find })) };
+      const columns = [...Map.groupBy(expressionsOf, ([{ field }]) => columnOf(field))].map(([column, used]) => {
+        const find = createGuardFinder(used.map(([guard]) => guard));
+        const listExpressions = (value: string): readonly number[] => {
+          const places = find(value);
+          return places.length === 0 ? none : places.flatMap((place) => used[place]![1]);
+        };
+        return { column, find: rememberResults(listExpressions, rememberedValuesMax) };
+      });
+      return { unguarded, columns };
     },
     observe(rows) {
-      for (const [column, finder] of finders)
+      for (const [column, own] of byColumn) {
+        const find = createGuardFinder(own);
         for (const row of rows) {
           const value = row.text(column);
           if (value === null) continue;
-          for (const index of finder.list(value)) found[index]! += 1;
-          searchCosts.set(column, searchCosts.get(column)! + value.length / charsPerEvaluation / finder.guardCount);
+          for (const place of find(value)) found[own[place]!.index]! += 1;
+          searchCosts.set(column, searchCosts.get(column)! + value.length / charsPerEvaluation / own.length);
         }
+      }
     },
   };
 }
 
-type GuardList = { guards: Guard[]; indexes: Map<string, number>; uses: number[] };
+/** A guard, its place among all of them, and the number of expressions that could have it. */
+type ListedGuard = Guard & { index: number; uses: number };
+type GuardList = { guards: ListedGuard[]; guardsOf: ReadonlyMap<Match, readonly ListedGuard[]> };
 
-/** Returns the guards that expressions could have, their indexes by key, and the number of expressions that could have each of them. */
+/** Returns the guards that expressions could have, each once, and those of each match that has any. */
 function listGuards(expressions: readonly Expression[]): GuardList {
-  const list: GuardList = { guards: [], indexes: new Map(), uses: [] };
-  for (const expression of expressions)
-    visitGuards(expression, (guard) => {
-      const key = guardKey(guard);
-      const index = list.indexes.get(key) ?? list.guards.push(guard) - 1;
-      list.indexes.set(key, index);
-      list.uses[index] = (list.uses[index] ?? 0) + 1;
+  const guards = new Map<string, ListedGuard>();
+  const guardsOf = new Map<Match, readonly ListedGuard[]>();
+  for (const expression of expressions) {
+    const counted = new Set<ListedGuard>();
+    visitMatches(expression, (match) => {
+      const listed = readGuards(match)?.map((guard) => {
+        const key = guardKey(guard);
+        const known = guards.get(key) ?? { ...guard, index: guards.size, uses: 0 };
+        guards.set(key, known);
+        if (!counted.has(known)) known.uses += 1;
+        counted.add(known);
+        return known;
+      });
+      if (listed) guardsOf.set(match, listed);
     });
-  return list;
+  }
+  return { guards: [...guards.values()], guardsOf };
 }
 
 const sum = <Item>(items: readonly Item[], valueOf: (item: Item) => number): number =>
@@ -97,22 +115,29 @@ const sum = <Item>(items: readonly Item[], valueOf: (item: Item) => number): num
  * Returns guards of which at least one is true wherever the expression is, or undefined if there are none. Of several possibilities it chooses
  * the one with the lowest cost.
  */
-export function chooseGuards(
+export const chooseGuards = (
   expression: Expression,
   costOf: (guards: readonly Guard[]) => number,
-): readonly Guard[] | undefined {
+): readonly Guard[] | undefined => chooseAmong(expression, { costOf, guardsOf: readGuards });
+
+type GuardOptions<G extends Guard> = {
+  costOf: (guards: readonly G[]) => number;
+  guardsOf: (match: Match) => readonly G[] | undefined;
+};
+
+function chooseAmong<G extends Guard>(expression: Expression, options: GuardOptions<G>): readonly G[] | undefined {
   switch (expression.kind) {
     case 'match':
-      return readGuards(expression);
+      return options.guardsOf(expression);
     case 'not':
       return undefined;
     case 'any': {
-      const parts = expression.of.map((one) => chooseGuards(one, costOf));
+      const parts = expression.of.map((one) => chooseAmong(one, options));
       return parts.every((part) => part !== undefined) ? parts.flat() : undefined;
     }
     case 'all': {
-      const parts = expression.of.map((one) => chooseGuards(one, costOf)).filter((part) => part !== undefined);
-      const costs = new Map(parts.map((part) => [part, costOf(part)]));
+      const parts = expression.of.map((one) => chooseAmong(one, options)).filter((part) => part !== undefined);
+      const costs = new Map(parts.map((part) => [part, parts.length > 1 ? options.costOf(part) : 0]));
       return parts.toSorted((a, b) => costs.get(a)! - costs.get(b)!)[0];
     }
   }
@@ -133,60 +158,34 @@ function readGuards({ field, test }: Match): readonly Guard[] | undefined {
 
 const guardKey = ({ field, isWhole, text }: Guard): string => `${isWhole ? '=' : '~'}${field ?? ''}\0${text}`;
 
-/** Calls `visit` once for each guard that an expression could have. */
-function visitGuards(expression: Expression, visit: (guard: Guard) => void): void {
-  const keys = new Set<string>();
-  visitMatches(expression, (match) => {
-    for (const guard of readGuards(match) ?? []) {
-      if (keys.has(guardKey(guard))) continue;
-      keys.add(guardKey(guard));
-      visit(guard);
-    }
-  });
-}
-
-/** Finds which guards of one field are true of a value. */
-type GuardFinder = {
-  guardCount: number;
-  /** Returns the indexes of the guards that are true. */
-  list: (value: string) => readonly number[];
-  /** Returns the expressions whose guards are true, possibly more than once. */
-  find: (value: string) => readonly number[];
-  /** Sets the expressions of each guard by its index. Returns whether any has one. */
-  use: (expressionsOf: readonly (readonly number[])[]) => boolean;
-};
-
 const rememberedValuesMax = 4000;
 const none: readonly number[] = [];
+// oxlint-disable-next-line no-control-regex -- The range of ASCII.
+const beyondAscii = /[^\0-\x7f]/;
 
-/** Creates a finder. Short values repeat in logs, so it remembers them. */
-function createGuardFinder(guards: readonly (Guard & { index: number })[]): GuardFinder {
-  const whole = new Map(guards.filter(({ isWhole }) => isWhole).map(({ text, index }) => [text, index]));
-  const contained = guards.filter(({ isWhole }) => !isWhole);
-  const automaton = createAutomaton(contained.map(({ text }) => text));
-  let expressionsOf: readonly (readonly number[])[] = [];
-
-  const list = (text: string): readonly number[] => {
-    const value = foldCase(text);
-    const found = new Set<number>();
-    const equal = whole.get(value);
-    if (equal !== undefined) found.add(equal);
-    if (contained.length > 0) automaton.search(value, (literal) => found.add(contained[literal]!.index));
-    return found.size > 0 ? [...found] : none;
-  };
-  const search = (value: string): readonly number[] => {
-    const found = list(value).flatMap((index) => expressionsOf[index]!);
-    return found.length > 0 ? found : none;
-  };
-  let find = rememberResults(search, rememberedValuesMax);
-  return {
-    guardCount: guards.length,
-    list,
-    find: (value) => find(value),
-    use(expressions) {
-      expressionsOf = expressions;
-      find = rememberResults(search, rememberedValuesMax);
-      return guards.some(({ index }) => expressions[index]!.length > 0);
-    },
+/**
+ * Returns a function that returns the places, in a list of guards of one field, of those that are true of a value. The case of a value that is
+ * ASCII is folded only if a guard could be equal to it.
+ */
+function createGuardFinder(guards: readonly Guard[]): (value: string) => readonly number[] {
+  const whole = new Map<string, number>();
+  const wholeLengths = new Set<number>();
+  const contained: number[] = [];
+  for (const [place, { isWhole, text }] of guards.entries())
+    if (isWhole) {
+      whole.set(text, place);
+      wholeLengths.add(text.length);
+    } else contained.push(place);
+  const automaton = contained.length > 0 ? createAutomaton(contained.map((place) => guards[place]!.text)) : undefined;
+  return (value) => {
+    const isAscii = !beyondAscii.test(value);
+    const folded = !isAscii || wholeLengths.has(value.length) ? foldCase(value) : value;
+    const equal = whole.get(folded);
+    let places = equal === undefined ? none : [equal];
+    automaton?.search(folded, (literal) => {
+      const place = contained[literal]!;
+      if (!places.includes(place)) places = [...places, place];
+    });
+    return places;
   };
 }

@@ -7,7 +7,7 @@ import { createGuardChooser } from './guards.ts';
 export type RuleSet = {
   /** Returns the indexes of the expressions that match a row, in ascending order. */
   match: (row: FieldRow) => number[];
-  /** Makes `match` faster for rows like these and those of earlier calls. */
+  /** Makes `match` faster for rows like these and those of earlier calls. Of the calls it uses the first, the second, the fourth and so on. */
   adapt: (rows: readonly FieldRow[]) => void;
 };
 
@@ -25,6 +25,7 @@ export function compileRuleSet(
   // The number of the last row for which an expression was evaluated.
   const evaluated = new Int32Array(expressions.length);
   let rowNumber = 0;
+  let samples = 0;
   return {
     match(row) {
       rowNumber = (rowNumber + 1) | 0;
@@ -42,6 +43,9 @@ export function compileRuleSet(
       return matching.length > 1 ? matching.toSorted((a, b) => a - b) : matching;
     },
     adapt(rows) {
+      samples += 1;
+      // Choosing costs as much as matching thousands of rows, and after some samples it changes little.
+      if (!Number.isInteger(Math.log2(samples))) return;
       chooser.observe(rows);
       choice = chooser.choose();
     },
