@@ -12,6 +12,8 @@ export async function connectDirectly(url: string, name: string): Promise<pg.Cli
     options: '-c tocsin.session=own',
     connectionTimeoutMillis: 10_000,
   });
+  // A lost connection emits it, which would end the process. The statement that runs, or the next one, fails and reports the error.
+  client.on('error', () => undefined);
   try {
     await client.connect();
     const { rows } = await client.query<{ session: string | null }>(
