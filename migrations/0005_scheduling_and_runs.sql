@@ -72,6 +72,7 @@ create table gaps (
   detail text,
   filled_to timestamptz,
   run_id uuid,
+  fill_at timestamptz,
   created_at timestamptz not null,
   updated_at timestamptz not null,
   primary key (organization_id, id),
@@ -82,9 +83,11 @@ comment on table gaps is 'Time that was not examined, with the reason.';
 comment on column gaps.state is 'open, filling, filled or expired (its logs are no longer retained).';
 comment on column gaps.filled_to is 'Progress of the backfill.';
 comment on column gaps.run_id is 'Run that fills the gap.';
+comment on column gaps.fill_at is 'When a backfill that nobody requested fills the gap, in slot time.';
 create index on gaps (organization_id, detection_id, gap_from);
 create index gaps_open on gaps (organization_id, detection_id, gap_from) where state = 'open';
 create index gaps_filling on gaps (organization_id, detection_id, gap_from) where state = 'filling';
+create index gaps_fill_at on gaps (fill_at) where state = 'open' and fill_at is not null;
 select tocsin_protect('gaps');
 
 create table revisits (

@@ -46,6 +46,38 @@ export async function claimGaps(
   return claimed;
 }
 
+const fillAfterMinutes = 15;
+
+/** Has a backfill fill the open gap that ends at `to` without a request. It waits, so that what ended the workers may be over. */
+export async function scheduleFill(
+  tx: Tx,
+  { orgId, detectionId }: DetectionKey,
+  { to, now }: { to: Date; now: Date },
+): Promise<void> {
+  await sql`update gaps set fill_at = ${now}::timestamptz + make_interval(mins => ${fillAfterMinutes})
+    where organization_id = ${orgId} and detection_id = ${detectionId} and gap_to = ${to} and state = 'open'`.execute(
+    tx,
+  );
+}
+
+export type DueFill = DetectionKey & TimeRange & { id: string };
+
+/** Locks and returns the gaps to fill without a request, of detections without a backfill in progress. */
+export function lockDueFills(tx: Tx, now: Date, limit: number): Promise<DueFill[]> {
+  return queryRows<DueFill>(tx)`
+      select g.organization_id as "orgId", g.detection_id as "detectionId", g.id, g.gap_from as "from", g.gap_to as "to"
+      from gaps g join agents a on a.organization_id = g.organization_id and a.id = g.detection_id
+      where g.state = 'open' and g.fill_at <= ${now} and a.deleted_at is null and not exists (
+        select from run_queue q where q.organization_id = g.organization_id and q.detection_id = g.detection_id and q.kind = 'backfill')
+      order by g.fill_at limit ${limit} for update of g skip locked`;
+}
+
+/** Assigns a whole gap to the run that fills it. Nothing fills it again without a request. */
+export async function claimFill(tx: Tx, { orgId, id }: DueFill, runId: string, now: Date): Promise<void> {
+  await sql`update gaps set state = 'filling', run_id = ${runId}, filled_to = null, fill_at = null, updated_at = ${now}
+    where organization_id = ${orgId} and id = ${id}`.execute(tx);
+}
+
 /** Returns the windows that a run still has to fill, in order. */
 export async function listGapWindows(
   tx: Tx,

@@ -8,7 +8,7 @@ import { getCategory } from '../../analysis/registry.ts';
 import { listRevisitCandidates } from '../../analysis/memory/memory.store.ts';
 import { findWindowsToRevisit } from '../../analysis/analyze-window.ts';
 import type { Clock } from '../../../platform/lib/time/clock.ts';
-import { listGapWindows } from '../../scheduling/fill-gaps.store.ts';
+import { claimFill, listGapWindows, lockDueFills } from '../../scheduling/fill-gaps.store.ts';
 import type { RepeatReason, WindowTask } from '../run-model/search-window.ts';
 
 const detectionsMax = 200;
@@ -66,7 +66,7 @@ export async function convertRevisitsToRechecks(
     on conflict do nothing`.execute(tx);
 }
 
-/** Queues a backfill for each detection with due rechecks. Returns how many were queued. */
+/** Queues a backfill for each detection with due rechecks, or with a gap to fill without a request. Returns how many were queued. */
 export async function enqueueRechecksAcrossOrgs(db: Db, now: Date): Promise<number> {
   return acrossOrgs(db, async (tx) => {
     const due = await queryRows<DetectionKey & TimeRange>(tx)`
@@ -79,6 +79,13 @@ export async function enqueueRechecksAcrossOrgs(db: Db, now: Date): Promise<numb
     for (const { orgId, detectionId, from, to } of due) {
       const run = { detectionId, runId: uuidv7(now), kind: 'backfill' as const, now, window: { from, to } };
       if (await insertRequestedRun(tx, { orgId, keyId: null }, run)) queued += 1;
+    }
+    for (const gap of await lockDueFills(tx, now, detectionsMax)) {
+      const { orgId, detectionId, from, to } = gap;
+      const run = { detectionId, runId: uuidv7(now), kind: 'backfill' as const, now, window: { from, to } };
+      if (!(await insertRequestedRun(tx, { orgId, keyId: null }, run))) continue;
+      await claimFill(tx, gap, run.runId, now);
+      queued += 1;
     }
     return queued;
   });

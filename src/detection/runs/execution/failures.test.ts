@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { enqueueRechecksAcrossOrgs } from './backfill-windows.store.ts';
 import { testDatabase } from '../../../../test/support/database.ts';
 import { hour, startRuns, type RunsTest } from '../../../../test/support/detection/scripted-runs.ts';
 import { getDetection } from '../../detections/read-detections.ts';
@@ -120,7 +121,7 @@ test('blames the service for an unexpected error, retries, and reveals nothing i
   expect(run!.failure).not.toContain('secret');
 });
 
-test('fails a run that is lost three times, turns its window into a gap, and keeps later windows pending', async () => {
+test('fails a run that is lost three times, turns its window into a gap, keeps later windows pending, and fills the gap later', async () => {
   const t = await startRuns(testDb, () => []);
   await t.newDetection();
   for (const _ of [1, 2, 3]) {
@@ -136,6 +137,15 @@ test('fails a run that is lost three times, turns its window into a gap, and kee
   ]);
   expect(await t.select`select window_from from pending_windows`).toEqual([{ window_from: new Date(hour(1)) }]);
   expect(await reapRuns(t.deps)).toBe(false);
+
+  const later = new Date(new Date(hour(2)).getTime() + 15 * 60_000);
+  expect(await enqueueRechecksAcrossOrgs(t.deps.db, new Date(later.getTime() - 1))).toBe(0);
+  expect(await enqueueRechecksAcrossOrgs(t.deps.db, later)).toBe(1);
+  await t.runAt(later.toISOString());
+  expect(await t.select`select gap_from, state, fill_at from gaps`).toEqual([
+    { gap_from: new Date(hour(0)), state: 'filled', fill_at: null },
+  ]);
+  expect(await enqueueRechecksAcrossOrgs(t.deps.db, later)).toBe(0);
 });
 
 test('refuses writes of a stalled worker that resumes', async () => {

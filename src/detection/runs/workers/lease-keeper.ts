@@ -4,6 +4,7 @@ import { renewLeasesAcrossOrgs, reapLostRunsAcrossOrgs } from '../../scheduling/
 import { leaseMs, type RunClaim, lockClaimedRun, RunLostError } from '../../scheduling/run-claim.ts';
 import { type StopReason, endRun, type EndRunDeps } from '../execution/end-run.ts';
 import { listPendingWindows, replaceWindowWithGap } from '../../scheduling/coverage.store.ts';
+import { scheduleFill } from '../../scheduling/fill-gaps.store.ts';
 import { finishRun } from '../execution/finish-run.ts';
 import { workerLostFailure } from '../run-model/run-failure.ts';
 
@@ -98,7 +99,7 @@ export async function reapRuns(deps: EndRunDeps): Promise<boolean> {
   return hasReaped;
 }
 
-/** Fails a run that was lost too often. If it was examined, it was lost at its oldest pending window, which becomes a gap. */
+/** Fails a run that was lost too often. If it was examined, it was lost at its oldest pending window, which becomes a gap that is filled later. */
 async function failLostRun({ db, clock }: EndRunDeps, claim: RunClaim): Promise<void> {
   const now = clock();
   await inOrg(db, claim.orgId, async (tx) => {
@@ -107,7 +108,7 @@ async function failLostRun({ db, clock }: EndRunDeps, claim: RunClaim): Promise<
       const [window] = await listPendingWindows(tx, claim, { slotAt: claim.dueAt, limit: 1 });
       if (window) {
         const gap = { from: window.from, to: window.to, reason: workerLostFailure.kind, now };
-        await replaceWindowWithGap(tx, claim, gap);
+        if (await replaceWindowWithGap(tx, claim, gap)) await scheduleFill(tx, claim, gap);
       }
     }
     await finishRun(tx, claim, { status: 'failed', failure: workerLostFailure }, now);
