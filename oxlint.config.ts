@@ -282,7 +282,7 @@ export default {
       ]),
     },
     {
-      files: ['{src,packages}/**/*.test.ts', '{test,bench,fuzz,soak}/**/*.ts'],
+      files: ['{src,packages}/**/*.test.ts', '{test,bench,faults,fuzz,soak}/**/*.ts'],
       rules: { ...ban([always[0]!]), 'max-lines': 'off', 'max-params': 'off', 'node/no-process-env': 'off' },
     },
     {

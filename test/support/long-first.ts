@@ -7,7 +7,7 @@ const longFiles = [
   'suites/process',
   'suites/console/accessibility',
   'suites/demo',
-  'suites/cluster',
+  'suites/faults',
   'backfill/rechecks',
   'suites/console/states',
   'suites/soak',

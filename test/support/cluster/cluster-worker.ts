@@ -1,42 +1,51 @@
-// One process of the cluster test: API, scheduler, execution and reaper on a given database, at the slot time that its parent sends.
+// One process of a cluster: the API, worker loops, or both, on a given database, at the slot time that its parent sends.
+import { once } from 'node:events';
 import { buildApp } from '../../../src/app/http-server.ts';
 import { buildDeps } from '../../../src/app/build-deps.ts';
 import { loadConfig } from '../../../src/config.ts';
 import { openDb } from '../../../src/platform/db/db.ts';
 import { createLogger } from '../../../src/platform/lib/logging/logger.ts';
-import { matchLoop } from '../../../src/detection/continuous/match-loop.ts';
-import { executeLoop, judgeLoop, reapLoop, scheduleLoop } from '../../../src/detection/runs/workers/run-loops.ts';
+import { workerRoles } from '../../../src/app/worker-roles.ts';
+import { runWorkerLoops } from '../../../src/app/worker/worker-loops.ts';
+import { createClockGuard } from '../../../src/detection/scheduling/clock-guard.ts';
 
-export type ToWorker = { now: string };
-export type FromWorker = { url: string };
+/** `skewMs`: how wrong the clock of this process is. */
+export type ToWorker = { now: string; skewMs: number };
+/** Sent when the process works. A process without the API has no address. */
+export type FromWorker = { url: string | null };
 
-let now = new Date(process.argv[2] ?? '');
+let time: ToWorker = { now: process.argv[2] ?? '', skewMs: 0 };
 process.on('message', (message: ToWorker) => {
-  now = new Date(message.now);
+  time = message;
 });
+const trueMs = (): number => new Date(time.now).getTime();
+const clock = (): Date => new Date(trueMs() + time.skewMs);
 
+// The roles of workers, and `serve`. Without a setting, what runs of detections need.
+const tasks = process.env['CLUSTER_TASKS']?.split(' ') ?? ['serve', 'runs', 'match', 'judge'];
 const config = loadConfig();
 const db = openDb(config.databaseUrl!, 8);
-const { deps, stop } = buildDeps({ config, db, log: createLogger(config.logLevel), clock: () => now });
-const stopped = new AbortController();
-process.on('SIGTERM', () => stopped.abort());
-process.on('disconnect', () => process.exit(stopped.signal.aborted ? 0 : 1));
+const { deps: built, stop } = buildDeps({ config, db, log: createLogger(config.logLevel), clock });
+// Slot time runs far ahead of the machine's clock, so the guard compares it with the time of the parent, which never jumps back.
+const deps = { ...built, clockGuard: createClockGuard(clock, trueMs) };
+const controller = new AbortController();
+const { signal } = controller;
+const aborted = once(signal, 'abort');
+process.on('SIGTERM', () => controller.abort());
+process.on('disconnect', () => process.exit(signal.aborted ? 0 : 1));
 
-const app = await buildApp(deps);
-const url = await app.listen({ port: 0, host: '127.0.0.1' });
+const app = tasks.includes('serve') ? await buildApp(deps) : undefined;
+const url = (await app?.listen({ port: 0, host: '127.0.0.1' })) ?? null;
 process.send?.({ url } satisfies FromWorker);
-
-// The test's slot time runs far ahead of the machine's clock. The clock guard of production would stop the scheduler.
-const trusting = { check: () => true, reason: () => null };
-const { signal } = stopped;
 await Promise.all([
-  scheduleLoop(deps, trusting, signal),
-  matchLoop(deps, signal),
-  executeLoop(deps, signal),
-  judgeLoop(deps, signal),
-  reapLoop(deps, signal),
+  aborted,
+  runWorkerLoops(
+    deps,
+    signal,
+    workerRoles.filter((role) => tasks.includes(role)),
+  ),
 ]);
-await app.close();
+await app?.close();
 await stop();
 await db.destroy();
 process.disconnect();

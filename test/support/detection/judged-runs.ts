@@ -1,40 +1,13 @@
 import type { TestDatabase } from '../database.ts';
 import { startModelStandIn, type ModelRequestRecord, type ModelBrain } from '../models/model-stand-in.ts';
-import { delimitedBlocks, createScriptedModels } from '../models/scripted-models.ts';
+import { createScriptedModels } from '../models/scripted-models.ts';
+import { verdictOn } from '../models/verdict-on.ts';
 import { hour, startRuns, type ScriptedSearch, type RunsTest } from './scripted-runs.ts';
 import type { CreateDetection } from '../../../src/detection/detections/record/detection-input.schema.ts';
 
+export { claimOn, verdictOn } from '../models/verdict-on.ts';
+
 export const login = (user: string, n = 0) => ({ _id: `e-${user}-${n}`, _time: hour(0), user, action: 'ConsoleLogin' });
-
-/** Returns a claim that cites the first row of a request, its action if it has one. */
-export function claimOn(request: ModelRequestRecord, text = 'It signed in.') {
-  const [, rows] = delimitedBlocks(request.turns[0]!.text);
-  const [row] = JSON.parse(rows!) as { rowId: string; fields: Record<string, string> }[];
-  const cells = Object.entries(row!.fields);
-  const [field, value] = cells.find(([name]) => name === 'action') ?? cells[0]!;
-  return { text, kind: 'fact', cites: [{ observation: 'rows', rowId: row!.rowId, field, value }] };
-}
-
-/** Returns a submission on the entity of a request, with a claim about the action of its first row, which is the headline too. */
-export function verdictOn(
-  request: ModelRequestRecord,
-  {
-    claims = [claimOn(request)],
-    ...overrides
-  }: { claims?: { text: string; [field: string]: unknown }[]; [field: string]: unknown } = {},
-) {
-  const submission = {
-    claims,
-    techniques: [],
-    nextSteps: ['Ask.'],
-    headline: claims[0]?.text ?? 'A sign-in',
-    verdict: 'raise',
-    severity: 'low',
-    confidence: 77,
-    ...overrides,
-  };
-  return { calls: [{ name: 'submit_verdict', input: submission }] };
-}
 
 /** A claim that the first document of a detection, `runbook`, explains the behavior. */
 export const excuse = {

@@ -65,12 +65,13 @@ export async function startReplicatedServers(dataDir: string): Promise<Replicate
 }
 
 /** Copies the primary's files by the low-level backup protocol, and configures them as a replica. */
-async function copyFiles(
+export async function copyFiles(
   url: string,
   source: string,
   { location, dataDir }: { location: string; dataDir: string },
 ): Promise<Cluster> {
   const client = new pg.Client({ connectionString: url });
+  client.on('error', () => undefined);
   await client.connect();
   await client.query("select pg_backup_start('replica', true)");
   rmSync(location, { recursive: true, force: true });
