@@ -10,8 +10,8 @@ export type BenchmarkRow = {
 /** `items`: the size of a feed. `keptDir`: the data directory that keeps the feed for further runs. */
 export type FeedOptions = { items?: number | undefined; keptDir?: string | undefined };
 
-/** `isFull`: at full size, where a benchmark has a smaller one. */
-export type RunOptions = FeedOptions & { isFull: boolean };
+/** `isFull`: at full size, where a benchmark has a smaller one. `rsigma`: the path of that program. */
+export type RunOptions = FeedOptions & { isFull: boolean; rsigma: string | undefined };
 
 /**
  * A benchmark. `run` returns the measured rows. `report` prints progress. `titleOf` returns the title after a run whose size has a choice, and

@@ -23,6 +23,7 @@ import { listItemsBenchmark } from './list-items.ts';
 import { queryLogStoreBenchmark } from './query-log-store.ts';
 import { withInProcessProgram } from '../test/support/program-environment.ts';
 import { scaleBenchmark } from './scale/scale.ts';
+import { sigmaPeerBenchmark } from './sigma-peer.ts';
 import { sigmaSetBenchmark } from './sigma-set.ts';
 import { startUpBenchmark } from './start-up.ts';
 
@@ -41,6 +42,7 @@ const benchmarks: Record<string, Benchmark> = {
   local: queryLogStoreBenchmark,
   'object-storage': objectStorageBenchmark,
   sigma: sigmaSetBenchmark,
+  'sigma-peer': sigmaPeerBenchmark,
   continuous: continuousBenchmark,
   extract: extractReportsBenchmark,
   ingest: pullSourcesBenchmark,
@@ -48,7 +50,7 @@ const benchmarks: Record<string, Benchmark> = {
   console: consoleBenchmark,
 };
 
-const usage = `Runs benchmarks, without names all except feed-large.
+const usage = `Runs benchmarks, without names all except feed-large and sigma-peer.
 
 Usage: npm run bench -- [OPTION…] [NAME…]
   --write     Also write the results to docs/reference/benchmarks.md.
@@ -56,6 +58,7 @@ Usage: npm run bench -- [OPTION…] [NAME…]
   --items N   The items of feed-million or feed-large. Of these, only feed-large can be combined with --write.
   --keep DIR  The data directory of feed-million or feed-large. It is filled if it does not exist, and the next run with it only measures. With
               --items, a smaller feed is extended. Without --items, feed-large measures the feed that is there.
+  --rsigma PATH  The program beside which sigma-peer measures: cargo install rsigma --version 0.23.0.
 Names: ${Object.keys(benchmarks).join(', ')}.`;
 
 const config = {
@@ -64,6 +67,7 @@ const config = {
     full: { type: 'boolean', default: false },
     items: { type: 'string' },
     keep: { type: 'string' },
+    rsigma: { type: 'string' },
   },
   allowPositionals: true,
 } as const;
@@ -72,6 +76,7 @@ const runOptions: RunOptions = {
   isFull: values.full,
   items: values.items === undefined ? undefined : toCount('items', values.items),
   keptDir: values.keep === undefined ? undefined : resolve(values.keep),
+  rsigma: values.rsigma === undefined ? undefined : resolve(values.rsigma),
 };
 if (values.write && values.items !== undefined && positionals.join() !== 'feed-large') {
   console.error('--items N can be combined with --write only for feed-large, whose section names its size.');
