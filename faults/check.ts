@@ -3,8 +3,8 @@ import type { World } from './world.ts';
 import { eventsOf, hourAt, type Organization } from './workload.ts';
 import type { WorkloadSize } from './options.ts';
 
-/** The slots so far, before the last of which the events of each hour are acknowledged, and the acknowledged other detections by organization. */
-export type Acknowledged = { slots: number; later: ReadonlyMap<string, readonly string[]> };
+/** The slots so far, the hours whose events are acknowledged, and the acknowledged other detections by organization. */
+export type Acknowledged = { slots: number; sent: readonly number[]; later: ReadonlyMap<string, readonly string[]> };
 
 /** Counts of what was compared. */
 export type CheckedCounts = { events: number; writes: number; windows: number; hits: number };
@@ -23,7 +23,7 @@ export async function readRemainingWork({ db }: Pick<World, 'db'>, hour: number)
 export async function checkOrganization(
   { db, cluster }: World,
   org: Organization,
-  { slots: slotCount, later }: Acknowledged,
+  { slots: slotCount, sent: sentHours, later }: Acknowledged,
   size: WorkloadSize,
 ): Promise<{ deviations: string[]; counts: CheckedCounts }> {
   const select = selectIn(db, org.id);
@@ -35,7 +35,7 @@ export async function checkOrganization(
       if (found !== wanted) deviations.push(`${what}: ${text} is there ${found} times instead of ${wanted}`);
     }
   };
-  const sent = Array.from({ length: slotCount - 1 }, (_, n) => eventsOf(size, n + 1));
+  const sent = sentHours.map((hour) => eventsOf(size, hour));
   const events = sent.flatMap((hour) => hour.events.map(({ id }) => id));
   const body = JSON.stringify({
     query: 'SELECT count(*) AS n, count(DISTINCT _id) AS d FROM auth',

@@ -28,6 +28,7 @@ const hourMinMs = 1000;
 const pauseMaxMs = 1500;
 /** Slots are at full hours. */
 const minutesMax = 55;
+const recoveryHoursMax = 6;
 const recoveryMaxMs = 300_000;
 
 /** Injects faults under load in rounds, each of which ends with a check. `dir` is an empty directory, which is removed. */
@@ -56,6 +57,8 @@ export async function runFaults(
   const found = { deviations: [] as string[], recoverySeconds: [] as number[], rounds: 0 };
   let counts: CheckedCounts = { events: 0, writes: 0, windows: 0, hits: 0 };
   let hours = 0;
+  /** The hours whose events were sent. */
+  const sent: number[] = [];
   const isOver = (): boolean =>
     countFaults(state) >= options.faultsMax || performance.now() - startMs >= options.secondsMax * 1000;
   try {
@@ -69,16 +72,17 @@ export async function runFaults(
           if (hours > 0) later.get(id)!.push(await sendHour(world.cluster, key, options, hours));
         });
         await Promise.all([...sending, sleep(hourMinMs)]);
+        if (hours > 0) sent.push(hours);
         hours += 1;
         world.cluster.setTime(hourAt(hours));
       }
       await faults.stop();
       const healedMs = performance.now();
-      await recover(world, hours);
+      hours = await recover(world, hours);
       found.recoverySeconds.push((performance.now() - healedMs) / 1000);
       counts = { events: 0, writes: 0, windows: 0, hits: 0 };
       for (const org of world.organizations) {
-        const checked = await checkOrganization(world, org, { slots: hours, later }, options);
+        const checked = await checkOrganization(world, org, { slots: hours, sent, later }, options);
         found.deviations.push(...checked.deviations);
         counts = addCounts(counts, checked.counts);
       }
@@ -127,22 +131,32 @@ function pickKind(kinds: readonly FaultKind[], random: Random): FaultKind {
   return kinds.find(({ weight }) => (rest -= weight) < 0)!;
 }
 
-/** Waits until the work up to an hour is done, while the clock goes on within the hour. Nobody helps the processes. */
-async function recover(world: World, hour: number): Promise<void> {
-  let left = '';
+/**
+ * Waits until all work is done, while the clock goes on. Windows of a failed run wait for the next slot, so that it may take some slots. Returns
+ * the hour of the last one. Nobody helps the processes.
+ */
+async function recover(world: World, lastHour: number): Promise<number> {
+  let hour = lastHour;
   let minutes = 0;
+  let left = '';
   const look = async (): Promise<boolean> => {
-    minutes = Math.min(minutes + 1, minutesMax);
-    world.cluster.setTime(new Date(hourAt(hour).getTime() + minutes * 60_000));
+    minutes += 1;
     try {
-      const work = await readRemainingWork(world, hour);
-      left = JSON.stringify(work);
-      return world.cluster.isComplete() && Object.values(work).every((n) => n === 0);
+      const { runs, ...work } = await readRemainingWork(world, hour);
+      left = JSON.stringify({ hour, runs, ...work });
+      const isIdle = runs === 0 && world.cluster.isComplete();
+      if (isIdle && Object.values(work).every((n) => n === 0)) return true;
+      if (isIdle && work['slots'] === 0 && minutes > minutesMax && hour < lastHour + recoveryHoursMax) {
+        hour += 1;
+        minutes = 0;
+      }
     } catch (error) {
       left = String(error);
-      return false;
     }
+    world.cluster.setTime(new Date(hourAt(hour).getTime() + Math.min(minutes, minutesMax) * 60_000));
+    return false;
   };
   const describe = (): string => `not recovered: ${left}\n${world.cluster.stderr()}`;
   await until(look, describe, () => false, recoveryMaxMs);
+  return hour;
 }

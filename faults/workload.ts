@@ -22,7 +22,7 @@ const ruleKinds: readonly RuleKind[] = [
 const kindOf = (rule: number): RuleKind => ruleKinds[rule % ruleKinds.length]!;
 const isFirstOccurrence = (rule: number): boolean => kindOf(rule).category === 'first_occurrence';
 /** The hours in which detections of first occurrences learn. */
-const learnedHours = 8;
+const learnedHours = 5;
 const noisePerHour = 20;
 const batchesPerHour = 3;
 
