@@ -857,12 +857,14 @@ create table gaps (
   detail text,
   filled_to timestamp with time zone, -- Progress of the backfill.
   run_id uuid, -- Run that fills the gap.
+  fill_at timestamp with time zone, -- When a backfill that nobody requested fills the gap, in slot time.
   created_at timestamp with time zone not null,
   updated_at timestamp with time zone not null,
   constraint gaps_pkey PRIMARY KEY (organization_id, id),
   constraint gaps_check CHECK (gap_from < gap_to),
   constraint gaps_organization_id_detection_id_fkey FOREIGN KEY (organization_id, detection_id) REFERENCES schedules(organization_id, detection_id)
 );
+CREATE INDEX gaps_fill_at ON gaps USING btree (fill_at) WHERE state = 'open'::text AND fill_at IS NOT NULL;
 CREATE INDEX gaps_filling ON gaps USING btree (organization_id, detection_id, gap_from) WHERE state = 'filling'::text;
 CREATE INDEX gaps_open ON gaps USING btree (organization_id, detection_id, gap_from) WHERE state = 'open'::text;
 CREATE INDEX gaps_organization_id_detection_id_gap_from_idx ON gaps USING btree (organization_id, detection_id, gap_from);
