@@ -1,4 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { compareNext, createUnknownValues } from '../src/agents/sightings/arriving-sightings.ts';
+import { openPositionsAcrossOrgs } from '../src/detection/continuous/match-positions.store.ts';
 import { matchLoop, matchWaiting } from '../src/detection/continuous/match-loop.ts';
 import { createDetection } from '../src/detection/detections/create-detection.ts';
 import { receiveLogs } from '../src/detection/log-ingest/receive-logs.ts';
@@ -8,7 +10,7 @@ import { operatorOf } from '../src/platform/http/caller.ts';
 import { dataDir } from '../test/support/data.ts';
 import { withClient, withInProcessProgram, type InProcessProgram } from '../test/support/program-environment.ts';
 import { measureMs, type Benchmark, type BenchmarkRow } from './benchmark.ts';
-import { readProcessorTime } from './processor-time.ts';
+import { readProcessorTime, type ProcessorTime } from './processor-time.ts';
 import { readEvents, readRules } from './sigma-set.ts';
 
 const [eventsMax, perBatch] = [250_000, 5_000];
@@ -23,23 +25,58 @@ async function send({ deps, orgId }: InProcessProgram, events: readonly Event[])
   await receiveLogs(deps, orgId, { dataset, body, timeField: '@timestamp' });
 }
 
-/** Matches a quarter of a million events that have arrived. Returns the seconds, those of processors, and the matched events. */
+/** Seconds of wall time and of processors. */
+type Cost = { seconds: number; processorSeconds: number };
+
+async function measureCost({ url }: InProcessProgram, work: () => Promise<void>): Promise<Cost> {
+  const before = await readProcessorTime(url);
+  const ms = await measureMs(work);
+  const after = await readProcessorTime(url);
+  const sum = ({ program, engines, database }: ProcessorTime): number => program + engines + database;
+  return { seconds: ms / 1000, processorSeconds: (sum(after) - sum(before)) / 1000 };
+}
+
+const indicatorsMax = 1_000_000;
+
+/** Fills the index of the feed with active addresses, domains, links and hashes, none of which the events have. */
+const addIndicators = (url: string): Promise<unknown> =>
+  withClient(url, (client) =>
+    client.query(`
+      insert into item_terms (organization_id, item_id, pool_id, kind, value, address)
+      select (select id from organizations limit 1), gen_random_uuid(), p.id, 'indicator', value, case when n % 5 < 2 then value::inet end
+      from feed_pools p cross join (
+        select n, case when n % 5 < 2 then '100.' || (n >> 16 & 255) || '.' || (n >> 8 & 255) || '.' || (n & 255)
+          when n % 5 = 2 then md5(n::text) || '.example' when n % 5 = 3 then 'http://' || md5(n::text) || '.example/' || n
+          else encode(sha256(n::text::bytea), 'hex') end as value
+        from generate_series(1, ${indicatorsMax}) n) indicators
+      where p.kind = 'public';
+      analyze item_terms`),
+  );
+
+/** Compares what has arrived with the indicators of the feed. */
+async function compareArrived({ deps }: InProcessProgram): Promise<void> {
+  const unknown = createUnknownValues();
+  await openPositionsAcrossOrgs(deps.db, 'indicators');
+  while (await compareNext(deps, unknown, new AbortController().signal));
+}
+
+/** Matches a quarter of a million events that have arrived. Returns what it takes to store, match and compare them. */
 async function measureThroughput(program: InProcessProgram, events: ReturnType<typeof readEvents>) {
   const eventAt = (n: number): Event => events.all[n] ?? events.quiet[n % events.quiet.length]!;
-  for (let n = 0; n < eventsMax; n += perBatch) {
-    const time = new Date().toISOString();
-    await send(
-      program,
-      Array.from({ length: perBatch }, (_, i) => ({ ...eventAt(n + i), '@timestamp': time, Copy: n + i })),
-    );
-  }
-  const before = await readProcessorTime(program.url);
-  const ms = await measureMs(() => matchWaiting(program.deps));
-  const after = await readProcessorTime(program.url);
-  return {
-    seconds: ms / 1000,
-    processorSeconds: (after.program + after.engines - before.program - before.engines) / 1000,
-  };
+  await addIndicators(program.url);
+  await compareArrived(program);
+  const stored = await measureCost(program, async () => {
+    for (let n = 0; n < eventsMax; n += perBatch) {
+      const time = new Date().toISOString();
+      await send(
+        program,
+        Array.from({ length: perBatch }, (_, i) => ({ ...eventAt(n + i), '@timestamp': time, Copy: n + i })),
+      );
+    }
+  });
+  const matched = await measureCost(program, () => matchWaiting(program.deps));
+  const compared = await measureCost(program, () => compareArrived(program));
+  return { stored, matched, compared };
 }
 
 const waitMsMax = 300_000;
@@ -113,7 +150,9 @@ async function measure(program: InProcessProgram, report: (text: string) => void
   report('checking the rules');
   const checkMs = await measureMs(() => matchWaiting(program.deps));
   report('matching');
-  const { seconds, processorSeconds } = await measureThroughput(program, events);
+  const { stored, matched, compared } = await measureThroughput(program, events);
+  const { seconds, processorSeconds } = matched;
+  const shareOf = (cost: Cost): number => (100 * cost.processorSeconds) / stored.processorSeconds;
   report(
     `${Math.round(eventsMax / seconds)} events/s, ${Math.round(eventsMax / processorSeconds)} per core; measuring the latency`,
   );
@@ -124,6 +163,13 @@ async function measure(program: InProcessProgram, report: (text: string) => void
     { label: `${rules.length} detections checked, once`, unit: 's', tocsin: checkMs / 1000 },
     { label: `events matched, in batches of ${perBatch}`, unit: 'events/s', tocsin: eventsMax / seconds },
     { label: 'the same per core', unit: 'events/s', tocsin: eventsMax / processorSeconds },
+    { label: 'events stored, per core', unit: 'events/s', tocsin: eventsMax / stored.processorSeconds },
+    { label: 'processor time of matching beside that of storing', unit: '%', tocsin: shareOf(matched) },
+    {
+      label: `the same of comparing with ${indicatorsMax.toLocaleString('en')} indicators`,
+      unit: '%',
+      tocsin: shareOf(compared),
+    },
     { label: 'from the response to the candidate, median', unit: 'ms', tocsin: at(0.5) },
     { label: 'the same, 99th percentile', unit: 'ms', tocsin: at(0.99) },
   ];

@@ -17,8 +17,9 @@ export async function* readObservedValues(
   window: QueryWindow,
   signal: AbortSignal,
 ): AsyncGenerator<string[]> {
-  const texts = fields.map(({ name }) => `_event->>'$.${name}'`).join(', ');
-  const distinct = `SELECT DISTINCT unnest([${texts}]) AS value FROM "${dataset}"`;
+  // One call reads all fields of an event. Reading each with a call of its own parses the event as often.
+  const paths = fields.map(({ name }) => `'$.${name}'`).join(', ');
+  const distinct = `SELECT DISTINCT unnest(json_extract_string(_event, [${paths}])) AS value FROM "${dataset}"`;
   let after: string | undefined;
   do {
     const condition = after === undefined ? 'value IS NOT NULL' : `value > ${quoteLiteral(after)}`;

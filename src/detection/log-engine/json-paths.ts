@@ -59,11 +59,19 @@ export const jsonReaders: readonly string[] = Object.keys(readers);
 export function listJsonPaths(tree: unknown): string[] {
   const paths = new Set<string>();
   walkTree(tree, (node) => {
-    const text = readerOf(node) && constantText(operandsOf(node)[1]);
-    if (text !== undefined) paths.add(text);
+    const path = readerOf(node) && operandsOf(node)[1];
+    for (const text of path ? (listConstantTexts(path) ?? [constantText(path)]) : [])
+      if (text !== undefined) paths.add(text);
     return true;
   });
   return [...paths];
+}
+
+/** Returns the texts of a list of constants, or undefined for anything else. */
+export function listConstantTexts(node: TreeNode): string[] | undefined {
+  if (functionName(node) !== 'list_value') return undefined;
+  const texts = operandsOf(node).map((one) => constantText(one));
+  return texts.every((text) => text !== undefined) ? texts : undefined;
 }
 
 /** Returns the function with which a node reads paths of a JSON value. */

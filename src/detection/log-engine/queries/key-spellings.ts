@@ -1,5 +1,5 @@
 import type { CatalogField, FieldsByDataset } from '../../log-store/catalog/catalog.ts';
-import { keysOf, parseSteps, readerOf, writeSteps, type JsonPath } from '../json-paths.ts';
+import { keysOf, listConstantTexts, parseSteps, readerOf, writeSteps, type JsonPath } from '../json-paths.ts';
 import { constantText, isLambda, isNode, operandsOf, type TreeNode } from '../parse-tree.ts';
 
 /**
@@ -62,6 +62,19 @@ function matchOperands(parent: TreeNode, child: unknown, spellings: KeySpellings
 function readInAnySpelling(node: TreeNode, spellings: KeySpellings): TreeNode | undefined {
   const reader = readerOf(node);
   const [json, constant] = operandsOf(node);
+  const list = reader && json && constant && listConstantTexts(constant);
+  if (list) {
+    const reads = list.map((path) => call(reader, [json, constantOf(path)]));
+    const others = reads.map((read) => readInAnySpelling(read, spellings));
+    if (others.every((other) => other === undefined)) return undefined;
+    return {
+      ...call(
+        'list_value',
+        reads.map((read, index) => others[index] ?? read),
+      ),
+      alias: node['alias'] ?? '',
+    };
+  }
   const text = constantText(constant);
   const steps = text === undefined ? undefined : parseSteps(text);
   const entries = steps?.flatMap((step) => ('key' in step ? (find(spellings, step.key) ?? []) : [])) ?? [];

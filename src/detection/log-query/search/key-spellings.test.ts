@@ -26,6 +26,8 @@ const queries = [
   "SELECT n FROM d WHERE (user->>'name') = 'eve'",
   "SELECT n FROM d WHERE (user->'role'->>'$.Name') = 'admin'",
   "SELECT n FROM d WHERE json_value(_event, '$.user.role.Name') = '\"admin\"'",
+  "SELECT n FROM d WHERE json_extract_string(_event, ['$.none', '$.user.role.Name'])[2] = 'admin'",
+  "SELECT n FROM d WHERE (_event->>['$.user.name', '$.n'])[1] = 'eve'",
   "SELECT n FROM d WHERE (_event->>'$.LIST[0].ip') = '192.0.2.9'",
   "SELECT n FROM d WHERE json_exists(_event, '$.extra.x')",
   "WITH e AS (SELECT n, _event AS event FROM d) SELECT n FROM e WHERE (event->>'$.user.name') = 'eve'",
