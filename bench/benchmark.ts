@@ -15,13 +15,14 @@ export type RunOptions = FeedOptions & { isFull: boolean; rsigma: string | undef
 
 /**
  * A benchmark. `run` returns the measured rows. `report` prints progress. `titleOf` returns the title after a run whose size has a choice, and
- * begins with `title`. `note` stands below the table. `isOnlyByName`: a run without names leaves it out.
+ * begins with `title`. `note` stands below the table. `draw` returns a chart of the rows, which `--write` puts beside the page. `isOnlyByName`: a run without names leaves it out.
  */
 export type Benchmark = {
   title: string;
   titleOf?: (options: RunOptions) => string;
   run: (report: (text: string) => void, options: RunOptions) => Promise<BenchmarkRow[]>;
   note?: string;
+  draw?: (rows: BenchmarkRow[]) => { file: string; svg: string };
   isOnlyByName?: boolean;
 };
 

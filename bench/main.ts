@@ -14,6 +14,7 @@ import { feedLargeBenchmark, feedMillionBenchmark } from './feed-million/feed-mi
 import type { Benchmark, BenchmarkRow, RunOptions } from './benchmark.ts';
 import { examineRunsBenchmark } from './examine-runs.ts';
 import { investigateBenchmark } from './investigate.ts';
+import { growthBenchmark } from './growth/growth.ts';
 import { footprintBenchmark } from './footprint.ts';
 import { objectStorageBenchmark } from './object-storage.ts';
 import { otherOrganizationsBenchmark } from './other-organizations.ts';
@@ -39,6 +40,7 @@ const benchmarks: Record<string, Benchmark> = {
   runs: examineRunsBenchmark,
   investigate: investigateBenchmark,
   scale: scaleBenchmark,
+  growth: growthBenchmark,
   local: queryLogStoreBenchmark,
   'object-storage': objectStorageBenchmark,
   sigma: sigmaSetBenchmark,
@@ -118,6 +120,8 @@ for (const [name, benchmark] of Object.entries(benchmarks)) {
   console.error(`${name}: ${benchmark.title}`);
   const rows = await benchmark.run((text) => console.error(`  ${text}`), runOptions);
   sections.push(renderSection(benchmark, rows));
+  const chart = benchmark.draw?.(rows);
+  if (chart && values.write) await writeFile(join(root, 'docs/reference', chart.file), chart.svg);
   console.log(`\n${sections.at(-1)}\n`);
 }
 const machine = await describeMachine();

@@ -93,6 +93,7 @@ async function compare(
 
 export const queryLogStoreBenchmark: Benchmark = {
   title: `Queries of the embedded log store against DuckDB alone on the same files (${batches * eventsPerBatch} events)`,
+  note: 'Besides DuckDB, a query seals its window and lists the segments in a transaction (about 1.1 ms), and its text and rows pass between two processes (0.6 ms), which keeps the data of organizations apart. Reading the rows as JSON takes 0.5 ms.',
   run: (report) =>
     withInProcessProgram(
       async (program) => {
