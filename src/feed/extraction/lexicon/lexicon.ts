@@ -52,9 +52,14 @@ const refuse = (phrase: string): never => {
   throw new Error(`The phrase "${phrase}" needs a word of three letters that must occur.`);
 };
 
-/** Returns the statements of techniques by the beginnings of words of which one must occur in a sentence that makes the statement. */
-export function indexStatements(): Map<string, Statement[]> {
-  const index = new Map<string, Statement[]>();
+/** A statement with the beginning of a word that must occur in its sentence. */
+type AnchoredStatement = { anchor: string; statement: Statement };
+
+export const anchorKeyChars = 3;
+
+/** Returns the statements of techniques by the first three letters of words of which one must occur in a sentence that makes the statement. */
+export function indexStatements(): Map<string, AnchoredStatement[]> {
+  const index = new Map<string, AnchoredStatement[]>();
   for (const row of techniques.statements as StatementRow[]) {
     const statement = {
       means: row.means,
@@ -62,8 +67,10 @@ export function indexStatements(): Map<string, Statement[]> {
       near: row.near && compile(row.near),
       without: row.without && compile(row.without),
     };
-    const anchors = new Set(row.phrases.flatMap((phrase) => listAnchors(phrase, resolve) ?? refuse(phrase)));
-    for (const anchor of anchors) index.set(anchor, [...(index.get(anchor) ?? []), statement]);
+    for (const anchor of new Set(row.phrases.flatMap((phrase) => listAnchors(phrase, resolve) ?? refuse(phrase)))) {
+      const key = anchor.slice(0, anchorKeyChars);
+      index.set(key, [...(index.get(key) ?? []), { anchor, statement }]);
+    }
   }
   return index;
 }

@@ -83,13 +83,25 @@ const clauseBoundary = /;\s|,? (?:but|although|though|however|whereas)\b,?|, (?:
 const modalReach = 10;
 const modalAfter = /^ (?:can|could|may|might|would)\b/i;
 
-/** Those to whom advice is addressed, who are neither targets nor victims: `urged agencies to patch`, `companies should check`. */
-const addressed =
-  /(?<=\b(?:urg|advis|call|encourag|recommend|order|instruct|direct)(?:e?s|ed|ing|e)? (?:(?:for|on) )?)[^,.;:!?\n]{1,60}?(?= to \p{Ll})|[^,.;:!?\n]{1,80}(?= (?:should|must|need to|ought to|(?:are|is) (?:\p{Ll}+ly )?(?:urged|advised|encouraged|recommended|asked))\b)/gu;
+const obliged =
+  / (?:should|must|need to|ought to|(?:are|is) (?:\p{Ll}+ly )?(?:urged|advised|encouraged|recommended|asked))\b/u;
+const urged = /\b(?:urg|advis|call|encourag|recommend|order|instruct|direct)(?:e?s|ed|ing|e)? (?:(?:for|on) )?/;
+
+/** Removes those to whom a clause addresses advice, who are no victims: `urged agencies to patch`, `companies should check`. */
+function withoutAudience(clause: string): string {
+  const subjectEnd = clause.search(obliged);
+  if (subjectEnd > 0 && cue('audience').test(clause.slice(0, subjectEnd))) return clause.slice(subjectEnd);
+  const verb = urged.exec(clause);
+  const start = verb ? verb.index + verb[0].length : -1;
+  const end = verb ? clause.indexOf(' to ', start) : -1;
+  return end > 0 && cue('audience').test(clause.slice(start, end))
+    ? clause.slice(0, start) + clause.slice(end)
+    : clause;
+}
 
 /** Removes those to whom advice is addressed, and circumstances that are no event: `amid a surge in ransomware attacks`. */
 function withoutAsides(text: string): string {
-  const own = text.replaceAll(addressed, (part) => (cue('audience').test(part) ? ' ' : part));
+  const own = obliged.test(text) || urged.test(text) ? text.replaceAll(/[^,.;:!?\n]+/g, withoutAudience) : text;
   const circumstance = cue('circumstances').exec(own);
   if (!circumstance) return own;
   const { index } = circumstance;

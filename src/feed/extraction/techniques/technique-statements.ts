@@ -1,11 +1,11 @@
 import { isReportLanguage, reportLanguages, type ReportLanguageCode } from '../lexicon/languages.ts';
-import { cue, indexStatements, type Statement } from '../lexicon/lexicon.ts';
+import { anchorKeyChars, cue, indexStatements, type Statement } from '../lexicon/lexicon.ts';
 import { compilePhrases } from '../lexicon/phrases.ts';
 import { isDefensive, isDenied } from './sentence-kinds.ts';
 
 type StatementInput = { sentence: string; words: string[]; previous: string; language?: string | undefined };
 
-let index: Map<string, Statement[]> | undefined;
+let index: ReturnType<typeof indexStatements> | undefined;
 
 /**
  * Returns the techniques that a sentence states plainly. `words` are the words of the sentence, `previous` is the sentence before it,
@@ -27,17 +27,17 @@ function findEnglishStatements(
   const seen = new Set<Statement>();
   index ??= indexStatements();
   for (const word of words)
-    for (const anchor of word.length > 3 ? [word.slice(0, 3), word.slice(0, 4)] : [word])
-      for (const statement of index.get(anchor) ?? []) {
-        if (seen.has(statement) || known.has(statement.means) || found.has(statement.means)) continue;
-        seen.add(statement);
-        const { pattern, near, without } = statement;
-        const match = pattern.exec(sentence);
-        if (!match || (near && !near.test(sentence) && !near.test(previous)) || without?.test(sentence)) continue;
-        if (isDenied(sentence, { index: match.index, length: match[0].length })) continue;
-        if (found.size === 0 && isDefensive(sentence)) return [];
-        found.add(statement.means);
-      }
+    for (const { anchor, statement } of index.get(word.slice(0, anchorKeyChars)) ?? []) {
+      if (!word.startsWith(anchor) || seen.has(statement)) continue;
+      if (known.has(statement.means) || found.has(statement.means)) continue;
+      seen.add(statement);
+      const { pattern, near, without } = statement;
+      const match = pattern.exec(sentence);
+      if (!match || (near && !near.test(sentence) && !near.test(previous)) || without?.test(sentence)) continue;
+      if (isDenied(sentence, { index: match.index, length: match[0].length })) continue;
+      if (found.size === 0 && isDefensive(sentence)) return [];
+      found.add(statement.means);
+    }
   return [...found];
 }
 
