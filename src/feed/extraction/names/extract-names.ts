@@ -224,7 +224,7 @@ function isNameUse(text: string, { start, end }: Span, printed: string, entry: D
     const isProgram = entry.entities.some(({ kind }) => kind === 'tool') && text.startsWith('.exe', end);
     if (!isProgram) return false;
   }
-  if (isOfOrganization(text, end)) return false;
+  if (text[end] === ' ' && isOfOrganization(text, end)) return false;
   const hasCapital = /\p{Lu}/u.test(printed);
   const hasDigit = /\d/.test(printed) && /\p{L}/u.test(printed);
   if (text.startsWith('.exe', end) && entry.entities.some(({ kind }) => kind === 'tool')) return true;

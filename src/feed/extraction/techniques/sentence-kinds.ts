@@ -5,6 +5,7 @@ export const isGeneral = (sentence: string): boolean =>
   cue('advice').test(sentence) ||
   cue('toReaders').test(sentence) ||
   cue('generalAttack').test(sentence) ||
+  cue('elsewhere').test(sentence) ||
   // A flaw that is exploited already is more than a possibility.
   (cue('hypotheticalAttack').test(sentence) && !cue('activeExploitation').test(sentence));
 
