@@ -209,6 +209,15 @@ export const detectionCommands: readonly CommandRow[] = [
     ],
     load: async () => (await import('./detections/agents-command.ts')).runAgentCommand,
   }),
+  command('tail', 'print hits as they are raised, until Ctrl-C', {
+    options: [
+      ['--detection <NAME>', 'name or ID of a detection, repeatable', 'repeatable'],
+      ['--severity <LEVEL>', 'only hits of this severity and above'],
+      json,
+    ],
+    examples: ['tocsin tail --severity high', 'tocsin tail --json | jq .headline'],
+    load: async () => (await import('./detections/tail-command.ts')).tailCommand,
+  }),
   command('pack plan', 'show what apply would change in each organization', {
     args: [place],
     options: [

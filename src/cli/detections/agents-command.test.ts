@@ -1,13 +1,17 @@
+import { setTimeout } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { startApp } from '../../../test/support/harness.ts';
+import { selectIn } from '../../../test/support/select-rows.ts';
 import { runCommand } from '../../../test/support/run-command.ts';
 import { callOk } from '../../../test/support/detection/detection-factory.ts';
 import { createScriptedModels } from '../../../test/support/models/scripted-models.ts';
 import { startModelStandIn } from '../../../test/support/models/model-stand-in.ts';
+import { raiseHits } from '../../../test/support/browser/raise-hits.ts';
 import { executeDueRuns } from '../../detection/runs/workers/execute-due-runs.ts';
 
 const stand = await startModelStandIn('anthropic');
-const { app, deps, newOrg } = await startApp();
+const started = await startApp();
+const { app, deps, newOrg } = started;
 deps.models = createScriptedModels({ m: stand.url }, { verifyClaims: false });
 const service = await app.listen({ port: 0, host: '127.0.0.1' });
 const org = await newOrg();
@@ -94,4 +98,34 @@ test('runs an agent with inputs of their types, waits, and prints the verdict', 
     code: 1,
     out: expect.stringMatching(/: failed\n.*key/s),
   });
+});
+
+test('prints the hits of a severity and a detection as they are raised, until Ctrl-C', async () => {
+  const watched = await newOrg();
+  const env = { TOCSIN_URL: service, TOCSIN_API_KEY: watched.key };
+  const tail = async (...args: string[]) => {
+    const { promise: ended, resolve } = Promise.withResolvers<Awaited<ReturnType<typeof runCommand>>>();
+    void runCommand(['tail', ...args], env).then(resolve);
+    const select = selectIn(deps.db, watched.id);
+    await expect
+      .poll(() => select`select 1 from organizations where listening_until > now()`)
+      .toEqual([expect.anything()]);
+    await raiseHits(started, watched, ['ada']);
+    await setTimeout(1_500);
+    process.emit('SIGINT');
+    return ended;
+  };
+  const { code, out } = await tail('--severity', 'high', '--detection', 'Sign-in with a tool');
+  expect([code, out]).toEqual([
+    0,
+    expect.stringMatching(/^20\S+Z {2}high {2}Sign-in with a tool {2}ada {2}.* {2}\S*\/console\/hits\/\S+\n$/),
+  ]);
+  expect(await tail('--severity', 'critical')).toEqual({ code: 0, out: '' });
+  const [wrong, refused] = [
+    await runCommand(['tail', '--severity', 'huge'], env),
+    await runCommand(['tail'], { ...env, TOCSIN_API_KEY: 'x'.repeat(40) }),
+  ];
+  expect([wrong.code, refused.code]).toEqual([2, 1]);
+  expect(wrong.out).toContain('--severity must be one of none, low, medium, high, critical, not "huge".');
+  expect(refused.out).toContain('rejects the API key in TOCSIN_API_KEY');
 });
