@@ -59,6 +59,11 @@ export const Overview = z
       hours: z.number().describe('Length of all open gaps.'),
     }),
     runs: z.object({ queued: z.int(), running: z.int() }),
+    lateMatchingSince: time
+      .nullable()
+      .describe(
+        'Arrival of the first events that have waited more than a minute to be matched with continuous detections or indicators. Null: none have.',
+      ),
     pausedConnections: z.array(PausedPart).describe('At most 20.'),
     pausedModels: z.array(PausedPart.omit({ name: true })).describe('`id` is the alias.'),
     datasetShortfalls: z

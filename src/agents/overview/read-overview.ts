@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import { findLateMatchingOf } from '../../detection/continuous/match-positions.store.ts';
 import type { DetectionHealth } from '../../detection/detections/summaries/summaries.schema.ts';
 import { listShortfalls } from '../../detection/log-query/datasets/log-health.store.ts';
 import { readItemCounts } from '../../feed/items/items.store.ts';
@@ -68,6 +69,7 @@ export async function getOverview(deps: OverviewDeps, caller: Caller): Promise<O
         hours: work.gapHours,
       },
       runs: { queued: work.queued, running: work.running },
+      lateMatchingSince: (await findLateMatchingOf(tx, orgId))?.toISOString() ?? null,
       pausedConnections: connections.map(({ since, ...pause }) => ({ ...pause, since: since.toISOString() })),
       pausedModels: models.map(({ alias, kind, message, since_at: since }) => ({
         id: alias,

@@ -58,6 +58,17 @@ async function start(fields: object = {}) {
   return { org, id, state, hits, select };
 }
 
+test('the overview says since when events wait to be matched, until they are', async () => {
+  const { org } = await start();
+  const lateSince = async () => (await callOk(org, 'GET', '/api/overview')).lateMatchingSince;
+  expect(await lateSince()).toBeNull();
+  at(2);
+  await send(org, [event('ada')]);
+  expect(await lateSince()).toBe(now.toISOString());
+  await work();
+  expect(await lateSince()).toBeNull();
+});
+
 test('turns a matching event into a hit before its slot, which finds it again and adds nothing', async () => {
   const { org, id, state, hits } = await start();
   expect(await state()).toMatchObject({ state: 'matching', dataset: 'auth', expensive: false, events: 0 });

@@ -1,4 +1,4 @@
-import { sql } from 'kysely';
+import { sql, type RawBuilder } from 'kysely';
 import { acrossOrgs, queryRow, queryRows, type Db, type Tx } from '../../platform/db/db.ts';
 import { uuidv7 } from '../../platform/lib/ids.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
@@ -109,15 +109,19 @@ export async function findNextWindow(
 const lateMs = 60_000;
 
 /** Returns when the first of the events arrived that have waited too long for a matcher, of all organizations, or null if none have. */
-export async function findLateMatchingAcrossOrgs(db: Db): Promise<Date | null> {
-  const found = await acrossOrgs(
-    db,
-    (tx) => queryRow<{ since: Date | null }>(tx)`
+export const findLateMatchingAcrossOrgs = (db: Db): Promise<Date | null> =>
+  acrossOrgs(db, (tx) => findLateMatching(tx, isNotSuspended(sql`p.organization_id`)));
+
+/** Returns the same for one organization. */
+export const findLateMatchingOf = (tx: Tx, orgId: OrgId): Promise<Date | null> =>
+  findLateMatching(tx, sql`p.organization_id = ${orgId}`);
+
+async function findLateMatching(tx: Tx, isIncluded: RawBuilder<unknown>): Promise<Date | null> {
+  const found = await queryRow<{ since: Date | null }>(tx)`
       select min(oldest.at) as since from match_positions p join datasets d on d.organization_id = p.organization_id and d.name = p.dataset
       cross join lateral (select min(g.ingested_from) as at from segments g where g.organization_id = p.organization_id
         and g.dataset = p.dataset and not g.history and g.replaced_at is null and g.ingested_to >= p.matched_to) oldest
-      where ${hasEvents} and oldest.at < now() - ${`${lateMs} milliseconds`}::interval and ${isNotSuspended(sql`p.organization_id`)}`,
-  );
+      where ${hasEvents} and oldest.at < now() - ${`${lateMs} milliseconds`}::interval and ${isIncluded}`;
   return found?.since ?? null;
 }
 

@@ -19,6 +19,8 @@ export const texts = {
     undecided: (count: number) => `${countOf(count, 'open hit')} that the data did not decide`,
     gaps: (count: number, detections: number) => `${countOf(count, 'gap')} in ${countOf(detections, 'detection')}`,
     gapHours: (count: number) => `${hours(count)} not examined`,
+    lateMatching: 'Matching lags behind the events that arrive',
+    lateMatchingDetail: 'Their slots examine them all the same. Start more workers with the role match.',
     connection: (name: string) => `Connection ${name} is paused`,
     model: (alias: string) => `Model ${alias} is paused`,
     destinations: (count: number) => `${countOf(count, 'destination')} not receiving events`,

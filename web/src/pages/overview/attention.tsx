@@ -139,9 +139,28 @@ function listDetectionEntries({ detections: { attention, byHealth }, gaps }: Ove
   ];
 }
 
-function listPauses({ pausedConnections, pausedModels, failingDestinations, budgets, quotas }: Overview): Entry[] {
+function listPauses({
+  lateMatchingSince,
+  pausedConnections,
+  pausedModels,
+  failingDestinations,
+  budgets,
+  quotas,
+}: Overview): Entry[] {
   const models: LinkProps = { to: '/settings/models' };
   return [
+    ...(lateMatchingSince === null
+      ? []
+      : [
+          {
+            key: 'matching',
+            look: 'paused' as const,
+            title: texts.lateMatching,
+            detail: texts.lateMatchingDetail,
+            since: lateMatchingSince,
+            link: { to: '/detections' } as LinkProps,
+          },
+        ]),
     ...pausedConnections.map(({ id, name, message, since }) => ({
       key: id,
       look: 'paused' as const,
