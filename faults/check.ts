@@ -60,8 +60,7 @@ export async function checkOrganization(
     org.detections.flatMap((_, rule) => slots.map((slot) => `${rule} ${slot}`)),
   );
   const examined = await select<{ id: string; from: Date; to: Date }>`
-    select detection_id as id, covered_from as from, covered_to as to from coverage
-    union all select detection_id, gap_from, gap_to from gaps where state = 'filled'`;
+    select detection_id as id, covered_from as from, covered_to as to from coverage`;
   const timeLines = Map.groupBy(examined, ({ id }) => org.detections.indexOf(id));
   expectSame(
     'examined time',

@@ -21,8 +21,8 @@ const ruleKinds: readonly RuleKind[] = [
 ];
 const kindOf = (rule: number): RuleKind => ruleKinds[rule % ruleKinds.length]!;
 const isFirstOccurrence = (rule: number): boolean => kindOf(rule).category === 'first_occurrence';
-/** The hours in which detections of first occurrences learn. */
-const learnedHours = 5;
+/** The hours in which detections of first occurrences learn. Many, because a clock that jumps puts the events of hours into one window. */
+const learnedHours = 12;
 const noisePerHour = 20;
 const batchesPerHour = 3;
 
