@@ -107,14 +107,18 @@ export type BudgetOverrides = z.infer<typeof BudgetOverrides>;
 
 // Servers that force a schema stop a small model at these lengths, which would repeat itself to the limit of tokens otherwise. Longer
 // answers are read all the same.
-const text = (maxLength: number, description?: string): OutputSchema => ({ type: 'string', maxLength, description });
+const text = (maxLength: number, description?: string): OutputSchema => ({
+  type: 'string',
+  maxLength,
+  ...(description !== undefined && { description }),
+});
 const texts = (...names: string[]): OutputSchema['properties'] =>
   Object.fromEntries(names.map((name) => [name, text(200)]));
 const list = (maxItems: number, items: OutputSchema, description?: string): OutputSchema => ({
   type: 'array',
   maxItems,
   items,
-  description,
+  ...(description !== undefined && { description }),
 });
 const citation: OutputSchema = {
   type: 'object',
