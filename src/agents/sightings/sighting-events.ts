@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { composeEvent } from '../../detection/log-ingest/events/parse-event.ts';
 import { createEventBatch } from '../../detection/log-ingest/body/event-batch.ts';
+import { sightingsDataset } from '../../detection/log-store/catalog/catalog.ts';
 import { storeBatch, type ReceiveLogsDeps } from '../../detection/log-ingest/receive-logs.ts';
 import { applyOverride } from '../../feed/items/snapshot/apply-overrides.ts';
 import { listNetworks } from '../../feed/model/values/observables.ts';
@@ -12,7 +13,6 @@ import type { Logger } from '../../platform/lib/logging/logger.ts';
 import { sightingEventId, type Sighting } from './find-sightings.ts';
 import { findNewSightings, type SweepFindings } from './save-sightings.ts';
 import type { Sweep } from './sightings.store.ts';
-import { sightingsDataset } from './sweep-targets.ts';
 
 type SightingPlace = Pick<Sweep, 'orgId' | 'connectionId'>;
 

@@ -10,6 +10,7 @@ import type { FeedItem, Indicator } from '../../feed/model/item.schema.ts';
 import { listNetworks } from '../../feed/model/values/observables.ts';
 import { findSharedSuffix } from '../../feed/reference-data/shared-suffixes.ts';
 import { parseNetwork, toGroups } from '../../feed/model/values/networks.ts';
+import { sightingsDataset } from '../../detection/log-store/catalog/catalog.ts';
 import type { DatasetFields } from '../../detection/siem/connector.ts';
 import type { LogField } from '../../feed/model/values/indicator-type.ts';
 import { buckets } from '../../feed/model/vocabulary.ts';
@@ -127,13 +128,11 @@ const plainField = /^[A-Za-z_]\w{0,99}(?:\.\w{1,100}){0,9}$/;
 const plainDataset = /^[\w.*:-]{1,500}$/;
 const fieldsMax = 12;
 
-/** The dataset with an event of each sighting. It is not searched itself. */
-export const sightingsDataset = 'feed_sightings';
-
 export type SweptDataset = { dataset: string; fields: { name: string; kind: LogField }[] };
 
 /** Returns the fields of a dataset to search, or undefined if there are none. */
 export function fieldsToSweep({ dataset, fields }: DatasetFields): SweptDataset | undefined {
+  // The events of sightings are no sightings themselves.
   if (!plainDataset.test(dataset) || dataset === sightingsDataset) return undefined;
   const searchable = fields.flatMap(({ name }) => {
     const kind = plainField.test(name) ? findKind(name) : undefined;

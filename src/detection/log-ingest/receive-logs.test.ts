@@ -98,7 +98,7 @@ test("keeps the events' own IDs if they are unique within the batch", async () =
   );
 });
 
-test.each(['', 'Auth', '1a', 'a-b', 'auth_history', 'a'.repeat(64), '../x', 'a/b', '_a'])(
+test.each(['', 'Auth', '1a', 'a-b', 'auth_history', 'feed_sightings', 'a'.repeat(64), '../x', 'a/b', '_a'])(
   'rejects the dataset name %j',
   async (dataset) => {
     expect(await codeOf(send(await store.newOrg(), dataset, [{ a: 1 }]))).toBe('validation_failed');

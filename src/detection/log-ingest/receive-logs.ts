@@ -9,7 +9,7 @@ import { uuidv7 } from '../../platform/lib/ids.ts';
 import { AppError, unavailableError } from '../../platform/lib/errors.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import { loadCatalog, type CatalogCache } from '../log-store/catalog/catalog.store.ts';
-import { checkDatasetName } from '../log-store/catalog/catalog.ts';
+import { checkSentDataset } from '../log-store/catalog/catalog.ts';
 import {
   hasUnobserved,
   mayHideValues,
@@ -52,7 +52,7 @@ type ReceiveInput = { dataset: string; body: Buffer; history?: boolean; timeFiel
  */
 export async function receiveLogs(deps: ReceiveLogsDeps, orgId: OrgId, input: ReceiveInput): Promise<LogReceipt> {
   const { dataset, body, timeField, history = false } = input;
-  checkDatasetName(dataset);
+  checkSentDataset(dataset);
   deps.logQuotas.check(orgId);
   const batchId = uuidv7();
   const folder = deps.segmentStore.folderOf(orgId);

@@ -5,10 +5,22 @@ import type { ColumnType } from './column-types.ts';
 export const historySuffix = '_history';
 /** `POST /api/logs/search` is a route. */
 const routeName = 'search';
+/** The service itself writes this dataset, so that what stands in it is true. */
+export const sightingsDataset = 'feed_sightings';
 const datasetNamePattern = /^[a-z][a-z0-9_]{0,62}$/;
 
 export function isDatasetName(name: string): boolean {
   return datasetNamePattern.test(name) && !name.endsWith(historySuffix) && name !== routeName;
+}
+
+/** Returns whether events can be sent to a dataset of this name. */
+export const takesEvents = (name: string): boolean => isDatasetName(name) && name !== sightingsDataset;
+
+/** Throws a 400 if events cannot be sent to a dataset of this name. */
+export function checkSentDataset(name: string): void {
+  checkDatasetName(name);
+  if (!takesEvents(name))
+    throw fieldError('path/dataset', 'reserved_name', `The service itself writes the dataset ${name}.`);
 }
 
 /** Throws a 400 if the name is not a valid dataset name. */

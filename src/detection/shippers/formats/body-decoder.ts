@@ -1,7 +1,7 @@
 import { appError } from '../../../platform/lib/errors.ts';
 import { isObject } from '../../../platform/lib/json/json-values.ts';
 import type { ParsedEvent } from '../../log-ingest/events/parse-event.ts';
-import { isDatasetName } from '../../log-store/catalog/catalog.ts';
+import { takesEvents } from '../../log-store/catalog/catalog.ts';
 import { getValueAtPath } from '../../log-ingest/events/event-time.ts';
 
 /**
@@ -86,7 +86,7 @@ export function toDatasetName(text: string, fallback = 'events'): string {
     .replaceAll(/^_+|_+$/g, '')
     .slice(0, 55);
   const named = /^[a-z]/.test(name) ? name : name === '' ? fallback : `d_${name}`;
-  return isDatasetName(named) ? named : `${named}_events`;
+  return takesEvents(named) ? named : `${named}_events`;
 }
 
 /**
