@@ -30,9 +30,9 @@ await client.query(`create role ${role} login password 'pw'; grant usage on sche
 const tables = [...new Set([...loadLibrary().values()].flatMap((entry) => Object.keys(entry.datasets)))];
 for (const table of tables)
   await client.query(
-    `create table ${table} (_id text, at timestamptz, event jsonb); grant select on ${table} to ${role}`,
+    `create table logs_${table} (_id text, at timestamptz, event jsonb); grant select on logs_${table} to ${role}`,
   );
-const datasets = Object.fromEntries(tables.map((table) => [table, { source: table, event: 'event' }]));
+const datasets = Object.fromEntries(tables.map((table) => [table, { source: `logs_${table}`, event: 'event' }]));
 afterAll(async () => {
   await client.end();
   await engine.close();
@@ -73,7 +73,10 @@ for (const one of cases)
     (events[dataset] ??= []).push(...list.map((event) => ({ ...event, id: `${one.id}-${event.id}` })));
 for (const [table, list] of Object.entries(events)) {
   const columns = [list.map(({ id }) => id), list.map(({ at }) => at), list.map(({ event }) => JSON.stringify(event))];
-  await client.query(`insert into ${table} select * from unnest($1::text[], $2::timestamptz[], $3::jsonb[])`, columns);
+  await client.query(
+    `insert into logs_${table} select * from unnest($1::text[], $2::timestamptz[], $3::jsonb[])`,
+    columns,
+  );
 }
 const embedded = await openEmbedded(deps, events);
 afterAll(() => embedded.close());

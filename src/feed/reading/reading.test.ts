@@ -23,10 +23,10 @@ const answer =
 
 let number = 0;
 const black = 'On Sunday evening, screens at three regional waterworks in Bavaria went black.';
-const note = 'The people behind it left a note on each workstation asking for money in Monero';
+const note = 'For two days nobody could say how much chlorine was in the water of 40,000 homes';
 /** A text that no other test posts. The lexicon sees no attack in it. */
 const newText = (): string =>
-  `Report ${(number += 1)} on waterworks\n\n${black} Engineers had to turn valves by hand until Tuesday. ${note} and scrambled every historian server.`;
+  `Report ${(number += 1)} on waterworks\n\n${black} Engineers had to turn valves by hand until Tuesday. ${note}.`;
 const faithful = answer({ field: 'severity', value: 'critical', kind: 'destructive', quote: note });
 
 async function postReport(text = newText(), more: object = {}): Promise<{ org: TestOrg; id: string }> {
