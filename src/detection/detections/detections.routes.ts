@@ -1,5 +1,6 @@
 import type { App } from '../../platform/http/app-type.ts';
 import { apiRoutes } from '../../platform/http/api-routes.ts';
+import { hasIgnoredNames } from '../../platform/http/unknown-routes.ts';
 import { sendPage, type PageCache } from '../../platform/http/responses/cached-pages.ts';
 import { createDetection, type CreateDetectionDeps } from './create-detection.ts';
 import {
@@ -41,7 +42,7 @@ export function detectionRoutes(app: App, deps: UpdateDetectionDeps & { detectio
       ignoresUnknownQuery: true,
     },
     async ({ caller, query, request, reply }) =>
-      isWholeList(query)
+      isWholeList(query) && !hasIgnoredNames(request)
         ? sendPage(request, reply, await getDetectionList(deps, caller, query))
         : getDetections(deps, caller, query),
   );

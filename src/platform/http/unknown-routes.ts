@@ -64,14 +64,18 @@ function pathPattern(url: string): RegExp {
 
 type UnknownName = { pointer: string; code: string; detail: string };
 
+// Validation removes unknown names from the query.
+const ignored = new WeakMap<FastifyRequest, UnknownName[]>();
+
+/** Returns whether the response of a request gets warnings about its parameters, so that it cannot be sent as stored bytes. */
+export const hasIgnoredNames = (request: FastifyRequest): boolean => ignored.has(request);
+
 /**
  * Rejects query parameters that a route does not have, with the nearest name. A mistyped filter would otherwise match everything. Routes
  * with `ignoresUnknownQuery` accept any name and report it in the `warnings` of their response, if its schema has that field. Routes without a
  * key accept any name as well.
  */
 export function registerQueryNameCheck(app: App): void {
-  // Validation removes unknown names from the query.
-  const ignored = new WeakMap<FastifyRequest, UnknownName[]>();
   app.addHook('preValidation', (request, _reply, done) => {
     const { query, is404, routeOptions } = request;
     const { config, schema } = routeOptions;
