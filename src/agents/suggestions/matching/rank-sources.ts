@@ -41,7 +41,7 @@ export function rankSources(intent: string): Ranking {
     (sum, term) => sum + weigh(term) * (isEveryday(term) ? everydayTopicShare : 1),
     0,
   );
-  const techniques = extractTechniques(intent.replaceAll(/\bt(?=\d{4}\b)/g, 'T'));
+  const techniques = extractTechniques(intent.replaceAll(/\bt(?=\d{4}\b)/g, 'T'), { isAttack: true });
   const ranked = sources.map(({ source, weights }): RankedSource => {
     const weightOf = ({ term }: Term): number => (weights.get(term) ?? 0) * (topic.has(term) ? 1 : pairShare);
     const technique = findBestTechnique(source, techniques);

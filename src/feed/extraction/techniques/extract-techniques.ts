@@ -33,7 +33,7 @@ const vague = new Set(
 
 /**
  * Extracts the techniques that a text states by id or name, or that a linear sentence classifier recognizes. Sorted by confidence
- * (0 to 1), highest first. `language` is the language of the text, if it is known.
+ * (0 to 1), highest first. `language` is the language of the text, if it is known. `isAttack`: it is about attacks, whether it says so or not.
  */
 export function extractTechniques(
   text: string,
@@ -41,7 +41,8 @@ export function extractTechniques(
     sentences = findSentences(text),
     model = getShippedModel(),
     language,
-  }: { sentences?: Sentence[]; model?: TechniqueModel; language?: string | undefined } = {},
+    isAttack = false,
+  }: { sentences?: Sentence[]; model?: TechniqueModel; language?: string | undefined; isAttack?: boolean } = {},
 ): ExtractedTechnique[] {
   const found = new Map<string, ExtractedTechnique>();
   const add = (candidate: ExtractedTechnique): void => {
@@ -50,7 +51,9 @@ export function extractTechniques(
   };
   // What administrators do is no technique of attackers.
   const isHostile =
-    isReportLanguage(language) || sentences.some((one) => cue('hostile').test(one.text) && !isDefensive(one.text));
+    isAttack ||
+    isReportLanguage(language) ||
+    sentences.some((one) => cue('hostile').test(one.text) && !isDefensive(one.text));
   const { best, stated } = readSentences(isHostile ? sentences : [], model, language);
   for (const [label, { margin, threshold, span }] of best) {
     const technique = findTechnique(label);

@@ -121,7 +121,7 @@ export function addProse(
   }
   for (const { framework, id, confidence } of others)
     if (framework !== 'attack') classification.addMapping(framework, id, confidence);
-  for (const { technique, confidence, sentence } of extractTechniques(prose))
+  for (const { technique, confidence, sentence } of extractTechniques(prose, { isAttack: true }))
     classification.addTechnique(technique, confidence, () => text.addPassage(toStored(sentence)));
   for (const span of addProseNames(classification, prose, lists?.names)) text.addPassage(toStored(span));
 }
