@@ -42,4 +42,6 @@ test('lists the beginnings of the rarest word that must occur', () => {
 test('compares a long text without a match in linear time', () => {
   const pattern = compilePhrases(['<people> … used … <people> … files'], { resolve, script: 'english' });
   expect(pattern.test('attackers used '.repeat(5_000))).toBe(false);
+  // With two ways to read each `_`, this would not end.
+  expect(compilePhrases(['a .. means'], { script: 'english' }).test(`a ${'_'.repeat(200)} x`)).toBe(false);
 });

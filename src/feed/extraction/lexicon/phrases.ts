@@ -43,7 +43,8 @@ const createScript = (letter: string, noLetter: string): Script => {
     start,
     end,
     gap: `${end}[^!?\\n]{0,70}?${start}`,
-    fewWords: String.raw`(?:(?:${letter}|[._+’'-])+,? ){0,3}?`,
+    // Each character in one way only: a second one for `_` would double the time with every `_`.
+    fewWords: String.raw`(?:(?:${letter}|(?!${letter})[._+’'-])+,? ){0,3}?`,
     beginning: `(?<=^${noLetter}*)`,
     space: ' ',
     any: `${letter}*`,
