@@ -104,6 +104,7 @@ test('prints the hits of a severity and a detection as they are raised, until Ct
   const watched = await newOrg();
   const env = { TOCSIN_URL: service, TOCSIN_API_KEY: watched.key };
   const tail = async (...args: string[]) => {
+    const others = process.listeners('SIGINT');
     const { promise: ended, resolve } = Promise.withResolvers<Awaited<ReturnType<typeof runCommand>>>();
     void runCommand(['tail', ...args], env).then(resolve);
     const select = selectIn(deps.db, watched.id);
@@ -112,7 +113,8 @@ test('prints the hits of a severity and a detection as they are raised, until Ct
       .toEqual([expect.anything()]);
     await raiseHits(started, watched, ['ada']);
     await setTimeout(1_500);
-    process.emit('SIGINT');
+    // Only what the command itself listens with: a browser of another test in this process would end the process.
+    for (const listener of process.listeners('SIGINT')) if (!others.includes(listener)) listener('SIGINT');
     return ended;
   };
   const { code, out } = await tail('--severity', 'high', '--detection', 'Sign-in with a tool');
