@@ -121,6 +121,11 @@ describe('rejected requests', () => {
     ['a file without a name', { file: { content: 'eA==' } }, '/file/name'],
     ['a file of another kind', { file: toFile('a.zip', Buffer.from('504b030414000000', 'hex')) }, '/file/content'],
     ['an encrypted PDF', { file: toFile('a.pdf', readFileSync(join(reportFiles, 'encrypted.pdf'))) }, '/file/content'],
+    [
+      'a damaged Outlook message',
+      { file: toFile('a.msg', Buffer.from('d0cf11e0a1b11ae1'.padEnd(1_200, '0'), 'hex')) },
+      '/file/content',
+    ],
     ['a file with a text over 1 MiB', { file: toFile('a.txt', Buffer.from('é'.repeat(524_289))) }, '/file/content'],
     ['a blank text', { text: ' \n\t ' }, '/text'],
     ['a text over 1 MiB', { text: 'é'.repeat(524_289) }, '/text'],

@@ -37,11 +37,20 @@ export async function readEml(bytes: Uint8Array): Promise<Email> {
 
 /** Reads a message that Outlook saved. */
 export function readMsg(bytes: Uint8Array): Email {
+  try {
+    return readOutlookMessage(bytes);
+  } catch (error) {
+    // The library has errors of its own for nothing: a damaged file makes it read beyond an end, or a property of nothing.
+    throw new ExternalError('the Outlook message is damaged', { cause: error });
+  }
+}
+
+function readOutlookMessage(bytes: Uint8Array): Email {
   const reader = new MsgReader(
     bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength) as ArrayBuffer,
   );
   const data = reader.getFileData();
-  if (data.error) throw new ExternalError('the Outlook message cannot be parsed');
+  if (data.error) throw new Error(data.error);
   const html = data.html ? new TextDecoder().decode(data.html) : data.bodyHtml;
   return toEmail(data.body, html, {
     title: data.subject,

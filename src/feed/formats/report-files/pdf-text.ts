@@ -26,8 +26,8 @@ export async function readPdf(bytes: Uint8Array): Promise<ReportFile> {
     if (pdf.numPages > pagesMax) throw new ExternalError(`the PDF has more than ${pagesMax} pages`);
     const pages: Line[][] = [];
     for (let number = 1; number <= pdf.numPages; number += 1) {
-      const page = await pdf.getPage(number);
-      const { items } = await page.getTextContent();
+      const page = await pdf.getPage(number).catch(throwReadable);
+      const { items } = await page.getTextContent().catch(throwReadable);
       pages.push(toLines(items.filter((item): item is TextItem & (typeof items)[number] => 'str' in item)));
       page.cleanup();
     }

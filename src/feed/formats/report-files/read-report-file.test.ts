@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { buildOutlookMessage } from '../../../../test/support/report-files/outlook-message.ts';
+import { ExternalError } from '../../../platform/lib/external-error.ts';
 import { readReportFile, withReadablePage } from './read-report-file.ts';
 
 const folder = join(import.meta.dirname, '../../../../test/support/report-files');
@@ -128,7 +129,8 @@ describe('an e-mail', () => {
       title: 'Night Heron',
       text: 'Hello,\nthe C2 is evil-msg[.]top.',
     });
-    await expect(read(message.slice(0, 600), 'night.msg')).rejects.toThrow();
+    for (const bytes of [message.slice(0, 600), message.slice(0, 1_024)])
+      await expect(read(bytes, 'night.msg')).rejects.toThrow(new ExternalError('the Outlook message is damaged'));
   });
 
   test('without any text is refused, as are endless messages inside of each other', async () => {
