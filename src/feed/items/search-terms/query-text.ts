@@ -103,6 +103,16 @@ function readAlternatives(rest: string[]): Clause[] | undefined {
   return [...finished, ...current];
 }
 
+const plainWordsMax = 8;
+const plainText = /^[\p{L}\p{N}]+(?:\s+[\p{L}\p{N}]+)*$/u;
+
+/** Returns the words of a text that has at most eight and nothing else. Undefined for an address, an id, a phrase or an exclusion, which are meant as they are. */
+export function listPlainWords(text: string): string[] | undefined {
+  if (!plainText.test(text.trim())) return undefined;
+  const words = text.trim().split(/\s+/);
+  return words.length > plainWordsMax ? undefined : words;
+}
+
 /** Removes words that say nothing about an item, unless there are no others. */
 export function withoutFillers(clause: string[]): string[] {
   const kept = clause.filter((word) => !isFiller(word));

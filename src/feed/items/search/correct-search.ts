@@ -2,6 +2,7 @@ import type { Tx } from '../../../platform/db/db.ts';
 import { listRecentItems } from '../items.store.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import type { Search } from '../search-terms/search-query.ts';
+import { listPlainWords } from '../search-terms/query-text.ts';
 import { listPartialTexts } from './partial-search.ts';
 import { readSearchPage, textOnly } from './search.store.ts';
 import { editDistance } from '../../../platform/lib/text/nearest-names.ts';
@@ -54,12 +55,9 @@ export async function listOtherSearches(
   ];
 }
 
-const wordsMax = 8;
 const wordMinChars = 4;
 const wordMaxChars = 40;
 
-/** Matches a text of plain words. Anything else, such as an address or an id, is meant as it is. */
-const plainWords = /^[\p{L}\p{N}]+(?: +[\p{L}\p{N}]+)*$/u;
 const startsWithLetter = /^\p{L}/u;
 const separator = /[^\p{L}\p{N}]+/u;
 
@@ -81,8 +79,8 @@ export function countWords(texts: Iterable<string>, others: WordCounts = new Map
  * which a known word begins is known. Returns undefined if the text is not of plain words, if all words are known, or if one has no neighbor.
  */
 export function correctText(text: string, known: WordCounts): string | undefined {
-  const words = text.trim().toLowerCase().split(/\s+/);
-  if (!plainWords.test(words.join(' ')) || words.length > wordsMax) return undefined;
+  const words = listPlainWords(text.toLowerCase());
+  if (!words) return undefined;
   const corrected = words.map((word) => (isCorrectable(word) ? findNearest(word, known) : word));
   return corrected.includes(undefined) || corrected.join(' ') === words.join(' ') ? undefined : corrected.join(' ');
 }
