@@ -1,5 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import { severities, type Severity } from '../../detection/analysis/candidate.ts';
+import { isSeverityAtLeast } from '../../detection/analysis/severity.ts';
 import { createServiceCall, describeProblem } from '../../detection/as-code/service-client.ts';
 import type { Hit } from '../../detection/hits/hits.schema.ts';
 import type { EventList } from '../../platform/notifications/stream/events.schema.ts';
@@ -25,7 +26,7 @@ export async function tailCommand({ detection = [], severity, json }: TailOption
   const access = readServiceAccess();
   const isWanted = (hit: Hit): boolean =>
     (detection.length === 0 || detection.some((one) => one === hit.detection.name || one === hit.detectionId)) &&
-    (severity === undefined || severities.indexOf(hit.severity) >= severities.indexOf(severity as Severity));
+    (severity === undefined || isSeverityAtLeast(hit.severity, severity as Severity));
   const stop = new AbortController();
   const end = (): void => stop.abort();
   process.once('SIGINT', end);
