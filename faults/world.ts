@@ -20,7 +20,7 @@ export type World = {
   proxies: readonly FaultProxy[];
   pair: DatabasePair;
   s3: ServedS3;
-  /** What the model does instead of an answer. */
+  /** The fault with which the model responds. Null: it answers. */
   model: { fault: ModelReply | null };
   /** Small disks by their use. Empty without the right to mount. */
   disks: { machines: readonly string[]; databases: boolean };

@@ -28,7 +28,7 @@ export const writeColumns = (columns: readonly Column[]): void =>
 /** Statuses that were proposed for the hits of a kind. `right`: true positive for an attack, benign for a look-alike. Of a missing answer, none is right. */
 export type Proposals = { right: number; wrong: number; open: number };
 
-/** What the shipped triage agent did with the hits of the cases, judged by a scripted analyst and verified by another alias that always answers truly. */
+/** How the shipped triage agent ended the hits of the cases. A scripted analyst is its model, and another alias verifies truthfully. */
 export type TriageColumn = {
   name: string;
   date: string;

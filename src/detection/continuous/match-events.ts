@@ -93,7 +93,7 @@ export async function matchEvents(
   );
   const began = performance.now();
   for (const { query, ...revision } of undecided) {
-    // What is left is decided by runs, which do not keep other events waiting.
+    // Late in a pass, a run decides instead of a query here, so that other events do not wait.
     const isLate = performance.now() - began > searchMs;
     if (!isLate) await onSearch();
     const matched = isLate ? 1 : await countEvents(deps, orgId, query, queryWindow);

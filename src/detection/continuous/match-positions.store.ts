@@ -5,7 +5,7 @@ import type { OrgId } from '../../platform/lib/org-id.ts';
 import { isNotSuspended } from '../../platform/orgs/orgs.store.ts';
 import type { TimeRange } from '../scheduling/timeline.ts';
 
-/** Who reads the events of a dataset when they arrive: the matching of continuous detections or that of feed indicators. Each has its own positions. */
+/** What reads events as they arrive: continuous detections or indicators of the feed. Each has its own position in a dataset. */
 type MatchReader = 'detections' | 'indicators';
 
 /** A dataset that a matcher holds. `worker` fences its writes. */

@@ -67,7 +67,7 @@ function buildTrie(literals: readonly string[], classes: Uint16Array): Trie {
   for (let state = 0; state < count; state++) {
     const [depth, end] = [depths[state]!, to[state]!];
     let at = from[state]!;
-    // Of the literals with the same beginning, the shortest is the first.
+    // Literals are sorted, so the shortest of those with the same prefix comes first.
     if (at < end && literals[order[at]!]!.length === depth) ends[state] = order[at++]!;
     children[state] = count;
     while (at < end) {

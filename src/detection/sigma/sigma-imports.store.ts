@@ -14,7 +14,7 @@ export type SigmaImport = {
   fields: FileFields;
 };
 
-/** Who wrote a rule. `author` is empty if the rule names none, and `license` null. */
+/** The author and license of a rule. If it states none, `author` is empty and `license` is null. */
 export type RuleOrigin = { author: string; license: string | null };
 
 /** Returns the imported rules whose detections are not deleted, by rule id. */

@@ -8,7 +8,7 @@ import { commandMarks, quoteInWord } from '../../log-engine/sql/added-functions.
 import { findField, isCatalogFull, type CatalogField } from '../../log-store/catalog/catalog.ts';
 import type { SegmentRow } from '../../log-store/segments.store.ts';
 
-/** What the JSON of an event has, in lower case, if a condition is true of it. */
+/** What must stand in the lowercase JSON of an event that meets a condition. */
 export type Requirement =
   | { kind: 'all' | 'any'; of: readonly Requirement[] }
   | { kind: 'text'; text: string }
