@@ -9,7 +9,7 @@ create table item_terms (
   kind text not null,
   value text not null,
   identifying boolean not null default false,
-  standing text check (standing in ('false_positive', 'revoked')),
+  standing text check (standing in ('false_positive', 'harmless_here', 'revoked')),
   ends_at timestamptz,
   entity text,
   seen_at timestamptz,
@@ -19,7 +19,7 @@ comment on table item_terms is 'Values that items are found and compared by, one
 comment on column item_terms.kind is 'Kind of the value. alias: another id of the same OSV record. text: a band of the MinHash sketch, shared by similar texts.';
 comment on column item_terms.value is 'Normalized value. The SHA-256 of values longer than 500 characters.';
 comment on column item_terms.identifying is 'True for indicators that can distinguish one story from another, such as a hash.';
-comment on column item_terms.standing is 'Status of an indicator according to the item. Null: active until ends_at. revoked for an entity of a retracted item. Stored here so that a lookup can weigh all items without reading their documents.';
+comment on column item_terms.standing is 'Status of an indicator according to the item. Null: active until ends_at. harmless_here is a false positive in this item only. revoked for an entity of a retracted item. Stored here so that a lookup can weigh all items without reading their documents.';
 comment on column item_terms.ends_at is 'When the indicator expires. Null if it does not expire.';
 comment on column item_terms.entity is 'Printed form of the canonical name of an actor, malware or tool, and of a CVE. Null for aliases and other kinds.';
 comment on column item_terms.seen_at is 'When the item was published, or else added. Set with entity.';

@@ -2249,12 +2249,12 @@ create table item_terms (
   kind text not null, -- Kind of the value. alias: another id of the same OSV record. text: a band of the MinHash sketch, shared by similar texts.
   value text not null, -- Normalized value. The SHA-256 of values longer than 500 characters.
   identifying boolean not null default false, -- True for indicators that can distinguish one story from another, such as a hash.
-  standing text, -- Status of an indicator according to the item. Null: active until ends_at. revoked for an entity of a retracted item. Stored here so that a lookup can weigh all items without reading their documents.
+  standing text, -- Status of an indicator according to the item. Null: active until ends_at. harmless_here is a false positive in this item only. revoked for an entity of a retracted item. Stored here so that a lookup can weigh all items without reading their documents.
   ends_at timestamp with time zone, -- When the indicator expires. Null if it does not expire.
   entity text, -- Printed form of the canonical name of an actor, malware or tool, and of a CVE. Null for aliases and other kinds.
   seen_at timestamp with time zone, -- When the item was published, or else added. Set with entity.
   address inet, -- Address or network of an indicator. The writer sets it, because not every text of its form is an address. Null for all other values.
-  constraint item_terms_standing_check CHECK (standing = ANY (ARRAY['false_positive'::text, 'revoked'::text]))
+  constraint item_terms_standing_check CHECK (standing = ANY (ARRAY['false_positive'::text, 'harmless_here'::text, 'revoked'::text]))
 );
 CREATE INDEX item_terms_addresses ON item_terms USING btree (pool_id, address) WHERE address IS NOT NULL;
 CREATE INDEX item_terms_entities ON item_terms USING btree (kind, value COLLATE "C", pool_id, seen_at, item_id) INCLUDE (entity) WHERE entity IS NOT NULL AND standing IS NULL;

@@ -1,7 +1,7 @@
 import { completeItem, type CompletedReport } from '../../src/feed/extraction/extract-item.ts';
-import { textOfQuote, type ValueRole } from '../../src/feed/extraction/reading/claim.ts';
+import { textOfQuote } from '../../src/feed/extraction/reading/claim.ts';
 import type { PartAnswer } from '../../src/feed/extraction/reading/model-claims.ts';
-import { buckets, type Severity } from '../../src/feed/model/vocabulary.ts';
+import { buckets, type Severity, type ValueRole } from '../../src/feed/model/vocabulary.ts';
 import { readWithModel } from '../../src/feed/reading/read-with-model.ts';
 import { readModelSettings } from '../../src/platform/models/model-settings.ts';
 import { type ConfiguredModel, createModels } from '../../src/platform/models/models.ts';

@@ -16,7 +16,7 @@ import {
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import { applyOverride } from '../../feed/items/snapshot/apply-overrides.ts';
 import { listNetworks } from '../../feed/model/values/observables.ts';
-import { buckets } from '../../feed/model/vocabulary.ts';
+import { buckets, isHarmlessHere } from '../../feed/model/vocabulary.ts';
 import type { ItemTargets } from './sweep-targets.ts';
 import { listFalsePositives } from '../../feed/indicators/indicators.store.ts';
 
@@ -76,10 +76,10 @@ export async function withdrawSightings(
   const stated = items.flatMap((item) => {
     const own = applyOverride(item, overrides.get(item.id));
     const indicators = [...buckets.flatMap((bucket) => own.iocs[bucket]), ...listNetworks(own)];
-    return indicators.map(({ normalizedValue, status }) => ({
+    return indicators.map((indicator) => ({
       itemId: item.id,
-      value: normalizedValue.toLowerCase(),
-      status,
+      value: indicator.normalizedValue.toLowerCase(),
+      status: isHarmlessHere(indicator) ? ('revoked' as const) : indicator.status,
     }));
   });
   const standing = stated.filter(({ status }) => status === 'active' || status === 'expired');

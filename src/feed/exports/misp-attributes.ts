@@ -3,6 +3,7 @@ import { indicatorExpiresAt } from '../model/expiry.ts';
 import type { IndicatorTypeDescriptor } from '../model/values/indicator-type.ts';
 import type { FeedItem, Indicator } from '../model/item.schema.ts';
 import type { ObservableIndicator } from '../model/values/observables.ts';
+import { isHarmlessHere, toMispRoleTag } from '../model/vocabulary.ts';
 import { uuidv5 } from './stix/stix-object.ts';
 import { indicatorTypes, type IndicatorType } from '../model/values/indicator-types.ts';
 
@@ -114,7 +115,7 @@ function renderObject(item: FeedItem, indicator: Indicator): MispFields | undefi
 
 /**
  * Only active indicators are for detection (`to_ids`). Expired ones have a sighting of their expiration. Revoked ones and false positives are
- * marked deleted, the latter with the tag that says why.
+ * marked deleted, the latter with the tag that says why, which is the role if the value is harmless in this item only.
  */
 function renderIndicator(item: FeedItem, indicator: Indicator): MispFields {
   const { type, normalizedValue, status, firstSeen, lastSeen } = indicator;
@@ -126,12 +127,13 @@ function renderIndicator(item: FeedItem, indicator: Indicator): MispFields {
     ...(firstSeen ? { first_seen: firstSeen } : {}),
     ...(lastSeen ? { last_seen: lastSeen } : {}),
     ...(status === 'expired' ? { Sighting: [toExpiration(item, indicator)] } : {}),
-    ...toWithdrawal(status, listNameTags(item, indicator)),
+    ...toWithdrawal(isHarmlessHere(indicator) ? 'revoked' : status, listValueTags(item, indicator)),
   };
 }
 
-/** Returns the tags of the names that the source states for a value itself. */
-const listNameTags = ({ classification }: FeedItem, { malware = [], actor = [] }: Indicator): string[] => [
+/** Returns the tags of the role and the names that the source states for a value itself. */
+const listValueTags = ({ classification }: FeedItem, { role, malware = [], actor = [] }: Indicator): string[] => [
+  ...(role ? [toMispRoleTag(role)] : []),
   ...malware.map((name) => toNameTag(softwareKind(classification, name), name)),
   ...actor.map((name) => toNameTag('actor', name)),
 ];

@@ -2,6 +2,7 @@ import { ttlDays } from '../model/expiry.ts';
 import type { Iocs } from '../model/item.schema.ts';
 import { toComparisonKey } from '../model/values/normalize.ts';
 import { roundConfidence, emptyIocs } from '../model/source-record.ts';
+import { isHarmlessRole } from '../model/vocabulary.ts';
 import { findBenignReason, type BenignLookup } from './indicators/assessment/benign-values.ts';
 import type { ClassificationMapping } from './classification-builder.ts';
 import { toMappingId, type IndicatorObservable, type Observable } from './observable.ts';
@@ -11,6 +12,8 @@ import { indicatorTypes } from '../model/values/indicator-types.ts';
 export type IndicatorStatement = {
   revoked?: boolean;
   falsePositive?: boolean;
+  /** What the value is according to prose, which decides about it in its own item only. */
+  role?: string | undefined;
   confidence: number;
   firstSeen?: string | undefined;
   lastSeen?: string | undefined;
@@ -62,9 +65,11 @@ function toIndicator(
   const [firstSeen] = listTimes(statements, 'firstSeen').toSorted();
   const lastSeen = listTimes(statements, 'lastSeen').toSorted().at(-1);
   const standing = statements.filter(({ revoked }) => !revoked);
-  const isFalsePositive =
+  const isHarmless =
     statements.some(({ falsePositive }) => falsePositive) ||
     findBenignReason(type, normalizedValue, benign) !== undefined;
+  const role = isHarmless ? undefined : findRole(statements);
+  const isFalsePositive = isHarmless || (role !== undefined && isHarmlessRole(role));
   // If any statement has no end, the default TTL applies.
   const ends = standing.map(({ until }) => until);
   const until = ends.includes(undefined) ? undefined : (ends as string[]).toSorted().at(-1);
@@ -82,7 +87,17 @@ function toIndicator(
       ...(until && from ? { from: Date.parse(from), until: Date.parse(until) } : {}),
     }),
     ...(correction ? { correction } : {}),
+    ...(role ? { role } : {}),
   };
+}
+
+/** Returns the role that decides. That a text only refers to a value says nothing if another statement reports it. */
+function findRole(statements: IndicatorStatement[]): string | undefined {
+  const roles = statements.map(({ role }) => role);
+  return (
+    roles.find((role) => role !== undefined && role !== 'reference') ??
+    (roles.includes(undefined) ? undefined : roles[0])
+  );
 }
 
 const listTimes = (statements: IndicatorStatement[], name: 'firstSeen' | 'lastSeen'): string[] =>

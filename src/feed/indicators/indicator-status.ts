@@ -10,7 +10,7 @@ import {
   type ObservableIndicator,
   isIndicatorNetwork,
 } from '../model/values/observables.ts';
-import { buckets, type LookupMatch } from '../model/vocabulary.ts';
+import { buckets, isHarmlessHere, type LookupMatch, type ValueRole } from '../model/vocabulary.ts';
 import type { IndicatorLookup } from './indicators.schema.ts';
 import { extractBareHost } from '../../platform/lib/outbound-http/addresses.ts';
 import { listEnclosingNetworks } from '../model/values/networks.ts';
@@ -43,6 +43,7 @@ export function toLookupItems(
         ...(indicator.firstSeen ? { firstSeen: indicator.firstSeen } : {}),
         ...(indicator.lastSeen ? { lastSeen: indicator.lastSeen } : {}),
         ...(indicator.correction ? { correction: indicator.correction } : {}),
+        ...(indicator.role ? { role: indicator.role } : {}),
       };
     }),
   );
@@ -101,6 +102,18 @@ function explainOverride(
   return findStatus(override?.indicators, indicator) === status ? 'set by the organization' : undefined;
 }
 
+/** What a report says about a value with a role. */
+const roleWords: Partial<Record<ValueRole, string>> = {
+  victim: 'its report mentions it as a victim or as the original that attackers imitate',
+  legitimate: 'its report calls it legitimate',
+  'abused service': 'its report calls it a service that attackers abuse',
+  sinkhole: 'its report calls it a sinkhole',
+  scanner: 'its report calls it a scanner',
+  research: 'its report assigns it to research or a test',
+  reference: 'its report only refers to it',
+  example: 'its report uses it as an example',
+};
+
 /** Explains the status of an indicator that no override decided. */
 function explainStatus(indicator: Indicator, item: FeedItem): string {
   const expiresAt = new Date(indicatorExpiresAt(indicator, item));
@@ -108,7 +121,9 @@ function explainStatus(indicator: Indicator, item: FeedItem): string {
   const start = indicator.lastSeen ? 'last seen' : item.source.publishTime ? 'published' : 'added';
   switch (indicator.status) {
     case 'false_positive':
-      return 'marked as a false positive';
+      return isHarmlessHere(indicator)
+        ? `${roleWords[indicator.role as ValueRole]}, which is about this item only`
+        : 'marked as a false positive';
     case 'revoked':
       return item.event.status === 'retracted' ? 'its item was retracted' : 'its source revoked it';
     case 'expired':

@@ -26,6 +26,7 @@ const IndicatorStatement = z.object({
   malware: z.array(z.string()).describe('The malware and tools to which the item assigns the value.'),
   actor: z.array(z.string()).describe('The actors to which the item assigns the value.'),
   correction: z.string().optional().describe('How the indicator differs from what the source states.'),
+  role: z.string().optional().describe('What the value is in the report, such as `c2`, `victim` or `sinkhole`.'),
   firstSeen: Instant.optional(),
   lastSeen: Instant.optional(),
   addedToFeedAt: Instant,

@@ -123,7 +123,7 @@ test('counts the statements about a frequent value as it does those about a rare
   for (const org of [one, two, three]) {
     const { items: listed } = (await org.call('GET', `/api/indicators?value=${rare}`)).body as IndicatorLookup;
     const found = await readCounts(org, rare);
-    const stated = { false_positive: 0, active: 0, expired: 0, revoked: 0 };
+    const stated = { false_positive: 0, active: 0, expired: 0, revoked: 0, harmless_here: 0 };
     for (const { status } of listed) stated[status] += 1;
     expect(found.counts).toEqual(stated);
     expect(found.ids).toEqual(listed.map(({ itemId }) => itemId));
@@ -134,8 +134,8 @@ test('counts the statements about a frequent value as it does those about a rare
     seen.push(stated);
   }
   expect(seen.map(Object.values)).toEqual([
-    [12, 4, 6, 20],
-    [9, 5, 4, 18],
-    [12, 4, 6, 14],
+    [12, 4, 6, 20, 0],
+    [9, 5, 4, 18, 0],
+    [12, 4, 6, 14, 0],
   ]);
 });

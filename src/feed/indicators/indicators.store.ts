@@ -14,11 +14,14 @@ type Status = Indicator['status'];
 /** A canonical form of the requested value, and its term in `item_terms`. */
 export type LookupForm = { form: string; term: string };
 
-/** The number of items in which the value has each status. An item counts once, with its strongest status. */
-export type StatusCounts = Record<Status, number>;
+/**
+ * The number of items in which the value has each status. An item counts once, with its strongest status. In items that count as
+ * `harmless_here`, the words of a report make the value a false positive, which says nothing about other items.
+ */
+export type StatusCounts = Record<Status | 'harmless_here', number>;
 
-const strongestFirst: Status[] = ['false_positive', 'active', 'expired', 'revoked'];
-const rank = (status: Status): RawBuilder<number> => sql.lit(strongestFirst.indexOf(status) + 1);
+const strongestFirst: (keyof StatusCounts)[] = ['false_positive', 'active', 'expired', 'revoked', 'harmless_here'];
+const rank = (status: keyof StatusCounts): RawBuilder<number> => sql.lit(strongestFirst.indexOf(status) + 1);
 const countByRank: Sql = sql.join(
   strongestFirst.map((status) => sql`count(*) filter (where rank = ${rank(status)}) as ${sql.ref(status)}`),
 );
@@ -53,6 +56,7 @@ const matchedItems = (forms: LookupForm[], hour: number): Sql => sql`
   )
   select s.form, s.item_id as id, case
       when coalesce(own.status, s.standing) = 'false_positive' then ${rank('false_positive')}
+      when coalesce(own.status, s.standing) = 'harmless_here' then ${rank('harmless_here')}
       when own.is_retracted or coalesce(own.status, s.standing) = 'revoked' then ${rank('revoked')}
       when own.status is not null then array_position(${strongestFirst}::text[], own.status)
       when s.ends_at <= ${new Date(hour)} then ${rank('expired')}

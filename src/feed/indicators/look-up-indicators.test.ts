@@ -133,6 +133,9 @@ describe('summarizeStatus', () => {
     [['revoked', 'expired', 'active'], 'active'],
     [['revoked', 'expired'], 'expired'],
     [['revoked', 'revoked'], 'revoked'],
+    [['harmless_here', 'active'], 'active'],
+    [['harmless_here', 'revoked'], 'revoked'],
+    [['harmless_here'], 'false_positive'],
   ] as const;
   test.each(cases)('summarizes %j as %s', (statuses, expected) => {
     const count = (status: string): number => statuses.filter((one) => one === status).length;
@@ -141,6 +144,7 @@ describe('summarizeStatus', () => {
       active: count('active'),
       expired: count('expired'),
       revoked: count('revoked'),
+      harmless_here: count('harmless_here'),
     };
     expect(summarizeStatus(counts).status).toBe(expected);
   });

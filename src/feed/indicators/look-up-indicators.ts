@@ -194,20 +194,21 @@ const inItems = (count: number, total: number): string => `in ${count} of ${tota
 
 /**
  * Summarizes the status of a value over all items that contain it. The strongest status wins: false positive, then active, expired and
- * revoked.
+ * revoked. Words of a report that call the value harmless decide only if no other item has a status for it.
  */
 export function summarizeStatus(counts: StatusCounts): Summary {
   const total = sumCounts(counts);
-  const summary = (status: Indicator['status'], reason: string): Summary => ({
+  const summary = (status: Indicator['status'], reason: string, count = counts[status]): Summary => ({
     status,
-    why: `${reason} ${inItems(counts[status], total)}`,
+    why: `${reason} ${inItems(count, total)}`,
     total,
   });
   if (total === 0) return { status: 'unknown', why: 'no item contains it', total };
   if (counts.false_positive > 0) return summary('false_positive', 'marked as a false positive');
   if (counts.active > 0) return summary('active', 'active');
   if (counts.expired > 0) return summary('expired', 'not active in any item, expired');
-  return summary('revoked', 'revoked');
+  if (counts.revoked > 0) return summary('revoked', 'revoked');
+  return summary('false_positive', 'harmless according to the text', counts.harmless_here);
 }
 
 const coveringWords: Record<LookupMatch, string> = {
@@ -224,7 +225,7 @@ function summarizeMatches(
   covering: CoveringStatus | undefined,
 ): Summary & Pick<IndicatorLookup, 'match'> {
   const own = summarizeStatus(counts);
-  if (!covering || own.status === 'active' || own.status === 'false_positive')
+  if (!covering || own.status === 'active' || counts.false_positive > 0)
     return own.total === 0 ? own : { ...own, match: 'exact' };
   const { form, match, counts: found } = covering;
   const why = `${coveringWords[match]} ${form} is active ${inItems(found.active, sumCounts(found))}`;

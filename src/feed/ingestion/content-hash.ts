@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
 import { foldWhitespace } from '../../platform/lib/text/canonical-text.ts';
-import type { FeedItem } from '../model/item.schema.ts';
+import type { FeedItem, Indicator } from '../model/item.schema.ts';
 import type { SourceRecord } from '../model/source-record.ts';
-import { buckets } from '../model/vocabulary.ts';
+import { buckets, isHarmlessHere } from '../model/vocabulary.ts';
 
 type ItemContent = { item: FeedItem; storedText: string };
 
@@ -37,14 +37,16 @@ const statedParts = (content: StatedContent): Record<string, string> => ({
   status: content.withdrawn ? 'retracted' : 'live',
 });
 
+const describeHarmless = (indicator: Indicator): string => {
+  if (indicator.status !== 'false_positive') return '';
+  return isHarmlessHere(indicator) ? ' harmless here' : ' harmless';
+};
+
 /** Returns the indicators as comparable text. Whether a value is harmless makes a difference. Expiry does not. */
 export const joinIndicators = (iocs: FeedItem['iocs']): string =>
   buckets
     .flatMap((bucket) =>
-      iocs[bucket].map(
-        ({ type, normalizedValue, status }) =>
-          `${type} ${normalizedValue}${status === 'false_positive' ? ' harmless' : ''}`,
-      ),
+      iocs[bucket].map((indicator) => `${indicator.type} ${indicator.normalizedValue}${describeHarmless(indicator)}`),
     )
     .toSorted()
     .join('\n');
@@ -86,7 +88,7 @@ export const normalizeText = (text: string): string => foldWhitespace(text.norma
 export const sha256 = (text: string): string => hash('sha256', text);
 
 /** Increment when this program reads the same documents differently. Sources are then read again, and stored texts are extracted again. */
-const readerRevision = 20;
+const readerRevision = 21;
 
 /** Returns the mark of a source's last pull. Sources with another mark are read again: their names and harmless values may differ. */
 export const toSourceReading = (referenceDataVersion: number): string => `${readerRevision}.${referenceDataVersion}`;

@@ -72,6 +72,8 @@ test.each([
   [['expired', 'revoked'], until('02')],
   [['revoked', 'revoked'], 'revoked'],
   [['active', 'false_positive', 'revoked'], 'false_positive'],
+  [['active', { status: 'false_positive', role: 'victim' }], 'harmless_here'],
+  [['false_positive', { status: 'false_positive', role: 'victim' }], 'false_positive'],
   [['active', { lastSeen: '2024-01-08T00:00:00.000Z' }], until('09')],
   [[{ ttlDays: 1e9 }, 'active'], { endsAt: null }],
 ] as const)('keeps the strongest standing of a value that an item lists as %j', (indicators, expected) => {

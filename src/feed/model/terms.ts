@@ -3,7 +3,7 @@ import { indicatorExpiresAt } from './expiry.ts';
 import type { FeedItem, Indicator } from './item.schema.ts';
 import { toComparisonForm } from './values/normalize.ts';
 import { listObservables } from './values/observables.ts';
-import { buckets, type Bucket } from './vocabulary.ts';
+import { buckets, type Bucket, isHarmlessHere } from './vocabulary.ts';
 
 export type TermKind = 'indicator' | 'cve' | 'technique' | 'actor' | 'malware' | 'tool' | 'product' | 'alias' | 'text';
 /**
@@ -23,8 +23,11 @@ export type Term = {
 /** The printed form of a name, and when its item was published or else added. */
 type TermEntity = { name: string; seenAt: string };
 
-/** The status of an indicator in its item: a false positive, revoked, or valid until `endsAt`. Null means without end. */
-type TermStanding = 'false_positive' | 'revoked' | { endsAt: Date | null };
+/**
+ * The status of an indicator in its item: a false positive, harmless in this item only, revoked, or valid until `endsAt`. Null means without
+ * end.
+ */
+type TermStanding = 'false_positive' | 'harmless_here' | 'revoked' | { endsAt: Date | null };
 
 // Types whose values have one notation and usually belong to a single story.
 const identifyingBuckets = new Set<Bucket>(['ipv4', 'ipv6', 'domains', 'urls', 'hashes', 'certs']);
@@ -133,14 +136,17 @@ function addClassification(terms: Terms, item: FeedItem): void {
 }
 
 function toStanding(indicator: Indicator, item: FeedItem): TermStanding {
+  if (isHarmlessHere(indicator)) return 'harmless_here';
   if (indicator.status === 'false_positive' || indicator.status === 'revoked') return indicator.status;
   const end = new Date(indicatorExpiresAt(indicator, item));
   return { endsAt: Number.isNaN(end.getTime()) ? null : end };
 }
 
-/** Returns the stronger of two standings of one value in an item: a false positive, or else the one that is valid longer. */
+/** Returns the stronger of two standings of one value in an item: a harmless one, or else the one that is valid longer. */
 function strongerStanding(a: TermStanding | undefined, b: TermStanding): TermStanding {
-  if (a === undefined || a === 'revoked' || b === 'false_positive') return b;
-  if (a === 'false_positive' || b === 'revoked') return a;
+  for (const harmless of ['false_positive', 'harmless_here'] as const)
+    if (a === harmless || b === harmless) return harmless;
+  if (a === undefined || typeof a === 'string') return b;
+  if (typeof b === 'string') return a;
   return a.endsAt === null || (b.endsAt !== null && a.endsAt >= b.endsAt) ? a : b;
 }

@@ -27,6 +27,36 @@ export type KillChainStage = (typeof killChainStages)[number];
 
 export const indicatorStatuses = ['active', 'expired', 'revoked', 'false_positive'] as const;
 
+/** What a value is in the report that mentions it. */
+export const valueRoles = [
+  'c2',
+  'payload',
+  'download',
+  'phishing',
+  'exfiltration',
+  'victim',
+  'legitimate',
+  'abused service',
+  'sinkhole',
+  'scanner',
+  'research',
+  'reference',
+  'example',
+] as const;
+export type ValueRole = (typeof valueRoles)[number];
+
+const hostileRoles = new Set<string>(['c2', 'payload', 'download', 'phishing', 'exfiltration'] satisfies ValueRole[]);
+
+/** Returns whether a value with a role is not the attackers'. */
+export const isHarmlessRole = (role: string): boolean => !hostileRoles.has(role);
+
+/**
+ * Returns whether the words of its report make an indicator harmless. It is then a false positive in its own item only, unlike one that a list, a
+ * structured source or a person calls harmless.
+ */
+export const isHarmlessHere = ({ status, role }: { status: string; role?: string | undefined }): boolean =>
+  status === 'false_positive' && role !== undefined && isHarmlessRole(role);
+
 /** The lists of `iocs`. */
 export const buckets = [
   'ipv4',
@@ -56,6 +86,9 @@ export type LookupMatch = (typeof lookupMatches)[number];
 
 /** The comment of the attribute with an item's description in an exported MISP event. Its values and names are other attributes and tags. */
 export const mispSummaryComment = 'tocsin:summary';
+
+/** Returns the tag of the role of a value in an exported MISP event. */
+export const toMispRoleTag = (role: string): string => `tocsin:role="${role}"`;
 
 /** A TLP marking of a request: TLP 2.0, `WHITE` of TLP 1.0, or the spelling `AMBER_STRICT`. */
 export const TlpInput = z.enum([...tlps, 'WHITE', 'AMBER_STRICT']);

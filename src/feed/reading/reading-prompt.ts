@@ -1,7 +1,8 @@
 import { createDelimiter } from '../../platform/models/ask-model.ts';
 import type { ToolDeclaration } from '../../platform/models/model-request.ts';
 import { redactText } from '../../platform/lib/text/redact.ts';
-import { claimsOf, type Claim, type KnownValues, type ReadDocument, valueRoles } from '../extraction/reading/claim.ts';
+import { claimsOf, type Claim, type KnownValues, type ReadDocument } from '../extraction/reading/claim.ts';
+import { valueRoles } from '../model/vocabulary.ts';
 import { type DocumentPart, renderPart } from '../extraction/reading/document-parts.ts';
 import { claimFields, nameKinds, severityReasons } from '../extraction/reading/model-claims.ts';
 import { findTechnique } from '../reference-data/attack.ts';

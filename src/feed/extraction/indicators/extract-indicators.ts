@@ -214,10 +214,9 @@ const matchesPublisherHost = (publisherHost: string, host: string, value: string
 function addIfIndicator(input: AssessmentInput, span: Span, state: ExtractionState): boolean {
   const assessment = assess(input, state);
   if (!assessment) return false;
-  const { status, confidence, reasons } = assessment;
   const value = state.text.slice(span.start, span.end);
   const { type, value: normalizedValue } = input;
-  addIndicator({ type, value, normalizedValue, status, confidence, reasons, spans: [span] }, state.index);
+  addIndicator({ type, value, normalizedValue, ...assessment, spans: [span] }, state.index);
   return true;
 }
 
@@ -267,8 +266,8 @@ function excludeLinkedBuckets({ byType }: IndicatorIndex): void {
     );
     const link = urls.find(({ status }) => status === 'false_positive');
     if (!link || urls.some(({ status }) => status === 'active')) continue;
-    const { status, confidence, reasons } = link;
-    Object.assign(bucket, { status, confidence, reasons });
+    const { status, confidence, reasons, role } = link;
+    Object.assign(bucket, { status, confidence, reasons, role });
   }
 }
 
@@ -288,6 +287,8 @@ function addIndicator(indicator: ExtractedIndicator, { all, byType }: IndicatorI
     known.status = indicator.status;
     known.confidence = indicator.confidence;
     known.reasons = indicator.reasons;
+    if (indicator.role) known.role = indicator.role;
+    else delete known.role;
     known.value = indicator.value;
     known.spans = [...indicator.spans, ...known.spans].slice(0, spansMax);
   } else if (known.spans.length < spansMax) known.spans.push(...indicator.spans);

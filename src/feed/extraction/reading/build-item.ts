@@ -123,7 +123,10 @@ function toAttackPath(claims: readonly Claim[], techniques: StatedTechnique[]): 
 function groupIndicators({ indicators }: KnownValues, claims: readonly Claim[]): Iocs {
   const iocs = emptyIocs();
   const stated = describeValues(claims);
-  for (const { type, value, normalizedValue, status, confidence } of indicators)
+  for (const { type, value, normalizedValue, status, confidence, role } of indicators) {
+    const { role: claimed, ...names } = stated.get(toComparisonForm(normalizedValue)) ?? {};
+    // A list of harmless values decides without a role.
+    const decisive = status === 'false_positive' ? role : claimed;
     iocs[indicatorTypes[type].bucket].push({
       type,
       value,
@@ -131,8 +134,10 @@ function groupIndicators({ indicators }: KnownValues, claims: readonly Claim[]):
       confidence,
       normalizedValue,
       ttlDays: ttlDays(type, {}),
-      ...(stated.size > 0 ? stated.get(toComparisonForm(normalizedValue)) : {}),
+      ...(decisive ? { role: decisive } : {}),
+      ...names,
     });
+  }
   return iocs;
 }
 

@@ -1,4 +1,4 @@
-import type { Severity } from '../../model/vocabulary.ts';
+import type { Severity, ValueRole } from '../../model/vocabulary.ts';
 import type { ExtractedIndicator, OtherObservable } from '../indicators/extract-indicators.ts';
 import type { NameKind } from '../names/dictionary/name-dictionary.ts';
 import type { Sentence } from '../text/sentence-spans.ts';
@@ -21,24 +21,6 @@ export type KnownValues = { indicators: ExtractedIndicator[]; others: OtherObser
 
 /** A passage of the text, or of the title where that is separate. UTF-16 units, end exclusive. */
 export type Quote = Span & { in?: 'title' };
-
-/** What a value is in the report that mentions it. */
-export const valueRoles = [
-  'c2',
-  'payload',
-  'download',
-  'phishing',
-  'exfiltration',
-  'victim',
-  'legitimate',
-  'abused service',
-  'sinkhole',
-  'scanner',
-  'research',
-  'reference',
-  'example',
-] as const;
-export type ValueRole = (typeof valueRoles)[number];
 
 /** `none`: a company, person or thing that only has the same name. */
 export type ClaimedKind = NameKind | 'none';

@@ -1,10 +1,10 @@
-import { severities, type Severity } from '../../model/vocabulary.ts';
+import { severities, type Severity, valueRoles } from '../../model/vocabulary.ts';
 import { plainName, resolveName } from '../names/dictionary/resolve-name.ts';
 import type { NameDictionary } from '../names/dictionary/name-dictionary.ts';
 import { refangText } from '../text/refang-text.ts';
 import type { Span } from '../text/stored-text.ts';
 import { containsName } from './check-claims.ts';
-import { type Claim, type ClaimedKind, textOfQuote, type Quote, type ReadDocument, valueRoles } from './claim.ts';
+import { type Claim, type ClaimedKind, textOfQuote, type Quote, type ReadDocument } from './claim.ts';
 
 /** The reasons of the rubric for a level. */
 export const severityReasons = ['exploited-now', 'destructive', 'spread', 'sector', 'research', 'old'] as const;

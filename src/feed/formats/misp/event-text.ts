@@ -112,10 +112,15 @@ export function addProse(
   const prose = text.text().slice(offset, proseEnd);
   const toStored = ({ start, end }: Span): Span => ({ start: start + offset, end: end + offset });
   const { indicators, others } = extractIndicators(prose, lists?.benign ? { benign: lists.benign } : {});
-  for (const { type, value, normalizedValue, status, confidence, spans } of indicators) {
+  for (const { type, value, normalizedValue, confidence, spans, ...found } of indicators) {
     statements.state(
       { kind: 'indicator', type, value, normalizedValue },
-      { confidence, revoked: withdrawn, falsePositive: status === 'false_positive' },
+      {
+        confidence,
+        revoked: withdrawn,
+        falsePositive: found.status === 'false_positive' && !found.role,
+        role: found.role,
+      },
     );
     text.addPassage(toStored(spans[0]!), valueMaxChars);
   }

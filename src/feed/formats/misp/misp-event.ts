@@ -237,6 +237,7 @@ function readStatement(attribute: EventAttribute, { reliability, withdrawn }: Ev
     falsePositive:
       tags.falsePositive || sightings.some(({ type }) => asScalarText(type) === sightingTypes.falsePositive),
     phishing: tags.phishing,
+    role: tags.role,
   };
 }
 

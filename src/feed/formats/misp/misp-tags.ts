@@ -1,4 +1,4 @@
-import { targetRegion, targetSector, type Tlp } from '../../model/vocabulary.ts';
+import { targetRegion, targetSector, toMispRoleTag, valueRoles, type Tlp } from '../../model/vocabulary.ts';
 import type { ClassificationBuilder } from '../../extraction/classification-builder.ts';
 import { asObject, asObjects, asText, asTexts, type JsonObject } from '../../../platform/lib/json/json-values.ts';
 import { findTlp } from '../../extraction/tlp.ts';
@@ -107,11 +107,12 @@ const confidenceByLevel = new Map([
   ['unconfident', 0],
 ]);
 
-/** Returns the confidence, false-positive and phishing tags of an attribute (MISP taxonomies). */
+/** Returns the confidence, false-positive and phishing tags of an attribute (MISP taxonomies), and the role in an export of this program. */
 export function readTaxonomyTags(holder: JsonObject): {
   confidence: number | undefined;
   falsePositive: boolean;
   phishing: boolean;
+  role: string | undefined;
 } {
   const tags = readTagNames(holder);
   const level = tags.map((tag) => /^misp:confidence-level="([a-z-]+)"$/.exec(tag)?.[1]).find(Boolean);
@@ -119,5 +120,6 @@ export function readTaxonomyTags(holder: JsonObject): {
     confidence: level === undefined ? undefined : confidenceByLevel.get(level),
     falsePositive: tags.some((tag) => /^false-positive:(?:confirmed="true"|risk="high")$/.test(tag)),
     phishing: tags.some((tag) => /phishing/i.test(tag)),
+    role: valueRoles.find((role) => tags.includes(toMispRoleTag(role))),
   };
 }

@@ -18,8 +18,15 @@ export function applyOverride(item: SeenItem, override: AppliedOverride | undefi
   const { severity, status } = item.event;
   const isRetracted = status === 'retracted' || override.status === 'retracted';
   const applyToIndicator = (indicator: Indicator): Indicator => {
-    const ownStatus = findStatus(override.indicators, indicator) ?? indicator.status;
-    return { ...indicator, status: isRetracted && ownStatus !== 'false_positive' ? 'revoked' : ownStatus };
+    const own = findStatus(override.indicators, indicator);
+    const status = own ?? indicator.status;
+    const { role, ...rest } = indicator;
+    return {
+      ...rest,
+      // A false positive of the organization is harmless in every item.
+      ...(role && own !== 'false_positive' ? { role } : {}),
+      status: isRetracted && status !== 'false_positive' ? 'revoked' : status,
+    };
   };
   const iocs = Object.fromEntries(
     Object.entries(item.iocs).map(([bucket, indicators]) => [bucket, indicators.map(applyToIndicator)]),

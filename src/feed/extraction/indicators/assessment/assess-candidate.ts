@@ -1,5 +1,6 @@
 import { coversPages } from './benign-values.ts';
 import type { ValueContext } from './value-context.ts';
+import type { ValueRole } from '../../../model/vocabulary.ts';
 import { indicatorTypes, isIndicatorType, isNetworkType } from '../../../model/values/indicator-types.ts';
 
 /** The evidence from the context of a candidate. */
@@ -26,7 +27,21 @@ export type CandidateEvidence = {
     | undefined;
 };
 
-export type CandidateAssessment = { status: 'active' | 'false_positive'; confidence: number; reasons: string[] };
+/** `role` is set if the words around the value make it harmless. A value that a list of harmless values contains has none. */
+export type CandidateAssessment = {
+  status: 'active' | 'false_positive';
+  confidence: number;
+  reasons: string[];
+  role?: ValueRole;
+};
+
+/** The roles of values that are harmless for a reason in the text. Those of other reasons are references. */
+const roleByReason: Record<string, ValueRole> = {
+  'victim or imitated original': 'victim',
+  'in a section of legitimate values': 'legitimate',
+  'hosting provider': 'legitimate',
+  'service that a program uses': 'legitimate',
+};
 
 const doubtMax = 1.25;
 const hostsHeading = /^(?!.*\bfiles?)(?=.*\b(?:domains?|hosts?|hostnames?)\b)/i;
@@ -75,6 +90,7 @@ export function assessCandidate(
       status: 'false_positive',
       confidence: Math.min(0.1, clamp(score)),
       reasons: [harmless, ...reasons.filter((reason) => reason !== harmless)],
+      ...(harmless === evidence.benign ? {} : { role: roleByReason[harmless] ?? 'reference' }),
     };
   return { status: 'active', confidence: clamp(score), reasons };
 }

@@ -1,0 +1,68 @@
+import { expect, test } from 'vitest';
+import { mispAttribute, mispEvent } from '../../../test/support/feed/misp-documents.ts';
+import { fileSource } from '../../../test/support/feed/kev-source.ts';
+import { startApp, type TestOrg } from '../../../test/support/harness.ts';
+import { callerOf } from '../../../test/support/org-requests.ts';
+import { pullDocument } from '../../../test/support/api-client.ts';
+
+const app = await startApp({
+  env: { TOCSIN_FETCH_ALLOW: '127.0.0.1' },
+  clock: () => new Date('2024-01-10T10:20:30.000Z'),
+});
+
+const lookUp = async (org: TestOrg, value: string) =>
+  (await org.call('GET', `/api/indicators?value=${encodeURIComponent(value)}`)).body;
+const readBlocklist = async (org: TestOrg): Promise<string[]> =>
+  String((await org.call('GET', '/api/feed/export/blocklist?type=ipv4,domain&minConfidence=0&maxTlp=RED')).body)
+    .trim()
+    .split('\n');
+const post = async (org: TestOrg, text: string, more: object = {}) =>
+  (await org.call('POST', '/api/feed/items', { text, tlp: 'CLEAR', ...more })).body;
+
+test('prose that calls a value harmless ends it in its own item only, in every output', async () => {
+  const org = await app.newOrg();
+  const victim = 'zq-valves.top';
+  const report = `The attackers broke into the official website ${victim} and sent visitors to zq-drop[.]top.`;
+  const { id } = await post(org, report);
+  const alone = await lookUp(org, victim);
+  expect(alone).toMatchObject({
+    status: 'false_positive',
+    why: 'harmless according to the text in 1 of 1 item',
+    items: [{ status: 'false_positive', role: 'victim', why: expect.stringContaining('about this item only') }],
+  });
+  const event = mispEvent('roles', { Attribute: [mispAttribute('domain', victim)], Object: [] });
+  await pullDocument(callerOf(org), { kind: 'misp', name: 'Events', tlp: 'CLEAR' }, JSON.stringify(event));
+  expect(await lookUp(org, victim)).toMatchObject({ status: 'active', why: 'active in 1 of 2 items' });
+  expect(await readBlocklist(org)).toEqual(['zq-drop.top', victim]);
+  const csv = String((await org.call('GET', '/api/feed/export/csv')).body);
+  expect(csv).toMatch(/zq-valves\.top,domain,false_positive,.*,victim\r\n/);
+  expect(csv).toMatch(/zq-valves\.top,domain,active,.*,\r\n/);
+  const { Event } = (await org.call('GET', `/api/feed/export/misp/${id}.json`)).body;
+  const attribute = Event.Attribute.find(({ value }: { value: string }) => value === victim);
+  expect(attribute).toMatchObject({ deleted: true, to_ids: false, Tag: [{ name: 'tocsin:role="victim"' }] });
+  // Another installation reads the export in the same way.
+  const reader = await app.newOrg();
+  await pullDocument(callerOf(reader), { kind: 'misp', name: 'Export' }, JSON.stringify({ Event }));
+  expect((await lookUp(reader, victim)).items).toMatchObject([{ status: 'false_positive', role: 'victim' }]);
+  // The decision of a person applies to all items.
+  const indicators = [{ type: 'domain', value: victim, status: 'false_positive' }];
+  await org.call('PUT', `/api/feed/items/${id}/override`, { indicators });
+  expect(await lookUp(org, victim)).toMatchObject({
+    status: 'false_positive',
+    why: expect.stringContaining('marked as a false positive'),
+  });
+  expect(await readBlocklist(org)).toEqual(['zq-drop.top']);
+});
+
+test('a list of harmless values ends a value in every item', async () => {
+  const org = await app.newOrg();
+  await post(org, 'The loader asks the server 8.8.8.8 for zq-other[.]top.');
+  const source = await fileSource(app, org, { kind: 'csv', tlp: 'CLEAR', name: 'List' });
+  await source.pull('ip\n8.8.8.8\n185.100.90.77\n');
+  const { items, status } = await lookUp(org, '8.8.8.8');
+  expect([status, items.map(({ role }: { role?: string }) => role)]).toEqual([
+    'false_positive',
+    [undefined, undefined],
+  ]);
+  expect(await readBlocklist(org)).toEqual(['185.100.90.77', 'zq-other.top']);
+});
