@@ -3,7 +3,7 @@ import pg from 'pg';
 import { createDetection } from '../src/detection/detections/create-detection.ts';
 import { CreateDetection } from '../src/detection/detections/record/detection-input.schema.ts';
 import { receiveLogs } from '../src/detection/log-ingest/receive-logs.ts';
-import { executeDueRuns } from '../src/detection/runs/workers/execute-due-runs.ts';
+import { executeDueRuns } from '../src/detection/runs/workers/run-loops.ts';
 import { operatorOf } from '../src/platform/http/caller.ts';
 import type { OrgId } from '../src/platform/lib/org-id.ts';
 import { createOrganizationWithKey } from '../test/support/api-client.ts';

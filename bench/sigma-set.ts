@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { receiveLogs } from '../src/detection/log-ingest/receive-logs.ts';
 import { searchLogs } from '../src/detection/log-query/search/search-logs.ts';
-import { executeDueRuns } from '../src/detection/runs/workers/execute-due-runs.ts';
+import { executeDueRuns } from '../src/detection/runs/workers/run-loops.ts';
 import { convertTask } from '../src/detection/sigma/convert/convert-task.ts';
 import { importSigma } from '../src/detection/sigma/import-rules.ts';
 import { createRuleSets } from '../src/detection/sigma/rule-sets.ts';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { listKnownForms } from '../../src/agents/sightings/arriving-sightings.store.ts';
+import { listKnownForms } from '../../src/agents/sightings/sightings.store.ts';
 import type { Expression } from '../../src/detection/matching/expression.ts';
 import { createFieldRow } from '../../src/detection/matching/field-row.ts';
 import { compileRuleSet } from '../../src/detection/matching/rule-set.ts';

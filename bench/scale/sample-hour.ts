@@ -1,7 +1,7 @@
 import { compactSegments } from '../../src/detection/log-compaction/compact-segments.ts';
 import { createDetection } from '../../src/detection/detections/create-detection.ts';
 import { CreateDetection } from '../../src/detection/detections/record/detection-input.schema.ts';
-import { executeDueRuns } from '../../src/detection/runs/workers/execute-due-runs.ts';
+import { executeDueRuns } from '../../src/detection/runs/workers/run-loops.ts';
 import { receiveLogs } from '../../src/detection/log-ingest/receive-logs.ts';
 import type { OrgId } from '../../src/platform/lib/org-id.ts';
 import { operatorOf } from '../../src/platform/http/caller.ts';

@@ -5,7 +5,7 @@ import { loadConfig } from '../../src/config.ts';
 import { createClient, sendEvents, type DemoClient } from '../../src/demo/client.ts';
 import type { LogEvent } from '../../src/demo/company/shapes.ts';
 import { getLibraryEntry } from '../../src/detection/library/load-library.ts';
-import { executeDueRuns } from '../../src/detection/runs/workers/execute-due-runs.ts';
+import { executeDueRuns } from '../../src/detection/runs/workers/run-loops.ts';
 import { openDb } from '../../src/platform/db/db.ts';
 import { migrate } from '../../src/platform/db/migrate.ts';
 import { startEmbeddedPostgres } from '../../src/platform/embedded-postgres/embedded-postgres.ts';

@@ -13,8 +13,8 @@ import {
 } from '../../src/detection/verdicts/claims/decide-verdict.ts';
 import { listFieldNames, listLiterals, maskCase } from '../../src/detection/verdicts/claims/mask-case.ts';
 import { confirmsDismissal, confirmTool } from '../../src/detection/verdicts/investigation/confirm-dismissal.ts';
-import { toObservation } from '../../src/detection/verdicts/investigation/observe.ts';
-import { verifyClaims } from '../../src/detection/verdicts/investigation/verify-claims.ts';
+import { toObservation } from '../../src/detection/verdicts/investigation/toolbox.ts';
+import { verifyClaims } from '../../src/detection/verdicts/investigation/ask-verifier.ts';
 import type { Citation, Claim, Submission, Verdict } from '../../src/detection/verdicts/verdict.ts';
 import type { ConfiguredModel } from '../../src/platform/models/models.ts';
 import type { Observation } from '../../src/detection/verdicts/observation.ts';

@@ -4,7 +4,7 @@ import type { Deps } from '../app/deps.ts';
 import { sweepDue } from '../agents/sightings/sweep.ts';
 import { syncSweepsAcrossOrgs } from '../agents/sightings/sightings.store.ts';
 import { type LibraryEntry, loadLibrary } from '../detection/library/load-library.ts';
-import { executeDueRuns } from '../detection/runs/workers/execute-due-runs.ts';
+import { executeDueRuns } from '../detection/runs/workers/run-loops.ts';
 import { findNextSlotAcrossOrgs } from '../detection/scheduling/enqueue-runs.ts';
 import { type DemoClient, splitByDay, sendEvents } from './client.ts';
 import type { LogEvent } from './company/shapes.ts';

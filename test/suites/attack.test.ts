@@ -2,7 +2,7 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { listTechniqueIds, getLibraryEntry } from '../../src/detection/library/load-library.ts';
-import { executeDueRuns } from '../../src/detection/runs/workers/execute-due-runs.ts';
+import { executeDueRuns } from '../../src/detection/runs/workers/run-loops.ts';
 import { dataDir } from '../support/data.ts';
 import { startApp } from '../support/harness.ts';
 

@@ -18,7 +18,7 @@ import { inOrg } from '../../platform/db/db.ts';
 import { nilId } from '../../platform/lib/ids.ts';
 import { splitIntoBatches } from '../../platform/lib/concurrency/batches.ts';
 import { runLoop } from '../../platform/lib/concurrency/loop.ts';
-import { listItemsWithForms, listKnownForms, readFeedVersion } from './arriving-sightings.store.ts';
+import { listItemsWithForms, listKnownForms, readFeedVersion } from './sightings.store.ts';
 import { listIndicatorForms, readObservedValues, type IndicatorForms } from './observed-values.ts';
 import { runSweepQueries } from './run-queries.ts';
 import { saveSightings, type SweepFindings } from './save-sightings.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { fieldsToSweep, isPlainValue, type SweepTarget } from './sweep-targets.ts';
-import { toSearchTerms, buildSweepQuery } from './sweep-query.ts';
+import { buildSweepQuery, toSearchTerms } from './run-queries.ts';
 
 const target = (kind: SweepTarget['kind'], type: string, value: string): SweepTarget => ({
   itemId: 'item',

@@ -3,7 +3,7 @@ import { kevCatalogWith } from '../../../test/support/feed/kev-document.ts';
 import { callOk } from '../../../test/support/detection/detection-factory.ts';
 import { mispAttribute, mispEvent } from '../../../test/support/feed/misp-documents.ts';
 import { matchWaiting } from '../../detection/continuous/match-loop.ts';
-import { executeDueRuns } from '../../detection/runs/workers/execute-due-runs.ts';
+import { executeDueRuns } from '../../detection/runs/workers/run-loops.ts';
 import { callerOf, connectOpenSearch, sendEvents } from '../../../test/support/org-requests.ts';
 import { pullDocument } from '../../../test/support/api-client.ts';
 import { startApp, type TestApp, type TestOrg } from '../../../test/support/harness.ts';

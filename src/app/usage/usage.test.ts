@@ -6,7 +6,7 @@ import { runCommand } from '../../../test/support/run-command.ts';
 import { inOrg, openDb } from '../../platform/db/db.ts';
 import { createLogger } from '../../platform/lib/logging/logger.ts';
 import { countUsage } from '../../platform/models/model-usage.store.ts';
-import { executeDueRuns } from '../../detection/runs/workers/execute-due-runs.ts';
+import { executeDueRuns } from '../../detection/runs/workers/run-loops.ts';
 import { withFeedItems, withQueryTime, createUsageCounter } from './usage-counter.ts';
 import { measureStoredLogs } from './usage-loops.ts';
 

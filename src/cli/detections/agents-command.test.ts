@@ -7,7 +7,7 @@ import { callOk } from '../../../test/support/detection/detection-factory.ts';
 import { createScriptedModels } from '../../../test/support/models/scripted-models.ts';
 import { startModelStandIn } from '../../../test/support/models/model-stand-in.ts';
 import { raiseHits } from '../../../test/support/browser/raise-hits.ts';
-import { executeDueRuns } from '../../detection/runs/workers/execute-due-runs.ts';
+import { executeDueRuns } from '../../detection/runs/workers/run-loops.ts';
 
 const stand = await startModelStandIn('anthropic');
 const started = await startApp();

@@ -4,9 +4,12 @@ import { join } from 'node:path';
 import { DetectionFileError } from '../../detection/managed/file-fields.ts';
 import { readFolder } from '../../detection/as-code/folder.ts';
 import { isAgentFile } from '../../detection/managed/file-fields.ts';
-import { renderJunit } from '../../detection/testing/render-results.ts';
-import { renderResultsTable } from '../../detection/testing/render-results.ts';
-import { runFolderTests, type FileResult } from '../../detection/testing/run-folder-tests.ts';
+import {
+  type FileResult,
+  renderJunit,
+  renderResultsTable,
+  runFolderTests,
+} from '../../detection/testing/render-results.ts';
 import { UsageError } from '../support/failures.ts';
 import { printText } from '../support/output.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parseHeadlineTemplate } from './headline-template.ts';
+import { parseHeadlineTemplate } from './wording.ts';
 
 test('splits a template into literals and fields', () => {
   expect(parseHeadlineTemplate('Shadow copies deleted on {{ host.name }} by {{user}}')).toEqual({

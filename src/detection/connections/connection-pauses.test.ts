@@ -6,7 +6,7 @@ import { startApp, type TestOrg } from '../../../test/support/harness.ts';
 import { summarizeEvent } from '../../platform/notifications/chat-message.ts';
 import { claimRunsAcrossOrgs } from '../scheduling/claim-runs.store.ts';
 import { enqueueDueRunsAcrossOrgs } from '../scheduling/enqueue-runs.ts';
-import { executeDueRuns } from '../runs/workers/execute-due-runs.ts';
+import { executeDueRuns } from '../runs/workers/run-loops.ts';
 import { checkPausedConnections, pauseConnection } from './connection-pauses.ts';
 import { startOpenSearch } from '../../../test/support/detection/siem/opensearch-stand-in.ts';
 

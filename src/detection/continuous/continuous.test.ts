@@ -4,7 +4,7 @@ import { startApp, type TestOrg } from '../../../test/support/harness.ts';
 import { selectIn } from '../../../test/support/select-rows.ts';
 import { loadLibrary } from '../library/load-library.ts';
 import { inspectQuery } from '../log-query/search/inspect-query.ts';
-import { executeDueRuns } from '../runs/workers/execute-due-runs.ts';
+import { executeDueRuns } from '../runs/workers/run-loops.ts';
 import { inOrg } from '../../platform/db/db.ts';
 import { matchWaiting } from './match-loop.ts';
 import { deleteMatchedWindows } from './matched-windows.store.ts';

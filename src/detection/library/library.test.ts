@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { findTechnique } from '../../feed/reference-data/attack.ts';
 import { HeadlineInput } from '../detections/record/field-schemas.ts';
 import { windowsFields } from '../log-engine/sql/windows-fields.ts';
-import { runFolderTests, type FileResult } from '../testing/run-folder-tests.ts';
+import { type FileResult, runFolderTests } from '../testing/render-results.ts';
 import { describeMismatch } from '../testing/run-test-set.ts';
 import { librarySeverities } from './library.schema.ts';
 import { listTechniqueIds, libraryDir, listLibraryFiles, loadLibrary } from './load-library.ts';

@@ -2,16 +2,16 @@ import { acrossOrgs, inOrg, type Db } from '../../platform/db/db.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import { loadCatalog, type CatalogCache } from './catalog/catalog.store.ts';
 import { manifestPath, pathInManifest } from './files/segment-file.ts';
-import { findDatasetStates } from './segments.store.ts';
-import type { SegmentStore } from './files/segment-store.ts';
 import {
+  findDatasetStates,
   findDueVersion,
   listDueManifestsAcrossOrgs,
   listPublishedFiles,
   lockManifest,
-  setWrittenVersion,
   type PublishedFile,
-} from './manifest.store.ts';
+  setWrittenVersion,
+} from './segments.store.ts';
+import type { SegmentStore } from './files/segment-store.ts';
 import { listStoredFields, type CatalogField } from './catalog/catalog.ts';
 import { toEngineType } from './catalog/column-types.ts';
 

@@ -4,7 +4,7 @@ import { testDatabase } from '../../../test/support/database.ts';
 import { startApp } from '../../../test/support/harness.ts';
 import { startDelayProxy } from '../../../test/support/models/delay-proxy.ts';
 import { callerOf } from '../../../test/support/org-requests.ts';
-import { executeDueRuns } from '../runs/workers/execute-due-runs.ts';
+import { executeDueRuns } from '../runs/workers/run-loops.ts';
 
 const now = new Date('2030-01-07T12:00:00Z');
 const { deps, newOrg } = await startApp({ clock: () => now, env: { TOCSIN_FETCH_ALLOW: '127.0.0.1' } });

@@ -12,7 +12,7 @@ import {
   type LateCategory,
 } from '../../../test/support/detection/late-arrivals.ts';
 import { inOrg, queryRows } from '../../platform/db/db.ts';
-import { executeDueRuns } from './workers/execute-due-runs.ts';
+import { executeDueRuns } from './workers/run-loops.ts';
 
 const midnight = Date.parse('2026-03-02T00:00:00Z');
 const at = (hour: number, minute = 0): Date => new Date(midnight + hour * hourMs + minute * minuteMs);

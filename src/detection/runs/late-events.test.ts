@@ -15,7 +15,7 @@ import {
   type FoundHit,
   type LateCategory,
 } from '../../../test/support/detection/late-arrivals.ts';
-import { executeDueRuns } from './workers/execute-due-runs.ts';
+import { executeDueRuns } from './workers/run-loops.ts';
 
 const midnight = Date.parse('2026-03-02T00:00:00Z');
 const at = (hour: number): Date => new Date(midnight + hour * hourMs);

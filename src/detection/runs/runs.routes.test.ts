@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { startApp, type TestOrg } from '../../../test/support/harness.ts';
 import { acrossOrgs } from '../../platform/db/db.ts';
 import { uuidv7 } from '../../platform/lib/ids.ts';
-import { executeDueRuns } from './workers/execute-due-runs.ts';
+import { executeDueRuns } from './workers/run-loops.ts';
 
 const time = { now: new Date('2026-03-02T00:30:00Z') };
 const { deps, newOrg, newKey } = await startApp({ clock: () => time.now });

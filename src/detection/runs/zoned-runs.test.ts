@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { startApp } from '../../../test/support/harness.ts';
-import { executeDueRuns } from './workers/execute-due-runs.ts';
+import { executeDueRuns } from './workers/run-loops.ts';
 
 let now = new Date(0);
 const { deps, newOrg } = await startApp({ clock: () => now });

@@ -7,7 +7,7 @@ import { withClient } from '../../../test/support/program-environment.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import { SiemError } from '../siem/connector.ts';
 import { createLogger } from '../../platform/lib/logging/logger.ts';
-import { executeDueRuns } from '../runs/workers/execute-due-runs.ts';
+import { executeDueRuns } from '../runs/workers/run-loops.ts';
 
 const midnight = Date.parse('2026-03-02T00:00:00Z');
 let now = new Date(midnight);

@@ -1,11 +1,15 @@
 import { lstatSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { zipSync } from 'fflate';
+import { type Db, inOrg } from '../../platform/db/db.ts';
 import { fieldError } from '../../platform/lib/errors.ts';
 import { ExternalError } from '../../platform/lib/external-error.ts';
+import type { OrgId } from '../../platform/lib/org-id.ts';
 import { isZip, readZip } from '../../platform/lib/storage/zip.ts';
-import { readBundle, toBundleFiles, type BundleFile, type NamedSkill } from './skill-bundle.ts';
+import { foldWhitespace } from '../../platform/lib/text/canonical-text.ts';
+import { type BundleFile, type NamedSkill, readBundle, toBundleFiles } from './skill-bundle.ts';
 import { skillBounds } from './skills.schema.ts';
+import { findSkill } from './skills.store.ts';
 
 /** Every file counts, also `SKILL.md`. */
 const filesMax = skillBounds.filesMax + 1;
@@ -92,4 +96,35 @@ export function loadShippedSkills(): ReadonlyMap<string, NamedSkill> {
       .map((skill) => [skill.name, skill]),
   );
   return shipped;
+}
+
+/** A skill that a detection or agent is allowed to read. `version` 0 ships with the service. */
+type AttachedSkill = NamedSkill & { version: number };
+
+/** Returns the current versions of the skills that a detection's `skills` has, in its order. One that was deleted since is left out. */
+export async function loadAttachedSkills(db: Db, orgId: OrgId, names: readonly string[]): Promise<AttachedSkill[]> {
+  if (names.length === 0) return [];
+  return inOrg(db, orgId, async (tx) => {
+    const skills: AttachedSkill[] = [];
+    for (const name of names) {
+      const own = await findSkill(tx, orgId, name);
+      const shipped = loadShippedSkills().get(name);
+      if (own) skills.push({ name, version: own.version, content: own.content });
+      else if (shipped) skills.push({ ...shipped, version: 0 });
+    }
+    return skills;
+  });
+}
+
+/**
+ * Returns the part of a system prompt that lists skills: their names and descriptions, as "progressive disclosure" of the Agent Skills
+ * specification wants. Empty without skills. It is the same for all candidates of a run, so that providers can cache it.
+ */
+export function renderSkillList(skills: readonly NamedSkill[]): string {
+  if (skills.length === 0) return '';
+  const lines = skills.map(({ name, content }) => `- ${name}: ${foldWhitespace(content.description).trim()}`);
+  return [
+    'Skills of your organization. Before work that a description fits, read the skill with read_skill and follow it:',
+    ...lines,
+  ].join('\n');
 }

@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 import { callOk } from '../../../test/support/detection/detection-factory.ts';
 import { startApp, type TestOrg } from '../../../test/support/harness.ts';
-import { loadAttachedSkills, renderSkillList } from './attached-skills.ts';
-import { readSkillZip } from './skill-files.ts';
+import { loadAttachedSkills, readSkillZip, renderSkillList } from './skill-files.ts';
 
 const { app, deps, newOrg } = await startApp();
 

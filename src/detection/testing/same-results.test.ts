@@ -6,7 +6,7 @@ import { callOk } from '../../../test/support/detection/detection-factory.ts';
 import { startApp } from '../../../test/support/harness.ts';
 import { readDetectionFile, writeDetectionFile } from '../as-code/detection-file.ts';
 import { parseFields } from '../managed/file-fields.ts';
-import { runFolderTests } from './run-folder-tests.ts';
+import { runFolderTests } from './render-results.ts';
 
 const now = new Date('2026-03-02T12:00:00Z');
 const { newOrg } = await startApp({ clock: () => now });

@@ -6,7 +6,7 @@ import { createScriptedSiem } from '../../../test/support/detection/scripted-run
 import { acrossOrgs, inOrg, queryRows } from '../../platform/db/db.ts';
 import { CreateDetection } from '../detections/record/detection-input.schema.ts';
 import { operatorOf } from '../../platform/http/caller.ts';
-import { executeDueRuns } from '../runs/workers/execute-due-runs.ts';
+import { executeDueRuns } from '../runs/workers/run-loops.ts';
 import { describeMismatch } from './run-test-set.ts';
 import { previewDetection } from './preview.ts';
 

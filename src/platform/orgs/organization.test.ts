@@ -3,7 +3,7 @@ import { postDetection } from '../../../test/support/detection/detection-factory
 import { startApp, type TestOrg } from '../../../test/support/harness.ts';
 import { runCommand } from '../../../test/support/run-command.ts';
 import { selectIn } from '../../../test/support/select-rows.ts';
-import { executeDueRuns } from '../../detection/runs/workers/execute-due-runs.ts';
+import { executeDueRuns } from '../../detection/runs/workers/run-loops.ts';
 import { claimDueSourceAcrossOrgs } from '../../feed/sources/sources.store.ts';
 import { uuidv7 } from '../lib/ids.ts';
 import { operatorOf } from '../http/caller.ts';

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { adminEnv, adminKey } from '../../../test/support/admin-key.ts';
 import { startApp, type TestOrg } from '../../../test/support/harness.ts';
 import { acrossOrgs, inOrg, queryRows } from '../db/db.ts';
-import { executeDueRuns } from '../../detection/runs/workers/execute-due-runs.ts';
+import { executeDueRuns } from '../../detection/runs/workers/run-loops.ts';
 import { createRetentionSteps } from '../../app/worker/retention-steps.ts';
 import { applyRetention } from './retention.ts';
 

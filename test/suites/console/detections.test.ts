@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from 'vitest';
 import type { Page } from 'playwright-core';
-import { executeDueRuns } from '../../../src/detection/runs/workers/execute-due-runs.ts';
+import { executeDueRuns } from '../../../src/detection/runs/workers/run-loops.ts';
 import { newPage, openBrowser, type Complaints } from '../../support/browser/browser.ts';
 import { signIn, startConsole } from '../../support/browser/console.ts';
 import { raiseHits } from '../../support/browser/raise-hits.ts';

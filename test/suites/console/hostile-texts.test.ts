@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from 'vitest';
-import { executeDueRuns } from '../../../src/detection/runs/workers/execute-due-runs.ts';
+import { executeDueRuns } from '../../../src/detection/runs/workers/run-loops.ts';
 import { newPage, openBrowser } from '../../support/browser/browser.ts';
 import { signIn, startConsole } from '../../support/browser/console.ts';
 import { callOk, postDetection, postSuggestion } from '../../support/detection/detection-factory.ts';

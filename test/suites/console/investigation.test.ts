@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { afterAll, expect, test } from 'vitest';
 import { sampleDismissalsAcrossOrgs } from '../../../src/detection/runs/review-queue/audit-dismissals.ts';
-import { executeDueRuns } from '../../../src/detection/runs/workers/execute-due-runs.ts';
+import { executeDueRuns } from '../../../src/detection/runs/workers/run-loops.ts';
 import { disableTransitions, findViolations, untilDrawn } from '../../support/browser/axe.ts';
 import { newPage, openBrowser } from '../../support/browser/browser.ts';
 import { signIn } from '../../support/browser/console.ts';

@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from 'vitest';
 import type { Judge } from '../../../src/detection/runs/judging/judge.ts';
-import { executeDueRuns } from '../../../src/detection/runs/workers/execute-due-runs.ts';
+import { executeDueRuns } from '../../../src/detection/runs/workers/run-loops.ts';
 import { newPage, openBrowser, type Complaints } from '../../support/browser/browser.ts';
 import { signIn, startConsole } from '../../support/browser/console.ts';
 import { callOk, postDetection } from '../../support/detection/detection-factory.ts';

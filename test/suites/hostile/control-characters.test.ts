@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { executeDueRuns } from '../../../src/detection/runs/workers/execute-due-runs.ts';
+import { executeDueRuns } from '../../../src/detection/runs/workers/run-loops.ts';
 import { callOk } from '../../support/detection/detection-factory.ts';
 import { startApp } from '../../support/harness.ts';
 

@@ -1,4 +1,4 @@
-import { executeDueRuns } from '../../../src/detection/runs/workers/execute-due-runs.ts';
+import { executeDueRuns } from '../../../src/detection/runs/workers/run-loops.ts';
 import { callOk, postDetection } from '../detection/detection-factory.ts';
 import { dismissalOn, runbook } from '../detection/judged-runs.ts';
 import type { ModelRequestRecord } from '../models/model-server.ts';

@@ -1,7 +1,7 @@
 import type { Deps } from '../../../src/app/deps.ts';
 import { inOrg, queryRows } from '../../../src/platform/db/db.ts';
 import type { OrgId } from '../../../src/platform/lib/org-id.ts';
-import { executeDueRuns } from '../../../src/detection/runs/workers/execute-due-runs.ts';
+import { executeDueRuns } from '../../../src/detection/runs/workers/run-loops.ts';
 
 export const hourMs = 3_600_000;
 export const minuteMs = 60_000;

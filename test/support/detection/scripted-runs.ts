@@ -8,7 +8,7 @@ import type { OrgId } from '../../../src/platform/lib/org-id.ts';
 import { operatorOf, type Caller } from '../../../src/platform/http/caller.ts';
 import type { Judge } from '../../../src/detection/runs/judging/judge.ts';
 import type { ExecuteRunDeps } from '../../../src/detection/runs/execution/execute-run.ts';
-import { executeDueRuns } from '../../../src/detection/runs/workers/execute-due-runs.ts';
+import { executeDueRuns } from '../../../src/detection/runs/workers/run-loops.ts';
 import type { QueryWindow, QueryRow, SearchResult, SiemConnection } from '../../../src/detection/siem/connector.ts';
 import { newOrgId } from '../database.ts';
 import { selectIn, type SelectRows } from '../select-rows.ts';

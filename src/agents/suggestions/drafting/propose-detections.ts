@@ -1,8 +1,13 @@
 import type { FeedItem } from '../../../feed/model/item.schema.ts';
 import { type LogDataset, columnSql, buildEvent, quoteSqlText } from '../log-kinds.ts';
-import { toProposal, type Proposal, type DetectionDraft } from '../draft.ts';
+import {
+  type DetectionDraft,
+  draftShippedDetection,
+  listReadableDetections,
+  type Proposal,
+  toProposal,
+} from '../draft.ts';
 import { listTechniqueIds } from '../../../detection/library/load-library.ts';
-import { draftShippedDetection, listReadableDetections } from '../shipped-drafts.ts';
 import { draftTemplatesFor } from '../templates/compile-template.ts';
 import type { TestCase } from '../../../detection/detections/test-cases.schema.ts';
 

@@ -1,8 +1,7 @@
 import { checkLogs, readKnownColumns, type KnownColumns } from '../../../detection/library/list-library.ts';
 import type { DatasetNames, LibraryEntry } from '../../../detection/library/load-library.ts';
-import type { DetectionDraft } from '../draft.ts';
+import { type DetectionDraft, draftShippedDetection } from '../draft.ts';
 import { logKinds, type LogDataset } from '../log-kinds.ts';
-import { draftShippedDetection } from '../shipped-drafts.ts';
 import { compileTemplate } from '../templates/compile-template.ts';
 import type { QueryTemplate } from '../templates/query-templates.ts';
 import { rankSources, type RankedSource } from './rank-sources.ts';

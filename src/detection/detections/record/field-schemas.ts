@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { boundedString, isLongerThan } from '../../../platform/lib/text/bounded-text.ts';
-import { parseHeadlineTemplate } from '../../analysis/headline-template.ts';
+import { parseHeadlineTemplate } from '../../analysis/wording.ts';
 
 export const cadences = ['hourly', 'daily', 'weekly'] as const;
 export type Cadence = (typeof cadences)[number];

@@ -9,7 +9,7 @@ import { SiemError } from '../../siem/connector.ts';
 import { addressFunctionsSql, eventFunctionsSql } from '../sql/added-functions.ts';
 import { isTypeError, readEngineError } from '../engine-failures.ts';
 import { inspectTree } from '../inspection/inspect-tree.ts';
-import { runBatch } from '../queries/run-batch.ts';
+import { runBatch } from '../queries/run-on-stored-rows.ts';
 import { runQuery, type SendRows } from '../queries/run-query.ts';
 import { serializeTree } from '../parse-tree.ts';
 import type { FromChild, OpenOptions, QueryEnd, QueryJob, ToChild } from '../queries/protocol.ts';
@@ -131,7 +131,7 @@ async function run(
     case 'match':
       return (await import('../queries/run-matches.ts')).runMatches(connection, message.job, send);
     case 'windows':
-      return (await import('../queries/run-windows.ts')).runWindows(connection, message.job, send);
+      return (await import('../queries/run-on-stored-rows.ts')).runWindows(connection, message.job, send);
     case 'maintain': {
       const { statements } = message.job;
       for (const statement of statements.slice(0, -1)) await connection.run(statement);

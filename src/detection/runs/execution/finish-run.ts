@@ -12,7 +12,7 @@ import { deleteQueueEntry } from '../../scheduling/run-queue.store.ts';
 import type { RunScore } from '../../verdicts/analyst/analyst-score.ts';
 import { convertRevisitsToRechecks, postponeRechecks } from './backfill-windows.store.ts';
 import { addToRunDays, utcDay } from '../run-model/runs.store.ts';
-import { emitRunEvents } from '../run-model/run-events.ts';
+import { emitRunEvents } from '../run-model/run-record.ts';
 import type { ActiveRun } from '../run-model/active-run.ts';
 import { progressColumns } from '../run-model/progress.store.ts';
 import type { RunFailure } from '../run-model/run-failure.ts';

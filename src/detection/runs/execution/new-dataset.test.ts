@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { startApp, type TestOrg } from '../../../../test/support/harness.ts';
-import { executeDueRuns } from '../workers/execute-due-runs.ts';
+import { executeDueRuns } from '../workers/run-loops.ts';
 
 const hourMs = 3_600_000;
 const midnight = Date.parse('2026-03-02T00:00:00Z');

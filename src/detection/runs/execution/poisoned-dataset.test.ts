@@ -4,7 +4,7 @@ import { startApp, type TestOrg } from '../../../../test/support/harness.ts';
 import { selectIn } from '../../../../test/support/select-rows.ts';
 import { acrossOrgs } from '../../../platform/db/db.ts';
 import { uuidv7 } from '../../../platform/lib/ids.ts';
-import { executeDueRuns } from '../workers/execute-due-runs.ts';
+import { executeDueRuns } from '../workers/run-loops.ts';
 
 const hourMs = 3_600_000;
 const midnight = Date.parse('2026-03-02T00:00:00Z');

@@ -18,9 +18,8 @@ import {
 import { getRun, getSteps } from '../read-runs.ts';
 import { requestRun } from '../request-run.ts';
 import { signDelivery } from '../../../platform/notifications/destination-secrets.ts';
-import { receiveWebhook } from '../triggers/receive-webhook.ts';
+import { fireHitTriggers, receiveWebhook } from '../triggers/fire-triggers.ts';
 import { requestResponse } from './request-response.ts';
-import { fireHitTriggers } from '../triggers/fire-triggers.ts';
 import { lockTrigger } from '../../detections/triggers/agent-triggers.store.ts';
 
 const testDb = await testDatabase();

@@ -13,8 +13,7 @@ import { startModelStandIn, type ModelBrain } from '../../../../test/support/mod
 import { createScriptedModels } from '../../../../test/support/models/scripted-models.ts';
 import { changeAgentSettings } from '../../detections/agent-settings/agent-settings.ts';
 import { setHitStatus } from '../../hits/set-status.ts';
-import { auditNext, sampleDismissalsAcrossOrgs } from './audit-dismissals.ts';
-import { getDismissals } from './dismissals.ts';
+import { auditNext, getDismissals, sampleDismissalsAcrossOrgs } from './audit-dismissals.ts';
 import { decideCase, getCase, getCases } from './review-cases.ts';
 
 const testDb = await testDatabase();

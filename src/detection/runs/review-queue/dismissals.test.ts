@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { boundWrongShare, upperBound } from './dismissals.ts';
+import { boundWrongShare, upperBound } from './audit-dismissals.ts';
 
 // The share at which the binomial distribution gives at most that many wrong ones a chance of 5 %, found by bisection.
 test.each([

@@ -1,7 +1,7 @@
 import type { App } from '../../../platform/http/app-type.ts';
 import { apiRoutes } from '../../../platform/http/api-routes.ts';
 import { decideCase, getCase, getCases } from './review-cases.ts';
-import { getDismissals } from './dismissals.ts';
+import { getDismissals } from './audit-dismissals.ts';
 import { CaseDecision, CaseDetail, CaseFilter, CaseList, CasePath, Dismissals } from './review-queue.schema.ts';
 
 export function reviewQueueRoutes(

@@ -10,7 +10,7 @@ import {
 import { countCandidates, hour, type ScriptedSearch } from '../../../../test/support/detection/scripted-runs.ts';
 import { readDetection } from '../../detections/read-detections.ts';
 import { inOrg } from '../../../platform/db/db.ts';
-import { expireCasesAcrossOrgs } from './expire-cases.ts';
+import { expireCasesAcrossOrgs } from './settle-case.ts';
 import { decideCase, getCase, getCases } from './review-cases.ts';
 
 const testDb = await testDatabase();

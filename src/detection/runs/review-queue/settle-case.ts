@@ -1,7 +1,8 @@
-import type { Tx } from '../../../platform/db/db.ts';
+import { acrossOrgs, type Db, inOrg, type Tx } from '../../../platform/db/db.ts';
 import type { Author } from '../../../platform/http/caller.ts';
-import { lockHit, storeStatus } from '../../hits/hit-status.store.ts';
+import type { Clock } from '../../../platform/lib/time/clock.ts';
 import { emitHitEvents } from '../../hits/hit-events.ts';
+import { lockHit, storeStatus } from '../../hits/hit-status.store.ts';
 import type { DetectionKey } from '../../scheduling/timeline.ts';
 import type { Conclusion, Verdict } from '../../verdicts/verdict.ts';
 import {
@@ -14,14 +15,20 @@ import {
 import { judgeAsAnalyst, type Judged } from '../judging/judge.ts';
 import { listJudgingScopes } from '../judging/judging-scopes.store.ts';
 import type { Judgment } from '../judging/judgment.ts';
-import { endCase, type CaseEnd, type OpenCase } from '../judging/review-cases.store.ts';
 import { loadMutes } from '../judging/resolutions/mutes.ts';
 import {
   resolveCandidates,
-  toDetectionTexts,
   type SettlingContext,
+  toDetectionTexts,
 } from '../judging/resolutions/resolve-candidates.ts';
 import { storeResolutions } from '../judging/resolutions/store-resolutions.ts';
+import {
+  type CaseEnd,
+  endCase,
+  listExpiredAcrossOrgs,
+  lockOpenCase,
+  type OpenCase,
+} from '../judging/review-cases.store.ts';
 import { countWrongDismissal, holdRuns, recountHits } from '../run-model/ended-runs.store.ts';
 
 const batchMax = 200;
@@ -153,4 +160,30 @@ async function finishHit(
   if (!hit) return;
   await storeStatus(tx, orgId, hit, { to: 'open', reason, author, now });
   if (hit.status !== 'open') await emitHitEvents(tx, orgId, [hitId]);
+}
+
+const casesMax = 50;
+
+/**
+ * Makes hits of undecided cases that nobody decided in time, and ends audited dismissals that nobody looked at. Each case is one transaction, which
+ * locks it: whatever stops in between, each becomes one hit. Returns whether there were any. At most 50 at a time.
+ */
+export async function expireCasesAcrossOrgs({ db, clock }: { db: Db; clock: Clock }): Promise<boolean> {
+  const now = clock();
+  const expired = await acrossOrgs(db, (tx) => listExpiredAcrossOrgs(tx, now, casesMax));
+  for (const { orgId, id } of expired)
+    await inOrg(db, orgId, async (tx) => {
+      const one = await lockOpenCase(tx, orgId, id);
+      if (!one) return;
+      if (one.kind === 'undecided') await raiseCase(tx, one, { reason: 'Nobody decided in time.', author: null, now });
+      else
+        await endCase(tx, orgId, id, {
+          state: 'expired',
+          reason: 'Nobody looked at it in time.',
+          author: null,
+          hitId: null,
+          now,
+        });
+    });
+  return expired.length > 0;
 }

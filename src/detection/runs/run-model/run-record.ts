@@ -1,10 +1,14 @@
-import { countSuppressed, type ExaminedWindow, type SuppressedCounts, sumWindows } from './run-progress.ts';
-import type { RunRow } from './runs.store.ts';
-import type { Run } from './runs.schema.ts';
+import type { Tx } from '../../../platform/db/db.ts';
+import type { OrgId } from '../../../platform/lib/org-id.ts';
+import { emitEvents } from '../../../platform/notifications/emit-events.ts';
+import type { EventType, OutgoingEvent } from '../../../platform/notifications/event-types.ts';
 import { getCategory } from '../../analysis/registry.ts';
-import { scoreAnalystRun, type RunScore } from '../../verdicts/analyst/analyst-score.ts';
+import { type RunScore, scoreAnalystRun } from '../../verdicts/analyst/analyst-score.ts';
 import { scoreModelRun } from '../../verdicts/investigation/score.ts';
 import type { ActiveRun } from './active-run.ts';
+import { countSuppressed, type ExaminedWindow, sumWindows, type SuppressedCounts } from './run-progress.ts';
+import type { Run } from './runs.schema.ts';
+import { findRun, isAgentDeleted, type RunRow } from './runs.store.ts';
 
 const toIso = (time: Date | null): string | null => time?.toISOString() ?? null;
 
@@ -80,3 +84,37 @@ function listCandidateFacts({ candidates, enoughPast, candidateRows }: ExaminedW
     facts: { enoughPast: index < enoughPast, candidateRows: index === 0 ? candidateRows : 0 },
   }));
 }
+
+/** The types of the events of runs. */
+type RunEventType = Extract<EventType, `run.${string}`>;
+
+/**
+ * Emits an event of runs that ended, except those of deleted detections. The revision is the attempt that ended the run, and that of
+ * `run.unaccepted` is one more.
+ */
+export async function emitRunEvents(
+  tx: Tx,
+  orgId: OrgId,
+  { runIds, type }: { runIds: readonly string[]; type: RunEventType },
+): Promise<void> {
+  await emitEvents(tx, [orgId], [type], async () => {
+    const events: OutgoingEvent[] = [];
+    for (const runId of runIds) {
+      const row = await findRun(tx, orgId, runId);
+      if (!row || (await isAgentDeleted(tx, orgId, row.detectionId))) continue;
+      const run = toRunRecord(row);
+      const { attempt, detectionId } = run;
+      const isUnaccepted = type === 'run.unaccepted';
+      const revision = isUnaccepted ? attempt + 1 : attempt;
+      const data = { organizationId: orgId, ...run, ...(isUnaccepted ? { detail: describeUnmet(run) } : {}) };
+      events.push({ orgId, type, resourceId: runId, revision, data, detectionId });
+    }
+    return events;
+  });
+}
+
+const describeUnmet = ({ acceptance }: Run): string =>
+  acceptance
+    .filter(({ isMet }) => !isMet)
+    .map(({ criterion, reason }) => `Not met: ${criterion} ${reason}`)
+    .join('\n');

@@ -1,7 +1,7 @@
 import { IdPath } from '../../detections/record/detection-input.schema.ts';
 import type { App } from '../../../platform/http/app-type.ts';
 import { RunStarted } from '../run-model/runs.schema.ts';
-import { receiveWebhook, type ReceiveWebhookDeps } from './receive-webhook.ts';
+import { receiveWebhook, type ReceiveWebhookDeps } from './fire-triggers.ts';
 import type { FastifyRequest } from 'fastify';
 
 const bodyBytesMax = 256 * 1024;

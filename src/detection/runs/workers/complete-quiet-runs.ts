@@ -21,7 +21,7 @@ import { analyzeResult } from '../execution/examine-window.ts';
 import { findArrival } from '../execution/late-slots.ts';
 import { toActiveRun } from '../execution/start-run.ts';
 import type { ActiveRun } from '../run-model/active-run.ts';
-import { emitRunEvents } from '../run-model/run-events.ts';
+import { emitRunEvents } from '../run-model/run-record.ts';
 import { noneSuppressed, runStep } from '../run-model/run-progress.ts';
 import { findGrouping, searchLimits, toQueryWindow } from '../run-model/search-window.ts';
 import { finishQuietRuns, listBatchRuns, type BatchRunRow, type QuietRun } from './batch.store.ts';

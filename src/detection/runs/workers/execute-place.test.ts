@@ -12,7 +12,7 @@ import { enqueueDueRunsAcrossOrgs } from '../../scheduling/enqueue-runs.ts';
 import type { SiemConnection } from '../../siem/connector.ts';
 import { cancelRun } from '../request-run.ts';
 import { operatorOf } from '../../../platform/http/caller.ts';
-import { executeDueRuns } from './execute-due-runs.ts';
+import { executeDueRuns } from './run-loops.ts';
 import { executePlace } from './execute-place.ts';
 import { createLeaseKeeper, reapRuns } from './lease-keeper.ts';
 

@@ -17,7 +17,7 @@ import { callOk } from '../../../../test/support/detection/detection-factory.ts'
 import { selectIn } from '../../../../test/support/select-rows.ts';
 import { startApp, type TestOrg } from '../../../../test/support/harness.ts';
 import { matchWaiting } from '../../continuous/match-loop.ts';
-import { executeDueRuns } from '../../runs/workers/execute-due-runs.ts';
+import { executeDueRuns } from '../../runs/workers/run-loops.ts';
 
 let now = new Date('2026-11-20T06:00:00Z');
 const { deps, newOrg } = await startApp({ clock: () => now });

@@ -12,7 +12,7 @@ import { describeRepair, renderCasePrompt, renderSystemPrompt } from './prompt.t
 import type { PlanAnswer, SubmissionResult } from './submission.ts';
 import { planTool, submitTool, type InvestigationTask, type IsEstablished } from './task.ts';
 import { declareTools, planDeclaration, runToolCalls } from './toolbox.ts';
-import { verifyClaims } from './verify-claims.ts';
+import { verifyClaims } from './ask-verifier.ts';
 
 /** A question of the plan. `observation` is the one that answered it, or showed that there are no data for it. */
 export type PlannedQuestion = { question: string; data: string; observation: string | null };

@@ -1,13 +1,12 @@
+import { plainFieldName } from '../../../platform/lib/text/canonical-text.ts';
 import { redactDeep } from '../../../platform/lib/text/redact.ts';
 import { createStableDelimiter, type Delimiter } from '../../../platform/models/ask-model.ts';
 import type { RenderedRow } from '../../analysis/candidate.ts';
+import { selectEvidence } from '../analyst/evidence.ts';
 import type { CaseFile } from '../claims/case-file.ts';
 import type { ClaimCheck } from '../claims/check-claims.ts';
-import { selectEvidence } from '../analyst/evidence.ts';
 import { type AcceptanceCriterion, describeCriterion } from './acceptance.ts';
-import { renderContextDocs } from './context-docs.ts';
-import { withoutRepeatedMessages } from './repeated-message.ts';
-import { planTool, submitTool, type InvestigationTask, type JudgeDefinition } from './task.ts';
+import { type InvestigationTask, type JudgeDefinition, planTool, renderContextDocs, submitTool } from './task.ts';
 
 const rowsCharsMax = 40_000;
 const contextCharsMax = 12_000;
@@ -126,4 +125,31 @@ export function describeRepair(checks: readonly ClaimCheck[], { candidate }: Cas
     `You can cite these cells, or those of your observations, with the values copied exactly:\n${wrap(citable)}`,
     `Call ${submitTool} once more with the complete verdict.`,
   ].join('\n');
+}
+
+const labelledLine = /^[^:]{1,60}:\s*(.*)$/;
+const labelledMin = 3;
+const explainedShareMin = 0.6;
+const messageNames = new Set(['message', 'renderedmessage', 'eventmessage']);
+
+/** Returns the rows without the rendered messages of Windows events, which repeat the fields of their row between the vendor's labels and explanations. */
+export const withoutRepeatedMessages = (rows: readonly RenderedRow[]): RenderedRow[] => rows.map(withoutMessage);
+
+function withoutMessage(row: RenderedRow): RenderedRow {
+  const names = Object.keys(row.fields);
+  if (!names.some((name) => plainFieldName(name) === 'eventid')) return row;
+  const kept = names.filter((name) => !(messageNames.has(plainFieldName(name)) && repeatsFields(name, row)));
+  if (kept.length === names.length) return row;
+  return { ...row, fields: Object.fromEntries(kept.map((name) => [name, row.fields[name]!])) };
+}
+
+/** Returns whether a message has lines of a label and a value, most of which are values of other fields. */
+function repeatsFields(message: string, { fields }: RenderedRow): boolean {
+  const others = Object.entries(fields).filter(([name]) => name !== message);
+  const known = new Set(['', '-', ...others.map(([, value]) => value.toLowerCase())]);
+  const lines = fields[message]!.split(/\\r\\n|\\n|\n/).map((line) => line.replaceAll('\\t', ' ').trim());
+  const values = lines.flatMap((line) => labelledLine.exec(line)?.[1]?.trim().toLowerCase() ?? []);
+  const filled = values.filter((value) => value !== '' && value !== '-');
+  const explained = filled.filter((value) => known.has(value)).length;
+  return filled.length >= labelledMin && explained >= explainedShareMin * filled.length;
 }

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { escapeInvisible, truncateText } from '../../../platform/lib/text/canonical-text.ts';
 import { redactDeep, redactText } from '../../../platform/lib/text/redact.ts';
 import type { Delimiter } from '../../../platform/models/ask-model.ts';
@@ -7,8 +8,7 @@ import type { Candidate } from '../../analysis/candidate.ts';
 import type { BoundTool } from '../../tools/tool-definition.ts';
 import type { ToolResult } from '../../tools/tool-result.ts';
 import type { Observation } from '../observation.ts';
-import { toObservation } from './observe.ts';
-import { planTool, submitTool, type InvestigationTask, type JudgeDefinition } from './task.ts';
+import { type InvestigationTask, type JudgeDefinition, planTool, submitTool } from './task.ts';
 
 export type ToolCall = ModelResponse['toolCalls'][number];
 
@@ -159,3 +159,31 @@ const renderResult = (
     { observation, columns, rows, total, truncated, hasEvents, ...(note === undefined ? {} : { note }) },
     observationCharsMax,
   );
+
+type ObservedCall = Pick<Observation, 'id' | 'source' | 'at' | 'ms'> & {
+  tool: Pick<BoundTool, 'name' | 'isTrusted'>;
+  input: unknown;
+};
+
+/** Returns the observation that a tool call made. Its rows are rendered and bounded already. */
+export const toObservation = (
+  { id, tool: { name, isTrusted }, source, input, at, ms }: ObservedCall,
+  { query, from, to, columns, rows, total, truncated, hasEvents }: ToolResult,
+): Observation => ({
+  id,
+  tool: name,
+  input: redactDeep(input ?? null),
+  query,
+  from: from?.toISOString() ?? null,
+  to: to?.toISOString() ?? null,
+  columns,
+  rows,
+  total,
+  truncated,
+  hasEvents,
+  source,
+  isTrusted,
+  at,
+  ms,
+  hash: hash('sha256', JSON.stringify(rows)),
+});

@@ -9,7 +9,7 @@ import { renderRow } from '../../../analysis/rows/render-row.ts';
 import type { Definition } from '../../../detections/record/detection-record.ts';
 import { readAgentSettings } from '../../../detections/agent-settings/agent-settings.store.ts';
 import { listGrants } from '../../../detections/tool-grants/tool-grants.store.ts';
-import { loadAttachedSkills } from '../../../skills/attached-skills.ts';
+import { loadAttachedSkills } from '../../../skills/skill-files.ts';
 import type { HiddenData } from '../../../siem/hidden-data.ts';
 import { bindForeignTool, bindProposed, bindTool, findToolName } from '../../../tools/tools.ts';
 import type { BoundTool, FeedTools, ToolGrantSettings, ToolSources } from '../../../tools/tool-definition.ts';

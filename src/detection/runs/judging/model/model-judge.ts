@@ -20,7 +20,7 @@ import { computeAnalystConfidence } from '../../../verdicts/analyst/analyst.ts';
 import { describeCandidate } from '../../../verdicts/analyst/wording.ts';
 import { concludeFrom, decideVerdict, findExcuses, type CheckedCase } from '../../../verdicts/claims/decide-verdict.ts';
 import { listFieldNames, maskCase } from '../../../verdicts/claims/mask-case.ts';
-import { loadAttachedSkills, renderSkillList } from '../../../skills/attached-skills.ts';
+import { loadAttachedSkills, renderSkillList } from '../../../skills/skill-files.ts';
 import { withoutHiddenFields } from '../../../siem/hidden-data.ts';
 import { createVerifier } from '../../../verdicts/investigation/ask-verifier.ts';
 import { confirmsDismissal } from '../../../verdicts/investigation/confirm-dismissal.ts';

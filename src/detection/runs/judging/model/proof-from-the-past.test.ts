@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { executeDueRuns } from '../../workers/execute-due-runs.ts';
+import { executeDueRuns } from '../../workers/run-loops.ts';
 import { startApp, type TestOrg } from '../../../../../test/support/harness.ts';
 import { callOk, postDetection } from '../../../../../test/support/detection/detection-factory.ts';
 import { startModelStandIn } from '../../../../../test/support/models/model-stand-in.ts';

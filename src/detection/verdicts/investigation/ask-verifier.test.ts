@@ -4,7 +4,7 @@ import { budgetExceededError, modelRefusedError, upstreamModelError } from '../.
 import { checkClaims } from '../claims/check-claims.ts';
 import { isUnverified, type Citation, type Claim, type Conclusion } from '../verdict.ts';
 import type { InvestigationTask } from './task.ts';
-import { verifyClaims } from './verify-claims.ts';
+import { verifyClaims } from './ask-verifier.ts';
 
 const file = caseOf(medium, {
   notes: [{ id: 'n1', entity: 'alice', note: 'On call this week.' }],

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { Profile } from '../../feed/relevance/profile.schema.ts';
 import { createPromptRepeats } from '../prompt-repeats.ts';
-import { verifyReasons, type RelevanceAnswer } from './verify-reasons.ts';
+import { type RelevanceAnswer, verifyReasons } from './request-verdict.ts';
 
 const profile = Profile.parse({ products: [{ vendor: 'Citrix' }], sectors: ['energy'] });
 const excerpt = {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { withoutRepeatedMessages } from './repeated-message.ts';
+import { withoutRepeatedMessages } from './prompt.ts';
 
 const message =
   'A token right was adjusted.\\r\\n\\r\\nSubject:\\r\\n\\tSecurity ID:\\t\\tS-1-5-18\\r\\n\\tAccount Name:\\t\\tSRV-7$\\r\\n\\tLogon ID:\\t\\t0x3E7';
