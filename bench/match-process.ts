@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { createReadStream, readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
-import { createFieldRow, type FieldRow } from '../src/detection/matching/field-row.ts';
+import { createFieldRow, type FieldRow } from '../src/detection/matching/compile-expression.ts';
 import type { Expression } from '../src/detection/matching/expression.ts';
 import { compileRuleSet } from '../src/detection/matching/rule-set.ts';
 

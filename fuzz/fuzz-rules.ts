@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { compileRuleSet } from '../src/detection/matching/rule-set.ts';
-import { createFieldRow } from '../src/detection/matching/field-row.ts';
+import { createFieldRow } from '../src/detection/matching/compile-expression.ts';
 import { readEventField } from '../test/support/detection/sigma/read-event-field.ts';
 import type { Expression } from '../src/detection/matching/expression.ts';
 import { parseRules } from '../src/detection/sigma/rules/parse-rules.ts';

@@ -170,7 +170,7 @@ comment on column audit_chains.expired_through is 'Sequence of the last deleted 
 comment on column audit_chains.expired_hash is 'Hash of the last deleted entry, from which the chain continues. Empty if none was deleted.';
 select tocsin_protect('audit_chains');
 
--- A field's length before its value, so that no two entries have the same text. platform/orgs/audit/audit-hash.ts does the same.
+-- A field's length before its value, so that no two entries have the same text. platform/orgs/audit/audit-chain.store.ts does the same.
 create function tocsin_audit_hash(previous bytea, entry audit, place bigint) returns bytea language sql stable as $$
   select sha256(previous || convert_to(string_agg(coalesce(octet_length(field) || ':' || field, '-'), ',' order by n), 'UTF8'))
   from unnest(array[entry.organization_id::text, place::text, entry.id::text, (extract(epoch from entry.at) * 1000000)::bigint::text,

@@ -1,8 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { AttackFile, NamesFile } from '../src/feed/reference-data/reference-files.ts';
-import { listNameRecords } from '../src/feed/reference-data/name-table.ts';
-import { formatNameTable, mergeNames } from '../src/feed/reference-data/merge-names.ts';
+import { formatNameTable, listNameRecords, mergeNames } from '../src/feed/reference-data/name-table.ts';
 import type { NameRecord } from '../src/feed/reference-data/join-entries.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { listKnownForms } from '../../src/agents/sightings/sightings.store.ts';
 import type { Expression } from '../../src/detection/matching/expression.ts';
-import { createFieldRow } from '../../src/detection/matching/field-row.ts';
+import { createFieldRow } from '../../src/detection/matching/compile-expression.ts';
 import { compileRuleSet } from '../../src/detection/matching/rule-set.ts';
 import { claimPlacesAcrossOrgs } from '../../src/detection/scheduling/claim-runs.store.ts';
 import { enqueueDueRunsAcrossOrgs } from '../../src/detection/scheduling/enqueue-runs.ts';

@@ -1,6 +1,6 @@
 import { inOrg, queryRows } from '../../src/platform/db/db.ts';
 import { executeDueRuns } from '../../src/detection/runs/workers/run-loops.ts';
-import type { ModelStep } from '../../src/platform/models/model-tool.ts';
+import type { ModelStep } from '../../src/platform/models/model-request.ts';
 import type { Verdict } from '../../src/detection/verdicts/verdict.ts';
 import type { RenderedRow } from '../../src/detection/analysis/candidate.ts';
 import type { AgentCase } from './case-table.ts';

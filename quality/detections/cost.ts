@@ -8,8 +8,7 @@ import { createVerifier, verifierTool } from '../../src/detection/verdicts/inves
 import { gradeRun, gradeTool } from '../../src/detection/verdicts/investigation/grade-run.ts';
 import { investigate } from '../../src/detection/verdicts/investigation/investigate.ts';
 import { createSubmissionFormat } from '../../src/detection/verdicts/investigation/submission.ts';
-import { estimateTokens, type ModelRequest } from '../../src/platform/models/model-request.ts';
-import type { ModelStep } from '../../src/platform/models/model-tool.ts';
+import { estimateTokens, type ModelRequest, type ModelStep } from '../../src/platform/models/model-request.ts';
 import type { ConfiguredModel } from '../../src/platform/models/models.ts';
 import type { QualityFigure } from '../figures.ts';
 

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { openSampleEngine, type SampleEvent } from '../../src/demo/sample-engine.ts';
-import { isSeverityAtLeast } from '../../src/detection/analysis/severity.ts';
+import { isSeverityAtLeast } from '../../src/detection/analysis/candidate.ts';
 import type { QualityFigure } from '../figures.ts';
 import type { NaiveDetection } from './noise-detections.ts';
 import { hourMs, readHours, replayHours } from './noise-replay.ts';

@@ -1,8 +1,7 @@
 import { openSampleEngine } from '../../src/demo/sample-engine.ts';
 import { generateCompanyLogs } from '../../src/demo/company/company.ts';
 import { intrusion } from '../../src/demo/company/intrusion.ts';
-import type { Candidate } from '../../src/detection/analysis/candidate.ts';
-import { isSeverityAtLeast } from '../../src/detection/analysis/severity.ts';
+import { type Candidate, isSeverityAtLeast } from '../../src/detection/analysis/candidate.ts';
 import { loadLibrary } from '../../src/detection/library/load-library.ts';
 import type { QualityFigure } from '../figures.ts';
 import { naiveDetections, type NaiveDetection } from './noise-detections.ts';

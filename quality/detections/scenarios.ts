@@ -1,5 +1,4 @@
-import type { Candidate } from '../../src/detection/analysis/candidate.ts';
-import { isSeverityAtLeast, findMaxSeverity } from '../../src/detection/analysis/severity.ts';
+import { type Candidate, findMaxSeverity, isSeverityAtLeast } from '../../src/detection/analysis/candidate.ts';
 import type { QualityFigure } from '../figures.ts';
 import { readRecordedJson, readRecordedRows } from '../recorded-inputs.ts';
 import { replayWindows } from './noise-replay.ts';

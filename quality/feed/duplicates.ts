@@ -1,6 +1,5 @@
 import { groupItems, type GroupLink } from '../../src/feed/deduplication/groups.ts';
-import { findPairs } from '../../src/feed/deduplication/link-items.ts';
-import { scoreSameStory, type ComparedItem } from '../../src/feed/deduplication/same-story.ts';
+import { type ComparedItem, findPairs, scoreSameStory } from '../../src/feed/deduplication/link-items.ts';
 import { similarity, unpackSketch } from '../../src/feed/deduplication/comparison-traits.ts';
 import type { ValueHolders } from '../../src/feed/deduplication/deduplication.store.ts';
 import { formatRatio, type QualityFigure } from '../figures.ts';

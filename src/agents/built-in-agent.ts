@@ -5,7 +5,7 @@ import type { Db } from '../platform/db/db.ts';
 import type { Clock } from '../platform/lib/time/clock.ts';
 import { timeOfId } from '../platform/lib/ids.ts';
 import { createSpendMeter, type SpendMeter } from '../platform/models/spend-meter.ts';
-import { insertStep } from '../detection/runs/run-model/progress.store.ts';
+import { insertStep } from '../detection/runs/run-model/run-results.store.ts';
 
 /** One run of a built-in agent of one organization. */
 export type AgentTask = {

@@ -10,7 +10,7 @@ import { acrossOrgs, type Tx } from '../platform/db/db.ts';
 import { lockOrgAcrossOrgs } from '../platform/orgs/orgs.store.ts';
 import { resumeOrganization, suspendOrganization } from '../platform/orgs/organization.ts';
 import { eraseOrganization, readErasure, requestErasure } from './erase-organization.ts';
-import { addUsageAcrossOrgs } from './usage/usage-days.store.ts';
+import { addUsageAcrossOrgs } from './usage/usage.store.ts';
 
 const { deps, newOrg, url, dataDir } = await startApp({ env: { TOCSIN_FETCH_ALLOW: '127.0.0.1' } });
 const operator = 'an operator';

@@ -1,5 +1,5 @@
 import { workerData } from 'node:worker_threads';
-import { processArrivals } from '../feed/deduplication/arrivals.ts';
+import { processArrivals } from '../feed/deduplication/recompute-pools.ts';
 import { createMainThreadProxy } from '../feed/ingestion/extractor.ts';
 import { reanalyzeBatch } from '../feed/ingestion/reanalyze-items.ts';
 import { scoreNextBatch } from '../feed/relevance/score-items.ts';

@@ -90,7 +90,7 @@ import { createOrganization } from './bootstrap.ts';
 import { listErasures, readErasure, requestErasure } from './erase-organization.ts';
 import { countRequests } from './usage/usage-counter.ts';
 import { exportUsage, readUsageDays } from './usage/list-usage.ts';
-import { readOrganizationUsage } from './usage/usage-days.store.ts';
+import { readOrganizationUsage } from './usage/usage.store.ts';
 import { nameAdminKey } from '../platform/orgs/administer-organizations.ts';
 import { limitRoutes } from '../platform/orgs/limits/limits.routes.ts';
 import { requireOrgId } from '../platform/orgs/limits/quotas.ts';

@@ -6,7 +6,7 @@ import { generateCompanyLogs } from './company/company.ts';
 import { additionalExpectedHits, expectedHits } from './demo-summary.ts';
 import { intrusion } from './company/intrusion.ts';
 import { replayDetections, type ReplayCandidate } from '../../test/support/replay-detection.ts';
-import { isSeverityAtLeast } from '../detection/analysis/severity.ts';
+import { isSeverityAtLeast } from '../detection/analysis/candidate.ts';
 
 test('the demo has one detection of each category', () => {
   const categories = expectedHits.map(({ detection }) => getLibraryEntry(detection).body.detectionCategory);

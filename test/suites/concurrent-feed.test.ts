@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { sql } from 'kysely';
 import { acrossOrgs, queryRow } from '../../src/platform/db/db.ts';
-import { processArrivals } from '../../src/feed/deduplication/arrivals.ts';
+import { processArrivals } from '../../src/feed/deduplication/recompute-pools.ts';
 import { scoreNextBatch } from '../../src/feed/relevance/score-items.ts';
 import { createRandom } from '../../src/demo/company/random.ts';
 import { startApp, type TestOrg } from '../support/harness.ts';

@@ -1,5 +1,5 @@
 import { type AgentTaskResult, type AgentTask, createAgentSpendMeter } from '../built-in-agent.ts';
-import { canModelRead } from '../../feed/reading/model-access.ts';
+import { canModelRead } from '../../feed/reading/read-with-model.ts';
 import { ModelError } from '../../platform/models/model-error.ts';
 import type { ConfiguredModel } from '../../platform/models/models.ts';
 import { inOrg, type Db } from '../../platform/db/db.ts';

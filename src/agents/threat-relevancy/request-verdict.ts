@@ -1,14 +1,12 @@
 import { z } from 'zod';
-import { containsWhole, normalizeText } from '../../detection/verdicts/claims/known-text.ts';
-import { findUnstatedValues } from '../../detection/verdicts/claims/stated-values.ts';
+import { containsWhole, findUnstatedValues, normalizeText } from '../../detection/verdicts/claims/stated-values.ts';
 import type { FeedItem } from '../../feed/model/item.schema.ts';
 import type { RelevanceReason } from '../../feed/model/overrides.schema.ts';
 import type { Profile } from '../../feed/relevance/profile.schema.ts';
 import { normalizeWords } from '../../feed/relevance/score.ts';
 import { escapeInvisible, truncateText } from '../../platform/lib/text/canonical-text.ts';
 import { askModel, createDelimiter, type Delimiter, type ModelQuestion } from '../../platform/models/ask-model.ts';
-import { createPromptRepeats, type PromptRepeats } from '../prompt-repeats.ts';
-import { splitSentences } from '../sentences.ts';
+import { createPromptRepeats, type PromptRepeats, splitSentences } from '../prompt-repeats.ts';
 import type { RelevanceVerdict } from './judgments.store.ts';
 
 const SubmittedVerdict = z.object({

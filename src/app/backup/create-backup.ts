@@ -11,7 +11,7 @@ import {
   type SegmentStore,
   type StoredSegment,
 } from '../../detection/log-store/files/segment-store.ts';
-import { connectDirectly } from '../../platform/db/connect-directly.ts';
+import { connectDirectly } from '../../platform/db/server-address.ts';
 import type { Migration } from '../../platform/db/migrate.ts';
 import { packageVersion } from '../../platform/lib/program-files.ts';
 import { createSecretbox, keyFilePath } from '../../platform/lib/secretbox.ts';

@@ -5,7 +5,7 @@ import type { OrgId } from '../../platform/lib/org-id.ts';
 import type { PageCursor } from '../../platform/lib/page-request.ts';
 import { UsageDay, type UsageDays, type UsageExportQuery, type UsageQuery } from '../../platform/orgs/admin.schema.ts';
 import { listOrgPageAcrossOrgs, type OrgRow } from '../../platform/orgs/orgs.store.ts';
-import { listUsageDays } from './usage-days.store.ts';
+import { listUsageDays } from './usage.store.ts';
 
 type ListUsageDeps = { db: Db; clock: Clock };
 

@@ -1,7 +1,7 @@
 import { type Db, acrossOrgs } from '../../platform/db/db.ts';
 import type { Clock } from '../../platform/lib/time/clock.ts';
 import type { Logger } from '../../platform/lib/logging/logger.ts';
-import { addUsageAcrossOrgs, type UsageCounts } from './usage-days.store.ts';
+import { addUsageAcrossOrgs, type UsageCounts } from './usage.store.ts';
 import type { RunMetrics } from '../../detection/runs/workers/run-metrics.ts';
 import type { RecordPull } from '../../feed/sources/pull/start-pulls.ts';
 import type { App } from '../../platform/http/app-type.ts';

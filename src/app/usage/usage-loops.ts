@@ -7,8 +7,13 @@ import type { OrgId } from '../../platform/lib/org-id.ts';
 import { emitEvents } from '../../platform/notifications/emit-events.ts';
 import type { QuotaState } from '../../platform/orgs/limits/limits.schema.ts';
 import { listQuotaStates } from '../../platform/orgs/limits/limits.store.ts';
-import { claimUncheckedAcrossOrgs, deleteAlarm, lockAlarms, setAlarm } from './quota-alarms.store.ts';
-import { measureStoredLogsAcrossOrgs } from './usage-days.store.ts';
+import {
+  claimUncheckedAcrossOrgs,
+  deleteAlarm,
+  lockAlarms,
+  measureStoredLogsAcrossOrgs,
+  setAlarm,
+} from './usage.store.ts';
 
 type CheckQuotasDeps = { db: Db; clock: Clock };
 

@@ -3,7 +3,7 @@ import { deleteOldHitsAcrossOrgs } from '../../detection/hits/hit-retention.stor
 import { deleteOldHoursAcrossOrgs } from '../../detection/log-query/datasets/log-health.store.ts';
 import { expireSegmentsAcrossOrgs } from '../../detection/log-store/segments.store.ts';
 import { deleteOldDaysAcrossOrgs } from '../../detection/log-ingest/log-quota.store.ts';
-import { deleteOldUsageAcrossOrgs } from '../usage/usage-days.store.ts';
+import { deleteOldUsageAcrossOrgs } from '../usage/usage.store.ts';
 import { expireAuditAcrossOrgs } from '../../platform/orgs/audit/audit-chain.store.ts';
 import { deleteOldSessionsAcrossOrgs } from '../../platform/orgs/sessions/sessions.store.ts';
 import {

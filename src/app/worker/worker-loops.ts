@@ -10,7 +10,7 @@ import { workerRoles, type WorkerRole } from '../worker-roles.ts';
 import { arrivingSightingsLoop } from '../../agents/sightings/arriving-sightings.ts';
 import { sweepLoop } from '../../agents/sightings/sweep.ts';
 import { cleanStatesLoop } from '../../feed/items/snapshot/pools.store.ts';
-import { arrivalsLoop } from '../../feed/deduplication/arrivals.ts';
+import { arrivalsLoop } from '../../feed/deduplication/recompute-pools.ts';
 import { pullLoop } from '../../feed/sources/pull/start-pulls.ts';
 import { readingLoop } from '../../feed/reading/process-readings.ts';
 import { reanalysisLoop } from '../../feed/ingestion/reanalyze-items.ts';

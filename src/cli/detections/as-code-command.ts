@@ -4,8 +4,7 @@ import { createServiceClient, type ServiceClient } from '../../detection/as-code
 import type { FileFields } from '../../detection/managed/file-fields.ts';
 import type { DetectionFile } from '../../detection/as-code/detection-file.ts';
 import { readFolder, readLock } from '../../detection/as-code/folder.ts';
-import { applyFileRenames, createFolderPlan, type PlanStep } from '../../detection/as-code/plan.ts';
-import { renderPlan } from '../../detection/as-code/print-plan.ts';
+import { applyFileRenames, createFolderPlan, type PlanStep, renderPlan } from '../../detection/as-code/plan.ts';
 import { pullDetections } from '../../detection/as-code/pull-detections.ts';
 import { UsageError } from '../support/failures.ts';
 import { readServiceAccess } from '../support/service-access.ts';

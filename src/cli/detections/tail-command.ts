@@ -1,6 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
-import { severities, type Severity } from '../../detection/analysis/candidate.ts';
-import { isSeverityAtLeast } from '../../detection/analysis/severity.ts';
+import { isSeverityAtLeast, severities, type Severity } from '../../detection/analysis/candidate.ts';
 import { createServiceCall, describeProblem } from '../../detection/as-code/service-client.ts';
 import type { Hit } from '../../detection/hits/hits.schema.ts';
 import type { EventList } from '../../platform/notifications/stream/events.schema.ts';

@@ -4,7 +4,7 @@ import { sql } from 'kysely';
 import type pg from 'pg';
 import type { Config } from '../../config.ts';
 import { explainFailure } from '../../app/open-database.ts';
-import { connectDirectly } from '../../platform/db/connect-directly.ts';
+import { connectDirectly } from '../../platform/db/server-address.ts';
 import { findLogStoreFault } from '../../detection/log-store/log-store.ts';
 import { createSegmentStore } from '../../detection/log-store/files/create-segment-store.ts';
 import { createLogger } from '../../platform/lib/logging/logger.ts';
@@ -12,8 +12,7 @@ import { acrossOrgs, openDb, type Db } from '../../platform/db/db.ts';
 import { openReadReplica } from '../../platform/db/read-replica.ts';
 import { findMigrationObstacle } from '../../platform/db/roles.ts';
 import { findMigrationFault, isMigrated } from '../../platform/db/migrate.ts';
-import { failed, messageOf, ok, warning, type Check } from './check.ts';
-import { checkDependencies } from './check-dependencies.ts';
+import { type Check, checkDependencies, failed, messageOf, ok, warning } from './check-dependencies.ts';
 
 const clockDifferenceMaxMs = 5_000;
 

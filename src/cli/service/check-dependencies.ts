@@ -1,16 +1,36 @@
 import { buildDeps } from '../../app/build-deps.ts';
-import type { Config } from '../../config.ts';
 import type { Deps } from '../../app/deps.ts';
-import { listConnectionsAcrossOrgs, type InstalledConnection } from '../../detection/connections/connections.store.ts';
+import type { Config } from '../../config.ts';
+import { type InstalledConnection, listConnectionsAcrossOrgs } from '../../detection/connections/connections.store.ts';
+import { openFolder } from '../../detection/shippers/pull-folder.ts';
 import { findWriter } from '../../detection/shippers/receive-shipper-body.ts';
 import type { FolderSettings } from '../../detection/shippers/shipper-settings.ts';
-import { openFolder } from '../../detection/shippers/pull-folder.ts';
 import { acrossOrgs, type Db } from '../../platform/db/db.ts';
 import { createLogger } from '../../platform/lib/logging/logger.ts';
-import { createIdentityProvider } from '../../platform/orgs/single-sign-on/identity-provider.ts';
-import { builtInAliases, createModels, type Models } from '../../platform/models/models.ts';
 import { runModelCheck } from '../../platform/models/check/check-model.ts';
-import { failed, messageOf, ok, type Check } from './check.ts';
+import { builtInAliases, createModels, type Models } from '../../platform/models/models.ts';
+import { createIdentityProvider } from '../../platform/orgs/single-sign-on/identity-provider.ts';
+
+/** The result of one check. `advice` says what to do about a warning or failure. */
+export type Check = { name: string; status: 'ok' | 'warning' | 'failed'; detail: string; advice?: string };
+
+export const ok = (name: string, detail: string): Check => ({ name, status: 'ok', detail });
+export const warning = (name: string, detail: string, advice: string): Check => ({
+  name,
+  status: 'warning',
+  detail,
+  advice,
+});
+export const failed = (name: string, detail: string, advice: string): Check => ({
+  name,
+  status: 'failed',
+  detail,
+  advice,
+});
+
+/** Returns the message of an error, or its code where a driver leaves the message empty. */
+export const messageOf = (error: unknown): string =>
+  error instanceof Error ? error.message || String((error as NodeJS.ErrnoException).code ?? error.name) : String(error);
 
 const timeoutMs = 20_000;
 

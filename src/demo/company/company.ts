@@ -1,10 +1,16 @@
-import { type Day, dayMs, hourMs, drawShift, people } from './people.ts';
-import { generateSignIns, generateCloudCalls, generateProcessStarts, generateWebRequests } from './habits.ts';
+import { generateCloudCalls, generateProcessStarts, generateSignIns, generateWebRequests } from './habits.ts';
 import { generateHarmlessIncidents } from './incidents.ts';
 import { generateIntrusion } from './intrusion.ts';
-import { createRandom } from './random.ts';
-import { generateServiceEvents } from './services.ts';
-import type { LogEvent } from './shapes.ts';
+import { type Day, dayMs, drawShift, hourMs, isWeekend, minuteMs, people } from './people.ts';
+import { createRandom, type Random } from './random.ts';
+import {
+  type AwsCaller,
+  buildCloudtrailEvent,
+  buildProcessEvent,
+  buildProxyEvent,
+  createStamp,
+  type LogEvent,
+} from './shapes.ts';
 
 /** Generates the events of one date. Each person has a separate random sequence, so that people do not affect each other. */
 function* generateDay(day: Day): Generator<LogEvent> {
@@ -42,4 +48,90 @@ export function* generateCompanyLogs(options: { end: Date; days?: number; seed?:
     const complete = pending.findIndex(({ at }) => at.getTime() >= midnight + dayMs / 2);
     yield* pending.splice(0, complete === -1 ? pending.length : complete);
   }
+}
+
+const CLOUD_IP = '203.0.113.20';
+const servers = ['FS-01', 'FS-02', 'DB-01', 'APP-01', 'APP-02', 'BK-01'].map((name) => `${name}.halden.example`);
+const SERVICES = 'C:\\Windows\\System32\\services.exe';
+
+const inventoried =
+  'DescribeInstances DescribeVolumes DescribeSnapshots DescribeSecurityGroups DescribeSubnets DescribeVpcs DescribeImages DescribeAddresses DescribeKeyPairs DescribeRouteTables DescribeFlowLogs DescribeNetworkAcls DescribeNatGateways DescribeRegions DescribeTags DescribeVpcEndpoints DescribeInternetGateways DescribeLaunchTemplates DescribeNetworkInterfaces DescribeInstanceStatus'.split(
+    ' ',
+  );
+
+/** The posture scanner: every hour the same sweep with more actions than any person uses. */
+function* scanner(hour: number, random: Random): Generator<LogEvent> {
+  const caller: AwsCaller = { role: 'cspm-scanner', session: 'sweep' };
+  for (const [n, action] of inventoried.slice(0, random.int(18, 20)).entries()) {
+    yield buildCloudtrailEvent(createStamp(random, hour + 7 * minuteMs + n * 900), {
+      caller,
+      service: 'ec2',
+      action,
+      ip: CLOUD_IP,
+    });
+  }
+}
+
+/** The deployment pipeline, which calls in bursts. */
+function* deployment(at: number, random: Random): Generator<LogEvent> {
+  const caller: AwsCaller = { role: 'ci-deploy', session: `run-${random.int(1000, 9999)}` };
+  const base = { caller, ip: CLOUD_IP, userAgent: 'terraform/1.7.4' };
+  for (let n = 0; n < 6; n += 1) {
+    const call = { ...base, service: 'lambda', action: 'UpdateFunctionCode20150331v2' };
+    const request = { functionName: `halden-${random.pick(['orders', 'invoices', 'sensors'])}` };
+    yield buildCloudtrailEvent(createStamp(random, at + n * 4000), { ...call, request });
+  }
+  for (const n of [0, 1, 2, 3]) {
+    const request = { secretId: `deploy/${n}` };
+    yield buildCloudtrailEvent(createStamp(random, at + n * 900), {
+      ...base,
+      service: 'secretsmanager',
+      action: 'GetSecretValue',
+      request,
+    });
+  }
+}
+
+/** Nightly backups: cloud snapshots, shadow copies listed and resized on the servers, and large uploads to the vault. */
+function* backups(night: number, random: Random): Generator<LogEvent> {
+  const caller: AwsCaller = { role: 'backup', session: 'nightly' };
+  for (let n = 0; n < 12; n += 1) {
+    const request = { volumeId: `vol-0${n}ab34cd56ef78901` };
+    const call = { caller, service: 'ec2', action: 'CreateSnapshot', ip: CLOUD_IP, request };
+    yield buildCloudtrailEvent(createStamp(random, night + n * minuteMs), call);
+  }
+  const image = 'C:\\Windows\\System32\\vssadmin.exe';
+  for (const host of servers) {
+    const start = { host, user: 'svc-backup', image, parent: 'C:\\Program Files\\Backup\\agent.exe' };
+    for (const args of ['list shadows', 'resize shadowstorage /for=C: /on=C: /maxsize=20%']) {
+      yield buildProcessEvent(createStamp(random, night + 20 * minuteMs + random.int(0, 600) * 1000), {
+        ...start,
+        commandLine: `vssadmin.exe ${args}`,
+      });
+    }
+  }
+  const upload = { user: 'svc-backup', ip: '10.20.0.9', domain: 'vault.example.com', path: '/put', sent: 60_000_000 };
+  for (let n = 0; n < 10; n += 1)
+    yield buildProxyEvent(createStamp(random, night + 30 * minuteMs + n * 50_000), upload);
+}
+
+function* serverUpkeep(hour: number, random: Random): Generator<LogEvent> {
+  for (const host of servers) {
+    const commandLine = `svchost.exe -k netsvcs -p -s ${random.pick(['Schedule', 'wuauserv', 'Winmgmt', 'EventSystem'])}`;
+    const start = { host, user: 'SYSTEM', image: 'C:\\Windows\\System32\\svchost.exe', commandLine, parent: SERVICES };
+    yield buildProcessEvent(createStamp(random, hour + random.int(0, 59) * minuteMs), start);
+  }
+}
+
+/** Generates the events of machines on a day in UTC. */
+function* generateServiceEvents(day: Day, random: Random): Generator<LogEvent> {
+  for (let hour = day.midnight; hour < day.midnight + dayMs; hour += hourMs) {
+    yield* scanner(hour, random);
+    yield* serverUpkeep(hour, random);
+    const working = !isWeekend(day) && hour >= day.midnight + 8 * hourMs && hour < day.midnight + 17 * hourMs;
+    for (let n = working ? random.int(0, 5) : 0; n > 0; n -= 1) {
+      yield* deployment(hour + random.int(0, 58) * minuteMs, random);
+    }
+  }
+  yield* backups(day.midnight + hourMs, random);
 }

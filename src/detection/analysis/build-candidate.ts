@@ -1,12 +1,18 @@
 import { hash } from 'node:crypto';
 import type { QueryRow } from '../siem/connector.ts';
-import type { Candidate, Facts, RenderedRow, Severity } from './candidate.ts';
+import {
+  type Candidate,
+  type Facts,
+  findMaxSeverity,
+  readAuthorSeverity,
+  type RenderedRow,
+  type Severity,
+} from './candidate.ts';
 import type { AnalysisInput } from './category.ts';
 import type { AnalysisWindow } from './analysis-definition.ts';
 import type { GroupedRow, EntityGroup } from './rows/group-rows.ts';
 import { parseList } from './rows/fields.ts';
 import { renderRow, computeRowId } from './rows/render-row.ts';
-import { readAuthorSeverity, findMaxSeverity } from './severity.ts';
 import { mapInSteps, type Steps } from '../../platform/lib/concurrency/slices.ts';
 import { canonicalJson, canonicalText, compareCodeUnits } from '../../platform/lib/text/canonical-text.ts';
 import { findRowTime } from './rows/row-times.ts';

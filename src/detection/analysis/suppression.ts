@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto';
-import { severities, type Candidate, type Facts, type Severity } from './candidate.ts';
+import { type Candidate, type Facts, isSeverityAtLeast, severities, type Severity } from './candidate.ts';
 import { getCategory } from './registry.ts';
-import { isSeverityAtLeast } from './severity.ts';
 import { numberOf, readList } from './wording.ts';
 
 /** Everything that a verdict depends on besides the rows. `tools` in any order. `schema` is the structured output schema as text. */

@@ -9,7 +9,7 @@ import { parse } from 'yaml';
 import { root, runProgram } from '../../../test/support/program.ts';
 import { runCommand } from '../../../test/support/run-command.ts';
 import { lockFileName } from './folder.ts';
-import { diffLines, renderPlan } from './print-plan.ts';
+import { diffLines, renderPlan } from './plan.ts';
 
 const { app, newOrg } = await startApp();
 const url = await app.listen({ port: 0, host: '127.0.0.1' });

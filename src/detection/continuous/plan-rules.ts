@@ -10,7 +10,7 @@ import {
   type ContinuousDetectionRow,
   type Eligibility,
 } from './continuous-detections.store.ts';
-import { chooseGuards } from '../matching/guards.ts';
+import { chooseGuards } from '../matching/rule-set.ts';
 import { listFields } from '../matching/expression.ts';
 import type { EventFilter, FieldPath } from '../log-engine/inspection/event-filter.ts';
 import { isReservedName, textColumn } from '../log-store/catalog/catalog.ts';

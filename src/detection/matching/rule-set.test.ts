@@ -8,7 +8,7 @@ import {
   readFuzz,
 } from '../../../test/support/detection/sigma/sigma-fuzz.ts';
 import type { Expression } from './expression.ts';
-import { createFieldRow } from './field-row.ts';
+import { createFieldRow } from './compile-expression.ts';
 import { createAutomaton } from './literal-automaton.ts';
 import { compileRuleSet } from './rule-set.ts';
 

@@ -1,7 +1,194 @@
-import { compileExpression } from './compile-expression.ts';
-import type { Expression } from './expression.ts';
-import type { FieldRow } from './field-row.ts';
-import { createGuardChooser } from './guards.ts';
+import { rememberResults } from '../../platform/lib/concurrency/shared-calls.ts';
+import { compileExpression, type FieldRow } from './compile-expression.ts';
+import { type Expression, type Match, visitMatches } from './expression.ts';
+import { createAutomaton } from './literal-automaton.ts';
+import { requiredLiterals } from './regex-literal.ts';
+import { foldCase, plainText } from './text-pattern.ts';
+
+/** A text, in lower case, that a field equals or contains. */
+export type Guard = { field: string | null; isWhole: boolean; text: string };
+
+/** The texts that a set looks for in a row before it evaluates expressions. */
+type GuardChoice = {
+  /** The expressions without guards. */
+  unguarded: readonly number[];
+  /** The columns with guards, and what returns the expressions whose guards are true of a value, possibly more than once. */
+  columns: readonly { column: number; find: (value: string) => readonly number[] }[];
+};
+
+/** Chooses the guards of expressions. */
+type GuardChooser = {
+  choose: () => GuardChoice;
+  /** Counts how often guards are true of rows. Later choices prefer those that rarely are. */
+  observe: (rows: readonly FieldRow[]) => void;
+};
+
+/** Short texts occur in many events, however few expressions have them. */
+const shortTexts = [Infinity, 2000, 500, 100, 20];
+/** A text of so many characters is searched in the time in which an expression is evaluated. */
+const charsPerEvaluation = 50;
+/** Rates guards that are equally often true by the expressions that have them. */
+const tieBreak = 0.001;
+
+function createGuardChooser(
+  expressions: readonly Expression[],
+  columnOf: (field: string | null) => number,
+): GuardChooser {
+  const { guards, guardsOf } = listGuards(expressions);
+  const byColumn = Map.groupBy(guards, ({ field }) => columnOf(field));
+  // In the observed rows: those in which each guard is true, and the evaluations that a guard's share of searching its column is worth.
+  const found = new Int32Array(guards.length);
+  const searchCosts = new Map([...byColumn.keys()].map((column) => [column, 0]));
+
+  const guardCostOf = ({ index, uses, isWhole, text }: ListedGuard): number =>
+    found[index]! + tieBreak * (uses + (isWhole ? 0 : (shortTexts[text.length] ?? 0)));
+  const costOf = (chosen: readonly ListedGuard[]): number => {
+    const columns = new Set(chosen.map(({ field }) => columnOf(field)));
+    return sum(chosen, guardCostOf) + sum([...columns], (column) => searchCosts.get(column)!);
+  };
+  return {
+    choose() {
+      const unguarded: number[] = [];
+      const expressionsOf = new Map<ListedGuard, number[]>();
+      for (const [index, expression] of expressions.entries()) {
+        const chosen = chooseAmong(expression, { costOf, guardsOf: (match) => guardsOf.get(match) });
+        if (!chosen) unguarded.push(index);
+        for (const guard of new Set(chosen)) {
+          const own = expressionsOf.get(guard);
+          if (own) own.push(index);
+          else expressionsOf.set(guard, [index]);
+        }
+      }
+      const columns = [...Map.groupBy(expressionsOf, ([{ field }]) => columnOf(field))].map(([column, used]) => {
+        const find = createGuardFinder(used.map(([guard]) => guard));
+        const listExpressions = (value: string): readonly number[] => {
+          const places = find(value);
+          return places.length === 0 ? none : places.flatMap((place) => used[place]![1]);
+        };
+        return { column, find: rememberResults(listExpressions, rememberedValuesMax) };
+      });
+      return { unguarded, columns };
+    },
+    observe(rows) {
+      for (const [column, own] of byColumn) {
+        const find = createGuardFinder(own);
+        for (const row of rows) {
+          const value = row.text(column);
+          if (value === null) continue;
+          for (const place of find(value)) found[own[place]!.index]! += 1;
+          searchCosts.set(column, searchCosts.get(column)! + value.length / charsPerEvaluation / own.length);
+        }
+      }
+    },
+  };
+}
+
+/** A guard, its place among all of them, and the number of expressions that could have it. */
+type ListedGuard = Guard & { index: number; uses: number };
+type GuardList = { guards: ListedGuard[]; guardsOf: ReadonlyMap<Match, readonly ListedGuard[]> };
+
+/** Returns the guards that expressions could have, each once, and those of each match that has any. */
+function listGuards(expressions: readonly Expression[]): GuardList {
+  const guards = new Map<string, ListedGuard>();
+  const guardsOf = new Map<Match, readonly ListedGuard[]>();
+  for (const expression of expressions) {
+    const counted = new Set<ListedGuard>();
+    visitMatches(expression, (match) => {
+      const listed = readGuards(match)?.map((guard) => {
+        const key = guardKey(guard);
+        const known = guards.get(key) ?? { ...guard, index: guards.size, uses: 0 };
+        guards.set(key, known);
+        if (!counted.has(known)) known.uses += 1;
+        counted.add(known);
+        return known;
+      });
+      if (listed) guardsOf.set(match, listed);
+    });
+  }
+  return { guards: [...guards.values()], guardsOf };
+}
+
+const sum = <Item>(items: readonly Item[], valueOf: (item: Item) => number): number =>
+  items.reduce((total, item) => total + valueOf(item), 0);
+
+/**
+ * Returns guards of which at least one is true wherever the expression is, or undefined if there are none. Of several possibilities it chooses
+ * the one with the lowest cost.
+ */
+export const chooseGuards = (
+  expression: Expression,
+  costOf: (guards: readonly Guard[]) => number,
+): readonly Guard[] | undefined => chooseAmong(expression, { costOf, guardsOf: readGuards });
+
+type GuardOptions<G extends Guard> = {
+  costOf: (guards: readonly G[]) => number;
+  guardsOf: (match: Match) => readonly G[] | undefined;
+};
+
+function chooseAmong<G extends Guard>(expression: Expression, options: GuardOptions<G>): readonly G[] | undefined {
+  switch (expression.kind) {
+    case 'match':
+      return options.guardsOf(expression);
+    case 'not':
+      return undefined;
+    case 'any': {
+      const parts = expression.of.map((one) => chooseAmong(one, options));
+      return parts.every((part) => part !== undefined) ? parts.flat() : undefined;
+    }
+    case 'all': {
+      const parts = expression.of.map((one) => chooseAmong(one, options)).filter((part) => part !== undefined);
+      const costs = new Map(parts.map((part) => [part, parts.length > 1 ? options.costOf(part) : 0]));
+      return parts.toSorted((a, b) => costs.get(a)! - costs.get(b)!)[0];
+    }
+  }
+}
+
+/** Returns guards one of which is true wherever a match is. */
+function readGuards({ field, test }: Match): readonly Guard[] | undefined {
+  if (test.kind === 'regex')
+    return requiredLiterals(test.source, test.flags)?.map((text) => ({ field, isWhole: false, text }));
+  if (test.kind !== 'text') return undefined;
+  const whole = plainText(test.pattern);
+  if (whole !== undefined) return [{ field, isWhole: true, text: foldCase(whole) }];
+  const [longest] = test.pattern
+    .flatMap((part) => ('text' in part ? [foldCase(part.text)] : []))
+    .toSorted((a, b) => b.length - a.length);
+  return longest === undefined || longest === '' ? undefined : [{ field, isWhole: false, text: longest }];
+}
+
+const guardKey = ({ field, isWhole, text }: Guard): string => `${isWhole ? '=' : '~'}${field ?? ''}\0${text}`;
+
+const rememberedValuesMax = 4000;
+const none: readonly number[] = [];
+// oxlint-disable-next-line no-control-regex -- The range of ASCII.
+const beyondAscii = /[^\0-\x7f]/;
+
+/**
+ * Returns a function that returns the places, in a list of guards of one field, of those that are true of a value. The case of a value that is
+ * ASCII is folded only if a guard could be equal to it.
+ */
+function createGuardFinder(guards: readonly Guard[]): (value: string) => readonly number[] {
+  const whole = new Map<string, number>();
+  const wholeLengths = new Set<number>();
+  const contained: number[] = [];
+  for (const [place, { isWhole, text }] of guards.entries())
+    if (isWhole) {
+      whole.set(text, place);
+      wholeLengths.add(text.length);
+    } else contained.push(place);
+  const automaton = contained.length > 0 ? createAutomaton(contained.map((place) => guards[place]!.text)) : undefined;
+  return (value) => {
+    const isAscii = !beyondAscii.test(value);
+    const folded = !isAscii || wholeLengths.has(value.length) ? foldCase(value) : value;
+    const equal = whole.get(folded);
+    let places = equal === undefined ? none : [equal];
+    automaton?.search(folded, (literal) => {
+      const place = contained[literal]!;
+      if (!places.includes(place)) places = [...places, place];
+    });
+    return places;
+  };
+}
 
 /** Expressions that are evaluated together. */
 export type RuleSet = {

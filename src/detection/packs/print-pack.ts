@@ -1,5 +1,5 @@
 import { showLine } from '../../platform/lib/text/show-text.ts';
-import { renderChange } from '../as-code/print-plan.ts';
+import { renderChange } from '../as-code/plan.ts';
 import type { PackDetection, PackResult } from './packs.schema.ts';
 
 /** The outcome of a pack in one organization: the results by file, or the reason why there are none. */

@@ -15,7 +15,7 @@ import type { GapList, Run, RunList } from './run-model/runs.schema.ts';
 import type { Clock } from '../../platform/lib/time/clock.ts';
 import type { WindowList, WindowsQuery, RunStep, StepList } from './run-model/run-details.schema.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
-import { listSteps, type StepPosition } from './run-model/progress.store.ts';
+import { listSteps, type StepPosition } from './run-model/run-results.store.ts';
 
 type ReadRunsDeps = { db: Db };
 

@@ -3,7 +3,7 @@ import type { App } from '../../platform/http/app-type.ts';
 import { apiRoutes } from '../../platform/http/api-routes.ts';
 import { PageQuery } from '../../platform/lib/page-request.ts';
 import { estimateBackfill, requestBackfill, type BackfillDeps } from './request-backfill.ts';
-import { cancelRun, requestRun } from './request-run.ts';
+import { cancelRun, requestResponse, type RequestResponseDeps, requestRun } from './request-run.ts';
 import { getGaps, getRun, getRuns, getWindows, getSteps } from './read-runs.ts';
 import {
   WindowList,
@@ -30,7 +30,6 @@ import { getAgreement, endShadow, getShadow, setShadow, versionOfShadow } from '
 import { AgentCall, AgentCallFilter, AgentCallList, ApproveCall } from './responses/agent-calls.schema.ts';
 import { approveCall, declineCall, getCalls } from './responses/agent-calls.ts';
 import type { ActionDeps } from './responses/call-actions.ts';
-import { requestResponse, type RequestResponseDeps } from './responses/request-response.ts';
 import { replayRun, type ReplayDeps } from './reviews/replay-run.ts';
 
 export function runRoutes(app: App, deps: BackfillDeps & RequestResponseDeps & ActionDeps): void {

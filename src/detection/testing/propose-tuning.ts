@@ -1,5 +1,4 @@
-import type { Candidate } from '../analysis/candidate.ts';
-import { isSeverityAtLeast } from '../analysis/severity.ts';
+import { type Candidate, isSeverityAtLeast } from '../analysis/candidate.ts';
 import type { ReviewedHit } from '../hits/hit-status.store.ts';
 import type { TimeRange } from '../scheduling/timeline.ts';
 import type { TestSubject } from './run-test-case.ts';

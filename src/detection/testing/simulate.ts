@@ -12,11 +12,15 @@ import type { ActiveRun } from '../runs/run-model/active-run.ts';
 import { reportWindowWarnings } from '../runs/execution/examine-window.ts';
 import { searchLimits, trialClock } from '../runs/run-model/search-window.ts';
 import type { StoredCandidate } from '../runs/judging/candidates.store.ts';
-import { createAllowListFinder } from '../runs/judging/resolutions/mutes.ts';
+import {
+  addSuppression,
+  createAllowListFinder,
+  type Resolution,
+  resolveCandidates,
+} from '../runs/judging/resolutions/resolve-candidates.ts';
 import { createTrialJudging } from '../runs/judging/trial-judge.ts';
 import type { Suppression } from '../runs/judging/resolutions/suppressions.store.ts';
 import { createAnalyst, type Judge } from '../runs/judging/judge.ts';
-import { addSuppression, resolveCandidates, type Resolution } from '../runs/judging/resolutions/resolve-candidates.ts';
 import { type TimeRange, listWindowsBefore, splitIntoWindows } from '../scheduling/timeline.ts';
 import type { QueryWindow, SearchResult, SiemConnection } from '../siem/connector.ts';
 

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { ModelTool, ResultSource, ToolEffect } from '../../platform/models/model-tool.ts';
+import type { ModelTool, ResultSource, ToolEffect } from '../../platform/models/model-request.ts';
 import type { Facts, RenderedRow } from '../analysis/candidate.ts';
 import type { QueryRow, SiemConnection, TimeBounds } from '../siem/connector.ts';
 import type { HiddenData } from '../siem/hidden-data.ts';

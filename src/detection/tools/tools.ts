@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { ModelTool } from '../../platform/models/model-tool.ts';
+import type { ModelTool } from '../../platform/models/model-request.ts';
 import type { Candidate } from '../analysis/candidate.ts';
 import type { HiddenData } from '../siem/hidden-data.ts';
 import { countBy } from './count-by.ts';

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { ResultSource } from '../../platform/models/model-tool.ts';
+import type { ResultSource } from '../../platform/models/model-request.ts';
 import type { RenderedRow } from '../analysis/candidate.ts';
 import type { ColumnKind } from '../siem/connector.ts';
 import type { Verdict } from './verdict.ts';

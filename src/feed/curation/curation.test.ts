@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { startApp, type TestOrg } from '../../../test/support/harness.ts';
-import { processArrivals } from '../deduplication/arrivals.ts';
+import { processArrivals } from '../deduplication/recompute-pools.ts';
 import { domains, listVisibleItems, pullOnce, stixReport } from '../../../test/support/feed/grouped-reports.ts';
 
 const app = await startApp();

@@ -9,7 +9,7 @@ import { keepAssigned, readNameFilters, keepAssignedObjects } from './assigned-v
 import { applyDatedOverride } from '../items/snapshot/apply-overrides.ts';
 import { readExportPage, readExportSnapshot, type ExportDeps, type ExportPage } from './export-page.ts';
 import type { EventQuery, ExportQuery } from './exports-query.ts';
-import { renderCsv } from './indicator-csv.ts';
+import { renderCsv } from './indicator-lists.ts';
 import { listOverrideHistory, readItemVersions } from './exports.store.ts';
 import { addLiveObjects } from './live-objects.ts';
 import { renderMispEvent, renderMispManifest, toItemId } from './misp-event.ts';

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { requireCaller, type App } from '../../platform/http/app-type.ts';
 import { uuidPattern } from '../../platform/lib/org-id.ts';
 import { matchesEtag } from '../../platform/http/responses/cached-pages.ts';
-import { readBlocklist } from './blocklist.ts';
+import { readBlocklist } from './indicator-lists.ts';
 import { effectiveTlpMax, exportMispEvent, openExport, type ExportFile, type ExportFormat } from './export-feed.ts';
 import type { ExportDeps } from './export-page.ts';
 import { BlocklistQuery, EventQuery, ExportQuery, ManifestQuery } from './exports-query.ts';

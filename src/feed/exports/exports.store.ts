@@ -1,8 +1,7 @@
 import { sql } from 'kysely';
 import { queryRows, type Tx } from '../../platform/db/db.ts';
 import type { PageCursor } from '../../platform/lib/page-request.ts';
-import type { ItemFilters } from '../items/list-query/filters.sql.ts';
-import { filterCtes } from '../items/list-query/filter-ctes.sql.ts';
+import { filterCtes, type ItemFilters } from '../items/list-query/filters.sql.ts';
 import { orderedRows } from '../items/list-query/ordered-rows.sql.ts';
 import { withCtes, type Condition, type Cte, type Sql, visiblePoolIds } from '../items/snapshot/query.sql.ts';
 import { withStateColumns } from '../items/snapshot/snapshot-rows.sql.ts';

@@ -1,5 +1,5 @@
 import { parseAddressRange, parseNetwork } from '../model/values/networks.ts';
-import { correctValue } from '../model/values/correct-value.ts';
+import { correctValue } from '../model/values/indicator-forms.ts';
 import { refang } from '../model/values/normalize.ts';
 import { normalizeValue, type IndicatorType } from '../model/values/indicator-types.ts';
 

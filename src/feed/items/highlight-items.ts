@@ -4,7 +4,7 @@ import { buckets } from '../model/vocabulary.ts';
 import { replaceTypographic } from './search-terms/characters.ts';
 import type { FullTextQuery } from './search-terms/search-query.ts';
 import { listNames } from './search-terms/search-text.ts';
-import { marks, passageChars, readHeadlines, type Headlines, type HighlightedText } from './headlines.store.ts';
+import { type Headlines, type HighlightedText, marks, passageChars, readHeadlines } from './items.store.ts';
 
 /** A document with very many indicators would take longer to read than the rest of the page. */
 const documentMaxChars = 1_000_000;

@@ -1,9 +1,11 @@
 import { askModel } from '../../platform/models/ask-model.ts';
 import type { MeteredModel } from '../../platform/models/metered-call.ts';
 import { isUnusableAnswer, ModelError } from '../../platform/models/model-error.ts';
+import type { ConfiguredModel } from '../../platform/models/models.ts';
 import type { ReadReport } from '../extraction/extract-item.ts';
 import { halvePart, splitDocument } from '../extraction/reading/document-parts.ts';
 import type { PartAnswer } from '../extraction/reading/model-claims.ts';
+import type { FeedItem } from '../model/item.schema.ts';
 import { claimsTool, rememberAnswer, renderQuestion } from './reading-prompt.ts';
 
 /** What a model answered about each part of a report. `unreadParts` were not read: the report is too long, or no answer was usable. */
@@ -78,3 +80,10 @@ const ask = (
         : { problem: 'it needs `claims`, a list that may be empty.' };
     },
   });
+
+/** TLP 2.0 labels whose recipients may not share a text outside their own organization. */
+const internalOnly: readonly string[] = ['AMBER+STRICT', 'RED'];
+
+/** Returns whether an item's text may be sent to a model: items marked AMBER+STRICT or RED go to local models only. */
+export const canModelRead = ({ entry }: Pick<ConfiguredModel, 'entry'>, item: Pick<FeedItem, 'source'>): boolean =>
+  entry.local || !internalOnly.includes(item.source.tlp);

@@ -3,7 +3,7 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { sql } from 'kysely';
 import pg from 'pg';
-import { connectDirectly } from './connect-directly.ts';
+import { connectDirectly } from './server-address.ts';
 import { acrossOrgs, queryRow, queryRows, type Db } from './db.ts';
 import { ensureRoles } from './roles.ts';
 

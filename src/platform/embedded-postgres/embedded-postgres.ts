@@ -1,10 +1,9 @@
 import { isSocket } from './address.ts';
 import type { FileLock } from '../lib/storage/file-lock.ts';
 import { prepareDataDir, takeOwnership } from './data-dir.ts';
-import { type Server, ensureServer, superviseServer } from './server.ts';
+import { ensureServer, openServerUsage, type Server, type ServerUsage, superviseServer } from './server.ts';
 import type { ServerSettings } from './launch-postmaster.ts';
 import { findPostmaster, haltPostmaster } from './postmaster.ts';
-import { openServerUsage, type ServerUsage } from './server-usage.ts';
 import { sendSignal } from './processes.ts';
 
 const lockWaitMaxMs = 10_000;

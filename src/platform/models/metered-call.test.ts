@@ -4,7 +4,7 @@ import { startModelStandIn, type ModelBrain } from '../../../test/support/models
 import { acrossOrgs } from '../db/db.ts';
 import { uuidv7 } from '../lib/ids.ts';
 import { callMetered } from './metered-call.ts';
-import type { ModelStep } from './model-tool.ts';
+import type { ModelStep } from './model-request.ts';
 import { readModelSettings } from './model-settings.ts';
 import { listAliasUsage } from './model-usage.store.ts';
 import { createModels } from './models.ts';

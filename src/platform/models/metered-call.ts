@@ -1,7 +1,6 @@
 import { redactDeep } from '../lib/text/redact.ts';
 import { ModelError } from './model-error.ts';
-import { noTokens, type ModelRequest, type ModelResponse } from './model-request.ts';
-import type { ModelStep } from './model-tool.ts';
+import { type ModelRequest, type ModelResponse, type ModelStep, noTokens } from './model-request.ts';
 import { callCostUsd, type ConfiguredModel } from './models.ts';
 import type { SpendMeter } from './spend-meter.ts';
 

@@ -3,7 +3,7 @@ import { inOrg, type Db, type Tx } from '../db/db.ts';
 import type { Clock } from '../lib/time/clock.ts';
 import { budgetExceededError } from './model-error.ts';
 import { type ConfiguredModel, callCostUsd } from './models.ts';
-import type { ModelStep } from './model-tool.ts';
+import type { ModelStep } from './model-request.ts';
 import { addCosts, type Budgets, type Spender, findExhaustedBudget, mergeBudgets, type Spend } from './budgets.ts';
 import {
   countUsage,

@@ -5,8 +5,7 @@ import type { KeyAuthenticator } from './authenticate.ts';
 import { equalHashes, hashKey } from './credentials.ts';
 import type { Caller } from '../http/caller.ts';
 import { suspendedError } from './organization.ts';
-import type { SessionAuthenticator } from './sessions/session-authenticator.ts';
-import { readSessionCookie } from './sessions/session-cookie.ts';
+import { readSessionCookie, type SessionAuthenticator } from './sessions/session-authenticator.ts';
 import type { App } from '../http/app-type.ts';
 
 type AuthenticateRequestsDeps = {

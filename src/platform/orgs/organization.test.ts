@@ -8,7 +8,7 @@ import { claimDueSourceAcrossOrgs } from '../../feed/sources/sources.store.ts';
 import { uuidv7 } from '../lib/ids.ts';
 import { operatorOf } from '../http/caller.ts';
 import { createSignInLink } from './sessions/sessions.ts';
-import { signInWithProvider } from './single-sign-on/sign-in-with-provider.ts';
+import { signInWithProvider } from './single-sign-on/identity-provider.ts';
 
 const start = Date.UTC(2026, 2, 2);
 const at = (hours: number): Date => new Date(start + hours * 3_600_000);

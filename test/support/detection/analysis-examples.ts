@@ -5,7 +5,7 @@ import type { Candidate } from '../../../src/detection/analysis/candidate.ts';
 import type { DetectionCategory } from '../../../src/detection/analysis/registry.ts';
 import type { WindowResult } from '../../../src/detection/analysis/category.ts';
 import type { AnalysisDefinition, AnalysisWindow } from '../../../src/detection/analysis/analysis-definition.ts';
-import type { DetectionTexts } from '../../../src/detection/verdicts/detection-texts.ts';
+import type { DetectionTexts } from '../../../src/detection/verdicts/verdict.ts';
 import { recallFromWindows, type WindowMemory } from '../../../src/detection/analysis/memory/recall.ts';
 
 /** The texts of a detection without a headline template. */

@@ -9,7 +9,7 @@ import type { InvestigationTask } from '../../../src/detection/verdicts/investig
 import { caseOf } from './verdict-examples.ts';
 import { readModelSettings } from '../../../src/platform/models/model-settings.ts';
 import { createModels } from '../../../src/platform/models/models.ts';
-import type { ModelStep } from '../../../src/platform/models/model-tool.ts';
+import type { ModelStep } from '../../../src/platform/models/model-request.ts';
 import { createSubmissionFormat } from '../../../src/detection/verdicts/investigation/submission.ts';
 
 const candidate: Candidate = {

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Deps } from '../../../src/app/deps.ts';
 import { findCandidate } from '../../../src/detection/runs/judging/candidates.store.ts';
 import { openCases } from '../../../src/detection/runs/judging/review-cases.store.ts';
-import { storeProposal } from '../../../src/detection/runs/responses/propose-call.ts';
+import { storeProposal } from '../../../src/detection/runs/responses/agent-calls.ts';
 import { inOrg, queryRow, queryRows } from '../../../src/platform/db/db.ts';
 import { uuidv7 } from '../../../src/platform/lib/ids.ts';
 import type { TestOrg } from '../harness.ts';

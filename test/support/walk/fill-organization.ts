@@ -17,7 +17,7 @@ import { uuidv7 } from '../../../src/platform/lib/ids.ts';
 import { pauseModel } from '../../../src/platform/models/model-pauses.ts';
 import { insertReview, writeGrade, insertShadowVerdicts } from '../../../src/detection/runs/reviews/reviews.store.ts';
 import { executeDueRuns } from '../../../src/detection/runs/workers/run-loops.ts';
-import { insertStep } from '../../../src/detection/runs/run-model/progress.store.ts';
+import { insertStep } from '../../../src/detection/runs/run-model/run-results.store.ts';
 import { countUsage, storeReservation } from '../../../src/platform/models/model-usage.store.ts';
 import { enqueueDueRunsAcrossOrgs } from '../../../src/detection/scheduling/enqueue-runs.ts';
 import type { TestOrg } from '../harness.ts';

@@ -17,7 +17,7 @@ import { buildDemoFeed } from '../../../demo/run-demo.ts';
 import type { FeedItem } from '../../../feed/model/item.schema.ts';
 import { tlps } from '../../../feed/model/vocabulary.ts';
 import { listDatasets } from '../../../detection/log-query/datasets/list-datasets.ts';
-import { listSteps } from '../../../detection/runs/run-model/progress.store.ts';
+import { listSteps } from '../../../detection/runs/run-model/run-results.store.ts';
 import { draftFromReports } from './draft-from-reports.ts';
 
 let now = new Date('2030-01-07T12:00:00Z');

@@ -2,7 +2,7 @@ import type { Delimiter } from '../../../platform/models/ask-model.ts';
 import { ModelError } from '../../../platform/models/model-error.ts';
 import type { ConfiguredModel } from '../../../platform/models/models.ts';
 import { type AgentTask, createAgentSpendMeter } from '../../built-in-agent.ts';
-import { canModelRead } from '../../../feed/reading/model-access.ts';
+import { canModelRead } from '../../../feed/reading/read-with-model.ts';
 import { inOrg } from '../../../platform/db/db.ts';
 import type { Estimate } from '../../../detection/detections/record/detection.schema.ts';
 import { findTechnique } from '../../../feed/reference-data/attack.ts';

@@ -4,8 +4,7 @@ import { upstreamModelError, type ModelError } from '../../../platform/models/mo
 import type { ConfiguredModel } from '../../../platform/models/models.ts';
 import { categories, detectionCategories } from '../../../detection/analysis/registry.ts';
 import type { Estimate } from '../../../detection/detections/record/detection.schema.ts';
-import { createPromptRepeats } from '../../prompt-repeats.ts';
-import { splitSentences } from '../../sentences.ts';
+import { createPromptRepeats, splitSentences } from '../../prompt-repeats.ts';
 import { findTechnique } from '../../../feed/reference-data/attack.ts';
 import { listDatasetsRead } from '../../../detection/log-query/search/inspect-query.ts';
 import type { Caller } from '../../../platform/http/caller.ts';

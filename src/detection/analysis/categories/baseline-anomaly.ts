@@ -1,17 +1,23 @@
 import { type Steps, mapInSteps } from '../../../platform/lib/concurrency/slices.ts';
 import { type AnalysisDefinition, dayMs, weekMs } from '../analysis-definition.ts';
 import { buildCandidate } from '../build-candidate.ts';
-import type { Candidate, Facts, Severity } from '../candidate.ts';
+import { type Candidate, type Facts, findMaxSeverity, type Severity } from '../candidate.ts';
 import type { AnalysisInput, Category, Finding } from '../category.ts';
 import { type RecalledMemory, computeLookbackStart, isLearning } from '../memory/memory.ts';
 import { type GroupNumber, computeGroupNumbers, findPeerGroup } from '../rows/group-rows.ts';
-import { type Baseline, computeBaseline, computeRobustZ, createPeerBaselines } from '../seasons/baseline.ts';
+import {
+  type Baseline,
+  computeBaseline,
+  computeRobustZ,
+  createPeerBaselines,
+  findMedian,
+  madFactor,
+  toLog,
+} from '../seasons/robust-statistics.ts';
 import { seasonMin } from '../seasons/peer-shape.ts';
 import { type Population, createPopulation } from '../seasons/population.ts';
 import { findCell } from '../seasons/profile.ts';
-import { findMedian, madFactor, toLog } from '../seasons/robust-statistics.ts';
 import type { Expectation } from '../seasons/season.ts';
-import { findMaxSeverity } from '../severity.ts';
 import { peerDefaults, sensitivityOf } from '../tuning-fields.ts';
 import type { Sensitivity } from '../tuning.schema.ts';
 import { countOf, describeMeasure, numberOf, readNumber } from '../wording.ts';

@@ -1,11 +1,10 @@
-import type { Severity } from '../candidate.ts';
+import { isSeverityAtLeast, type Severity } from '../candidate.ts';
 import type { AnalysisInput } from '../category.ts';
 import { dayMs, weekMs, type AnalysisDefinition } from '../analysis-definition.ts';
 import { computeSettledEnd, type MemoryEntry, type RecalledMemory, type RecalledSummary } from '../memory/memory.ts';
 import type { EntityGroup } from '../rows/group-rows.ts';
 import { compareSteps } from './find-sequences.ts';
 import { extractSequenceRows } from './sequence-rows.ts';
-import { isSeverityAtLeast } from '../severity.ts';
 import type { Steps } from '../../../platform/lib/concurrency/slices.ts';
 import { sensitivityOf } from '../tuning-fields.ts';
 import type { Sensitivity } from '../tuning.schema.ts';

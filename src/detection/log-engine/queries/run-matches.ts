@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { DuckDBConnection, DuckDBDataChunk, DuckDBResult } from '@duckdb/node-api';
-import { createFieldRow, type FieldRow } from '../../matching/field-row.ts';
+import { createFieldRow, type FieldRow } from '../../matching/compile-expression.ts';
 import { compileRuleSet, type RuleSet } from '../../matching/rule-set.ts';
 import { serializeTree } from '../parse-tree.ts';
 import { duck } from '../sql/sql-text.ts';

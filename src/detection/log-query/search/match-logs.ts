@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { OrgId } from '../../../platform/lib/org-id.ts';
 import type { Expression } from '../../matching/expression.ts';
-import { renameFields } from '../../matching/field-row.ts';
+import { renameFields } from '../../matching/compile-expression.ts';
 import type { QueryWindow, SearchResult } from '../../siem/connector.ts';
 import {
   findField,
@@ -11,7 +11,7 @@ import {
   type CatalogField,
 } from '../../log-store/catalog/catalog.ts';
 import { duck, joinSql, quoteIdentifier, quoteLiteral, type SqlText } from '../../log-engine/sql/sql-text.ts';
-import { chooseGuards, type Guard } from '../../matching/guards.ts';
+import { chooseGuards, type Guard } from '../../matching/rule-set.ts';
 import { eventTextSql } from '../../log-engine/sql/field-sql.ts';
 import type { MatchSet } from '../../log-engine/queries/protocol.ts';
 import { withQueryFiles } from './window-scans.ts';

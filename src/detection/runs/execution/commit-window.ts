@@ -24,7 +24,7 @@ import type { Examination } from './examine-window.ts';
 import type { Clock } from '../../../platform/lib/time/clock.ts';
 import { isDueToData, SiemError } from '../../siem/connector.ts';
 import type { WindowTask } from '../run-model/search-window.ts';
-import { writeProgress, inRunTransaction } from '../run-model/progress.store.ts';
+import { writeProgress, inRunTransaction } from '../run-model/run-results.store.ts';
 import type { RunProgress, RunStep } from '../run-model/run-progress.ts';
 
 // Small, because the driver copies the texts of a statement without a pause.

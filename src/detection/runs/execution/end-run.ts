@@ -9,7 +9,7 @@ import { handOverRun, requeueRun } from '../../scheduling/run-queue.store.ts';
 import type { ActiveRun } from '../run-model/active-run.ts';
 import { pauseFailedConnection, retryDelayMs, toRunFailure, type RunFailure } from '../run-model/run-failure.ts';
 import { finishRun, type RunOutcome } from './finish-run.ts';
-import { writeFailure, writeWarningsAndPhases } from '../run-model/progress.store.ts';
+import { writeFailure, writeWarningsAndPhases } from '../run-model/run-results.store.ts';
 
 export type EndRunDeps = { db: Db; clock: Clock; log: Logger };
 

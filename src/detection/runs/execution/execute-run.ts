@@ -20,7 +20,7 @@ import { endRun, handleRunError, handOver, releaseRun, type EndRunDeps, type Exe
 import { examineWindow } from './examine-window.ts';
 import { finishRun } from './finish-run.ts';
 import type { RunFailure } from '../run-model/run-failure.ts';
-import { writeProgress, inRunTransaction } from '../run-model/progress.store.ts';
+import { writeProgress, inRunTransaction } from '../run-model/run-results.store.ts';
 import { runStep } from '../run-model/run-progress.ts';
 import { startRun, type StartedRun, type StartRunDeps } from './start-run.ts';
 import { windowsMax } from './start-run.store.ts';

@@ -14,7 +14,7 @@ import { convertRevisitsToRechecks, postponeRechecks } from './backfill-windows.
 import { addToRunDays, utcDay } from '../run-model/runs.store.ts';
 import { emitRunEvents } from '../run-model/run-record.ts';
 import type { ActiveRun } from '../run-model/active-run.ts';
-import { progressColumns } from '../run-model/progress.store.ts';
+import { progressColumns } from '../run-model/run-results.store.ts';
 import type { RunFailure } from '../run-model/run-failure.ts';
 
 export type RunOutcome =

@@ -1,24 +1,24 @@
 import { inOrgWithCachedPlans, type Db, type Tx } from '../../../platform/db/db.ts';
 import type { Clock } from '../../../platform/lib/time/clock.ts';
 import type { ActiveRun } from '../run-model/active-run.ts';
-import { writeProgress, inRunTransaction } from '../run-model/progress.store.ts';
+import { writeProgress, inRunTransaction } from '../run-model/run-results.store.ts';
 import { addWarning, runStep, timePhase } from '../run-model/run-progress.ts';
 import { listPendingCandidates, type StoredCandidate } from './candidates.store.ts';
 import { addToProgress } from './judging-progress.ts';
-import { resolveWaiting, type JudgingSession } from './judging-session.ts';
-import { judgeByFacts, judgeCandidate, type Fallback } from './judgment.ts';
-import { describeMissingLists, loadMutes } from './resolutions/mutes.ts';
-import { judgeSideBySide } from './judge-side-by-side.ts';
-import { listOpenCases } from './review-cases.store.ts';
+import { judgeSideBySide, type JudgingSession, resolveWaiting } from './judging-session.ts';
+import { type Fallback, judgeByFacts, judgeCandidate } from './judge.ts';
 import {
+  describeMissingLists,
   findSuppressionKey,
+  loadMutes,
+  type Resolution,
   resolveCandidates,
   settleCandidate,
+  type SettlingContext,
   toDetectionTexts,
   toJudged,
-  type Resolution,
-  type SettlingContext,
 } from './resolutions/resolve-candidates.ts';
+import { listOpenCases } from './review-cases.store.ts';
 import { storeResolutions } from './resolutions/store-resolutions.ts';
 import { findSuppressions } from './resolutions/suppressions.store.ts';
 

@@ -2,7 +2,7 @@ import { inOrgWithCachedPlans, type Tx } from '../../../platform/db/db.ts';
 import { ModelError } from '../../../platform/models/model-error.ts';
 import { applyLateVerdict, type LateVerdict } from '../../hits/write-hits.store.ts';
 import type { ActiveRun } from '../run-model/active-run.ts';
-import { writeProgress, inRunTransaction } from '../run-model/progress.store.ts';
+import { writeProgress, inRunTransaction } from '../run-model/run-results.store.ts';
 import { runStep, timePhase } from '../run-model/run-progress.ts';
 import {
   listRaisedCandidates,
@@ -12,10 +12,9 @@ import {
   type StoredCandidate,
 } from './candidates.store.ts';
 import { finishJudging, judgeCandidates, type JudgeCandidatesDeps } from './judge-candidates.ts';
-import { judgeSideBySide } from './judge-side-by-side.ts';
+import { judgeSideBySide, type JudgingSession, startJudging } from './judging-session.ts';
 import { addVerdict } from './judging-progress.ts';
-import { startJudging, type JudgingSession } from './judging-session.ts';
-import { judgeCandidate, type Judgment } from './judgment.ts';
+import { judgeCandidate, type Judgment } from './judge.ts';
 import { listCited } from '../../verdicts/observation.ts';
 import { isHeld, toDetectionTexts, toJudged } from './resolutions/resolve-candidates.ts';
 import { upsertSuppressions } from './resolutions/suppressions.store.ts';

@@ -1,7 +1,8 @@
+import { isUnusableAnswer, ModelError } from '../../../platform/models/model-error.ts';
 import type { Candidate } from '../../analysis/candidate.ts';
 import { createAnalystVerdict } from '../../verdicts/analyst/analyst.ts';
 import type { DecidedVerdict } from '../../verdicts/claims/decide-verdict.ts';
-import type { DetectionTexts } from '../../verdicts/detection-texts.ts';
+import type { DetectionTexts } from '../../verdicts/verdict.ts';
 import type { InvestigationTrace } from '../../verdicts/investigation/investigate.ts';
 import type { Observation } from '../../verdicts/observation.ts';
 
@@ -33,4 +34,33 @@ export const judgeAsAnalyst = (candidate: Candidate, detection: DetectionTexts):
   modelDisagrees: null,
   observations: [],
   trace: null,
+});
+
+/** A verdict on a candidate. `fallback` is null if the judge gave it. Otherwise it comes from the facts, as the built-in analyst reads them. */
+export type Judgment = Judged & { fallback: Fallback | null };
+
+/** Why the judge gave no verdict. `reason` is a kind of failure. `isFinal` means that no later run asks the judge again. */
+export type Fallback = { reason: string; message: string; isFinal: boolean };
+
+/** Judges a candidate of a detection. A failure that concerns this candidate alone falls back to its facts. Throws any other failure. */
+export async function judgeCandidate(
+  judge: Judge,
+  candidate: Candidate,
+  detection: DetectionTexts,
+  signal: AbortSignal,
+): Promise<Judgment> {
+  signal.throwIfAborted();
+  try {
+    return { ...(await judge.judge(candidate, signal)), fallback: null };
+  } catch (error) {
+    if (!(error instanceof ModelError) || !isUnusableAnswer(error.failure)) throw error;
+    const { kind: reason, message } = error.failure;
+    return judgeByFacts(candidate, detection, { reason, message, isFinal: true });
+  }
+}
+
+/** Judges a candidate by its facts alone, as the built-in analyst does. */
+export const judgeByFacts = (candidate: Candidate, detection: DetectionTexts, fallback: Fallback): Judgment => ({
+  ...judgeAsAnalyst(candidate, detection),
+  fallback,
 });

@@ -1,7 +1,7 @@
 import { addStats, countInvestigation } from '../../verdicts/investigation/score.ts';
 import type { ActiveRun } from '../run-model/active-run.ts';
 import { addWarning, setWarning, type SuppressedCounts } from '../run-model/run-progress.ts';
-import type { Fallback, Judgment } from './judgment.ts';
+import type { Fallback, Judgment } from './judge.ts';
 import type { Resolution } from './resolutions/resolve-candidates.ts';
 
 const entitiesMax = 200;

@@ -1,9 +1,8 @@
 import { isBudgetExceeded } from '../../../platform/models/model-error.ts';
 import { RunCancelledError, RunLostError } from '../../scheduling/run-claim.ts';
 import type { ActiveRun } from '../run-model/active-run.ts';
-import { retryDelayMs, toRunFailure, type RunFailure } from '../run-model/run-failure.ts';
-import type { Fallback } from './judgment.ts';
-import type { Judge } from './judge.ts';
+import { retryDelayMs, type RunFailure, toRunFailure } from '../run-model/run-failure.ts';
+import type { Fallback, Judge } from './judge.ts';
 
 /** After this many failures in a row that may pass, the judge counts as unavailable. */
 const failuresInRowMax = 3;
@@ -39,7 +38,7 @@ export function startJudging(judge: Judge, signal: AbortSignal): JudgingSession 
 }
 
 /** Returns whether an error ends the judging of every candidate: the run was lost or cancelled, or the process stops. */
-export function endsJudging(error: unknown, signal: AbortSignal): boolean {
+function endsJudging(error: unknown, signal: AbortSignal): boolean {
   return signal.aborted || error instanceof RunLostError || error instanceof RunCancelledError;
 }
 
@@ -47,7 +46,7 @@ export function endsJudging(error: unknown, signal: AbortSignal): boolean {
  * Records that the judge failed on a candidate. A failure that cannot pass, such as a rejected key or an exhausted budget, stops
  * the judge and raises the remaining candidates from their facts. Otherwise the candidate waits for the next attempt.
  */
-export function recordJudgeFailure(
+function recordJudgeFailure(
   session: JudgingSession,
   candidate: { id: string; key: string | null },
   error: unknown,
@@ -86,4 +85,53 @@ export async function resolveWaiting(run: ActiveRun, session: JudgingSession): P
 /** Returns the error that must end the run, although all its candidates are judged or raised: the judge needs attention. */
 export function findJudgeFailure({ stop }: JudgingSession): unknown {
   return isBudgetExceeded(stop?.error) ? undefined : stop?.error;
+}
+
+type OpenCandidate = { id: string; key: string | null };
+
+/** Asks the judge about a candidate. Returns the function that stores the verdict. */
+type JudgeOne<T> = (candidate: T, signal: AbortSignal) => Promise<() => Promise<void>>;
+
+/**
+ * Judges candidates side by side, as many as the judge allows, in their order. The first candidate is judged alone, so that the others find its
+ * prompt in the provider's cache, and a judge that rejects every call is called once. A failure of the judge is recorded in the session. Any
+ * other error, such as a lost run, aborts the calls in progress and is thrown.
+ */
+export async function judgeSideBySide<T extends OpenCandidate>(
+  session: JudgingSession,
+  candidates: readonly T[],
+  judgeOne: JudgeOne<T>,
+): Promise<void> {
+  const controller = new AbortController();
+  const signal = AbortSignal.any([session.signal, controller.signal]);
+  let fatal: { error: unknown } | undefined;
+  // Verdicts are stored one after the other, because each transaction stores the progress of the run.
+  let lastStored = Promise.resolve();
+  let next = 0;
+  const judgeNext = async (): Promise<boolean> => {
+    const candidate = fatal || session.stop ? undefined : candidates[next++];
+    if (!candidate) return false;
+    try {
+      const storeVerdict = await judgeOne(candidate, signal);
+      session.failuresInRow = 0;
+      lastStored = lastStored.then(storeVerdict);
+      await lastStored.catch((error: unknown) => {
+        fatal ??= { error };
+        throw error;
+      });
+    } catch (error) {
+      if (!fatal && !endsJudging(error, signal)) recordJudgeFailure(session, candidate, error);
+      else {
+        fatal ??= { error };
+        controller.abort(fatal.error);
+      }
+    }
+    return true;
+  };
+  const judgeRest = async (): Promise<void> => {
+    while (await judgeNext());
+  };
+  await judgeNext();
+  await Promise.all(Array.from({ length: session.judge.entitiesAtOnce ?? 1 }, judgeRest));
+  if (fatal) throw fatal.error;
 }

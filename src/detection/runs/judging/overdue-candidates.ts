@@ -3,15 +3,15 @@ import type { Clock } from '../../../platform/lib/time/clock.ts';
 import type { DetectionKey } from '../../scheduling/timeline.ts';
 import { endRaisedCandidatesAcrossOrgs, listOverdueCandidates, type StoredCandidate } from './candidates.store.ts';
 import { raisedMaxMs } from './judge-raised.ts';
-import { judgeByFacts } from './judgment.ts';
-import { loadMutes } from './resolutions/mutes.ts';
-import { listJudgingScopes } from './judging-scopes.store.ts';
+import { judgeByFacts } from './judge.ts';
 import {
   findSuppressionKey,
+  type JudgingScope,
+  loadMutes,
   resolveCandidates,
   toDetectionTexts,
-  type JudgingScope,
 } from './resolutions/resolve-candidates.ts';
+import { listJudgingScopes } from './judging-scopes.store.ts';
 import { storeResolutions } from './resolutions/store-resolutions.ts';
 import { findSuppressions } from './resolutions/suppressions.store.ts';
 

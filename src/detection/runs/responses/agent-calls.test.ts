@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { testDatabase } from '../../../../test/support/database.ts';
 import { judge, startResponses, trigger } from '../../../../test/support/detection/response-runs.ts';
 import { hour } from '../../../../test/support/detection/scripted-runs.ts';
-import type { ModelTool } from '../../../platform/models/model-tool.ts';
+import type { ModelTool } from '../../../platform/models/model-request.ts';
 import { dismissalOn, runbook, verdictOn } from '../../../../test/support/detection/judged-runs.ts';
 import type { ModelBrain } from '../../../../test/support/models/model-stand-in.ts';
 import { createTrigger } from '../../response-agents/agent-triggers.ts';
@@ -10,7 +10,7 @@ import { grantTool } from '../../detections/tool-grants/tool-grants.ts';
 import { getComments } from '../../hits/hit-comments.ts';
 import { getHit } from '../../hits/read-hits.ts';
 import { approveCall, declineCall, getCalls } from './agent-calls.ts';
-import { requestResponse } from './request-response.ts';
+import { requestResponse } from '../request-run.ts';
 
 const testDb = await testDatabase();
 const never = new AbortController().signal;

@@ -16,10 +16,9 @@ import {
   setSchedule,
 } from '../../response-agents/agent-triggers.ts';
 import { getRun, getSteps } from '../read-runs.ts';
-import { requestRun } from '../request-run.ts';
+import { requestResponse, requestRun } from '../request-run.ts';
 import { signDelivery } from '../../../platform/notifications/destination-secrets.ts';
 import { fireHitTriggers, receiveWebhook } from '../triggers/fire-triggers.ts';
-import { requestResponse } from './request-response.ts';
 import { lockTrigger } from '../../detections/triggers/agent-triggers.store.ts';
 
 const testDb = await testDatabase();

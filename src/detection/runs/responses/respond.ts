@@ -6,7 +6,7 @@ import { readInputValues } from '../../detections/record/input-values.ts';
 import { scoreModelRun } from '../../verdicts/investigation/score.ts';
 import { findBehaviorOf, findDefinitionOf } from '../judging/candidates.store.ts';
 import type { Judged } from '../judging/judge.ts';
-import { createProposer } from './propose-call.ts';
+import { createProposer } from './agent-calls.ts';
 import { addVerdict } from '../judging/judging-progress.ts';
 import { createModelJudge, requireModel, type JudgeDeps } from '../judging/model/model-judge.ts';
 import type { ConnectionFor } from '../../connections/open-connection.ts';

@@ -4,7 +4,7 @@ import { lockHit } from '../../hits/hit-status.store.ts';
 import type { InvestigationTrace } from '../../verdicts/investigation/investigate.ts';
 import { isUnverified, type Conclusion, type Verdict } from '../../verdicts/verdict.ts';
 import type { ActiveRun } from '../run-model/active-run.ts';
-import { storeProposal } from './propose-call.ts';
+import { storeProposal } from './agent-calls.ts';
 
 /** The status that a proven conclusion speaks for. An undecided case keeps its status. */
 const statusOf = { raise: 'true_positive', dismiss: 'benign', undecided: null } as const satisfies Record<

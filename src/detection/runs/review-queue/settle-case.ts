@@ -12,11 +12,10 @@ import {
   type OpenState,
   type StoredCandidate,
 } from '../judging/candidates.store.ts';
-import { judgeAsAnalyst, type Judged } from '../judging/judge.ts';
+import { judgeAsAnalyst, type Judged, type Judgment } from '../judging/judge.ts';
 import { listJudgingScopes } from '../judging/judging-scopes.store.ts';
-import type { Judgment } from '../judging/judgment.ts';
-import { loadMutes } from '../judging/resolutions/mutes.ts';
 import {
+  loadMutes,
   resolveCandidates,
   type SettlingContext,
   toDetectionTexts,
@@ -29,7 +28,7 @@ import {
   lockOpenCase,
   type OpenCase,
 } from '../judging/review-cases.store.ts';
-import { countWrongDismissal, holdRuns, recountHits } from '../run-model/ended-runs.store.ts';
+import { countWrongDismissal, holdRuns, recountHits } from '../run-model/run-results.store.ts';
 
 const batchMax = 200;
 

@@ -3,7 +3,7 @@ import { runLoop } from '../../../platform/lib/concurrency/loop.ts';
 import type { Logger } from '../../../platform/lib/logging/logger.ts';
 import type { Clock } from '../../../platform/lib/time/clock.ts';
 import { isUnusableAnswer, upstreamModelError } from '../../../platform/models/model-error.ts';
-import type { ModelStep } from '../../../platform/models/model-tool.ts';
+import type { ModelStep } from '../../../platform/models/model-request.ts';
 import type { Models } from '../../../platform/models/models.ts';
 import { createSpendMeter } from '../../../platform/models/spend-meter.ts';
 import { findRevision } from '../../detections/history/history.store.ts';
@@ -12,7 +12,7 @@ import { type AcceptanceCriterion, type AcceptanceGrade, gradeCheck } from '../.
 import { gradeRun } from '../../verdicts/investigation/grade-run.ts';
 import { emptyVerdictStats, scoreModelRun, type VerdictStats } from '../../verdicts/investigation/score.ts';
 import { budgetsOf } from '../judging/model/run-spend.ts';
-import { insertStep, listSteps, listToolUse, writeStepUsage } from '../run-model/progress.store.ts';
+import { insertStep, listSteps, listToolUse, writeStepUsage } from '../run-model/run-results.store.ts';
 import type { RunVerdict } from '../run-model/run-progress.ts';
 import { emitRunEvents } from '../run-model/run-record.ts';
 import { findRun } from '../run-model/runs.store.ts';

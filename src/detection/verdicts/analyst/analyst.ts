@@ -1,9 +1,8 @@
 import type { Candidate, Facts } from '../../analysis/candidate.ts';
 import { getCategory } from '../../analysis/registry.ts';
 import { readList } from '../../analysis/wording.ts';
-import { containsWhole, normalizeText } from '../claims/known-text.ts';
-import type { DetectionTexts } from '../detection-texts.ts';
-import type { CheckedClaim, Citation, Verdict, VerdictEvidence } from '../verdict.ts';
+import { containsWhole, normalizeText } from '../claims/stated-values.ts';
+import type { CheckedClaim, Citation, DetectionTexts, Verdict, VerdictEvidence } from '../verdict.ts';
 import { selectEvidence } from './evidence.ts';
 import { describeCandidate } from './wording.ts';
 

@@ -12,7 +12,7 @@ import {
   readList,
   truncateAtWord,
 } from '../../analysis/wording.ts';
-import type { DetectionTexts } from '../detection-texts.ts';
+import type { DetectionTexts } from '../verdict.ts';
 import { listActions, listPrincipalValues } from './evidence.ts';
 
 /** The texts of a verdict, its summary in sentences. They contain only facts, values from the rows, and the name and the headline of the detection. */

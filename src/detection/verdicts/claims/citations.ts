@@ -3,7 +3,7 @@ import { isRecordId, isTimeField } from '../../analysis/rows/row-times.ts';
 import type { Observation } from '../observation.ts';
 import type { Citation, VerdictEvidence } from '../verdict.ts';
 import type { CaseFile } from './case-file.ts';
-import { containsWhole, normalizeText } from './known-text.ts';
+import { containsWhole, normalizeText } from './stated-values.ts';
 
 /**
  * What a citation refers to. `text` is the whole cell, note, fact, entry or passage, `value` what is cited of it. `times` are those of the cited rows.

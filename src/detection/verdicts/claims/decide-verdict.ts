@@ -1,5 +1,4 @@
-import { severities, type Severity } from '../../analysis/candidate.ts';
-import { isSeverityAtLeast } from '../../analysis/severity.ts';
+import { isSeverityAtLeast, severities, type Severity } from '../../analysis/candidate.ts';
 import { truncateAtWord } from '../../analysis/wording.ts';
 import { escapeInvisible } from '../../../platform/lib/text/canonical-text.ts';
 import { isUnverified, type Conclusion, type Submission, type Verdict, type VerdictEvidence } from '../verdict.ts';

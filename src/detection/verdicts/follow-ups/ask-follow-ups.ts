@@ -1,6 +1,5 @@
-import type { ModelStep } from '../../../platform/models/model-tool.ts';
+import { type ModelStep, noTokens } from '../../../platform/models/model-request.ts';
 import { createDelimiter } from '../../../platform/models/ask-model.ts';
-import { noTokens } from '../../../platform/models/model-request.ts';
 import type { Candidate } from '../../analysis/candidate.ts';
 import { getCategory } from '../../analysis/registry.ts';
 import { truncateAtWord } from '../../analysis/wording.ts';

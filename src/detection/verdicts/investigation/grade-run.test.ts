@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { observationOf } from '../../../../test/support/detection/verdict-examples.ts';
-import type { ModelStep } from '../../../platform/models/model-tool.ts';
+import type { ModelStep } from '../../../platform/models/model-request.ts';
 import type { ConfiguredModel } from '../../../platform/models/models.ts';
 import type { Verdict } from '../verdict.ts';
 import { gradeCheck } from './acceptance.ts';

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { askModel, createDelimiter } from '../../../platform/models/ask-model.ts';
 import type { MeteredModel } from '../../../platform/models/metered-call.ts';
 import { redactDeep } from '../../../platform/lib/text/redact.ts';
-import type { ModelStep } from '../../../platform/models/model-tool.ts';
+import type { ModelStep } from '../../../platform/models/model-request.ts';
 import type { Observation } from '../observation.ts';
 import type { Verdict } from '../verdict.ts';
 import type { AcceptanceGrade } from './acceptance.ts';

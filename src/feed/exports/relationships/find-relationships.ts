@@ -1,8 +1,7 @@
 import { findSentences, sentenceMaxChars } from '../../extraction/text/sentence-spans.ts';
 import type { FeedItem, Indicator } from '../../model/item.schema.ts';
 import { buckets } from '../../model/vocabulary.ts';
-import type { Entity } from './entity.ts';
-import { listEntityForms } from './entity-forms.ts';
+import { type Entity, listEntityForms } from './entity-forms.ts';
 import { createMentionFinder, type MentionFinder } from './find-mentions.ts';
 import { readForwardReferences } from './forward-references.ts';
 import { readStatements } from './read-statements.ts';

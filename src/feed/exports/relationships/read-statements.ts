@@ -1,5 +1,5 @@
-import type { Entity, EntityKind } from './entity.ts';
-import type { Mention } from './find-mentions.ts';
+import type { Entity, EntityKind } from './entity-forms.ts';
+import { type Mention, withoutAliases } from './find-mentions.ts';
 import { foreignCues, isDoubtfulForeign } from './foreign-cues.ts';
 import {
   agent,
@@ -14,7 +14,6 @@ import {
   type Cue,
   type StatedType,
 } from './relationship-cues.ts';
-import { withoutAliases } from './stated-aliases.ts';
 
 export type Statement = { type: StatedType; source: Entity; target: Entity };
 

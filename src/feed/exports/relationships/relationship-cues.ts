@@ -1,6 +1,5 @@
-import { isDemonym } from './demonyms.ts';
+import { type EntityKind, isDemonym } from './entity-forms.ts';
 import { isEnglishSector } from '../../model/target-forms.ts';
-import type { EntityKind } from './entity.ts';
 
 export type StatedType = 'uses' | 'targets' | 'exploits' | 'attributed-to';
 

@@ -1,4 +1,4 @@
-import type { Entity } from './entity.ts';
+import type { Entity } from './entity-forms.ts';
 import type { Mention } from './find-mentions.ts';
 
 /** Follows the headings of a text and returns the name that heads the current lines. */

@@ -1,6 +1,12 @@
 import { sql } from 'kysely';
-import { usesDuplicateRoots, usesOverriddenRows, type ItemFilters, matchesRow } from './filters.sql.ts';
-import { isNotOverridden, overriddenRowsAsSeen } from './filter-ctes.sql.ts';
+import {
+  isNotOverridden,
+  type ItemFilters,
+  matchesRow,
+  overriddenRowsAsSeen,
+  usesDuplicateRoots,
+  usesOverriddenRows,
+} from './filters.sql.ts';
 import type { PageCursor } from '../../../platform/lib/page-request.ts';
 import { allOf, type Condition, type Sql, type StateCondition } from '../snapshot/query.sql.ts';
 import { branchesOfPools, isCurrentIn, wasCurrentIn } from '../snapshot/snapshot-rows.sql.ts';

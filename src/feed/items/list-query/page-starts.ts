@@ -2,9 +2,15 @@ import { LRUCache } from 'lru-cache';
 import { sql } from 'kysely';
 import type { PageCursor } from '../../../platform/lib/page-request.ts';
 import { queryRow, type Tx } from '../../../platform/db/db.ts';
-import { usesDuplicateRoots, usesOverriddenRows, type ItemFilters, matchesRow } from './filters.sql.ts';
+import {
+  type ItemFilters,
+  matchesRow,
+  overriddenRowsAsSeen,
+  overriddenRowsCte,
+  usesDuplicateRoots,
+  usesOverriddenRows,
+} from './filters.sql.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
-import { overriddenRowsAsSeen, overriddenRowsCte } from './filter-ctes.sql.ts';
 import { allOf, withCtes, type Condition, type Sql } from '../snapshot/query.sql.ts';
 
 /** A row of a list, and how many rows the list has up to it. A scan for a page may begin there. */

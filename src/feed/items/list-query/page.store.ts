@@ -1,8 +1,14 @@
 import { sql } from 'kysely';
 import { queryRow, queryRows, type Tx } from '../../../platform/db/db.ts';
-import { type ItemFilters, usesDuplicateRoots, usesOverriddenRows, matchesRow } from './filters.sql.ts';
+import {
+  filterCtes,
+  type ItemFilters,
+  matchesRow,
+  overriddenRowsAsSeen,
+  usesDuplicateRoots,
+  usesOverriddenRows,
+} from './filters.sql.ts';
 import { addPageEnd, findPageStart, type PageStart, type PageStarts } from './page-starts.ts';
-import { filterCtes, overriddenRowsAsSeen } from './filter-ctes.sql.ts';
 import { orderedRows } from './ordered-rows.sql.ts';
 import type { PageCursor } from '../../../platform/lib/page-request.ts';
 import { withCtes, type Cte, type Sql, materialized } from '../snapshot/query.sql.ts';

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
-import { listPartialTexts } from '../search/partial-search.ts';
-import { addVulnerabilityNames } from './vulnerability-terms.ts';
-import { addAbbreviations } from './search-query.ts';
+import { listPartialTexts } from '../search/correct-search.ts';
+import { addAbbreviations, addVulnerabilityNames } from './search-query.ts';
 import { toQueryText } from './query-text.ts';
 
 test.each([

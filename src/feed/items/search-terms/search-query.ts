@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { Instant } from '../../../platform/lib/schema-parts.ts';
 import { boundedString } from '../../../platform/lib/text/bounded-text.ts';
-import { findAttackName } from '../../reference-data/attack.ts';
 import { indicatorForms } from '../../model/values/indicator-forms.ts';
-import { addVulnerabilityNames } from './vulnerability-terms.ts';
-import { readTermFilters, termFields, type TermFilter } from './term-filters.ts';
+import { findAttackName } from '../../reference-data/attack.ts';
+import { namedVulnerabilities, type NamedVulnerability } from '../../reference-data/vulnerability-names.ts';
 import { listSearchedRuns, toQueryText } from './query-text.ts';
+import { readTermFilters, termFields, type TermFilter } from './term-filters.ts';
 
 /** The search parameters of lists. All are optional, and an empty text counts as absent. */
 export const searchFields = {
@@ -148,3 +148,43 @@ export function addAbbreviations(text: string): string {
     return other === undefined || expanded > expandedMax ? printed : `(${printed} or ${other})`;
   });
 }
+
+const keyOf = (text: string): string => text.toLowerCase().replaceAll(/[\s-]+/g, '');
+const byName = new Map(namedVulnerabilities.map((one) => [keyOf(one.name), one]));
+const byCve = new Map(namedVulnerabilities.flatMap((one) => one.cves.map((cve) => [cve, one] as const)));
+const nameWordsMax = 3;
+/** Each multiplies the alternatives of a search, of which there are few. */
+const wordsMax = 2;
+
+/**
+ * Adds its CVE ids to the name of a vulnerability, written together or apart, and its name to a CVE id, because reports print either. Searches with
+ * quotation marks or parentheses remain as they are.
+ */
+export function addVulnerabilityNames(text: string): string {
+  if (/["()]/.test(text)) return text;
+  const words = text.split(/\s+/).filter(Boolean);
+  const terms: string[] = [];
+  let expanded = 0;
+  for (let at = 0; at < words.length;) {
+    const found = expanded < wordsMax ? findAt(words, at) : undefined;
+    if (found) expanded += 1;
+    terms.push(found?.alternatives ?? words[at]!);
+    at += found?.count ?? 1;
+  }
+  return expanded === 0 ? text : terms.join(' ');
+}
+
+/** Finds the longest name that begins with a word, or a CVE id, with what to search for in its place. */
+function findAt(words: readonly string[], at: number) {
+  for (let count = Math.min(nameWordsMax, words.length - at); count >= 1; count -= 1) {
+    const printed = words.slice(at, at + count).join(' ');
+    const named = byName.get(keyOf(printed));
+    if (named) return { count, alternatives: toAlternatives(named, named.cves) };
+    const ofCve = byCve.get(printed.toUpperCase());
+    if (ofCve) return { count, alternatives: toAlternatives(ofCve, [printed]) };
+  }
+  return undefined;
+}
+
+const toAlternatives = ({ name }: NamedVulnerability, cves: readonly string[]): string =>
+  `(${[`"${name}"`, ...(name.includes(' ') ? [name.replaceAll(' ', '')] : []), ...cves].join(' or ')})`;

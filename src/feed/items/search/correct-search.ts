@@ -1,11 +1,21 @@
 import type { Tx } from '../../../platform/db/db.ts';
-import { listRecentItems } from '../items.store.ts';
-import type { Snapshot } from '../snapshot/snapshot.ts';
-import type { Search } from '../search-terms/search-query.ts';
-import { listPlainWords } from '../search-terms/query-text.ts';
-import { listPartialTexts } from './partial-search.ts';
-import { readSearchPage, textOnly } from './search.store.ts';
 import { editDistance } from '../../../platform/lib/text/nearest-names.ts';
+import { listRecentItems } from '../items.store.ts';
+import { listPlainWords, withoutFillers } from '../search-terms/query-text.ts';
+import type { Search } from '../search-terms/search-query.ts';
+import type { Snapshot } from '../snapshot/snapshot.ts';
+import { readSearchPage, textOnly } from './search.store.ts';
+
+/**
+ * Returns what to search for when no item matches all words of a text: all of them but one, then any of them. Returns nothing for a single word, for
+ * very many, or for a text with signs.
+ */
+export function listPartialTexts(text: string): string[] {
+  const words = withoutFillers(listPlainWords(text) ?? []).filter((word) => word.toLowerCase() !== 'or');
+  if (words.length < 2) return [];
+  const allButOne = words.map((_left, left) => words.filter((_word, index) => index !== left).join(' ')).join(' or ');
+  return words.length === 2 ? [allButOne] : [allButOne, words.join(' or ')];
+}
 
 const titlesMax = 2_000;
 

@@ -1,8 +1,7 @@
 import { sql } from 'kysely';
 import type { Tx } from '../../../platform/db/db.ts';
 import { nilId } from '../../../platform/lib/ids.ts';
-import { usesDuplicateRoots, type ItemFilters, hasFilters } from '../list-query/filters.sql.ts';
-import { filterCtes } from '../list-query/filter-ctes.sql.ts';
+import { filterCtes, hasFilters, type ItemFilters, usesDuplicateRoots } from '../list-query/filters.sql.ts';
 import { allRows, orderedRows } from '../list-query/ordered-rows.sql.ts';
 import { readPageRows, type ItemsPage, type PageRange } from '../list-query/page.store.ts';
 import { allOfStates, materialized, allOf, type Sql } from '../snapshot/query.sql.ts';

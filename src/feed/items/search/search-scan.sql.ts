@@ -1,7 +1,6 @@
 import { sql } from 'kysely';
-import { usesOverriddenRows, type ItemFilters, isOfSource } from '../list-query/filters.sql.ts';
+import { isOfSource, type ItemFilters, overriddenRowsCte, usesOverriddenRows } from '../list-query/filters.sql.ts';
 import { orderedRows } from '../list-query/ordered-rows.sql.ts';
-import { overriddenRowsCte } from '../list-query/filter-ctes.sql.ts';
 import { allOf, byItemId, type Condition, type Cte, type Sql, type StateCondition } from '../snapshot/query.sql.ts';
 import { isCurrentInAny, isInSnapshot } from '../snapshot/snapshot-rows.sql.ts';
 import { overriddenIds, overridesAt } from '../snapshot/override-rows.store.ts';

@@ -1,8 +1,42 @@
+import { createHash } from 'node:crypto';
 import { sql } from 'kysely';
 import { queryRow, queryRows, type Tx } from '../../db/db.ts';
 import type { OrgId } from '../../lib/org-id.ts';
 import { insertAudit } from '../audit.store.ts';
-import type { HashedEntry } from './audit-hash.ts';
+
+/** An audit entry as the hash covers it. `atMicros` is microseconds since 1970, as text. */
+type HashedEntry = {
+  organization_id: string;
+  sequence: string;
+  id: string;
+  atMicros: string;
+  key_id: string | null;
+  actor: string | null;
+  action: string;
+  resource_type: string;
+  resource_id: string;
+  before: string | null;
+  after: string | null;
+};
+
+/** Returns the hash of an entry after the hash of the entry before it. `tocsin_audit_hash` computes the same in the database. */
+export function hashAuditEntry(previous: Buffer, entry: HashedEntry): Buffer {
+  const fields = [
+    entry.organization_id,
+    entry.sequence,
+    entry.id,
+    entry.atMicros,
+    entry.key_id,
+    entry.actor,
+    entry.action,
+    entry.resource_type,
+    entry.resource_id,
+    entry.before,
+    entry.after,
+  ];
+  const text = fields.map((field) => (field === null ? '-' : `${Buffer.byteLength(field)}:${field}`)).join(',');
+  return createHash('sha256').update(previous).update(text).digest();
+}
 
 /** The newest entry of an organization's audit log, and the newest one that retention deleted. */
 export type ChainRow = { sequence: number; hash: Buffer; expired_through: number; expired_hash: Buffer };

@@ -1,14 +1,14 @@
 import { inOrg, type Db } from '../../db/db.ts';
 import type { OrgId } from '../../lib/org-id.ts';
 import {
-  expiredAction,
-  findChain,
-  listChainedEntries,
-  listUnchainedEntries,
   type ChainedEntry,
   type ChainRow,
+  expiredAction,
+  findChain,
+  hashAuditEntry,
+  listChainedEntries,
+  listUnchainedEntries,
 } from './audit-chain.store.ts';
-import { hashAuditEntry } from './audit-hash.ts';
 
 /** A place where the chain is broken. `id` is the entry there, if it exists. */
 export type AuditFault = { sequence: number | null; id: string | null; problem: string };

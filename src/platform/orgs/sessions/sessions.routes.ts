@@ -4,7 +4,7 @@ import { apiRoutes } from '../../http/api-routes.ts';
 import { requireCaller, type App } from '../../http/app-type.ts';
 import { appError } from '../../lib/errors.ts';
 import { PageQuery } from '../../lib/page-request.ts';
-import { clearSessionCookie, setSessionCookie } from './session-cookie.ts';
+import { clearSessionCookie, setSessionCookie } from './session-authenticator.ts';
 import {
   CurrentSession,
   EndedSession,

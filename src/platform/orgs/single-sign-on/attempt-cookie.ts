@@ -1,7 +1,7 @@
 import { parseCookie, stringifySetCookie } from 'cookie';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { isHttps } from '../sessions/session-cookie.ts';
+import { isHttps } from '../sessions/session-authenticator.ts';
 
 const name = 'tocsin_sign_in';
 const lifeSeconds = 600;

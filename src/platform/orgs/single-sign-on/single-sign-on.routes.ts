@@ -1,12 +1,17 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { App } from '../../http/app-type.ts';
-import { setSessionCookie } from '../sessions/session-cookie.ts';
+import { setSessionCookie } from '../sessions/session-authenticator.ts';
 import type { SignInDeps } from '../sessions/sessions.ts';
 import { setAttemptCookie, takeAttemptCookie, type Attempt } from './attempt-cookie.ts';
-import { createIdentityProvider, type IdentityProvider } from './identity-provider.ts';
+import {
+  createIdentityProvider,
+  type IdentityProvider,
+  SignInError,
+  signInWithProvider,
+  toSignInError,
+} from './identity-provider.ts';
 import type { OidcSettings } from './oidc-settings.ts';
-import { signInWithProvider, SignInError, toSignInError } from './sign-in-with-provider.ts';
 
 type SingleSignOnDeps = Omit<SignInDeps, 'config'> & {
   config: SignInDeps['config'] & { oidc: OidcSettings | null; fetchAllow: readonly string[] };

@@ -1,5 +1,5 @@
 import type { Expression } from '../../../../src/detection/matching/expression.ts';
-import { createFieldRow, renameFields } from '../../../../src/detection/matching/field-row.ts';
+import { createFieldRow, renameFields } from '../../../../src/detection/matching/compile-expression.ts';
 import { readEventField } from './read-event-field.ts';
 import { compileRuleSet } from '../../../../src/detection/matching/rule-set.ts';
 import type { RuleQuery } from '../../../../src/detection/siem/dialects/dialect.ts';

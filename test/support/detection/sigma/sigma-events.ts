@@ -1,8 +1,7 @@
 import { createEngine } from '../../../../src/detection/log-engine/process/engine.ts';
 import { createFileStore } from '../../../../src/detection/log-store/files/file-store.ts';
 import { openFixtureStore, type FixtureEvent } from '../../../../src/detection/log-query/search/fixture-store.ts';
-import { compileExpression } from '../../../../src/detection/matching/compile-expression.ts';
-import { createFieldRow } from '../../../../src/detection/matching/field-row.ts';
+import { compileExpression, createFieldRow } from '../../../../src/detection/matching/compile-expression.ts';
 import { readEventField } from './read-event-field.ts';
 import type { Expression } from '../../../../src/detection/matching/expression.ts';
 

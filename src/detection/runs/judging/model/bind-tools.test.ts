@@ -10,7 +10,7 @@ import { createFeedTools } from '../../../../app/build-deps.ts';
 import { findTechnique } from '../../../../feed/reference-data/attack.ts';
 import { updateDetection } from '../../../detections/update-detection.ts';
 import { getDetection } from '../../../detections/read-detections.ts';
-import type { ModelTool } from '../../../../platform/models/model-tool.ts';
+import type { ModelTool } from '../../../../platform/models/model-request.ts';
 import { changeAgentSettings } from '../../../detections/agent-settings/agent-settings.ts';
 import { grantTool } from '../../../detections/tool-grants/tool-grants.ts';
 

@@ -15,7 +15,7 @@ import { bindForeignTool, bindProposed, bindTool, findToolName } from '../../../
 import type { BoundTool, FeedTools, ToolGrantSettings, ToolSources } from '../../../tools/tool-definition.ts';
 import type { ActiveRun } from '../../run-model/active-run.ts';
 import { addWarning } from '../../run-model/run-progress.ts';
-import { readProfile, readRelatedHits } from './tool-sources.store.ts';
+import { readProfile, readRelatedHits } from './judging-sources.store.ts';
 
 /** `fetchAllow` lists private hosts that `http_get` may reach. */
 export type BindToolsDeps = {

@@ -1,7 +1,7 @@
 import type { Candidate } from '../../../analysis/candidate.ts';
 import { askFollowUps, followUpTools } from '../../../verdicts/follow-ups/ask-follow-ups.ts';
 import type { ActiveRun } from '../../run-model/active-run.ts';
-import { inRunTransaction, insertStep } from '../../run-model/progress.store.ts';
+import { inRunTransaction, insertStep } from '../../run-model/run-results.store.ts';
 import { addWarning } from '../../run-model/run-progress.ts';
 import { createAnalyst, type Judge, type Judged } from '../judge.ts';
 import { bindTools, type BindToolsDeps } from './bind-tools.ts';

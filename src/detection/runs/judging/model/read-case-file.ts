@@ -11,7 +11,7 @@ import type { CaseFile, CitableEntry, CitableHit } from '../../../verdicts/claim
 import { listLiterals } from '../../../verdicts/claims/mask-case.ts';
 import type { ActiveRun } from '../../run-model/active-run.ts';
 import { listDismissedCases, type DismissedCase } from '../review-cases.store.ts';
-import { listEarlierHits, readRecurrence, type Recurrence } from './case-file.store.ts';
+import { listEarlierHits, readRecurrence, type Recurrence } from './judging-sources.store.ts';
 
 const notesMax = 10;
 const hitsMax = 10;

@@ -4,10 +4,10 @@ import type { ConfiguredModel } from '../../../../platform/models/models.ts';
 import { mergeBudgets, type Budgets } from '../../../../platform/models/budgets.ts';
 import { createSpendMeter, type RunSpendMeter } from '../../../../platform/models/spend-meter.ts';
 import { fenceRun } from '../../../scheduling/run-claim.ts';
-import type { ModelStep } from '../../../../platform/models/model-tool.ts';
+import type { ModelStep } from '../../../../platform/models/model-request.ts';
 import type { ActiveRun } from '../../run-model/active-run.ts';
 import { addWarning } from '../../run-model/run-progress.ts';
-import { writeStepUsage, insertStep } from '../../run-model/progress.store.ts';
+import { writeStepUsage, insertStep } from '../../run-model/run-results.store.ts';
 
 /** Meters what a run spends on its model. Each step is stored with its cost in one fenced transaction. */
 export function createRunSpendMeter(

@@ -1,13 +1,16 @@
-import type { DetectionTexts } from '../../../verdicts/detection-texts.ts';
-import type { Exception } from '../../../analysis/exceptions.ts';
+import type { Tx } from '../../../../platform/db/db.ts';
+import { startSlices } from '../../../../platform/lib/concurrency/slices.ts';
+import { compileAllowList, compileExceptions, type Exception } from '../../../analysis/exceptions.ts';
 import { computeSuppressionKey, decideSuppression, type KnownVerdict } from '../../../analysis/suppression.ts';
+import { listActiveExceptions } from '../../../detections/exceptions/exceptions.store.ts';
 import { createHitKey } from '../../../hits/hit-key.ts';
-import type { Verdict } from '../../../verdicts/verdict.ts';
+import type { DetectionKey } from '../../../scheduling/timeline.ts';
+import { readValueLists } from '../../../value-lists/value-lists.store.ts';
+import type { DetectionTexts, Verdict } from '../../../verdicts/verdict.ts';
 import type { ActiveRun } from '../../run-model/active-run.ts';
 import type { StoredCandidate } from '../candidates.store.ts';
-import type { Judgment } from '../judgment.ts';
+import type { Judgment } from '../judge.ts';
 import type { Suppression } from './suppressions.store.ts';
-import { startSlices } from '../../../../platform/lib/concurrency/slices.ts';
 
 /**
  * The outcome of a candidate. `hitKey` is the key of the hit that it creates or joins, `hitId` the hit of an earlier run that
@@ -173,3 +176,29 @@ export function toJudged(candidate: StoredCandidate, scope: JudgingScope, judgme
         };
   return { candidate, outcome: 'judged', ...judgment, hitKey, suppression, caseKey: key };
 }
+
+/** Returns what mutes candidates of a detection: its exceptions and snoozes, and the value lists that are named. */
+export async function loadMutes(
+  tx: Tx,
+  key: DetectionKey,
+  { listNames, now }: { listNames: readonly string[]; now: Date },
+): Promise<Pick<SettlingContext, 'findException' | 'findAllowList'> & { missingLists: string[] }> {
+  const findException = compileExceptions(await listActiveExceptions(tx, key, now));
+  const lists = await readValueLists(tx, key.orgId, listNames);
+  return {
+    findException,
+    findAllowList: createAllowListFinder(lists),
+    missingLists: listNames.filter((name) => !lists.has(name)),
+  };
+}
+
+/** Returns a function that finds the first of the named lists that contains a candidate's entity. */
+export function createAllowListFinder(
+  lists: ReadonlyMap<string, readonly string[]>,
+): (candidate: Pick<StoredCandidate, 'entity'>, names: readonly string[]) => string | undefined {
+  const compiled = new Map([...lists].map(([name, values]) => [name, compileAllowList(values)]));
+  return ({ entity }, names) => names.find((name) => compiled.get(name)?.(entity));
+}
+
+export const describeMissingLists = (names: readonly string[]): string =>
+  `\`tuning.allowLists\` specifies value lists that do not exist, so they allow nothing: ${names.join(', ')}.`;

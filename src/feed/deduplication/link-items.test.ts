@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { scoreSameStory, type ComparedItem, type SharedTraits } from './same-story.ts';
+import { type ComparedItem, scoreSameStory, type SharedTraits } from './link-items.ts';
 import {
   addToTally,
   emptyTally,

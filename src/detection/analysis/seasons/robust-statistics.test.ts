@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { computeBaseline, createPeerBaselines, computeRobustZ } from './baseline.ts';
+import { computeBaseline, computeRobustZ, createPeerBaselines } from './robust-statistics.ts';
 
 const number = fc.oneof(fc.integer({ min: -1_000, max: 1_000 }), fc.integer({ min: 0, max: 5 }));
 

@@ -4,8 +4,7 @@ import { resolveName } from '../extraction/names/dictionary/resolve-name.ts';
 import { dataDir as recorded } from '../../../test/support/data.ts';
 import { getShippedNames, parseNameTable } from '../extraction/names/dictionary/name-dictionary.ts';
 import { readShippedAttackNames } from './attack.ts';
-import { buildNameTable } from './name-table.ts';
-import { mergeNames } from './merge-names.ts';
+import { buildNameTable, mergeNames } from './name-table.ts';
 import type { NameRecord } from './join-entries.ts';
 
 const record = (kind: NameRecord['kind'], name: string, aliases: string[], id?: string): NameRecord => ({ kind, name, aliases, id }); // prettier-ignore

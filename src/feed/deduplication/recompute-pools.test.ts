@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { startApp, type TestOrg } from '../../../test/support/harness.ts';
 import { kevCatalogue, kevRow } from '../../../test/support/feed/kev-source.ts';
 import { acrossOrgs } from '../../platform/db/db.ts';
-import { processArrivals } from './arrivals.ts';
+import { processArrivals } from './recompute-pools.ts';
 import { claimArrivals } from './arrivals.store.ts';
 import {
   domains,
