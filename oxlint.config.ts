@@ -32,6 +32,7 @@ const rooms: Record<Half, Record<string, string[]>> = {
     tools: ['analysis', 'siem', 'matching'],
     verdicts: ['analysis', 'siem', 'tools'],
     hits: ['analysis', 'verdicts'],
+    incidents: ['analysis', 'entities', 'hits'],
     skills: [],
     detections: ['siem', 'analysis', 'scheduling', 'tools', 'verdicts', 'skills'],
     managed: ['detections'],
@@ -141,7 +142,6 @@ const halvesBelow: Record<Half, Half[]> = {
   agents: ['platform', 'detection', 'feed'],
 };
 const depthMax = 3;
-
 type Ban = { regex: string; message: string };
 
 const always: Ban[] = [

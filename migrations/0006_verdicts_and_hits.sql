@@ -299,6 +299,161 @@ comment on column hit_comments.agent_id is 'Response agent that wrote the commen
 create index on hit_comments (organization_id, hit_id, at);
 select tocsin_protect('hit_comments');
 
+-- Incidents --------------------------------------------------------------------------------------------------------------------------
+
+create table incidents (
+  organization_id uuid not null references organizations (id),
+  id uuid not null,
+  state text not null default 'open' check (state in ('open', 'in_progress', 'closed')),
+  resolution text check (resolution in ('true_positive', 'false_positive', 'benign', 'outdated')),
+  severity text not null,
+  severity_set boolean not null default false,
+  owner text,
+  title text not null,
+  touched boolean not null default false,
+  merged_into uuid,
+  revision int not null default 1,
+  close_batch uuid,
+  first_at timestamptz not null,
+  last_at timestamptz not null,
+  due_at timestamptz not null,
+  created_at timestamptz not null,
+  updated_at timestamptz not null,
+  primary key (organization_id, id),
+  check ((state = 'closed') = (resolution is not null))
+);
+comment on table incidents is 'Hits that belong together, with who works on them and how it ended.';
+comment on column incidents.resolution is 'How a closed incident ended. Null for all others.';
+comment on column incidents.severity is 'Highest severity of its hits, unless a person set it.';
+comment on column incidents.owner is 'Person or key that works on it, as the caller named it.';
+comment on column incidents.touched is 'True if a person decided something about it. From then on the service adds hits of a higher severity only, and links the others.';
+comment on column incidents.merged_into is 'Incident that has its hits now. Its ID stays valid for that one.';
+comment on column incidents.close_batch is 'Identifies the status changes of its hits when it was closed, which can be undone.';
+comment on column incidents.first_at is 'When its hits were first seen.';
+create index on incidents (organization_id, last_at desc, id desc) where merged_into is null;
+create index incidents_open on incidents (organization_id, state) where state <> 'closed' and merged_into is null;
+create index incidents_merged on incidents (organization_id, merged_into) where merged_into is not null;
+select tocsin_protect('incidents');
+
+create table incident_hits (
+  organization_id uuid not null,
+  hit_id uuid not null,
+  incident_id uuid,
+  pinned boolean not null default false,
+  entity_key uuid not null,
+  seen text not null,
+  from_at timestamptz not null,
+  to_at timestamptz not null,
+  primary key (organization_id, hit_id),
+  foreign key (organization_id, hit_id) references hits (organization_id, id) on delete cascade,
+  foreign key (organization_id, incident_id) references incidents (organization_id, id)
+);
+comment on table incident_hits is 'Which incident each hit is in. A hit without company is in none.';
+comment on column incident_hits.pinned is 'True if a person decided where the hit is.';
+comment on column incident_hits.entity_key is 'Key of its entity, as in hit_connections.';
+comment on column incident_hits.seen is 'JSON array of the spans in which the hit was seen, in epoch milliseconds.';
+comment on column incident_hits.from_at is 'When the hit was first seen. to_at is when it was seen last.';
+create index on incident_hits (organization_id, incident_id) where incident_id is not null;
+select tocsin_protect('incident_hits');
+
+create table hit_connections (
+  organization_id uuid not null,
+  hit_id uuid not null,
+  value_key uuid not null,
+  kind text not null check (kind in ('entity', 'indicator', 'session', 'process')),
+  type text not null,
+  value text not null,
+  cells text not null,
+  others int not null default 0,
+  entity_key uuid not null,
+  from_at timestamptz not null,
+  to_at timestamptz not null,
+  primary key (organization_id, hit_id, value_key),
+  foreign key (organization_id, hit_id) references incident_hits (organization_id, hit_id) on delete cascade
+);
+comment on table hit_connections is 'Values by which hits join others: entities in any role, indicators, sessions and processes.';
+comment on column hit_connections.value_key is 'Hash of type and value in lower case. A UUID, because row-level security lets only leakproof operators use an index.';
+comment on column hit_connections.cells is 'JSON array of the cells that show the value. One without a row is the entity of the hit.';
+comment on column hit_connections.others is 'Number of other entities whose hits had the value before, counted up to one more than may have it.';
+comment on column hit_connections.from_at is 'When the hit was first seen. to_at is when it was seen last.';
+create index hit_connections_value on hit_connections (organization_id, value_key, to_at);
+select tocsin_protect('hit_connections');
+
+create table incident_links (
+  organization_id uuid not null,
+  incident_id uuid not null,
+  hit_id uuid not null,
+  value_key uuid not null,
+  at timestamptz not null,
+  primary key (organization_id, incident_id, hit_id),
+  foreign key (organization_id, incident_id) references incidents (organization_id, id) on delete cascade,
+  foreign key (organization_id, hit_id) references incident_hits (organization_id, hit_id) on delete cascade
+);
+comment on table incident_links is 'Hits outside of an incident that a person touched, which would be in it otherwise.';
+comment on column incident_links.value_key is 'A value that connects them.';
+create index on incident_links (organization_id, hit_id);
+select tocsin_protect('incident_links');
+
+create table incident_changes (
+  organization_id uuid not null,
+  id uuid not null,
+  incident_id uuid not null,
+  at timestamptz not null,
+  key_id text,
+  actor text,
+  action text not null,
+  fields text not null,
+  revision int not null,
+  primary key (organization_id, id),
+  foreign key (organization_id, incident_id) references incidents (organization_id, id) on delete cascade
+);
+comment on table incident_changes is 'What people and the service did with an incident.';
+comment on column incident_changes.key_id is 'API key that made the change. Null for changes made by the service or a session without a key.';
+comment on column incident_changes.actor is 'Person or key that signed in, if the change was made with a session.';
+comment on column incident_changes.fields is 'JSON array of the fields that changed, with their values before and after.';
+comment on column incident_changes.revision is 'Revision of the incident after the change.';
+create index on incident_changes (organization_id, incident_id, at);
+select tocsin_protect('incident_changes');
+
+create table incident_comments (
+  organization_id uuid not null,
+  id uuid not null,
+  incident_id uuid not null,
+  at timestamptz not null,
+  body text not null,
+  key_id text,
+  actor text,
+  primary key (organization_id, id),
+  foreign key (organization_id, incident_id) references incidents (organization_id, id) on delete cascade
+);
+comment on table incident_comments is 'Comments of people on incidents, in Markdown.';
+comment on column incident_comments.key_id is 'API key that wrote the comment. Null for a session without a key.';
+comment on column incident_comments.actor is 'Person or key that signed in, if the comment was written with a session.';
+create index on incident_comments (organization_id, incident_id, at);
+select tocsin_protect('incident_comments');
+
+create table incident_queue (
+  organization_id uuid not null,
+  hit_id uuid not null,
+  primary key (organization_id, hit_id),
+  foreign key (organization_id, hit_id) references hits (organization_id, id) on delete cascade
+);
+comment on table incident_queue is 'Hits that were written and are not yet placed in incidents. Written by the trigger of hits.';
+select tocsin_protect('incident_queue');
+
+-- A trigger, so that no write of a hit can forget it. Placing waits for other hits of the organization, which the transaction of a run must not.
+create function tocsin_queue_hit() returns trigger language plpgsql as $$
+begin
+  -- The update locks the row, so that a hit that is placed meanwhile is placed again.
+  insert into incident_queue (organization_id, hit_id) values (new.organization_id, new.id)
+  on conflict (organization_id, hit_id) do update set hit_id = excluded.hit_id;
+  return null;
+end $$;
+create trigger queue_new_hit after insert on hits for each row execute function tocsin_queue_hit();
+create trigger queue_changed_hit after update on hits for each row
+  when ((old.severity, old.status, old.last_seen_at, old.entity) is distinct from (new.severity, new.status, new.last_seen_at, new.entity)
+    or old.rows is distinct from new.rows) execute function tocsin_queue_hit();
+
 create table agent_calls (
   organization_id uuid not null,
   id uuid not null,

@@ -1415,6 +1415,8 @@ alter table hits enable row level security;
 alter table hits force row level security;
 create policy every on hits to tocsin_system using (true) with check (true);
 create policy own on hits to tocsin_app using ((organization_id = ( SELECT tocsin_org() AS tocsin_org))) with check ((organization_id = ( SELECT tocsin_org() AS tocsin_org)));
+CREATE TRIGGER queue_changed_hit AFTER UPDATE ON hits FOR EACH ROW WHEN (old.severity IS DISTINCT FROM new.severity OR old.status IS DISTINCT FROM new.status OR old.last_seen_at IS DISTINCT FROM new.last_seen_at OR old.entity IS DISTINCT FROM new.entity OR old.rows IS DISTINCT FROM new.rows) EXECUTE FUNCTION tocsin_queue_hit();
+CREATE TRIGGER queue_new_hit AFTER INSERT ON hits FOR EACH ROW EXECUTE FUNCTION tocsin_queue_hit();
 grant select, insert, update, delete on hits to tocsin_app, tocsin_system;
 
 -- Which hits have a value as their entity or in a field of their rows.
@@ -1493,6 +1495,156 @@ alter table hit_comments force row level security;
 create policy every on hit_comments to tocsin_system using (true) with check (true);
 create policy own on hit_comments to tocsin_app using ((organization_id = ( SELECT tocsin_org() AS tocsin_org))) with check ((organization_id = ( SELECT tocsin_org() AS tocsin_org)));
 grant select, insert, update, delete on hit_comments to tocsin_app, tocsin_system;
+
+-- Hits that belong together, with who works on them and how it ended.
+create table incidents (
+  organization_id uuid not null,
+  id uuid not null,
+  state text not null default 'open'::text,
+  resolution text, -- How a closed incident ended. Null for all others.
+  severity text not null, -- Highest severity of its hits, unless a person set it.
+  severity_set boolean not null default false,
+  owner text, -- Person or key that works on it, as the caller named it.
+  title text not null,
+  touched boolean not null default false, -- True if a person decided something about it. From then on the service adds hits of a higher severity only, and links the others.
+  merged_into uuid, -- Incident that has its hits now. Its ID stays valid for that one.
+  revision integer not null default 1,
+  close_batch uuid, -- Identifies the status changes of its hits when it was closed, which can be undone.
+  first_at timestamp with time zone not null, -- When its hits were first seen.
+  last_at timestamp with time zone not null,
+  due_at timestamp with time zone not null,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  constraint incidents_pkey PRIMARY KEY (organization_id, id),
+  constraint incidents_check CHECK ((state = 'closed'::text) = (resolution IS NOT NULL)),
+  constraint incidents_resolution_check CHECK (resolution = ANY (ARRAY['true_positive'::text, 'false_positive'::text, 'benign'::text, 'outdated'::text])),
+  constraint incidents_state_check CHECK (state = ANY (ARRAY['open'::text, 'in_progress'::text, 'closed'::text])),
+  constraint incidents_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id)
+);
+CREATE INDEX incidents_merged ON incidents USING btree (organization_id, merged_into) WHERE merged_into IS NOT NULL;
+CREATE INDEX incidents_open ON incidents USING btree (organization_id, state) WHERE state <> 'closed'::text AND merged_into IS NULL;
+CREATE INDEX incidents_organization_id_last_at_id_idx ON incidents USING btree (organization_id, last_at DESC, id DESC) WHERE merged_into IS NULL;
+alter table incidents enable row level security;
+alter table incidents force row level security;
+create policy every on incidents to tocsin_system using (true) with check (true);
+create policy own on incidents to tocsin_app using ((organization_id = ( SELECT tocsin_org() AS tocsin_org))) with check ((organization_id = ( SELECT tocsin_org() AS tocsin_org)));
+grant select, insert, update, delete on incidents to tocsin_app, tocsin_system;
+
+-- Which incident each hit is in. A hit without company is in none.
+create table incident_hits (
+  organization_id uuid not null,
+  hit_id uuid not null,
+  incident_id uuid,
+  pinned boolean not null default false, -- True if a person decided where the hit is.
+  entity_key uuid not null, -- Key of its entity, as in hit_connections.
+  seen text not null, -- JSON array of the spans in which the hit was seen, in epoch milliseconds.
+  from_at timestamp with time zone not null, -- When the hit was first seen. to_at is when it was seen last.
+  to_at timestamp with time zone not null,
+  constraint incident_hits_pkey PRIMARY KEY (organization_id, hit_id),
+  constraint incident_hits_organization_id_hit_id_fkey FOREIGN KEY (organization_id, hit_id) REFERENCES hits(organization_id, id) ON DELETE CASCADE,
+  constraint incident_hits_organization_id_incident_id_fkey FOREIGN KEY (organization_id, incident_id) REFERENCES incidents(organization_id, id)
+);
+CREATE INDEX incident_hits_organization_id_incident_id_idx ON incident_hits USING btree (organization_id, incident_id) WHERE incident_id IS NOT NULL;
+alter table incident_hits enable row level security;
+alter table incident_hits force row level security;
+create policy every on incident_hits to tocsin_system using (true) with check (true);
+create policy own on incident_hits to tocsin_app using ((organization_id = ( SELECT tocsin_org() AS tocsin_org))) with check ((organization_id = ( SELECT tocsin_org() AS tocsin_org)));
+grant select, insert, update, delete on incident_hits to tocsin_app, tocsin_system;
+
+-- Values by which hits join others: entities in any role, indicators, sessions and processes.
+create table hit_connections (
+  organization_id uuid not null,
+  hit_id uuid not null,
+  value_key uuid not null, -- Hash of type and value in lower case. A UUID, because row-level security lets only leakproof operators use an index.
+  kind text not null,
+  type text not null,
+  value text not null,
+  cells text not null, -- JSON array of the cells that show the value. One without a row is the entity of the hit.
+  others integer not null default 0, -- Number of other entities whose hits had the value before, counted up to one more than may have it.
+  entity_key uuid not null,
+  from_at timestamp with time zone not null, -- When the hit was first seen. to_at is when it was seen last.
+  to_at timestamp with time zone not null,
+  constraint hit_connections_pkey PRIMARY KEY (organization_id, hit_id, value_key),
+  constraint hit_connections_kind_check CHECK (kind = ANY (ARRAY['entity'::text, 'indicator'::text, 'session'::text, 'process'::text])),
+  constraint hit_connections_organization_id_hit_id_fkey FOREIGN KEY (organization_id, hit_id) REFERENCES incident_hits(organization_id, hit_id) ON DELETE CASCADE
+);
+CREATE INDEX hit_connections_value ON hit_connections USING btree (organization_id, value_key, to_at);
+alter table hit_connections enable row level security;
+alter table hit_connections force row level security;
+create policy every on hit_connections to tocsin_system using (true) with check (true);
+create policy own on hit_connections to tocsin_app using ((organization_id = ( SELECT tocsin_org() AS tocsin_org))) with check ((organization_id = ( SELECT tocsin_org() AS tocsin_org)));
+grant select, insert, update, delete on hit_connections to tocsin_app, tocsin_system;
+
+-- Hits outside of an incident that a person touched, which would be in it otherwise.
+create table incident_links (
+  organization_id uuid not null,
+  incident_id uuid not null,
+  hit_id uuid not null,
+  value_key uuid not null, -- A value that connects them.
+  at timestamp with time zone not null,
+  constraint incident_links_pkey PRIMARY KEY (organization_id, incident_id, hit_id),
+  constraint incident_links_organization_id_hit_id_fkey FOREIGN KEY (organization_id, hit_id) REFERENCES incident_hits(organization_id, hit_id) ON DELETE CASCADE,
+  constraint incident_links_organization_id_incident_id_fkey FOREIGN KEY (organization_id, incident_id) REFERENCES incidents(organization_id, id) ON DELETE CASCADE
+);
+CREATE INDEX incident_links_organization_id_hit_id_idx ON incident_links USING btree (organization_id, hit_id);
+alter table incident_links enable row level security;
+alter table incident_links force row level security;
+create policy every on incident_links to tocsin_system using (true) with check (true);
+create policy own on incident_links to tocsin_app using ((organization_id = ( SELECT tocsin_org() AS tocsin_org))) with check ((organization_id = ( SELECT tocsin_org() AS tocsin_org)));
+grant select, insert, update, delete on incident_links to tocsin_app, tocsin_system;
+
+-- What people and the service did with an incident.
+create table incident_changes (
+  organization_id uuid not null,
+  id uuid not null,
+  incident_id uuid not null,
+  at timestamp with time zone not null,
+  key_id text, -- API key that made the change. Null for changes made by the service or a session without a key.
+  actor text, -- Person or key that signed in, if the change was made with a session.
+  action text not null,
+  fields text not null, -- JSON array of the fields that changed, with their values before and after.
+  revision integer not null, -- Revision of the incident after the change.
+  constraint incident_changes_pkey PRIMARY KEY (organization_id, id),
+  constraint incident_changes_organization_id_incident_id_fkey FOREIGN KEY (organization_id, incident_id) REFERENCES incidents(organization_id, id) ON DELETE CASCADE
+);
+CREATE INDEX incident_changes_organization_id_incident_id_at_idx ON incident_changes USING btree (organization_id, incident_id, at);
+alter table incident_changes enable row level security;
+alter table incident_changes force row level security;
+create policy every on incident_changes to tocsin_system using (true) with check (true);
+create policy own on incident_changes to tocsin_app using ((organization_id = ( SELECT tocsin_org() AS tocsin_org))) with check ((organization_id = ( SELECT tocsin_org() AS tocsin_org)));
+grant select, insert, update, delete on incident_changes to tocsin_app, tocsin_system;
+
+-- Comments of people on incidents, in Markdown.
+create table incident_comments (
+  organization_id uuid not null,
+  id uuid not null,
+  incident_id uuid not null,
+  at timestamp with time zone not null,
+  body text not null,
+  key_id text, -- API key that wrote the comment. Null for a session without a key.
+  actor text, -- Person or key that signed in, if the comment was written with a session.
+  constraint incident_comments_pkey PRIMARY KEY (organization_id, id),
+  constraint incident_comments_organization_id_incident_id_fkey FOREIGN KEY (organization_id, incident_id) REFERENCES incidents(organization_id, id) ON DELETE CASCADE
+);
+CREATE INDEX incident_comments_organization_id_incident_id_at_idx ON incident_comments USING btree (organization_id, incident_id, at);
+alter table incident_comments enable row level security;
+alter table incident_comments force row level security;
+create policy every on incident_comments to tocsin_system using (true) with check (true);
+create policy own on incident_comments to tocsin_app using ((organization_id = ( SELECT tocsin_org() AS tocsin_org))) with check ((organization_id = ( SELECT tocsin_org() AS tocsin_org)));
+grant select, insert, update, delete on incident_comments to tocsin_app, tocsin_system;
+
+-- Hits that were written and are not yet placed in incidents. Written by the trigger of hits.
+create table incident_queue (
+  organization_id uuid not null,
+  hit_id uuid not null,
+  constraint incident_queue_pkey PRIMARY KEY (organization_id, hit_id),
+  constraint incident_queue_organization_id_hit_id_fkey FOREIGN KEY (organization_id, hit_id) REFERENCES hits(organization_id, id) ON DELETE CASCADE
+);
+alter table incident_queue enable row level security;
+alter table incident_queue force row level security;
+create policy every on incident_queue to tocsin_system using (true) with check (true);
+create policy own on incident_queue to tocsin_app using ((organization_id = ( SELECT tocsin_org() AS tocsin_org))) with check ((organization_id = ( SELECT tocsin_org() AS tocsin_org)));
+grant select, insert, update, delete on incident_queue to tocsin_app, tocsin_system;
 
 -- Calls of response agents that wait for the approval of a person, or got it.
 create table agent_calls (
@@ -2885,6 +3037,17 @@ AS $function$
     select case when count(*) = 1 then (array_agg(c.id))[1] end from connections c where c.organization_id = org and c.kind = lower(siem)
   ) end
 $function$;
+
+CREATE OR REPLACE FUNCTION public.tocsin_queue_hit()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  -- The update locks the row, so that a hit that is placed meanwhile is placed again.
+  insert into incident_queue (organization_id, hit_id) values (new.organization_id, new.id)
+  on conflict (organization_id, hit_id) do update set hit_id = excluded.hit_id;
+  return null;
+end $function$;
 
 -- Increments the version of the manifests whose published files change.
 CREATE OR REPLACE FUNCTION public.tocsin_note_published()

@@ -72,6 +72,11 @@ export function loadConfig(env: Environment = readEnvironment()) {
     runsAtOnce: settings.TOCSIN_RUNS_AT_ONCE,
     continuousPerMinute: settings.TOCSIN_CONTINUOUS_PER_MINUTE,
     spreadMs: settings.TOCSIN_SPREAD_SECONDS * 1000,
+    incidents: {
+      spanMs: settings.TOCSIN_INCIDENT_SPAN_HOURS,
+      othersMax: settings.TOCSIN_INCIDENT_OTHERS_MAX,
+      dueMs: settings.TOCSIN_INCIDENT_DUE_HOURS,
+    },
     keep: {
       rowsDays: settings.TOCSIN_KEEP_ROWS_DAYS,
       hitsDays: settings.TOCSIN_KEEP_HITS_DAYS,

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { severities, type Severity } from './detection/analysis/candidate.ts';
 import { withDefaultUser } from './platform/db/server-address.ts';
 import { toProxyUrl } from './platform/lib/outbound-http/proxy.ts';
 import { parseLogsUrl } from './platform/lib/storage/logs-url.ts';
@@ -35,6 +36,24 @@ const commaSeparated = z
       .map((part) => part.trim())
       .filter(Boolean),
   );
+
+/** Hours by severity, such as `48,critical=96`: first those of every severity that has none of its own. In milliseconds. */
+const hoursBySeverity = (fallback: string) =>
+  z
+    .string()
+    .regex(
+      /^\d{1,4}(?:,(?:none|low|medium|high|critical)=\d{1,4})*$/,
+      'must be hours such as 48, or 48,critical=96 for severities with hours of their own',
+    )
+    .default(fallback)
+    .transform((text) => {
+      const [every, ...own] = text.split(',');
+      const entries = [...severities.map((severity) => [severity, every]), ...own.map((part) => part.split('='))];
+      return Object.fromEntries(entries.map(([severity, hours]) => [severity, Number(hours) * 3_600_000])) as Record<
+        Severity,
+        number
+      >;
+    });
 
 /** All settings. The descriptions become the table in docs/reference/settings.md. */
 export const Settings = z.object({
@@ -230,6 +249,15 @@ export const Settings = z.object({
       'Collector that receives traces over OTLP/HTTP, such as `http://localhost:4318`. Default: no traces. See [watch.md](../operate/watch.md#traces) for more of OpenTelemetry’s variables.',
     ),
   OTEL_SDK_DISABLED: z.string().optional().describe('`true`: no traces, even with an endpoint.'),
+  TOCSIN_INCIDENT_SPAN_HOURS: hoursBySeverity('48').describe(
+    'How far apart hits may be that join an incident by a value that they share. `48,critical=96` sets other hours for a severity. Two hits of different severity join within the mean of both.',
+  ),
+  TOCSIN_INCIDENT_OTHERS_MAX: integer(3, 0, 1000).describe(
+    'How many other entities may have had a value before, so that it still joins hits. Values of more, such as the address of a proxy or a service account, join nothing.',
+  ),
+  TOCSIN_INCIDENT_DUE_HOURS: hoursBySeverity('168,critical=4,high=24,medium=72').describe(
+    'When an incident is due after it was created, by severity.',
+  ),
   TOCSIN_KEEP_ROWS_DAYS: integer(30, 1, 3_650).describe('Retention of rows and steps without a hit, in days.'),
   TOCSIN_KEEP_HITS_DAYS: integer(365, 1, 3_650).describe('Retention of hits after they were last seen, in days.'),
   TOCSIN_KEEP_RUNS_DAYS: integer(400, 31, 3_650).describe('Retention of runs and their steps, in days.'),

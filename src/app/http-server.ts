@@ -27,26 +27,20 @@ import { sightingRoutes } from '../agents/sightings/sightings.routes.ts';
 import { relevanceRoutes } from '../feed/relevance/relevance.routes.ts';
 import { entityRoutes } from '../feed/entities/entities.routes.ts';
 import { indicatorRoutes } from '../feed/indicators/indicators.routes.ts';
+import { erasers } from './erasers.ts';
+import { incidentRoutes } from '../detection/incidents/incidents.routes.ts';
+import { findTechnique, listTactics } from '../feed/reference-data/attack.ts';
 import { hitRoutes } from '../detection/hits/hits.routes.ts';
 import { entityNoteRoutes } from '../detection/entities/entity-notes.routes.ts';
 import { ruleSourceRoutes } from '../detection/rule-sources/rule-sources.routes.ts';
 import { skillRoutes } from '../detection/skills/skills.routes.ts';
-import { eraseFromSkills } from '../detection/skills/skills.ts';
 import { valueListRoutes } from '../detection/value-lists/value-lists.routes.ts';
-import { eraseFromValueLists } from '../detection/value-lists/value-lists.ts';
-import { eraseFromEntityNotes } from '../detection/entities/entity-notes.store.ts';
 import { curationRoutes } from '../feed/curation/curation.routes.ts';
 import { postItemRoutes } from '../feed/ingestion/post-item.routes.ts';
 import { readingRoutes } from '../feed/reading/reading.routes.ts';
 import { sourceRoutes } from '../feed/sources/sources.routes.ts';
 import { retentionRoutes } from '../platform/retention/retention.routes.ts';
 import { eraseFromLogs } from '../detection/log-compaction/erase-from-logs.ts';
-import { eraseFromSightings } from '../agents/sightings/sightings.store.ts';
-import { eraseFromDetections } from '../detection/detections/detections.store.ts';
-import { eraseFromHits } from '../detection/hits/hit-retention.store.ts';
-import { eraseFromRuns } from '../detection/runs/run-retention.store.ts';
-import { eraseFromIdempotencyKeys } from '../platform/http/idempotency.store.ts';
-import { eraseFromOutbox } from '../platform/notifications/deliveries.store.ts';
 import { eventRoutes } from '../platform/notifications/stream/events.routes.ts';
 import { destinationRoutes } from '../platform/notifications/destinations.routes.ts';
 import { testingRoutes } from '../detection/testing/testing.routes.ts';
@@ -196,23 +190,12 @@ function registerAdministration(app: App, deps: Deps): void {
     readErasure: (orgId) => readErasure(db, orgId),
   });
   packRoutes(app, { ...deps, operator });
-  // Erasers of every slice that stores data derived from logs.
   retentionRoutes(app, {
     db,
     keep: config.keep,
     operator,
     eraseFromLogs: (orgId, target) => eraseFromLogs(deps, orgId, target),
-    erasers: [
-      eraseFromRuns,
-      eraseFromOutbox,
-      eraseFromHits,
-      eraseFromEntityNotes,
-      eraseFromValueLists,
-      eraseFromSkills,
-      eraseFromDetections,
-      eraseFromSightings,
-      eraseFromIdempotencyKeys,
-    ],
+    erasers,
   });
 }
 
@@ -254,6 +237,7 @@ function registerDetections(app: App, deps: Deps): void {
   toolRoutes(app, deps);
   agentSettingsRoutes(app, deps);
   hitRoutes(app, deps);
+  incidentRoutes(app, { ...deps, findTechnique, listTactics });
   reviewQueueRoutes(app, deps);
   entityNoteRoutes(app, deps);
   valueListRoutes(app, deps);

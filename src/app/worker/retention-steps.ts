@@ -1,5 +1,6 @@
 import { deleteOldAgentRunsAcrossOrgs } from '../../agents/runs/agent-runs.store.ts';
 import { deleteOldHitsAcrossOrgs } from '../../detection/hits/hit-retention.store.ts';
+import { deleteEmptyIncidentsAcrossOrgs } from '../../detection/incidents/incidents.store.ts';
 import { deleteOldHoursAcrossOrgs } from '../../detection/log-query/datasets/log-health.store.ts';
 import { expireSegmentsAcrossOrgs } from '../../detection/log-store/segments.store.ts';
 import { deleteOldDaysAcrossOrgs } from '../../detection/log-ingest/log-quota.store.ts';
@@ -32,6 +33,7 @@ export function createRetentionSteps(days: RetentionPeriods): RetentionStep[] {
   return [
     deleteExpired('rowsDays', deleteOldCandidatesAcrossOrgs),
     deleteExpired('hitsDays', deleteOldHitsAcrossOrgs),
+    deleteExpired('hitsDays', deleteEmptyIncidentsAcrossOrgs),
     deleteExpired('runsDays', deleteOldRunsAcrossOrgs),
     deleteExpired('runsDays', deleteOldAgentRunsAcrossOrgs),
     deleteOlderThan(sessionsDays, deleteOldSessionsAcrossOrgs),

@@ -26,6 +26,7 @@ import { compactSegmentsLoop } from '../../detection/log-compaction/compact-segm
 import { cleanOutboxLoop, deliverLoop } from '../../platform/notifications/deliver.ts';
 import { relevanceLoop } from '../../feed/relevance/score-items.ts';
 import { modelCheckLoop } from '../../platform/models/model-pauses.ts';
+import { placeHitsLoop } from '../../detection/incidents/place-hits.ts';
 import { recountLoop } from '../../detection/runs/workers/recount-days.ts';
 import { auditLoop } from '../../detection/runs/review-queue/audit-dismissals.ts';
 import { reviewLoop } from '../../detection/runs/reviews/review-runs.ts';
@@ -48,6 +49,7 @@ export const workerLoops = {
     connectionCheck: connectionCheckLoop,
     recount: recountLoop,
     builtInAgent: builtInAgentLoop,
+    placeHits: placeHitsLoop,
     sweep: sweepLoop,
   },
   /** Matching of new events with continuous detections and indicators of the feed. */

@@ -31,6 +31,14 @@ export function lockGroupHits(tx: Tx, orgId: OrgId, groupId: string): Promise<Lo
       order by id for update`;
 }
 
+/** Lists the hits of an incident and locks them until the transaction ends. */
+export function lockIncidentHits(tx: Tx, orgId: OrgId, incidentId: string): Promise<LockedHit[]> {
+  return queryRows<LockedHit>(tx)`
+      select ${lockedColumns} from hits where organization_id = ${orgId} and id in (
+        select hit_id from incident_hits where organization_id = ${orgId} and incident_id = ${incidentId})
+      order by id for update`;
+}
+
 /** Lists the hits whose rows have one of the values, and locks them until the transaction ends. */
 export function lockHitsWithValues(tx: Tx, orgId: OrgId, values: readonly string[]): Promise<LockedHit[]> {
   return queryRows<LockedHit>(tx)`
@@ -45,20 +53,20 @@ export type HitStatusChange = { to: HitStatus; reason: string | null; author: Au
 export type BatchHit = LockedHit & { former: HitStatus };
 
 /**
- * Lists the hits of a group that have not changed since a batch and locks them until the transaction ends. Returns undefined if the group has no
- * such batch.
+ * Lists the hits that have not changed since a batch, only those of a group if one is given, and locks them until the transaction ends. Returns
+ * undefined if there is no such batch.
  */
 export async function lockBatchHits(
   tx: Tx,
   orgId: OrgId,
-  { groupId, batchId }: { groupId: string; batchId: string },
+  { groupId, batchId }: { groupId?: string; batchId: string },
 ): Promise<BatchHit[] | undefined> {
   const rows = await queryRows<BatchHit & { isLatest: boolean }>(tx)`
       select h.id, h.detection_id as "detectionId", h.status, h.revision, h.changed_revision as "changedRevision", c.from_status as former,
         h.status = c.to_status and not exists (select from hit_changes later where later.organization_id = c.organization_id
           and later.hit_id = c.hit_id and (later.at, later.id) > (c.at, c.id)) as "isLatest"
       from hit_changes c join hits h on h.organization_id = c.organization_id and h.id = c.hit_id
-      where c.organization_id = ${orgId} and c.batch_id = ${batchId} and h.group_id = ${groupId}
+      where c.organization_id = ${orgId} and c.batch_id = ${batchId} ${groupId === undefined ? sql`` : sql`and h.group_id = ${groupId}`}
       order by h.id for update of h`;
   return rows.length === 0 ? undefined : rows.filter(({ isLatest }) => isLatest);
 }

@@ -47,6 +47,7 @@ export const HitFilter = PageQuery.extend({
     .optional()
     .describe('Part of the headline or of the entity, in any case. Searches the latest 10,000 hits.'),
   group: z.guid('must be a UUID').toLowerCase().optional().describe('ID of the group.'),
+  incident: z.guid('must be a UUID').toLowerCase().optional().describe('ID of the incident.'),
   from: Instant.optional().describe('Hits last seen at or after this time.'),
   to: Instant.optional().describe('Hits first seen before this time.'),
 });
@@ -103,6 +104,10 @@ export const Hit = z
       .string()
       .nullable()
       .describe('Group of the hits that the detection raised in the same window. Null if there are fewer than five.'),
+    incidentId: z
+      .string()
+      .nullable()
+      .describe('Incident of the hit. Null if it is alone or was written within the last seconds.'),
     url: z
       .string()
       .nullable()

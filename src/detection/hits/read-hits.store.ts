@@ -46,7 +46,8 @@ const columns = sql`(select name from agents a where a.organization_id = hits.or
     where i.organization_id = hits.organization_id and i.detection_id = hits.detection_id limit 1) as "rule",
   facts::json->'techniques' as "techniques", id, detection_id as "detectionId", entity, entity_type as "entityType", kind, severity, confidence, headline, summary,
   next_step as "nextStep", verdict, claims, evidence, techniques as "judgedTechniques", open_question as "openQuestion", judged, unjudged_reason as "unjudgedReason",
-  model_disagrees as "modelDisagrees", group_id as "groupId", status, revision, occurrences as "occurrenceCount",
+  model_disagrees as "modelDisagrees", group_id as "groupId",
+  (select i.incident_id from incident_hits i where i.organization_id = hits.organization_id and i.hit_id = hits.id) as "incidentId", status, revision, occurrences as "occurrenceCount",
   window_from as "windowFrom", window_to as "windowTo", first_seen_at as "firstSeenAt", last_seen_at as "lastSeenAt",
   created_at as "createdAt", updated_at as "updatedAt"`;
 
@@ -54,7 +55,7 @@ type HitQuery = Omit<HitFilter, 'limit' | 'cursor' | 'from' | 'to'> & Record<'fr
 
 /** Lists `limit` + 1 hits, newest first. */
 export function listHits(tx: Tx, orgId: OrgId, query: HitQuery, { limit, after }: PageRequest): Promise<HitRow[]> {
-  const { detection, status, severity, verdict, entity, value, q, group, from, to } = query;
+  const { detection, status, severity, verdict, entity, value, q, group, incident, from, to } = query;
   const conditions: RawBuilder<unknown>[] = [
     sql`organization_id = ${orgId}`,
     ...(detection === undefined ? [] : [sql`detection_id = ${detection}`]),
@@ -65,6 +66,7 @@ export function listHits(tx: Tx, orgId: OrgId, query: HitQuery, { limit, after }
     ...(value === undefined ? [] : [hasValue(orgId, value)]),
     ...(q === undefined ? [] : [isFoundBy(orgId, q)]),
     ...(group === undefined ? [] : [sql`group_id = ${group}`]),
+    ...(incident === undefined ? [] : [isInIncident(orgId, incident)]),
     ...(from === undefined ? [] : [sql`last_seen_at >= ${from}`]),
     ...(to === undefined ? [] : [sql`first_seen_at < ${to}`]),
     ...(after ? [sql`(created_at, id) < (${after.at}, ${after.id}::uuid)`] : []),
@@ -76,6 +78,11 @@ export function listHits(tx: Tx, orgId: OrgId, query: HitQuery, { limit, after }
 
 const hasValue = (orgId: OrgId, value: string): RawBuilder<unknown> => sql`
   id in (select hit_id from hit_values where organization_id = ${orgId} and value_key = ${toValueKey(value)}::uuid)`;
+
+/** An incident that became part of another has the hits of that one. */
+const isInIncident = (orgId: OrgId, incident: string): RawBuilder<unknown> => sql`
+  id in (select i.hit_id from incidents c join incident_hits i on i.organization_id = c.organization_id and i.incident_id = coalesce(c.merged_into, c.id)
+    where c.organization_id = ${orgId} and c.id = ${incident})`;
 
 /** No index serves a part of a text, so that only the latest hits are searched. */
 const searchedHitsMax = 10_000;

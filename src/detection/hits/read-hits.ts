@@ -29,10 +29,10 @@ type ReadHitsDeps = { db: Db };
 /** Returns a page of the hits of all detections, newest first. */
 export async function getHits({ db }: ReadHitsDeps, caller: Caller, filter: HitFilter): Promise<HitList> {
   const request = readPageRequest(filter);
-  const { detection, status, severity, verdict, entity, value, q, group } = filter;
+  const { detection, status, severity, verdict, entity, value, q, group, incident } = filter;
   const from = filter.from === undefined ? undefined : new Date(filter.from);
   const to = filter.to === undefined ? undefined : new Date(filter.to);
-  const query = { detection, status, severity, verdict, entity, value, q, group, from, to };
+  const query = { detection, status, severity, verdict, entity, value, q, group, incident, from, to };
   const rows = await inOrg(db, caller.orgId, (tx) => listHits(tx, caller.orgId, query, request));
   const { page, nextCursor } = toPage(rows, request.limit, (row) => ({ at: row.createdAt, id: row.id }));
   return { hits: page.map(toHit), nextCursor };
@@ -80,15 +80,23 @@ export const withLink = <H extends Hit>(hit: H, publicUrl: string | null): H => 
 
 const techniqueTag = /^attack\.(t\d{4}(?:\.\d{3})?)$/;
 
+/** Returns the techniques of a hit: those of its rows and its verdict, else those of its detection's tags. `judged` is JSON text. */
+export function techniquesOfHit(hit: { techniques: string[] | null; judged: string; tags: string[] }): string[] {
+  const own = [...new Set([...(hit.techniques ?? []), ...(JSON.parse(hit.judged) as string[])])];
+  return own.length > 0 ? own : listTaggedTechniques(hit.tags);
+}
+
+const listTaggedTechniques = (tags: readonly string[]): string[] =>
+  tags.flatMap((tag) => techniqueTag.exec(tag)?.[1]?.toUpperCase() ?? []);
+
 /**
  * Returns the hit of a row, with the path of the console as `url`, which `withLink` and the delivery of events resolve. Its techniques are those of its rows, else those of the detection's tags.
  */
 export function toHit({ detectionName: name, tags, techniques, rule, judgedTechniques, ...row }: HitRow): Hit {
-  const tagged = tags.flatMap((tag) => techniqueTag.exec(tag)?.[1]?.toUpperCase() ?? []);
   return {
     ...row,
     url: `/console/hits/${row.id}`,
-    detection: { name, tags, techniques: techniques ?? tagged, rule },
+    detection: { name, tags, techniques: techniques ?? listTaggedTechniques(tags), rule },
     evidence: JSON.parse(row.evidence) as Hit['evidence'],
     claims: JSON.parse(row.claims) as Hit['claims'],
     techniques: JSON.parse(judgedTechniques) as string[],

@@ -4,7 +4,7 @@ import type { Caller, Scope } from './caller.ts';
 import { requireCaller, type App } from './app-type.ts';
 import { recordEtag, type RecordVersion } from './etag.ts';
 
-type Line = `${'GET' | 'POST' | 'PUT' | 'DELETE'} /${string}`;
+type Line = `${'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'} /${string}`;
 type Schema = z.ZodType;
 type Options<Params, Query, Body, Result extends Schema> = Omit<FastifyContextConfig, 'isPublic'> & {
   /** The name of the operation in generated clients: a verb and its object. */

@@ -13,6 +13,8 @@ export const eventLabels = {
   'run.unaccepted': 'Run misses acceptance criteria',
   'hit.created': 'New hit',
   'hit.updated': 'Hit changed',
+  'incident.created': 'New incident',
+  'incident.updated': 'Incident changed',
   'review.created': 'Case to review',
   'review.decided': 'Case decided',
   'dataset.drifted': 'Log values of an unexpected type',
@@ -87,6 +89,7 @@ type Resource<Type extends string> = Type extends `${infer Name}.${string}` ? Na
 const resources: Record<Resource<EventType>, { subject: string; scope: Scope }> = {
   hit: { subject: 'Hits', scope: 'hits:read' },
   review: { subject: 'Hits', scope: 'hits:read' },
+  incident: { subject: 'Incidents', scope: 'hits:read' },
   run: { subject: 'Runs', scope: 'detections:read' },
   detection: { subject: 'Detections', scope: 'detections:read' },
   gap: { subject: 'Coverage', scope: 'detections:read' },

@@ -26,7 +26,7 @@ export async function postSuggestion(org: TestOrg, more: Record<string, unknown>
 /** Sends a request and returns the response body. Throws unless the status is 200. */
 export async function callOk(
   org: TestOrg,
-  method: 'GET' | 'POST' | 'PUT' | 'DELETE',
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE',
   url: string,
   body?: unknown,
 ): Promise<Json> {

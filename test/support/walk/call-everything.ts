@@ -1,5 +1,6 @@
 import type { Deps } from '../../../src/app/deps.ts';
 import { eraseOrganization } from '../../../src/app/erase-organization.ts';
+import { placeWaitingHits } from '../../../src/detection/incidents/place-hits.ts';
 import { checkNextSource } from '../../../src/detection/rule-sources/check-rule-sources.ts';
 import { writeSkillZip } from '../../../src/detection/skills/skill-files.ts';
 import { SkillContent } from '../../../src/detection/skills/skills.schema.ts';
@@ -36,6 +37,7 @@ export async function callEverything(deps: Deps, org: TestOrg): Promise<Recorded
   await useSessions(deps, watched);
   await useDetections(calls);
   await useGenerate(deps, watched);
+  await useIncidents(deps, watched);
   await useAgents(calls);
   await useRuns(calls);
   await useReviewQueue(calls);
@@ -169,6 +171,24 @@ async function useGenerate(deps: Deps, org: TestOrg): Promise<void> {
   await readOk(org.call('POST', '/api/logs/search', search));
   await readOk(org.call('PUT', '/api/logs/process/columns', { columns: [{ name: 'Hostname', type: 'VARCHAR' }] }));
   await readOk(org.call('GET', '/api/logs/process/columns'));
+}
+
+async function useIncidents(deps: Deps, org: TestOrg): Promise<void> {
+  const { get, post } = callsOf(org);
+  while (await placeWaitingHits(deps));
+  const { hits } = await get('/api/hits');
+  const [first, second] = hits.map((hit: { id: string }) => hit.id);
+  const opened = await post('/api/incidents', { hitIds: [first, second] });
+  const path = `/api/incidents/${opened.id}`;
+  const split = await post(`${path}/split`, { hitIds: [second] });
+  await post(`${path}/merge`, { incidentIds: [split.id] });
+  await post(`${path}/hits`, { remove: [second] });
+  await post(`${path}/comments`, { body: 'The account was **disabled**.' });
+  const { revision } = await get(path);
+  await readOk(org.call('PATCH', path, { state: 'in_progress', owner: 'ada', expectedRevision: revision }));
+  await get('/api/incidents?state=active&sort=due');
+  await get(`${path}/timeline`);
+  await get(`${path}/comments`);
 }
 
 async function useHistory(url: string, { get, post }: ApiCalls): Promise<void> {

@@ -3,6 +3,7 @@ import type { Deps } from '../../../src/app/deps.ts';
 import { findCandidate } from '../../../src/detection/runs/judging/candidates.store.ts';
 import { openCases } from '../../../src/detection/runs/judging/review-cases.store.ts';
 import { storeProposal } from '../../../src/detection/runs/responses/agent-calls.ts';
+import { placeWaitingHits } from '../../../src/detection/incidents/place-hits.ts';
 import { inOrg, queryRow, queryRows } from '../../../src/platform/db/db.ts';
 import { uuidv7 } from '../../../src/platform/lib/ids.ts';
 import type { TestOrg } from '../harness.ts';
@@ -37,7 +38,30 @@ export async function fillProof(deps: Deps, org: TestOrg, mark: string): Promise
   const { id } = await post(`${url}/exceptions`, { entity: mark, reason: mark });
   await put(`${url}/tests`, { tests: [{ name: mark, events: [], expect: [] }] });
   const comment = await post(`/api/hits/${hits[0].id}/comments`, { body: mark });
-  return [id, comment.id, ruleSource.id, ...(await fillProposals(deps, org, { hitId: hits[0].id, mark }))];
+  const incident = await fillIncident(deps, org, { hitIds: hits.map((hit: { id: string }) => hit.id), mark });
+  return [id, comment.id, ruleSource.id, incident, ...(await fillProposals(deps, org, { hitId: hits[0].id, mark }))];
+}
+
+/** Opens an incident with a comment and a linked hit, and leaves a hit in the queue. */
+async function fillIncident(
+  deps: Deps,
+  org: TestOrg,
+  { hitIds, mark }: { hitIds: string[]; mark: string },
+): Promise<string> {
+  const { post } = callsOf(org);
+  while (await placeWaitingHits(deps));
+  const { id } = await post('/api/incidents', { hitIds: [hitIds[0]] });
+  await post(`/api/incidents/${id}/comments`, { body: mark });
+  await inOrg(deps.db, org.id, async (tx) => {
+    await sql`insert into incident_links (organization_id, incident_id, hit_id, value_key, at)
+      select organization_id, ${id}, hit_id, value_key, now() from hit_connections where organization_id = ${org.id} limit 1`.execute(
+      tx,
+    );
+    await sql`update hits set last_seen_at = last_seen_at + interval '1 second' where organization_id = ${org.id} and id = ${hitIds[0]}`.execute(
+      tx,
+    );
+  });
+  return id;
 }
 
 /** Stores calls that an agent proposed, because no model answers here. */

@@ -60,7 +60,7 @@ export function errorResponsesOf(facts: ErrorFacts): Operation['responses'] {
     ['Forbidden', hasKey && (config.scope !== undefined || config.isAdmin === true || isChange)],
     ['NotFound', hasPathParameters],
     ['NotAcceptable', config.errorType !== undefined],
-    ['Conflict', hasKey && (method === 'POST' || method === 'PUT')],
+    ['Conflict', hasKey && ['POST', 'PUT', 'PATCH'].includes(method)],
     ['PreconditionFailed', acceptsIfMatch],
     ['PayloadTooLarge', hasBody],
     ['UnsupportedMediaType', hasBody],

@@ -91,6 +91,7 @@ const descriptions = {
   runs: 'Runs of detections, the windows that they examine, and gaps',
   models: 'Language models and what they may cost',
   tools: 'Tools that agents may use, and the MCP servers that provide more',
+  incidents: 'Hits that belong together, who works on them and how they ended',
   hits: 'What detections found, triage, and what is known about entities',
   connections: 'SIEMs and databases that detections query',
   destinations: 'Destinations of events, and the deliveries to them',

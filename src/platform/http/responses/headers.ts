@@ -31,7 +31,7 @@ export function registerCors(app: App, origins: string[]): void {
     reply.header('access-control-allow-origin', origin);
     reply.header('access-control-expose-headers', 'ETag, RateLimit, RateLimit-Policy, Retry-After');
     if (request.method !== 'OPTIONS' || !request.headers['access-control-request-method']) return;
-    reply.header('access-control-allow-methods', 'GET, HEAD, POST, PUT, DELETE');
+    reply.header('access-control-allow-methods', 'GET, HEAD, POST, PUT, PATCH, DELETE');
     reply.header(
       'access-control-allow-headers',
       'Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Mcp-Protocol-Version',

@@ -1,0 +1,191 @@
+import { inOrg, type Db, type Tx } from '../../platform/db/db.ts';
+import type { Caller } from '../../platform/http/caller.ts';
+import { listTags } from '../../platform/http/etag.ts';
+import { appError, fieldError, staleError, type RecordChange } from '../../platform/lib/errors.ts';
+import { uuidv7 } from '../../platform/lib/ids.ts';
+import type { Clock } from '../../platform/lib/time/clock.ts';
+import { insertAudit } from '../../platform/orgs/audit.store.ts';
+import { emitHitEvents } from '../hits/hit-events.ts';
+import { lockBatchHits, lockIncidentHits, storeStatuses, type LockedHit } from '../hits/hit-status.store.ts';
+import type { HitStatus } from '../hits/hits.schema.ts';
+import { emitIncidentEvents } from './incident-events.ts';
+import type { ChangeIncident, IncidentComment, IncidentDetail, NewIncidentComment } from './incidents.schema.ts';
+import {
+  insertChange,
+  listChanges,
+  lockIncident,
+  storeDecision,
+  type IncidentDecision,
+  type LockedIncident,
+} from './incidents.store.ts';
+import { lockIncidents } from './place-hits.store.ts';
+import { getIncident, type ReadIncidentsDeps } from './read-incidents.ts';
+import { countComments, insertComment } from './read-incidents.store.ts';
+
+export type ChangeIncidentDeps = ReadIncidentsDeps & { db: Db; clock: Clock };
+
+/** The revision that a request is based on, in its body or its If-Match header. */
+export type SeenRevision = { expectedRevision?: number | undefined; ifMatch?: string | undefined };
+
+/** The version of an incident, for its ETag. */
+export const incidentVersion = ({ revision }: { revision: number }): { etag: string } => ({ etag: `"${revision}"` });
+
+const changesMax = 50;
+
+/** Locks an incident. Throws 404, and 409 or 412 with what changed if it has another revision than the request saw. */
+export async function lockSeenIncident(
+  tx: Tx,
+  { orgId }: Caller,
+  id: string,
+  { expectedRevision, ifMatch }: SeenRevision,
+): Promise<LockedIncident> {
+  await lockIncidents(tx, orgId);
+  const incident = await lockIncident(tx, orgId, id);
+  if (!incident) throw appError('not_found', `Incident ${id} not found.`);
+  const { revision } = incident;
+  const { etag } = incidentVersion(incident);
+  const isMatched = ifMatch === undefined || ifMatch.trim() === '*' || listTags(ifMatch).includes(etag);
+  if (isMatched && (expectedRevision === undefined || expectedRevision === revision)) return incident;
+  const seen = isMatched ? expectedRevision! : Number.parseInt((listTags(ifMatch)[0] ?? '').replaceAll('"', ''), 10);
+  const after = Number.isSafeInteger(seen) ? seen : 0;
+  const rows = await listChanges(tx, orgId, { incidentId: incident.id, after, limit: changesMax });
+  const changes = rows.map(({ at, keyId, actor, action, fields }) => ({
+    at: at.toISOString(),
+    keyId,
+    actor,
+    action,
+    subject: null,
+    fields: JSON.parse(fields) as RecordChange['fields'],
+  }));
+  const detail = `The incident changed and its revision is now ${revision}. \`stale\` lists what changed.`;
+  if (isMatched) throw staleError('/expectedRevision', detail, { current: revision, changes });
+  throw appError('precondition_failed', detail, { stale: { current: etag, changes } });
+}
+
+/**
+ * Sets state, owner and severity of an incident. Closing it gives the hits that nobody judged its resolution, and opening it again undoes that for
+ * hits that did not change since. Throws 400 if a closed incident has no resolution or another one has.
+ */
+export async function changeIncident(
+  deps: ChangeIncidentDeps,
+  caller: Caller,
+  id: string,
+  { ifMatch, expectedRevision, ...input }: ChangeIncident & SeenRevision,
+): Promise<IncidentDetail> {
+  const now = deps.clock();
+  const { orgId } = caller;
+  await inOrg(deps.db, orgId, async (tx) => {
+    const incident = await lockSeenIncident(tx, caller, id, { ifMatch, expectedRevision });
+    const next = decide(incident, input, now);
+    const { dueMs } = deps.config.incidents;
+    const { revision, severity } = await storeDecision(tx, orgId, incident.id, { ...next, dueMs, now });
+    const fields = listChangedFields(incident, { ...next, severity });
+    await insertChange(tx, orgId, {
+      incidentId: incident.id,
+      at: now,
+      author: caller,
+      action: 'incident.changed',
+      fields,
+      revision,
+    });
+    await settleHits(tx, caller, { before: incident, after: next, reason: input.reason ?? null, now });
+    await emitIncidentEvents(tx, orgId, [incident.id]);
+    const pick = (side: 'before' | 'after') => Object.fromEntries(fields.map((field) => [field.field, field[side]]));
+    await insertAudit(tx, caller, {
+      action: 'incident.changed',
+      resourceType: 'incident',
+      resourceId: incident.id,
+      before: pick('before'),
+      after: pick('after'),
+    });
+  });
+  return getIncident(deps, caller, id);
+}
+
+/** Returns what an incident is after a change. */
+function decide(incident: LockedIncident, input: ChangeIncident, now: Date): IncidentDecision {
+  const state = input.state ?? incident.state;
+  const resolution = input.resolution ?? (state === 'closed' ? incident.resolution : null);
+  if (state === 'closed' && resolution === null)
+    throw fieldError('/resolution', 'required', 'resolution is required to close an incident.');
+  if (state !== 'closed' && input.resolution !== undefined)
+    throw fieldError('/resolution', 'not_allowed', 'resolution is for closed incidents. Set state to closed as well.');
+  const kept = incident.severitySet ? incident.severity : null;
+  const isClosedNow = state === 'closed' && (incident.state !== 'closed' || resolution !== incident.resolution);
+  return {
+    state,
+    resolution,
+    owner: input.owner === undefined ? incident.owner : input.owner,
+    severity: input.severity === undefined ? kept : input.severity,
+    closeBatch: isClosedNow ? uuidv7(now) : state === 'closed' ? incident.closeBatch : null,
+  };
+}
+
+const changeableFields = ['state', 'resolution', 'owner', 'severity'] as const;
+
+const listChangedFields = (before: LockedIncident, after: IncidentDecision): RecordChange['fields'] =>
+  changeableFields
+    .filter((field) => before[field] !== after[field])
+    .map((field) => ({ field, before: before[field], after: after[field] }));
+
+type Settled = { before: LockedIncident; after: IncidentDecision; reason: string | null; now: Date };
+
+/** Gives the hits of an incident that closed its resolution, and takes back that of one that is open again. */
+async function settleHits(tx: Tx, caller: Caller, { before, after, reason, now }: Settled): Promise<void> {
+  const { orgId } = caller;
+  const { resolution, closeBatch } = after;
+  const isSettled = closeBatch === before.closeBatch;
+  if (isSettled) return;
+  const undone =
+    before.closeBatch === null ? [] : ((await lockBatchHits(tx, orgId, { batchId: before.closeBatch })) ?? []);
+  const changes: { hit: LockedHit; to: HitStatus }[] = undone.map((hit) => ({ hit, to: resolution ?? 'open' }));
+  if (resolution !== null)
+    for (const hit of await lockIncidentHits(tx, orgId, before.id))
+      if (hit.status === 'open') changes.push({ hit, to: resolution });
+  for (const ofDetection of Map.groupBy(changes, ({ hit }) => hit.detectionId).values())
+    for (const [to, list] of Map.groupBy(ofDetection, (change) => change.to)) {
+      const hits = list.map(({ hit }) => hit);
+      await storeStatuses(tx, orgId, hits, {
+        to,
+        reason,
+        author: caller,
+        now,
+        ...(closeBatch && { batchId: closeBatch }),
+      });
+    }
+  await emitHitEvents(
+    tx,
+    orgId,
+    changes.map(({ hit }) => hit.id),
+  );
+}
+
+const commentsMax = 1000;
+
+/** Adds a comment of a person to an incident. Throws 404, and 409 if the incident has as many as it may. */
+export async function addIncidentComment(
+  { db, clock }: { db: Db; clock: Clock },
+  caller: Caller,
+  id: string,
+  { body }: NewIncidentComment,
+): Promise<IncidentComment> {
+  const { orgId, keyId, subject: actor = null } = caller;
+  const at = clock();
+  return inOrg(db, orgId, async (tx) => {
+    const { id: incidentId } = await lockSeenIncident(tx, caller, id, {});
+    if ((await countComments(tx, orgId, incidentId)) >= commentsMax)
+      throw appError('conflict', `Incident ${incidentId} has ${commentsMax} comments, as many as it may have.`);
+    const comment = { id: uuidv7(at), incidentId, at, body, keyId, actor };
+    await insertComment(tx, orgId, comment);
+    await emitIncidentEvents(tx, orgId, [incidentId]);
+    // The text is only in the comment, where it can be erased.
+    const resource = { resourceType: 'incident', resourceId: incidentId };
+    await insertAudit(tx, caller, {
+      action: 'incident.commented',
+      ...resource,
+      before: null,
+      after: { id: comment.id },
+    });
+    return { ...comment, at: at.toISOString() };
+  });
+}

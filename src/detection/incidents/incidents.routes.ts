@@ -1,0 +1,136 @@
+import { apiRoutes } from '../../platform/http/api-routes.ts';
+import type { App } from '../../platform/http/app-type.ts';
+import { PageQuery } from '../../platform/lib/page-request.ts';
+import { addIncidentComment, changeIncident, incidentVersion, type ChangeIncidentDeps } from './change-incident.ts';
+import {
+  ChangeIncident,
+  IncidentComment,
+  IncidentCommentList,
+  IncidentDetail,
+  IncidentFilter,
+  IncidentList,
+  IncidentPath,
+  IncidentTimeline,
+  MergeIncidents,
+  MoveHits,
+  NewIncident,
+  NewIncidentComment,
+  SplitIncident,
+} from './incidents.schema.ts';
+import { mergeIncidents, moveHits, openIncident, splitIncident } from './move-hits.ts';
+import { getIncident, getIncidentComments, getIncidents, getIncidentTimeline } from './read-incidents.ts';
+
+export function incidentRoutes(app: App, deps: ChangeIncidentDeps): void {
+  const route = apiRoutes(app, { tag: 'incidents', scope: 'hits:read' });
+  const detail = { params: IncidentPath, returns: IncidentDetail, versionOf: incidentVersion };
+  const change = { ...detail, scope: 'hits:write', acceptsIfMatch: true } as const;
+  route(
+    'GET /api/incidents',
+    { operationId: 'listIncidents', summary: 'List incidents', query: IncidentFilter, returns: IncidentList },
+    ({ caller, query }) => getIncidents(deps, caller, query),
+  );
+  route(
+    'GET /api/incidents/:id',
+    {
+      operationId: 'getIncident',
+      summary: 'Get an incident with its stages, entities, reasons and links',
+      description:
+        'The ID of an incident that became part of another returns that one. `GET /api/hits?incident=` lists the hits.',
+      ...detail,
+    },
+    ({ caller, params }) => getIncident(deps, caller, params.id),
+  );
+  route(
+    'POST /api/incidents',
+    {
+      operationId: 'openIncident',
+      summary: 'Open an incident from hits',
+      scope: 'hits:write',
+      body: NewIncident,
+      returns: IncidentDetail,
+      versionOf: incidentVersion,
+    },
+    ({ caller, body }) => openIncident(deps, caller, body),
+  );
+  route(
+    'PATCH /api/incidents/:id',
+    {
+      operationId: 'updateIncident',
+      summary: 'Set state, owner and severity of an incident',
+      description:
+        'Closing it gives the hits that nobody has judged its resolution. Opening it again takes that back for hits that did not change since.',
+      ...change,
+      body: ChangeIncident,
+    },
+    ({ caller, params, body, request }) =>
+      changeIncident(deps, caller, params.id, { ...body, ifMatch: request.headers['if-match'] }),
+  );
+  route(
+    'POST /api/incidents/:id/merge',
+    {
+      operationId: 'mergeIncidents',
+      summary: 'Move the hits of other incidents into one',
+      ...change,
+      body: MergeIncidents,
+    },
+    ({ caller, params, body, request }) =>
+      mergeIncidents(deps, caller, params.id, { ...body, ifMatch: request.headers['if-match'] }),
+  );
+  route(
+    'POST /api/incidents/:id/split',
+    {
+      operationId: 'splitIncident',
+      summary: 'Make hits of an incident an incident of their own',
+      description: 'Returns the new incident.',
+      ...change,
+      body: SplitIncident,
+    },
+    ({ caller, params, body, request }) =>
+      splitIncident(deps, caller, params.id, { ...body, ifMatch: request.headers['if-match'] }),
+  );
+  route(
+    'POST /api/incidents/:id/hits',
+    {
+      operationId: 'moveIncidentHits',
+      summary: 'Add hits to an incident and remove others',
+      ...change,
+      body: MoveHits,
+    },
+    ({ caller, params, body, request }) =>
+      moveHits(deps, caller, params.id, { ...body, ifMatch: request.headers['if-match'] }),
+  );
+  route(
+    'GET /api/incidents/:id/timeline',
+    {
+      operationId: 'listIncidentTimeline',
+      summary: 'List hits, comments and changes of an incident in order of time, latest first',
+      params: IncidentPath,
+      query: PageQuery,
+      returns: IncidentTimeline,
+    },
+    ({ caller, params, query }) => getIncidentTimeline(deps, caller, params.id, query),
+  );
+  route(
+    'GET /api/incidents/:id/comments',
+    {
+      operationId: 'listIncidentComments',
+      summary: 'List the comments on an incident, newest first',
+      params: IncidentPath,
+      query: PageQuery,
+      returns: IncidentCommentList,
+    },
+    ({ caller, params, query }) => getIncidentComments(deps, caller, params.id, query),
+  );
+  route(
+    'POST /api/incidents/:id/comments',
+    {
+      operationId: 'addIncidentComment',
+      summary: 'Comment on an incident',
+      scope: 'hits:write',
+      params: IncidentPath,
+      body: NewIncidentComment,
+      returns: IncidentComment,
+    },
+    ({ caller, params, body }) => addIncidentComment(deps, caller, params.id, body),
+  );
+}

@@ -1,0 +1,123 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { severities } from '../analysis/candidate.ts';
+import { everySeverity, joinHits, type JoinHit, type JoinRules } from './join-hits.ts';
+
+const hourMs = 3_600_000;
+const rules: JoinRules = { spanMs: everySeverity(48), othersMax: 3 };
+const hit = (id: string, atHours: number, ...keys: string[]): JoinHit => ({
+  id,
+  severity: 'medium',
+  seen: [{ from: atHours * hourMs, to: atHours * hourMs }],
+  values: keys.map((key) => ({ key, others: 0 })),
+});
+const idsOf = (hits: JoinHit[]): string[][] => joinHits(hits, rules).map(({ hitIds }) => hitIds);
+
+test('joins hits that share a value within the span, in a chain, and says by which values', () => {
+  const hits = [
+    hit('a', 0, 'user'),
+    hit('b', 40, 'user', 'host'),
+    hit('c', 80, 'host', 'address'),
+    hit('d', 200, 'host'),
+    hit('e', 80),
+  ];
+  expect(joinHits(hits, rules)).toEqual([
+    {
+      hitIds: ['a', 'b', 'c'],
+      reasons: [
+        { key: 'host', hitIds: ['b', 'c'] },
+        { key: 'user', hitIds: ['a', 'b'] },
+      ],
+    },
+  ]);
+});
+
+test('does not join by a value that more others have', () => {
+  const shared = (id: string, others: number): JoinHit => ({ ...hit(id, 1), values: [{ key: 'nat', others }] });
+  expect(idsOf([shared('a', 3), shared('b', 3)])).toEqual([['a', 'b']]);
+  expect(idsOf([shared('a', 4), shared('b', 4)])).toEqual([]);
+  expect(idsOf([shared('a', 3), shared('b', 4)])).toEqual([]);
+});
+
+test('joins by where a hit was seen last as well, and by the mean of both spans', () => {
+  const again = { ...hit('a', 0, 'user'), seen: [0, 300].map((at) => ({ from: at * hourMs, to: at * hourMs })) };
+  expect(idsOf([again, hit('b', 340, 'user')])).toEqual([['a', 'b']]);
+  expect(idsOf([again, hit('b', 150, 'user')])).toEqual([]);
+  const wide = { ...rules, spanMs: { ...rules.spanMs, critical: 96 * hourMs } };
+  const critical = { ...hit('a', 0, 'user'), severity: 'critical' as const };
+  expect(joinHits([critical, hit('b', 72, 'user')], wide)).toHaveLength(1);
+  expect(joinHits([critical, hit('b', 73, 'user')], wide)).toHaveLength(0);
+});
+
+const arbitraryHits = fc
+  .array(
+    fc.record({
+      at: fc.integer({ min: 0, max: 300 }),
+      lasts: fc.integer({ min: 0, max: 30 }),
+      severity: fc.constantFrom(...severities),
+      values: fc.uniqueArray(
+        fc.record({ key: fc.constantFrom(...'abcdefgh'), others: fc.integer({ min: 0, max: 5 }) }),
+        {
+          selector: ({ key }) => key,
+          maxLength: 3,
+        },
+      ),
+    }),
+    { maxLength: 25 },
+  )
+  .map((list) =>
+    list.map(({ at, lasts, severity, values }, index): JoinHit => ({
+      id: `hit-${String(index).padStart(2, '0')}`,
+      severity,
+      seen: [{ from: at * hourMs, to: (at + lasts) * hourMs }],
+      values,
+    })),
+  );
+
+test('the result is the same in any order, and equals that of comparing every pair', () => {
+  const mixed: JoinRules = { spanMs: { ...rules.spanMs, low: 12 * hourMs, critical: 96 * hourMs }, othersMax: 3 };
+  fc.assert(
+    fc.property(
+      arbitraryHits.chain((hits) => fc.tuple(fc.constant(hits), fc.shuffledSubarray(hits, { minLength: hits.length }))),
+      ([hits, shuffled]) => {
+        const joined = joinHits(hits, mixed);
+        expect(joinHits(shuffled, mixed)).toEqual(joined);
+        expect(joined.map(({ hitIds }) => hitIds)).toEqual(joinByPairs(hits, mixed));
+      },
+    ),
+  );
+});
+
+/** Joins hits by comparing every pair of them until nothing changes. */
+function joinByPairs(hits: readonly JoinHit[], { spanMs, othersMax }: JoinRules): string[][] {
+  const isJoined = (a: JoinHit, b: JoinHit): boolean =>
+    a.values.some(
+      (one) => one.others <= othersMax && b.values.some(({ key, others }) => key === one.key && others <= othersMax),
+    ) &&
+    a.seen.some((x) =>
+      b.seen.some((y) => Math.max(x.from - y.to, y.from - x.to) <= (spanMs[a.severity] + spanMs[b.severity]) / 2),
+    );
+  let sets = hits.map((one) => [one]);
+  for (let size = -1; size !== sets.length;) {
+    size = sets.length;
+    for (const set of sets) {
+      const near = sets.filter((other) => other !== set && other.some((b) => set.some((a) => isJoined(a, b))));
+      if (near.length === 0) continue;
+      sets = [...sets.filter((other) => other !== set && !near.includes(other)), [...set, ...near.flat()]];
+      break;
+    }
+  }
+  return sets
+    .filter(({ length }) => length > 1)
+    .map((set) => set.map(({ id }) => id).toSorted())
+    .toSorted((a, b) => (a[0]! < b[0]! ? -1 : 1));
+}
+
+test('joins 10,000 hits quickly', () => {
+  const hits = Array.from({ length: 10_000 }, (_, n) =>
+    hit(`hit-${n}`, n / 10, `user-${n % 2000}`, `host-${n % 1999}`),
+  );
+  const start = performance.now();
+  joinHits(hits, rules);
+  expect(performance.now() - start).toBeLessThan(5_000);
+});

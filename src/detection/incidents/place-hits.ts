@@ -1,0 +1,199 @@
+import { acrossOrgs, inOrg, type Db, type Tx } from '../../platform/db/db.ts';
+import { runLoop } from '../../platform/lib/concurrency/loop.ts';
+import { uuidv7 } from '../../platform/lib/ids.ts';
+import type { Logger } from '../../platform/lib/logging/logger.ts';
+import type { OrgId } from '../../platform/lib/org-id.ts';
+import type { Clock } from '../../platform/lib/time/clock.ts';
+import { severities, type RenderedRow, type Severity } from '../analysis/candidate.ts';
+import { extractConnections, listSeenSpans, toConnectionKey } from './connections.ts';
+import { joinHits, type IncidentRules, type JoinHit, type JoinRules } from './join-hits.ts';
+import { emitIncidentEvents } from './incident-events.ts';
+import {
+  createIncident,
+  listTargets,
+  mergeEmptyIncidents,
+  refreshIncidents,
+  reopenIncident,
+  type TargetRow,
+} from './incidents.store.ts';
+import {
+  assignHits,
+  countOthers,
+  listHitsToPlace,
+  listNearHits,
+  listSpecificValues,
+  listWaitingOrgsAcrossOrgs,
+  lockIncidents,
+  replaceConnections,
+  replaceLinks,
+  takeQueuedHits,
+  type NearHitRow,
+  type NewLink,
+} from './place-hits.store.ts';
+
+export type PlaceHitsDeps = { db: Db; clock: Clock; config: { incidents: IncidentRules } };
+
+const idleMs = 500;
+const organizationsAtOnce = 50;
+const hitsAtOnce = 500;
+
+/** Places hits that were written or changed in incidents. Several processes may do so side by side. */
+export function placeHitsLoop(deps: PlaceHitsDeps & { log: Logger }, signal: AbortSignal): Promise<void> {
+  return runLoop({ name: 'placeHits', idleMs, signal, log: deps.log }, () => placeWaitingHits(deps));
+}
+
+/** Places the waiting hits of some organizations. Returns whether there may be more. */
+export async function placeWaitingHits({ db, clock, config }: PlaceHitsDeps, hitsMax = hitsAtOnce): Promise<boolean> {
+  const orgIds = await acrossOrgs(db, (tx) => listWaitingOrgsAcrossOrgs(tx, organizationsAtOnce));
+  let placed = 0;
+  for (const orgId of orgIds)
+    placed += await inOrg(db, orgId, (tx) => placeHits(tx, orgId, { rules: config.incidents, hitsMax, now: clock() }));
+  return placed > 0;
+}
+
+type PlaceOptions = { rules: IncidentRules; hitsMax: number; now: Date };
+
+async function placeHits(tx: Tx, orgId: OrgId, { rules, hitsMax, now }: PlaceOptions): Promise<number> {
+  await lockIncidents(tx, orgId);
+  const queued = await takeQueuedHits(tx, orgId, hitsMax);
+  if (queued.length === 0) return 0;
+  await storeConnections(tx, orgId, queued);
+  const reach = { spanMs: Math.max(...Object.values(rules.spanMs)), othersMax: rules.othersMax };
+  const recounted = await countOthers(tx, orgId, queued, reach);
+  const seeds = new Set([...queued, ...recounted]);
+  const near = await listNearHits(tx, orgId, [...seeds], reach);
+  const values = Map.groupBy(
+    await listSpecificValues(
+      tx,
+      orgId,
+      near.map(({ id }) => id),
+      rules.othersMax,
+    ),
+    ({ hitId }) => hitId,
+  );
+  const toJoin = (hit: NearHitRow): JoinHit => ({
+    id: hit.id,
+    severity: hit.severity,
+    seen: JSON.parse(hit.seen) as JoinHit['seen'],
+    values: values.get(hit.id) ?? [],
+  });
+  // Nothing that happened belongs to a hit whose events are gone.
+  const isFree = (hit: NearHitRow): boolean => !hit.isPinned && !hit.isTouched;
+  const free = near.filter((hit) => isFree(hit) && hit.status !== 'outdated');
+  const fixed = near.filter((hit) => hit.isTouched && hit.incidentId !== null);
+  const links = listLinks(free.filter(({ id }) => seeds.has(id)).map(toJoin), { fixed, toJoin, rules });
+  const targets = await listTargets(tx, orgId, [...new Set(links.map(({ incidentId }) => incidentId))]);
+  const sets = joinHits(free.map(toJoin), rules).map(({ hitIds }) => hitIds);
+  const joined = new Set(sets.flat());
+  const alone = near.filter((hit) => isFree(hit) && !joined.has(hit.id));
+  const changed = await storeSets(tx, orgId, { sets, alone, near, seeds, links, targets, rules, now });
+  await emitIncidentEvents(tx, orgId, changed);
+  return queued.length;
+}
+
+/** Stores what connects hits, as it follows from their rows. */
+export async function storeConnections(tx: Tx, orgId: OrgId, hitIds: readonly string[]): Promise<void> {
+  const hits = (await listHitsToPlace(tx, orgId, hitIds)).map((hit) => {
+    const content = { ...hit, rows: JSON.parse(hit.rows) as RenderedRow[] };
+    return {
+      hitId: hit.id,
+      entityKey: toConnectionKey(hit.entityType, hit.entity),
+      seen: listSeenSpans(content),
+      connections: extractConnections(content),
+    };
+  });
+  await replaceConnections(tx, orgId, hits);
+}
+
+/** Returns for each hit one value that connects it with each incident that people touched. */
+function listLinks(
+  hits: readonly JoinHit[],
+  { fixed, toJoin, rules }: { fixed: readonly NearHitRow[]; toJoin: (hit: NearHitRow) => JoinHit; rules: JoinRules },
+): NewLink[] {
+  const byIncident = Map.groupBy(fixed, ({ incidentId }) => incidentId!);
+  return [...byIncident].flatMap(([incidentId, members]) => {
+    const known = members.map(toJoin);
+    return hits.flatMap((hit) => {
+      const keys = new Set(hit.values.map(({ key }) => key));
+      for (const member of known) {
+        if (!member.values.some(({ key }) => keys.has(key))) continue;
+        const [reason] = joinHits([hit, member], rules)[0]?.reasons ?? [];
+        if (reason) return [{ incidentId, hitId: hit.id, key: reason.key }];
+      }
+      return [];
+    });
+  });
+}
+
+type Sets = {
+  sets: readonly string[][];
+  alone: readonly NearHitRow[];
+  near: readonly NearHitRow[];
+  seeds: ReadonlySet<string>;
+  links: readonly NewLink[];
+  targets: readonly TargetRow[];
+  rules: IncidentRules;
+  now: Date;
+};
+
+/** Stores which hits belong together. Returns the incidents that changed. */
+async function storeSets(
+  tx: Tx,
+  orgId: OrgId,
+  { sets, alone, near, seeds, links, targets, rules, now }: Sets,
+): Promise<string[]> {
+  const byId = new Map(near.map((hit) => [hit.id, hit]));
+  const changed = new Set<string>();
+  const taken = new Set<string>();
+  const successors = new Map<string, string>();
+  const put = async (hitIds: readonly string[], incidentId: string | null): Promise<void> => {
+    const moved = hitIds.filter((id) => byId.get(id)!.incidentId !== incidentId);
+    if (moved.length === 0) return;
+    if (incidentId !== null) changed.add(incidentId);
+    for (const former of new Set(moved.flatMap((id) => byId.get(id)!.incidentId ?? []))) {
+      changed.add(former);
+      if (incidentId !== null && !successors.has(former)) successors.set(former, incidentId);
+    }
+    await assignHits(tx, orgId, { hitIds: moved, incidentId });
+  };
+  const targetOf = new Map<string, string>();
+  for (const hitIds of [...sets, ...alone.map(({ id }) => [id])]) {
+    const target = findTarget(hitIds, { byId, links, targets });
+    if (target) {
+      for (const id of hitIds) targetOf.set(id, target.id);
+      await put(hitIds, target.id);
+      await reopenIncident(tx, orgId, target, now);
+    } else if (hitIds.length === 1) await put(hitIds, null);
+    else {
+      // The oldest incident of the hits continues, and the others become part of it.
+      const former = [...new Set(hitIds.flatMap((id) => byId.get(id)!.incidentId ?? []))].toSorted();
+      const kept = former.find((id) => !taken.has(id)) ?? uuidv7(now);
+      if (!former.includes(kept)) await createIncident(tx, orgId, { id: kept, now });
+      taken.add(kept);
+      await put(hitIds, kept);
+    }
+  }
+  const kept = links.filter(({ hitId, incidentId }) => targetOf.get(hitId) !== incidentId);
+  await replaceLinks(tx, orgId, { hitIds: [...seeds, ...targetOf.keys()], links: kept }, now);
+  await mergeEmptyIncidents(tx, orgId, successors, now);
+  await refreshIncidents(tx, orgId, [...changed], { dueMs: rules.dueMs, now });
+  return [...changed];
+}
+
+const rankOf = (severity: Severity): number => severities.indexOf(severity);
+
+/** Returns the incident that people touched which hits join because one of them is more severe. The most severe and oldest comes first. */
+function findTarget(
+  hitIds: readonly string[],
+  { byId, links, targets }: { byId: ReadonlyMap<string, NearHitRow> } & Pick<Sets, 'links' | 'targets'>,
+): TargetRow | undefined {
+  const members = new Set(hitIds);
+  const reached = links.filter(({ hitId }) => members.has(hitId));
+  return targets
+    .filter(({ id, severity }) =>
+      reached.some(
+        ({ incidentId, hitId }) => incidentId === id && rankOf(byId.get(hitId)!.severity) > rankOf(severity),
+      ),
+    )
+    .toSorted((a, b) => rankOf(b.severity) - rankOf(a.severity) || (a.id < b.id ? -1 : 1))[0];
+}

@@ -1,0 +1,205 @@
+import { sql, type RawBuilder } from 'kysely';
+import { queryRow, queryRows, type Tx } from '../../platform/db/db.ts';
+import type { OrgId } from '../../platform/lib/org-id.ts';
+import type { PageRequest } from '../../platform/lib/page-request.ts';
+import { severities } from '../analysis/candidate.ts';
+import type {
+  Incident,
+  IncidentComment,
+  IncidentDetail,
+  IncidentFilter,
+  IncidentTimeline,
+} from './incidents.schema.ts';
+
+type TimeField = 'firstAt' | 'lastAt' | 'dueAt' | 'createdAt' | 'updatedAt';
+export type IncidentRow = Omit<Incident, TimeField | 'url'> & Record<TimeField, Date>;
+
+const columns = sql`c.id, c.title, c.state, c.resolution, c.severity, c.severity_set as "severitySet", c.owner, c.touched, c.revision,
+  c.first_at as "firstAt", c.last_at as "lastAt", c.due_at as "dueAt", c.created_at as "createdAt", c.updated_at as "updatedAt", n.hits, n."openHits"`;
+const counted = sql`cross join lateral (
+  select count(*)::int as hits, (count(*) filter (where h.status = 'open'))::int as "openHits"
+  from incident_hits i join hits h on h.organization_id = i.organization_id and h.id = i.hit_id
+  where i.organization_id = c.organization_id and i.incident_id = c.id) n`;
+
+type Sort = NonNullable<IncidentFilter['sort']>;
+const rank = sql`array_position(${[...severities]}::text[], c.severity)`;
+/** What each order sorts by, as a number that falls along the list. */
+const sortValues: Record<Sort, RawBuilder<unknown>> = {
+  latest: sql`extract(epoch from c.last_at)`,
+  severity: rank,
+  due: sql`-extract(epoch from c.due_at)`,
+};
+
+export type IncidentQuery = Pick<IncidentFilter, 'state' | 'severity' | 'owner' | 'q'> & {
+  sort: Sort;
+  entityKeys: readonly string[] | undefined;
+  after: { value: string; id: string } | null;
+};
+
+/** Lists `limit` + 1 incidents with the value that they are sorted by. */
+export function listIncidents(
+  tx: Tx,
+  orgId: OrgId,
+  { state, severity, owner, q, sort, entityKeys, after }: IncidentQuery,
+  limit: number,
+): Promise<(IncidentRow & { sortValue: string })[]> {
+  const value = sortValues[sort];
+  const conditions: RawBuilder<unknown>[] = [
+    sql`c.organization_id = ${orgId} and c.merged_into is null`,
+    ...(state === undefined ? [] : [state === 'active' ? sql`c.state <> 'closed'` : sql`c.state = ${state}`]),
+    ...(severity === undefined ? [] : [sql`c.severity = ${severity}`]),
+    ...(owner === undefined ? [] : [owner === '' ? sql`c.owner is null` : sql`c.owner = ${owner}`]),
+    ...(q === undefined ? [] : [sql`strpos(lower(c.title || chr(10) || coalesce(c.owner, '')), lower(${q})) > 0`]),
+    ...(entityKeys === undefined
+      ? []
+      : [
+          sql`c.id in (select i.incident_id from hit_connections v join incident_hits i on i.organization_id = v.organization_id and i.hit_id = v.hit_id
+            where v.organization_id = ${orgId} and v.value_key = any(${entityKeys}::uuid[]))`,
+        ]),
+    ...(after ? [sql`(${value}, c.id) < (${after.value}::numeric, ${after.id}::uuid)`] : []),
+  ];
+  return queryRows<IncidentRow & { sortValue: string }>(tx)`
+      select ${columns}, (${value})::text as "sortValue" from incidents c ${counted}
+      where ${sql.join(conditions, sql` and `)} and (n.hits > 0 or c.touched) order by ${value} desc, c.id desc limit ${limit + 1}`;
+}
+
+/** Finds an incident by its ID or that of one that became part of it. */
+export function findIncident(tx: Tx, orgId: OrgId, id: string): Promise<IncidentRow | undefined> {
+  return queryRow<IncidentRow>(tx)`
+      select ${columns} from incidents c ${counted} where c.organization_id = ${orgId}
+        and c.id = (select coalesce(merged_into, id) from incidents where organization_id = ${orgId} and id = ${id})`;
+}
+
+/** Lists incidents with hits by ID. */
+export function listIncidentsById(tx: Tx, orgId: OrgId, ids: readonly string[]): Promise<IncidentRow[]> {
+  return queryRows<IncidentRow>(tx)`
+      select ${columns} from incidents c ${counted} where c.organization_id = ${orgId} and c.id = any(${ids}::uuid[]) and c.merged_into is null
+      order by c.id`;
+}
+
+/** A hit of an incident. `techniques` are those of its rows, `judged` those of its verdict as JSON text. */
+export type StageHitRow = { techniques: string[] | null; judged: string; tags: string[]; fromAt: Date; toAt: Date };
+
+/** Lists the hits of an incident in order of time, for its stages. */
+export function listStageHits(tx: Tx, orgId: OrgId, incidentId: string): Promise<StageHitRow[]> {
+  return queryRows<StageHitRow>(tx)`
+      select h.facts::json->'techniques' as techniques, h.techniques as judged, a.tags, i.from_at as "fromAt", i.to_at as "toAt"
+      from incident_hits i join hits h on h.organization_id = i.organization_id and h.id = i.hit_id
+        join agents a on a.organization_id = h.organization_id and a.id = h.detection_id
+      where i.organization_id = ${orgId} and i.incident_id = ${incidentId} order by i.from_at, i.hit_id`;
+}
+
+export function listIncidentEntities(
+  tx: Tx,
+  orgId: OrgId,
+  incidentId: string,
+  limit: number,
+): Promise<IncidentDetail['entities']> {
+  return queryRows<IncidentDetail['entities'][number]>(tx)`
+      select min(v.kind) as kind, min(v.type) as type, min(v.value) as value, count(*)::int as hits, max(v.others) as others
+      from incident_hits i join hit_connections v on v.organization_id = i.organization_id and v.hit_id = i.hit_id
+      where i.organization_id = ${orgId} and i.incident_id = ${incidentId}
+      group by v.value_key order by count(*) desc, min(v.type), min(v.value) limit ${limit}`;
+}
+
+/** Why hits of an incident belong together. `cells` is the JSON text of each hit's cells, in the order of `hitIds`. */
+export type ReasonRow = Omit<IncidentDetail['reasons'][number], 'cells'> & { cells: string[] };
+
+/** Lists the specific values that several hits of an incident have, those of most hits first. */
+export function listReasons(
+  tx: Tx,
+  orgId: OrgId,
+  { incidentId, othersMax, limit }: { incidentId: string; othersMax: number; limit: number },
+): Promise<ReasonRow[]> {
+  return queryRows<ReasonRow>(tx)`
+      select min(v.kind) as kind, min(v.type) as type, min(v.value) as value, count(*)::int as hits,
+        (array_agg(v.hit_id order by v.from_at, v.hit_id))[:${sql.lit(limit)}] as "hitIds", (array_agg(v.cells order by v.from_at, v.hit_id))[:${sql.lit(limit)}] as cells
+      from incident_hits i join hit_connections v on v.organization_id = i.organization_id and v.hit_id = i.hit_id
+      where i.organization_id = ${orgId} and i.incident_id = ${incidentId} and v.others <= ${othersMax}
+      group by v.value_key having count(*) > 1 order by count(*) desc, min(v.type), min(v.value) limit ${limit}`;
+}
+
+export type LinkRow = Omit<IncidentDetail['links'][number], 'at'> & { at: Date };
+
+/** Lists the links of an incident in both directions, latest first. */
+export function listLinks(tx: Tx, orgId: OrgId, incidentId: string, limit: number): Promise<LinkRow[]> {
+  return queryRows<LinkRow>(tx)`
+      select * from (
+        select l.hit_id as "hitId", i.incident_id as "incidentId", v.type, v.value, l.at
+        from incident_links l join incident_hits i on i.organization_id = l.organization_id and i.hit_id = l.hit_id
+          join hit_connections v on v.organization_id = l.organization_id and v.hit_id = l.hit_id and v.value_key = l.value_key
+        where l.organization_id = ${orgId} and l.incident_id = ${incidentId}
+        union all
+        select l.hit_id, l.incident_id, v.type, v.value, l.at
+        from incident_hits i join incident_links l on l.organization_id = i.organization_id and l.hit_id = i.hit_id
+          join hit_connections v on v.organization_id = l.organization_id and v.hit_id = l.hit_id and v.value_key = l.value_key
+        where i.organization_id = ${orgId} and i.incident_id = ${incidentId}
+      ) l order by at desc, "hitId" limit ${limit}`;
+}
+
+export type CommentRow = Omit<IncidentComment, 'at'> & { at: Date };
+
+export async function insertComment(tx: Tx, orgId: OrgId, comment: CommentRow): Promise<void> {
+  const { id, incidentId, at, body, keyId, actor } = comment;
+  await sql`
+    insert into incident_comments (organization_id, id, incident_id, at, body, key_id, actor)
+    values (${orgId}, ${id}, ${incidentId}, ${at}, ${body}, ${keyId}, ${actor})`.execute(tx);
+}
+
+const ofIncident = (orgId: OrgId, incidentId: string): RawBuilder<unknown> => sql`
+  organization_id = ${orgId} and incident_id in (select id from incidents where organization_id = ${orgId} and (id = ${incidentId} or merged_into = ${incidentId}))`;
+
+/** Lists `limit` + 1 comments on an incident and those that became part of it, newest first. */
+export function listComments(
+  tx: Tx,
+  orgId: OrgId,
+  incidentId: string,
+  { limit, after }: PageRequest,
+): Promise<CommentRow[]> {
+  return queryRows<CommentRow>(tx)`
+      select id, incident_id as "incidentId", at, body, key_id as "keyId", actor from incident_comments
+      where ${ofIncident(orgId, incidentId)} ${after ? sql`and (at, id) < (${after.at}, ${after.id}::uuid)` : sql``}
+      order by at desc, id desc limit ${limit + 1}`;
+}
+
+export async function countComments(tx: Tx, orgId: OrgId, incidentId: string): Promise<number> {
+  const row = await queryRow<{ n: number }>(tx)`
+      select count(*) as n from incident_comments where organization_id = ${orgId} and incident_id = ${incidentId}`;
+  return row!.n;
+}
+
+/** An entry of the time line. `fields` is JSON text. */
+export type EntryRow = Omit<IncidentTimeline['entries'][number], 'at' | 'lastAt' | 'fields'> & {
+  at: Date;
+  lastAt: Date | null;
+  fields: string;
+};
+
+/** Lists `limit` + 1 entries of the time line of an incident, latest first. */
+export function listTimeline(
+  tx: Tx,
+  orgId: OrgId,
+  incidentId: string,
+  { limit, after }: PageRequest,
+): Promise<EntryRow[]> {
+  const members = sql`select hit_id from incident_hits where organization_id = ${orgId} and incident_id = ${incidentId}`;
+  return queryRows<EntryRow>(tx)`
+      select * from (
+        select h.id, i.from_at as at, 'hit' as kind, null as "keyId", null as actor, 'hit.seen' as action, h.headline as text, h.id as "hitId",
+          '[]' as fields, i.to_at as "lastAt"
+        from incident_hits i join hits h on h.organization_id = i.organization_id and h.id = i.hit_id
+        where i.organization_id = ${orgId} and i.incident_id = ${incidentId}
+        union all
+        select id, at, 'comment', key_id, actor, 'incident.commented', body, null, '[]', null from incident_comments where ${ofIncident(orgId, incidentId)}
+        union all
+        select id, at, 'comment', key_id, actor, 'hit.commented', body, hit_id, '[]', null from hit_comments
+        where organization_id = ${orgId} and hit_id in (${members})
+        union all
+        select id, at, 'change', key_id, actor, action, null, null, fields, null from incident_changes where ${ofIncident(orgId, incidentId)}
+        union all
+        select id, at, 'status', key_id, actor, 'hit.status_changed', reason, hit_id,
+          json_build_array(json_build_object('field', 'status', 'before', from_status, 'after', to_status))::text, null
+        from hit_changes where organization_id = ${orgId} and hit_id in (${members})
+      ) e ${after ? sql`where (at, id) < (${after.at}, ${after.id}::uuid)` : sql``}
+      order by at desc, id desc limit ${limit + 1}`;
+}
