@@ -4,7 +4,7 @@ import { readFolderSettings } from './detection/shippers/shipper-settings.ts';
 import { readSyslogSettings } from './detection/shippers/shipper-settings.ts';
 import { toBasePath } from './platform/http/base-path.ts';
 import { findSetting, type Environment, rejectUnknownSettings } from './platform/lib/settings-input.ts';
-import { readMcpSettings } from './platform/mcp/mcp-settings.ts';
+import { readMcpSettings } from './platform/mcp/mcp.schema.ts';
 import { listSecretVariables, readModelSettings } from './platform/models/model-settings.ts';
 import { readOidcSettings } from './platform/orgs/single-sign-on/oidc-settings.ts';
 import { Settings } from './settings.ts';

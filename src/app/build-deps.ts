@@ -39,7 +39,7 @@ import { createSegmentStore } from '../detection/log-store/files/create-segment-
 import { createRunMetrics } from '../detection/runs/workers/run-metrics.ts';
 import { withRuleSets, createRuleSets } from '../detection/sigma/rule-sets.ts';
 import { createClockGuard } from '../detection/scheduling/clock-guard.ts';
-import { findTestErrors } from '../detection/testing/run-tests.ts';
+import { findTestErrors } from '../detection/testing/run-test-set.ts';
 import type { OrgId } from '../platform/lib/org-id.ts';
 import type { Logger } from '../platform/lib/logging/logger.ts';
 import { createKeyAuthenticator } from '../platform/orgs/authenticate.ts';

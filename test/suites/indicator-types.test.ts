@@ -6,7 +6,7 @@ import { toPattern } from '../../src/feed/exports/stix/stix-patterns.ts';
 import { createObservable } from '../../src/feed/extraction/observable.ts';
 import { readTypedValue } from '../../src/feed/formats/csv/value-types.ts';
 import { findNotedType, toObservables } from '../../src/feed/formats/misp/misp-attributes.ts';
-import { findPatternValues } from '../../src/feed/formats/stix/pattern-values.ts';
+import { findPatternValues } from '../../src/feed/formats/stix/stix-indicators.ts';
 import { classifyProperty } from '../../src/feed/formats/stix/stix-observables.ts';
 import { normalizeValue, typeEntries } from '../../src/feed/model/values/indicator-types.ts';
 import { canonicalForms } from '../../src/feed/model/values/indicator-forms.ts';

@@ -5,7 +5,7 @@ import { afterAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { createFeedTools } from '../../src/app/build-deps.ts';
 import { grantTool } from '../../src/detection/detections/tool-grants/tool-grants.ts';
-import { readMcpSettings } from '../../src/platform/mcp/mcp-settings.ts';
+import { readMcpSettings } from '../../src/platform/mcp/mcp.schema.ts';
 import { createMcpTools, type McpTools } from '../../src/platform/mcp/mcp-tools.ts';
 import { dataDir } from '../support/data.ts';
 import { verdictOn } from '../support/detection/judged-runs.ts';

@@ -6,11 +6,10 @@ import type { Definition } from '../../detection/detections/record/detection-rec
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import { listDatasetsRead } from '../../detection/log-query/search/inspect-query.ts';
 import type { Caller } from '../../platform/http/caller.ts';
-import { estimateNoise } from '../../detection/testing/estimate-noise.ts';
+import { estimateNoise } from '../../detection/testing/estimate-cost.ts';
 import { type TrialDeps, toQueryError } from '../../detection/testing/simulate-time-range.ts';
 import type { CheckDetectionDeps } from '../../detection/detections/check-detection.ts';
-import { testDefinition, type RunTestsDeps } from '../../detection/testing/run-tests.ts';
-import { describeMismatch } from '../../detection/testing/run-test-set.ts';
+import { describeMismatch, type RunTestsDeps, testDefinition } from '../../detection/testing/run-test-set.ts';
 import type { DetectionDraft } from './draft.ts';
 
 export type ValidateDraftDeps = TrialDeps & RunTestsDeps & Pick<CheckDetectionDeps, 'checkQuery'>;

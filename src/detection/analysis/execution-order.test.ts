@@ -4,7 +4,7 @@ import { runAtOnce } from '../../platform/lib/concurrency/slices.ts';
 import type { QueryRow } from '../siem/connector.ts';
 import { analyzeWindow, prepareWindow, findWindowsToRevisit } from './analyze-window.ts';
 import { detectionCategories, type DetectionCategory } from './registry.ts';
-import { findSequences } from './categories/find-sequences.ts';
+import { findSequences } from './categories/sequence-rows.ts';
 import { definitionOf, hour, hourMs } from '../../../test/support/detection/analysis-examples.ts';
 import { recallFromWindows, type WindowMemory } from './memory/recall.ts';
 

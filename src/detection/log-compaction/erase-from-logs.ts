@@ -7,7 +7,7 @@ import { duck, quoteIdentifier } from '../log-engine/sql/sql-text.ts';
 import { searchLogs, type SearchLogsDeps } from '../log-query/search/search-logs.ts';
 import { listDatasetNames, listSegments, type SegmentRow } from '../log-store/segments.store.ts';
 import { removeReplacedFilesOfDataset } from './clean-segments.ts';
-import { mergeSegments } from './merge-segments.ts';
+import { mergeSegments } from './compact-segments.ts';
 import { containsValueSql, type ErasureTarget } from './compact.sql.ts';
 
 const limits = { rowsMax: 1, groupsMax: 1, timeoutMs: 60_000 };

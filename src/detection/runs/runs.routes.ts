@@ -28,8 +28,7 @@ import {
 } from './run-model/runs.schema.ts';
 import { getAgreement, endShadow, getShadow, setShadow, versionOfShadow } from './reviews/shadow.ts';
 import { AgentCall, AgentCallFilter, AgentCallList, ApproveCall } from './responses/agent-calls.schema.ts';
-import { approveCall, declineCall, getCalls } from './responses/agent-calls.ts';
-import type { ActionDeps } from './responses/call-actions.ts';
+import { type ActionDeps, approveCall, declineCall, getCalls } from './responses/agent-calls.ts';
 import { replayRun, type ReplayDeps } from './reviews/replay-run.ts';
 
 export function runRoutes(app: App, deps: BackfillDeps & RequestResponseDeps & ActionDeps): void {

@@ -1,15 +1,24 @@
-import { inOrg, type Db } from '../../platform/db/db.ts';
+import { type Db, inOrg } from '../../platform/db/db.ts';
+import type { Caller } from '../../platform/http/caller.ts';
 import { appError } from '../../platform/lib/errors.ts';
 import { uuidv7 } from '../../platform/lib/ids.ts';
-import type { Caller } from '../../platform/http/caller.ts';
 import type { ConfiguredModel, Models } from '../../platform/models/models.ts';
 import { findDefinition } from '../detections/history/history.store.ts';
 import { buildDefinition, checkModelAlias } from '../detections/record/build-detection.ts';
 import type { CreateDetection } from '../detections/record/detection-input.schema.ts';
+import type { Estimate } from '../detections/record/detection.schema.ts';
 import { type CandidateCost, measuredCosts, predictMonth, type Range, rangeOf, typicalCost } from './cost-ranges.ts';
-import { simulateRecentPast } from './estimate-noise.ts';
 import type { TestSubject } from './run-test-case.ts';
-import type { TrialDeps } from './simulate-time-range.ts';
+import {
+  collectHitKeys,
+  countRows,
+  findOldestEvent,
+  openTrialRun,
+  simulateTimeRange,
+  toQueryError,
+  type TrialDeps,
+} from './simulate-time-range.ts';
+import type { SimulationResult } from './simulate.ts';
 import { listVerdictDays, readVerdictSpend } from './spend-history.store.ts';
 import type { CostEstimate } from './testing.schema.ts';
 
@@ -161,3 +170,54 @@ const addCandidateCosts = (a: CandidateCost, b: CandidateCost): CandidateCost =>
 });
 
 const addRanges = (a: Range, b: Range): Range => rangeOf((bound) => a[bound] + b[bound]);
+
+const logStoreDays = 7;
+/** Fewer days than for the log store, because another SIEM is queried window by window and may limit or charge for queries. */
+const remoteDays = 1;
+const oldestEventMs = 20_000;
+
+/** A detection on its recent past: from where to where, and what it would have found. */
+type RecentPast = { from: Date; to: Date; result: SimulationResult };
+
+/**
+ * Runs a detection on event time over the last seven days in the embedded log store or the last day in another SIEM. Returns null if there are no
+ * events that the query reads. The built-in analyst gives the verdicts at no cost. Throws the same errors as `simulateTimeRange`.
+ */
+async function simulateRecentPast(deps: TrialDeps, subject: TestSubject): Promise<RecentPast | null> {
+  const now = deps.clock();
+  const definition = { ...subject.definition, modelAlias: 'analyst' };
+  const run = await openTrialRun(deps, { ...subject, definition }, now);
+  const signal = AbortSignal.timeout(oldestEventMs);
+  const oldestEvent = await findOldestEvent(run.connection, definition.detectionQuery, signal).catch(
+    (error: unknown) => {
+      throw toQueryError(error);
+    },
+  );
+  if (oldestEvent === null || oldestEvent >= now) return null;
+  const daysMax = run.connection.id === undefined ? logStoreDays : remoteDays;
+  const from = new Date(Math.max(oldestEvent.getTime(), now.getTime() - daysMax * dayMs));
+  const result = await simulateTimeRange(deps, run, { range: { from, to: now }, now });
+  return { from, to: result.windows.at(-1)?.to ?? from, result };
+}
+
+/**
+ * Estimates what a detection would have raised on its recent past, or returns null without one. A model would raise fewer hits than the built-in analyst.
+ */
+export async function estimateNoise(deps: TrialDeps, subject: TestSubject): Promise<Estimate | null> {
+  const past = await simulateRecentPast(deps, subject);
+  if (!past) return null;
+  const { from, to, result } = past;
+  const resolutions = result.windows.flatMap((window) => window.resolutions);
+  const hits = collectHitKeys(resolutions).size;
+  const days = Math.max((to.getTime() - from.getTime()) / dayMs, 1);
+  return {
+    from: from.toISOString(),
+    to: to.toISOString(),
+    windows: result.windows.length,
+    rowsTotal: countRows(result),
+    candidates: resolutions.length,
+    hits,
+    hitsPerDay: Math.round((10 * hits) / days) / 10,
+    complete: result.complete,
+  };
+}

@@ -6,7 +6,7 @@ import { recallFromWindows, type WindowMemory } from '../analysis/memory/recall.
 import { getCategory } from '../analysis/registry.ts';
 import type { DroppedCounts } from '../analysis/category.ts';
 import { countSuppressed, runStep } from '../runs/run-model/run-progress.ts';
-import { addSuppressed } from '../runs/judging/judging-progress.ts';
+import { addSuppressed } from '../runs/judging/judging-session.ts';
 import type { Suppressed } from '../runs/run-model/runs.schema.ts';
 import type { ActiveRun } from '../runs/run-model/active-run.ts';
 import { reportWindowWarnings } from '../runs/execution/examine-window.ts';

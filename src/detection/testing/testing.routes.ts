@@ -8,7 +8,7 @@ import { acceptsEventStream, streamProgress } from '../../platform/http/response
 import { backtestDetection } from './backtest.ts';
 import { estimateDetection, estimateNewDetection } from './estimate-cost.ts';
 import { previewDetection } from './preview.ts';
-import { runTests, type RunTestsDeps } from './run-tests.ts';
+import { runTests, type RunTestsDeps } from './run-test-set.ts';
 import type { TrialDeps } from './simulate-time-range.ts';
 import {
   Backtest,

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { queryRows, type Tx } from '../../platform/db/db.ts';
 import { withCtes, type Condition, visiblePoolIds } from '../items/snapshot/query.sql.ts';
-import { searchCtes, type SearchOptions } from '../items/search/search-ctes.sql.ts';
+import { searchCtes, type SearchOptions } from '../items/search/search-query.sql.ts';
 import { withSearchLimits } from '../items/search/search.store.ts';
 import type { Snapshot } from '../items/snapshot/snapshot.ts';
 import type { EntityType } from './entities.schema.ts';

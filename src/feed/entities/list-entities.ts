@@ -7,7 +7,7 @@ import { findAttackId } from '../extraction/names/dictionary/attack-id.ts';
 import { resolveName } from '../extraction/names/dictionary/resolve-name.ts';
 import { filteredSnapshot, isFiltered, readFilters, toItemFilters, type FeedFilters } from '../items/feed-filters.ts';
 import { relevantItems } from '../items/list-query/relevant-items.store.ts';
-import type { SearchOptions } from '../items/search/search-ctes.sql.ts';
+import type { SearchOptions } from '../items/search/search-query.sql.ts';
 import { readOrgState } from '../items/snapshot/org-state.store.ts';
 import type { Snapshot, SnapshotCache } from '../items/snapshot/snapshot.ts';
 import { toTermValue } from '../model/terms.ts';

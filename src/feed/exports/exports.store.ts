@@ -5,7 +5,7 @@ import { filterCtes, type ItemFilters } from '../items/list-query/filters.sql.ts
 import { orderedRows } from '../items/list-query/ordered-rows.sql.ts';
 import { withCtes, type Condition, type Cte, type Sql, visiblePoolIds } from '../items/snapshot/query.sql.ts';
 import { withStateColumns } from '../items/snapshot/snapshot-rows.sql.ts';
-import { searchCtes } from '../items/search/search-ctes.sql.ts';
+import { searchCtes } from '../items/search/search-query.sql.ts';
 import type { Search } from '../items/search-terms/search-query.ts';
 import type { Snapshot } from '../items/snapshot/snapshot.ts';
 import { mapInSlices } from '../../platform/lib/concurrency/slices.ts';

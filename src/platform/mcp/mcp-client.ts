@@ -5,7 +5,7 @@ import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { outboundFetch } from '../lib/outbound-http/proxy.ts';
 import { publicFetch } from '../lib/outbound-http/public-fetch.ts';
 import type { ModelTool } from '../models/model-request.ts';
-import { isMcpToolName, type McpServer } from './mcp-settings.ts';
+import { isMcpToolName, type McpServer } from './mcp.schema.ts';
 
 export type McpConnection = { tools: () => Promise<ModelTool[]>; isClosed: () => boolean; close: () => Promise<void> };
 

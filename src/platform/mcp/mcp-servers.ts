@@ -7,9 +7,15 @@ import { auditRecord } from '../orgs/audit.store.ts';
 import type { Caller } from '../http/caller.ts';
 import { requireMatch } from '../orgs/record-version.ts';
 import { type Secretbox, openJson, sealJson, type SealedColumn, type SealedRecord } from '../lib/secretbox.ts';
-import type { McpSettings } from './mcp-settings.ts';
+import type {
+  CreateMcpServer,
+  McpServerCheck,
+  McpServerList,
+  McpServerRecord,
+  McpSettings,
+  UpdateMcpServer,
+} from './mcp.schema.ts';
 import { listMcpServerTools, type StoredMcpServer } from './mcp-tools.ts';
-import type { CreateMcpServer, McpServerCheck, McpServerList, McpServerRecord, UpdateMcpServer } from './mcp.schema.ts';
 import {
   deleteMcpServer,
   findMcpServer,

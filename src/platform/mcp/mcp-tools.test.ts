@@ -5,7 +5,7 @@ import { closeServer, listen } from '../../../test/support/listen.ts';
 import { serveExample } from '../../../test/support/models/mcp-server.ts';
 import { toOrgId } from '../lib/org-id.ts';
 import { createMcpTools, type McpTools } from './mcp-tools.ts';
-import { readMcpSettings } from './mcp-settings.ts';
+import { readMcpSettings } from './mcp.schema.ts';
 
 const mine = toOrgId('01900000-0000-7000-8000-000000000001');
 const theirs = toOrgId('01900000-0000-7000-8000-000000000002');

@@ -1,6 +1,6 @@
 import type { OrgId } from '../lib/org-id.ts';
 import type { McpConnection } from './mcp-client.ts';
-import type { McpServer, McpSettings } from './mcp-settings.ts';
+import type { McpServer, McpSettings } from './mcp.schema.ts';
 import type { ModelTool } from '../models/model-request.ts';
 
 /** The tools of the MCP servers that an organization may use. */

@@ -8,7 +8,7 @@ import {
   toProposal,
 } from '../draft.ts';
 import { listTechniqueIds } from '../../../detection/library/load-library.ts';
-import { draftTemplatesFor } from '../templates/compile-template.ts';
+import { draftTemplatesFor } from '../templates/query-templates.ts';
 import type { TestCase } from '../../../detection/detections/test-cases.schema.ts';
 
 /**

@@ -2,8 +2,7 @@ import { checkLogs, readKnownColumns, type KnownColumns } from '../../../detecti
 import type { DatasetNames, LibraryEntry } from '../../../detection/library/load-library.ts';
 import { type DetectionDraft, draftShippedDetection } from '../draft.ts';
 import { logKinds, type LogDataset } from '../log-kinds.ts';
-import { compileTemplate } from '../templates/compile-template.ts';
-import type { QueryTemplate } from '../templates/query-templates.ts';
+import { compileTemplate, type QueryTemplate } from '../templates/query-templates.ts';
 import { rankSources, type RankedSource } from './rank-sources.ts';
 
 /** A shipped detection or query template for an intent, with the drafts that the organization's datasets allow. */

@@ -3,11 +3,10 @@ import { startApp } from '../../../../test/support/harness.ts';
 import { buildDefinition } from '../../../detection/detections/record/build-detection.ts';
 import { findTechnique } from '../../../feed/reference-data/attack.ts';
 import { uuidv7 } from '../../../platform/lib/ids.ts';
-import { testDefinition } from '../../../detection/testing/run-tests.ts';
+import { testDefinition } from '../../../detection/testing/run-test-set.ts';
 import type { DetectionDraft } from '../draft.ts';
 import { logKinds, type LogDataset } from '../log-kinds.ts';
-import { compileTemplate, draftTemplatesFor } from './compile-template.ts';
-import { queryTemplates } from './query-templates.ts';
+import { compileTemplate, draftTemplatesFor, queryTemplates } from './query-templates.ts';
 
 const { deps, newOrg } = await startApp();
 const org = await newOrg();

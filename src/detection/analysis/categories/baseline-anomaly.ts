@@ -14,8 +14,7 @@ import {
   madFactor,
   toLog,
 } from '../seasons/robust-statistics.ts';
-import { seasonMin } from '../seasons/peer-shape.ts';
-import { type Population, createPopulation } from '../seasons/population.ts';
+import { createPopulation, type Population, seasonMin } from '../seasons/population.ts';
 import { findCell } from '../seasons/profile.ts';
 import type { Expectation } from '../seasons/season.ts';
 import { peerDefaults, sensitivityOf } from '../tuning-fields.ts';

@@ -4,8 +4,7 @@ import { computeSettledEnd, type RecalledMemory } from '../memory/memory.ts';
 import { findCell } from '../seasons/profile.ts';
 import { findDrift, type Drift, findRecurrence, type Recurrence } from '../seasons/recurrence.ts';
 import { calibrate, createPast, findTailFactor, type Past } from '../seasons/past-surprises.ts';
-import { blendWithPeers, createPeerShape, seasonMin } from '../seasons/peer-shape.ts';
-import type { Population } from '../seasons/population.ts';
+import { blendWithPeers, createPeerShape, type Population, seasonMin } from '../seasons/population.ts';
 import { findNormalQuantile, toLog } from '../seasons/robust-statistics.ts';
 import {
   centerOf,

@@ -8,7 +8,17 @@ import { type MemoryEntry, type RecalledMemory, type RecalledValue, computeLookb
 import type { EntityGroup, GroupedRow } from '../rows/group-rows.ts';
 import { rowsMin } from '../tuning-fields.ts';
 import { describeSteps, describeTimeRange, numberOf, quoteCharsMax, quoteValues, readNumber } from '../wording.ts';
-import { type SequenceShape, findSequences } from './find-sequences.ts';
+import {
+  extractSequenceRows,
+  findSequenceLength,
+  findSequences,
+  keepLatestPerStep,
+  parseMemoryValue,
+  renderStep,
+  type SequenceRow,
+  type SequenceShape,
+  toMemoryEntry,
+} from './sequence-rows.ts';
 import {
   type SequenceHabit,
   defaultSequenceHours,
@@ -19,15 +29,6 @@ import {
   sequenceMs,
   stepsKey,
 } from './rate-sequence.ts';
-import {
-  type SequenceRow,
-  extractSequenceRows,
-  findSequenceLength,
-  keepLatestPerStep,
-  parseMemoryValue,
-  renderStep,
-  toMemoryEntry,
-} from './sequence-rows.ts';
 
 const rowsMax = 50;
 

@@ -1,6 +1,6 @@
 import type { AgentView, AgentRow } from './detection-row.ts';
 import { describeMissingConnection } from '../../siem/siem-errors.ts';
-import { isMcpToolName } from '../../../platform/mcp/mcp-settings.ts';
+import { isMcpToolName } from '../../../platform/mcp/mcp.schema.ts';
 import { categories } from '../../analysis/registry.ts';
 import { findTool } from '../../tools/tools.ts';
 import type { Warning } from './detection.schema.ts';

@@ -5,7 +5,7 @@ import { fieldError } from '../../../platform/lib/errors.ts';
 import { requireScopes } from '../../../platform/orgs/credentials.ts';
 import type { Caller } from '../../../platform/http/caller.ts';
 import { requireMatch } from '../../../platform/orgs/record-version.ts';
-import { isMcpToolName } from '../../../platform/mcp/mcp-settings.ts';
+import { isMcpToolName } from '../../../platform/mcp/mcp.schema.ts';
 import type { ToolGrantSettings } from '../../tools/tool-definition.ts';
 import { findTool, tools } from '../../tools/tools.ts';
 import { deleteGrant, listGrants, upsertGrant, type GrantRow } from './tool-grants.store.ts';

@@ -4,8 +4,7 @@ import type { ActiveRun } from '../run-model/active-run.ts';
 import { writeProgress, inRunTransaction } from '../run-model/run-results.store.ts';
 import { addWarning, runStep, timePhase } from '../run-model/run-progress.ts';
 import { listPendingCandidates, type StoredCandidate } from './candidates.store.ts';
-import { addToProgress } from './judging-progress.ts';
-import { judgeSideBySide, type JudgingSession, resolveWaiting } from './judging-session.ts';
+import { addToProgress, judgeSideBySide, type JudgingSession, resolveWaiting } from './judging-session.ts';
 import { type Fallback, judgeByFacts, judgeCandidate } from './judge.ts';
 import {
   describeMissingLists,

@@ -12,8 +12,7 @@ import {
   type StoredCandidate,
 } from './candidates.store.ts';
 import { finishJudging, judgeCandidates, type JudgeCandidatesDeps } from './judge-candidates.ts';
-import { judgeSideBySide, type JudgingSession, startJudging } from './judging-session.ts';
-import { addVerdict } from './judging-progress.ts';
+import { addVerdict, judgeSideBySide, type JudgingSession, startJudging } from './judging-session.ts';
 import { judgeCandidate, type Judgment } from './judge.ts';
 import { listCited } from '../../verdicts/observation.ts';
 import { isHeld, toDetectionTexts, toJudged } from './resolutions/resolve-candidates.ts';

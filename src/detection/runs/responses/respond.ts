@@ -7,7 +7,7 @@ import { scoreModelRun } from '../../verdicts/investigation/score.ts';
 import { findBehaviorOf, findDefinitionOf } from '../judging/candidates.store.ts';
 import type { Judged } from '../judging/judge.ts';
 import { createProposer } from './agent-calls.ts';
-import { addVerdict } from '../judging/judging-progress.ts';
+import { addVerdict } from '../judging/judging-session.ts';
 import { createModelJudge, requireModel, type JudgeDeps } from '../judging/model/model-judge.ts';
 import type { ConnectionFor } from '../../connections/open-connection.ts';
 import type { ActiveRun } from '../run-model/active-run.ts';

@@ -1,5 +1,5 @@
 import { lowerThreadPriority, serveTasks } from '../../../platform/lib/threads/thread-worker.ts';
-import { readRuleText } from '../rules/read-archive.ts';
+import { readRuleText } from '../rules/read-documents.ts';
 import { convertTask, type ConvertTask } from './convert-task.ts';
 
 /** `rules` is YAML, or an archive of files with YAML. */

@@ -8,7 +8,7 @@ import {
   type Observation,
   type Qualifier,
 } from './pattern.ts';
-import { findPatternValues } from './pattern-values.ts';
+import { findPatternValues } from './stix-indicators.ts';
 
 /** Prints a tree as a pattern, with parentheses around nested operands. */
 function print(observation: Observation): string {

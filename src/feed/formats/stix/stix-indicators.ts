@@ -1,13 +1,14 @@
-import type { Iocs } from '../../model/item.schema.ts';
-import type { ClassificationMapping } from '../../extraction/classification-builder.ts';
 import { asObject, asText, asTexts, isObject, type JsonObject } from '../../../platform/lib/json/json-values.ts';
+import { toStorableText } from '../../../platform/lib/text/storable-text.ts';
+import type { ClassificationMapping } from '../../extraction/classification-builder.ts';
+import { createStatementCollector, type IndicatorStatement } from '../../extraction/indicator-statements.ts';
 import type { BenignLookup } from '../../extraction/indicators/assessment/benign-values.ts';
 import { createObservable, type Observable } from '../../extraction/observable.ts';
-import { createStatementCollector, type IndicatorStatement } from '../../extraction/indicator-statements.ts';
-import { roundConfidence, parseInstant } from '../../model/source-record.ts';
-import { classifyProperty, isMispContext, isMispMember, readMispValues } from './stix-observables.ts';
+import type { Iocs } from '../../model/item.schema.ts';
+import { parseInstant, roundConfidence } from '../../model/source-record.ts';
+import { type Comparison, type ObjectPath, type Observation, parsePattern } from './pattern.ts';
 import { isRevoked, listRefs, readConfidence, type StixSourceObject } from './stix-objects.ts';
-import { findPatternValues, joinPath } from './pattern-values.ts';
+import { classifyProperty, isMispContext, isMispMember, readMispValues } from './stix-observables.ts';
 
 type IndicatorContext = {
   reliability: number;
@@ -179,3 +180,72 @@ function readProperties(object: JsonObject): Observable[] {
   walk(object, []);
   return observables;
 }
+
+/**
+ * Returns the values that a pattern tests for equality (`=` and `IN`, not negated, and `LIKE` without wildcards) as indicators or other observables,
+ * and the networks that it tests addresses for (`ISSUBSET`). Wildcards, regular expressions and ranges are ignored. Throws an Error for an invalid
+ * pattern.
+ */
+export function findPatternValues(pattern: string): Observable[] {
+  const values: Observable[] = [];
+  // Some exporters omit the brackets of a single observation.
+  const isBare = !/^\s*[[(]/.test(pattern);
+  const observations: Observation[] = [parsePattern(isBare ? `[${pattern}]` : pattern)];
+  for (let next = observations.pop(); next; next = observations.pop()) {
+    if (next.kind === 'observation') values.push(...findComparisonValues(next.comparison));
+    else observations.push(...next.operands.toReversed());
+  }
+  return values;
+}
+
+function findComparisonValues(comparison: Comparison): Observable[] {
+  switch (comparison.kind) {
+    case 'exists':
+      return [];
+    case 'or':
+      return comparison.operands.flatMap(findComparisonValues);
+    case 'and': {
+      const path = findFilePath(comparison.operands);
+      const others = path ? comparison.operands.filter((one) => !path.tests.includes(one)) : comparison.operands;
+      return [...(path ? [createObservable('file_path', path.value)] : []), ...others.flatMap(findComparisonValues)];
+    }
+    case 'test':
+      return findTestValues(comparison);
+  }
+}
+
+function findTestValues(test: Extract<Comparison, { kind: 'test' }>): Observable[] {
+  const { path, negated, operator, values } = test;
+  const isEquality = ['=', 'IN', 'ISSUBSET'].includes(operator);
+  if (negated || !(isEquality || (operator === 'LIKE' && values.every(({ text }) => !/[%_]/.test(text))))) return [];
+  const found = values
+    .filter(({ kind, text }) => (kind === 'string' || kind === 'number') && text.trim() !== '')
+    .map(({ text }) => classifyProperty(path.object, path.steps, toStorableText(text)))
+    .filter((observable) => observable !== undefined);
+  // Only ranges of addresses are values.
+  return operator === 'ISSUBSET' ? found.filter(isAddressOrNetwork) : found;
+}
+
+/** Returns the path of a file whose name and directory are tested together. */
+function findFilePath(operands: Comparison[]): { value: string; tests: Comparison[] } | undefined {
+  const find = (path: string): { text: string; tests: Comparison[] } | undefined => {
+    const tests = operands.filter((one) => one.kind === 'test' && toPathText(one.path) === path);
+    const [test] = tests;
+    const isOne = tests.length === 1 && test?.kind === 'test' && test.operator === '=' && !test.negated;
+    return isOne && test.values[0]!.kind === 'string' ? { text: test.values[0]!.text, tests } : undefined;
+  };
+  const [name, directory] = [find('file:name'), find('file:parent_directory_ref.path')];
+  if (!name || !directory || name.text.trim() === '' || directory.text.trim() === '') return undefined;
+  return { value: joinPath(directory.text, name.text), tests: [...name.tests, ...directory.tests] };
+}
+
+/** Returns the path of a file in a directory of Windows (`C:`, `%TEMP%`) or another system. */
+const joinPath = (directory: string, name: string): string =>
+  `${directory.replace(/[/\\]$/, '')}${windowsDirectory.test(directory) ? '\\' : '/'}${name}`;
+
+const windowsDirectory = /\\|^[a-z]:$|^%[^%/]+%$/i;
+
+const toPathText = ({ object, steps }: ObjectPath): string => `${object}:${steps.join('.')}`;
+
+const isAddressOrNetwork = (observable: Observable): boolean =>
+  observable.kind === 'other' ? observable.framework === 'observable:cidr' : observable.type.startsWith('ipv');

@@ -6,8 +6,7 @@ import { allRows, orderedRows } from '../list-query/ordered-rows.sql.ts';
 import { readPageRows, type ItemsPage, type PageRange } from '../list-query/page.store.ts';
 import { allOfStates, materialized, allOf, type Sql } from '../snapshot/query.sql.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
-import { isAmong, changedSince, hadTerm, idsWithTerm } from './search-conditions.sql.ts';
-import { searchCtes, type SearchOptions } from './search-ctes.sql.ts';
+import { changedSince, hadTerm, idsWithTerm, isAmong, searchCtes, type SearchOptions } from './search-query.sql.ts';
 import { changedIds, isInSnapshot } from '../snapshot/snapshot-rows.sql.ts';
 
 /**

@@ -3,8 +3,14 @@ import { queryRow, type Tx } from '../../../platform/db/db.ts';
 import { withCtes, type Condition, type Sql, type StateCondition } from '../snapshot/query.sql.ts';
 import { overriddenIds } from '../snapshot/override-rows.store.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
-import { hasSampledText, searchTextMatches, toTsquery, type TextSample } from './search-conditions.sql.ts';
-import { searchCtes, type SearchOptions } from './search-ctes.sql.ts';
+import {
+  hasSampledText,
+  searchCtes,
+  type SearchOptions,
+  searchTextMatches,
+  type TextSample,
+  toTsquery,
+} from './search-query.sql.ts';
 import type { FullTextQuery } from '../search-terms/search-query.ts';
 
 /**

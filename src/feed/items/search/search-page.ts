@@ -8,13 +8,15 @@ import type { Snapshot } from '../snapshot/snapshot.ts';
 import {
   hadFullText,
   hasFullTextAmong,
+  idsUpdatedSince,
   idsWithTerm,
   itemMatchesText,
-  toTsquery,
   type NewestMatches,
-  idsUpdatedSince,
-} from './search-conditions.sql.ts';
-import { searchCtes, type SearchBounds, type SearchOptions } from './search-ctes.sql.ts';
+  type SearchBounds,
+  searchCtes,
+  type SearchOptions,
+  toTsquery,
+} from './search-query.sql.ts';
 import type { MatchEstimate } from './search-estimate.ts';
 import type { FullTextQuery } from '../search-terms/search-query.ts';
 import { lookUpsMax, scanSearch } from './search-scan.sql.ts';

@@ -9,11 +9,11 @@ import {
   hadFullText,
   hadTerm,
   isAmong,
+  isUpdatedSince,
   itemHasTerm,
   itemMatchesText,
-  isUpdatedSince,
-} from './search-conditions.sql.ts';
-import type { SearchOptions } from './search-ctes.sql.ts';
+  type SearchOptions,
+} from './search-query.sql.ts';
 import type { FullTextQuery } from '../search-terms/search-query.ts';
 
 /** For more rows, the ids to which a list is restricted are hashed, which costs as much as so many look-ups. */

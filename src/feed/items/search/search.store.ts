@@ -7,8 +7,7 @@ import { overridesAt } from '../snapshot/override-rows.store.ts';
 import { withCtes, type Sql } from '../snapshot/query.sql.ts';
 import { withStateColumns } from '../snapshot/snapshot-rows.sql.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
-import { hasSampledText } from './search-conditions.sql.ts';
-import { searchCtes, type SearchOptions } from './search-ctes.sql.ts';
+import { hasSampledText, searchCtes, type SearchOptions } from './search-query.sql.ts';
 import { readNewestPage } from './newest-page.store.ts';
 import { defaultSamples, estimateMatches, readSample, type Samples } from './search-estimate.ts';
 import {

@@ -26,7 +26,7 @@ import {
 } from './apply-batches.ts';
 import { planSourcePull, type SourcePlan } from './plan-source-pull.ts';
 import type { ParsedHead, ParsedSource } from '../documents/record-chunks.ts';
-import { upsertPredictions } from '../../items/item-detail.store.ts';
+import { upsertPredictions } from '../../items/items.store.ts';
 import type { PredictionList } from '../../model/source-record.ts';
 
 type ApplyRecordsDeps = {

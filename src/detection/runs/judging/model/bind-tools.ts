@@ -2,7 +2,7 @@ import { inOrg, type Db } from '../../../../platform/db/db.ts';
 import type { Clock } from '../../../../platform/lib/time/clock.ts';
 import type { OrgId } from '../../../../platform/lib/org-id.ts';
 import { fetchBytes } from '../../../../platform/lib/outbound-http/fetch.ts';
-import { isMcpToolName } from '../../../../platform/mcp/mcp-settings.ts';
+import { isMcpToolName } from '../../../../platform/mcp/mcp.schema.ts';
 import type { McpTools } from '../../../../platform/mcp/mcp-tools.ts';
 import type { Candidate } from '../../../analysis/candidate.ts';
 import { renderRow } from '../../../analysis/rows/render-row.ts';

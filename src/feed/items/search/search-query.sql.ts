@@ -1,15 +1,26 @@
 import { sql } from 'kysely';
-import { byItemId, type Condition, type Sql, type StateCondition, allOfStates } from '../snapshot/query.sql.ts';
-import type { Snapshot } from '../snapshot/snapshot.ts';
-import type { FullTextQuery } from '../search-terms/search-query.ts';
+import { isOfSource, type ItemFilters, matchesAsOverridden } from '../list-query/filters.sql.ts';
+import type { FullTextQuery, Search } from '../search-terms/search-query.ts';
 import type { TermFilter } from '../search-terms/term-filters.ts';
-import { overriddenIds } from '../snapshot/override-rows.store.ts';
+import { overriddenIds, overridesAt } from '../snapshot/override-rows.store.ts';
+import {
+  allOfStates,
+  byItemId,
+  type Condition,
+  type Cte,
+  type IdSet,
+  materialized,
+  type Sql,
+  type StateCondition,
+} from '../snapshot/query.sql.ts';
+import { isInSnapshot } from '../snapshot/snapshot-rows.sql.ts';
+import type { Snapshot } from '../snapshot/snapshot.ts';
 
 /** Ids as an array make the planner look the rows up by index, whatever their number. Ids as a subquery would be joined with all rows. */
 const isCurrentOneOf = (ids: Sql): Condition => sql`i.id = any(array(${ids}))`;
 
 /** `ids` is a query. */
-export const isOneOf = (ids: Sql): StateCondition => ({
+const isOneOf = (ids: Sql): StateCondition => ({
   current: isCurrentOneOf(ids),
   past: sql`s.item_id in (${ids})`,
 });
@@ -20,7 +31,7 @@ export const isOneOf = (ids: Sql): StateCondition => ({
  */
 export const isAmong = (ids: Sql): StateCondition => byItemId((id) => sql`coalesce(${id} in (${ids}), false)`);
 
-export const hasTerm = (snapshot: Snapshot, term: TermFilter): StateCondition => ({
+const hasTerm = (snapshot: Snapshot, term: TermFilter): StateCondition => ({
   current: isCurrentOneOf(idsWithTerm(snapshot, term)),
   past: hadTerm(term),
 });
@@ -33,7 +44,7 @@ export const hadTerm = ({ kind, values }: TermFilter): Condition =>
   sql`s.terms && ${values.map((value) => `${kind} ${value}`)}::text[]`;
 
 /** Matches the text, or its single word as an indicator: an item with very many indicators does not have them all in its search text. */
-export const hasFullText = (snapshot: Snapshot, query: FullTextQuery): StateCondition => ({
+const hasFullText = (snapshot: Snapshot, query: FullTextQuery): StateCondition => ({
   current: sql`i.id = any((
     select tocsin_find_words(${snapshot.poolIds}::uuid[], ${toTsquery(query)}, '-infinity') || array(${idsWithIndicator(snapshot, query)}))::uuid[])`,
   past: hadFullText(query),
@@ -85,7 +96,7 @@ export const searchTextMatches = (query: FullTextQuery, id: Sql): Condition =>
   sql`coalesce((select w.words @@ ${toTsquery(query)} from item_search w where w.item_id = ${id}), false)`;
 
 /** Like `hasTerm`, but for few rows that other conditions find. */
-export const comparesTerm = (term: TermFilter): StateCondition => ({
+const comparesTerm = (term: TermFilter): StateCondition => ({
   current: itemHasTerm(term, sql`i.id`),
   past: hadTerm(term),
 });
@@ -122,7 +133,7 @@ export function changedSince({ since, overridesSeq }: UpdatePeriod): StateCondit
 }
 
 /** Like `changedSince`, with the items that were added since. */
-export const updatedSince = ({ poolIds }: Snapshot, period: UpdatePeriod): StateCondition[] =>
+const updatedSince = ({ poolIds }: Snapshot, period: UpdatePeriod): StateCondition[] =>
   [byItemId(() => isAddedSince(period.since)), ...changedSince(period)].map(({ current, past }) => ({
     // The list of the pools lets one scan of an index find the items of all of them.
     current: sql<boolean>`i.pool_id = any(${poolIds}::uuid[]) and ${current}`,
@@ -142,3 +153,81 @@ const isLastUpdatedSince = (since: string): Condition => sql`last_updated >= ${s
 
 const overriddenSince = (since: string, overridesSeq: number): Sql =>
   overriddenIds(overridesSeq, sql`o.updated_at >= ${since}::timestamptz`);
+
+/** `onlyIds` are the ids to which the list is restricted. */
+export type SearchOptions = { filters: ItemFilters; search: Search; onlyIds?: IdSet | undefined };
+
+/**
+ * How the rows of a search are found. `text` replaces the condition of the text. `members` is a condition on the rows that may match for their
+ * root. With `isByText`, the text finds few rows, and the other conditions are compared with these.
+ */
+export type SearchBounds = { text?: StateCondition; members?: StateCondition; isByText?: boolean };
+
+/** The CTE `found`, preceded by `matched` (ids of roots) if a duplicate may match for its root. */
+export function searchCtes(
+  snapshot: Snapshot,
+  { filters, search, onlyIds }: SearchOptions,
+  { text, members, isByText = false }: SearchBounds = {},
+): Cte[] {
+  const { sources, rootsOnly: _unused, ...columnFilters } = filters;
+  const matchesColumns = byItemId((id) => matchesAsOverridden({ ...columnFilters, rootsOnly: search.rootsOnly }, id));
+  const toCondition = (term: TermFilter): StateCondition => (isByText ? comparesTerm(term) : hasTerm(snapshot, term));
+  const ownConditions = [matchesColumns, ...search.rootTerms.map(toCondition)];
+  const groupConditions = [
+    ...(sources ? [byItemId(() => isOfSource(sources))] : []),
+    ...search.terms.map(toCondition),
+    ...(search.fullText ? [text ?? hasFullText(snapshot, search.fullText)] : []),
+  ];
+  if (onlyIds && isByText) ownConditions.push(byItemId(onlyIds.contains));
+  else if (onlyIds) {
+    const isByRoot = search.rootsOnly && groupConditions.length > 0;
+    const hasIds = isByRoot || search.fullText || search.terms.length + search.rootTerms.length > 0;
+    ownConditions.push(hasIds ? isAmong(onlyIds.ids) : isOneOf(onlyIds.ids));
+  }
+  const updates = updateAlternatives(snapshot, search, {
+    overridesSeq: filters.overridesSeq,
+    isFoundByText: isByText || text === undefined,
+  });
+  const foundCte = (conditions: StateCondition[]): Cte => {
+    const alternatives = updates.map((update) => matchingRows(snapshot, [...ownConditions, update, ...conditions]));
+    return materialized('found', sql.join(alternatives, sql` union all `));
+  };
+  if (!search.rootsOnly || groupConditions.length === 0) return [foundCte(groupConditions)];
+  const memberRows = matchingRows(snapshot, [...groupConditions, ...(members ? [members] : [])]);
+  return [
+    materialized('matched', rootsOf(memberRows, filters.overridesSeq)),
+    foundCte([isOneOf(sql`select id from matched`)]),
+  ];
+}
+
+/** Ids of the roots of rows as the organization sees them, as a query. */
+const rootsOf = (found: Sql, overridesSeq: number | undefined): Sql =>
+  overridesSeq === undefined
+    ? sql`select coalesce(duplicate_of, id) as id from (${found}) rows`
+    : sql`select coalesce(case when o.moved then o.duplicate_of else rows.duplicate_of end, rows.id) as id
+        from (${found}) rows left join ${overridesAt(overridesSeq)} o on o.item_id = rows.id`;
+
+/**
+ * Returns the alternatives by which updated rows are found. A term, or a text
+ * that is not compared, finds the rows once for all of them.
+ */
+function updateAlternatives(
+  snapshot: Snapshot,
+  { updatedSince: since, fullText, terms, rootTerms }: Search,
+  { overridesSeq, isFoundByText }: { overridesSeq: number | undefined; isFoundByText: boolean },
+): StateCondition[] {
+  if (since === undefined) return [allOfStates([])];
+  const period = { since, overridesSeq };
+  return (fullText && isFoundByText) || terms.length + rootTerms.length > 0
+    ? [isUpdatedSince(period)]
+    : updatedSince(snapshot, period);
+}
+
+/** Listed rows with `duplicate_of`. */
+function matchingRows(snapshot: Snapshot, conditions: StateCondition[]): Sql {
+  const { current, past } = allOfStates([isInSnapshot(snapshot), ...conditions]);
+  return sql`
+    select i.id, i.duplicate_of, i.added_to_feed_at, null::bigint as seq_from from items i where ${current}
+    union all
+    select s.item_id, s.duplicate_of, s.added_to_feed_at, s.seq_from from item_states s where ${past}`;
+}

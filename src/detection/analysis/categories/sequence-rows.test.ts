@@ -1,8 +1,13 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { dayMs } from '../analysis-definition.ts';
-import { compareSteps, findSequences, type SequenceShape, type SequenceStep } from './find-sequences.ts';
-import { parseDeclaredLength } from './sequence-rows.ts';
+import {
+  compareSteps,
+  findSequences,
+  parseDeclaredLength,
+  type SequenceShape,
+  type SequenceStep,
+} from './sequence-rows.ts';
 import { expectLinearTime } from '../../../../test/support/linear-time.ts';
 
 const hourMs = dayMs / 24;
