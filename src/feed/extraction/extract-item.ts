@@ -11,6 +11,7 @@ import { checkClaims, type CheckedClaims } from './reading/check-claims.ts';
 import type { Claim, KnownValues, ReadDocument } from './reading/claim.ts';
 import { mergeClaims } from './reading/merge-claims.ts';
 import { readModelClaims, type PartAnswer } from './reading/model-claims.ts';
+import { applyRoles, claimRoles } from './reading/read-values.ts';
 import { readWithLexicon } from './reading/read-with-lexicon.ts';
 import { findPublisher, findPublishTime } from './text/article/report-origin.ts';
 import { findArticleEnd } from './text/article/article-end.ts';
@@ -60,13 +61,15 @@ export type ReadReport = { document: ReadDocument; known: KnownValues; lexicon: 
 /** Prepares the text of a report, extracts its values and reads it with the lexicon. */
 export function readReport(report: ReportText, lists: ReferenceLists = {}): ReadReport {
   const document = prepareDocument(report);
-  const known = extractIndicators(document.text, {
+  const extracted = extractIndicators(document.text, {
     publisherHosts: listPublisherHosts(report),
     publisher: report.publisher,
     ...(lists.benign ? { benign: lists.benign } : {}),
   });
+  const roles = checkClaims(document, extracted, claimRoles(document, extracted)).claims;
+  const known = applyRoles(extracted, roles);
   const claims = readWithLexicon(document, known, { names: lists.names, products: report.products });
-  return { document, known, lexicon: checkClaims(document, known, claims) };
+  return { document, known, lexicon: checkClaims(document, known, [...roles, ...claims]) };
 }
 
 /** What is known of a model's reading: its answers, or claims of an earlier reading of the same text. */

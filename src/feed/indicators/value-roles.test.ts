@@ -4,6 +4,7 @@ import { fileSource } from '../../../test/support/feed/kev-source.ts';
 import { startApp, type TestOrg } from '../../../test/support/harness.ts';
 import { callerOf } from '../../../test/support/org-requests.ts';
 import { pullDocument } from '../../../test/support/api-client.ts';
+import type { FeedItem } from '../model/item.schema.ts';
 
 const app = await startApp({
   env: { TOCSIN_FETCH_ALLOW: '127.0.0.1' },
@@ -65,4 +66,71 @@ test('a list of harmless values ends a value in every item', async () => {
     [undefined, undefined],
   ]);
   expect(await readBlocklist(org)).toEqual(['185.100.90.77', 'zq-other.top']);
+});
+
+const statusesOf = async (org: TestOrg, id: string): Promise<Record<string, string>> => {
+  const { iocs } = (await org.call('GET', `/items/${id}`)).body as FeedItem;
+  const values = Object.values(iocs).flat();
+  return Object.fromEntries(
+    values.map(({ normalizedValue, status, role = '' }) => [normalizedValue, `${status} ${role}`.trim()]),
+  );
+};
+
+const cases: [name: string, text: string, expected: Record<string, string>][] = [
+  [
+    'sentences about values before them',
+    'Our crawler scans from 185.100.87.20 and 185.100.87.21. Please add them to your allow-list. The attackers used 185.100.87.25.',
+    {
+      '185.100.87.20': 'false_positive scanner',
+      '185.100.87.21': 'false_positive scanner',
+      '185.100.87.25': 'active',
+    },
+  ],
+  [
+    'a partial retraction',
+    'Update: we mistakenly listed 185.100.87.60 and bluefin-panel[.]top. The C2 server remains 185.100.87.61.',
+    {
+      '185.100.87.60': 'false_positive legitimate',
+      'bluefin-panel.top': 'false_positive legitimate',
+      '185.100.87.61': 'active',
+    },
+  ],
+  [
+    'titles of lists',
+    '## Indicators\n\nevil-one[.]top\n185.100.87.1\n\n## Please allow-list\n\n185.100.87.7\n185.100.87.8\n\nFalse positives: 185.100.87.9',
+    {
+      'evil-one.top': 'active',
+      '185.100.87.1': 'active',
+      '185.100.87.7': 'false_positive legitimate',
+      '185.100.87.8': 'false_positive legitimate',
+      '185.100.87.9': 'false_positive legitimate',
+    },
+  ],
+  [
+    'sinkholes and honeypots',
+    'Bots contact the sinkhole 185.100.87.5 since evil-dga[.]top was seized. 185.100.87.6 belongs to one of our honeypots.',
+    {
+      '185.100.87.5': 'false_positive sinkhole',
+      'evil-dga.top': 'active',
+      '185.100.87.6': 'false_positive research',
+    },
+  ],
+  [
+    'an abused service, whose exact link is the attackers’',
+    'The loader abuses the service zq-pastes[.]top and fetches hxxps://zq-pastes[.]top/raw/8123.',
+    { 'zq-pastes.top': 'false_positive abused service', 'https://zq-pastes.top/raw/8123': 'active' },
+  ],
+  [
+    'denials and misused values',
+    'We do not think that 185.100.87.15 is legitimate. 185.100.87.16 was a legitimate server that they hacked. Do not add 185.100.87.17 to your allow list.',
+    { '185.100.87.15': 'active', '185.100.87.16': 'active', '185.100.87.17': 'active' },
+  ],
+];
+
+test.each(cases)('reads the roles of values from %s', async (_name, text, expected) => {
+  const org = await app.newOrg();
+  const { id } = await post(org, text);
+  expect(await statusesOf(org, id)).toEqual(expected);
+  const active = Object.keys(expected).filter((value) => expected[value] === 'active' && !value.includes('/'));
+  expect((await readBlocklist(org)).toSorted()).toEqual(active.toSorted());
 });

@@ -1,6 +1,8 @@
 import names from './english/names.json' with { type: 'json' };
 import severity from './english/severity.json' with { type: 'json' };
 import techniques from './english/techniques.json' with { type: 'json' };
+import values from './english/values.json' with { type: 'json' };
+import type { ValueRole } from '../../model/vocabulary.ts';
 import { compilePhrases, listAnchors } from './phrases.ts';
 
 /*
@@ -11,7 +13,7 @@ import { compilePhrases, listAnchors } from './phrases.ts';
 /** Phrases of a cue, or those in which upper and lower case differ. */
 type CuePhrases = string[] | { exact: boolean; phrases: string[] };
 
-const cues = { ...names.cues, ...severity.cues, ...techniques.cues };
+const cues = { ...names.cues, ...severity.cues, ...techniques.cues, ...values.cues };
 
 export type CueId = keyof typeof cues;
 
@@ -74,3 +76,14 @@ export function indexStatements(): Map<string, AnchoredStatement[]> {
   }
   return index;
 }
+
+/** A statement that gives a role to values. `pattern` finds all of its places. */
+export type RoleStatement = { means: ValueRole; pattern: RegExp; without: RegExp | undefined };
+
+/** Returns the statements about the roles of values. They are read in sentences whose values are masked as `valuesWord`. */
+export const listRoleStatements = (): RoleStatement[] =>
+  (values.roles as (StatementRow & { means: ValueRole })[]).map(({ means, phrases, without }) => ({
+    means,
+    pattern: compilePhrases(phrases, { resolve, script: 'english' }, 'g'),
+    without: without && compile(without),
+  }));

@@ -9,6 +9,7 @@
  *   e-mail              with a hyphen, a space or neither
  *   <attackers>         any phrase of another cue
  *   <Name>  <Capitals>  a word with a capital, except those that begin sentences; a word of capitals
+ *   <values>            the values that a statement is about, in sentences where they are masked
  *   a .. b   a … b      up to three words between them; up to 70 characters of the same sentence
  *   #                   a number
  *   !not used           not right after this word;   used !by   not right before this word
@@ -124,9 +125,17 @@ function compileWord(word: string, options: PhraseOptions): string {
 
 const capitalized = String.raw`(?-i:(?!(?:The|This|That|These|Those|It|An?|In|On|At|For|With|As|If|When|While|You|Your|Our|Its|Their|There|Each|Some|Most|Many|All|By|From|To|And|But|Or|Not) )[A-Z][\w-]+)`;
 
-/** Returns the pattern of a form of words: `Name`, `Capitals`. */
-const formOf = (id: string): string | undefined =>
-  id === 'Name' ? capitalized : id === 'Capitals' ? '(?-i:[A-Z]{3,14})' : undefined;
+/** The word that stands for values in a masked sentence. */
+export const valuesWord = 'VALUES';
+
+const forms: Record<string, string> = {
+  Name: capitalized,
+  Capitals: '(?-i:[A-Z]{3,14})',
+  values: `(?-i:${valuesWord})`,
+};
+
+/** Returns the pattern of a form of words: `Name`, `Capitals`, `values`. */
+const formOf = (id: string): string | undefined => (Object.hasOwn(forms, id) ? forms[id] : undefined);
 
 function findClosing(text: string, start: number): number {
   let depth = 0;

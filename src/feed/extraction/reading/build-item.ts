@@ -25,7 +25,12 @@ export type ItemFields = {
   affectedProducts: AffectedProduct[];
   iocs: Iocs;
   passages: Span[];
+  /** Whether the publisher withdraws the report. */
+  withdrawn: boolean;
 };
+
+/** Fields whose passages have no reference to them in the item. */
+const citedFields = new Set<Claim['field']>(['product', 'step', 'role', 'family', 'status']);
 
 const attackPathMinConfidence = 0.6;
 const summaryMax = 5;
@@ -45,7 +50,7 @@ export function buildItem(storedText: string, known: KnownValues, claims: readon
   for (const claim of claimsOf(claims, 'summary')) cite(claim);
   const severityEvidence = severity.flatMap(cite);
   const firstMentions = [...known.indicators, ...known.others, ...names].flatMap(({ spans }) => spans.slice(0, 1));
-  const others = claims.filter(({ field }) => field === 'product' || field === 'step' || field === 'family');
+  const others = claims.filter(({ field }) => citedFields.has(field));
   passages.cover([...firstMentions, ...others.flatMap(({ quote }) => (quote.in ? [] : [quote]))]);
   const iocs = groupIndicators(known, claims);
   return {
@@ -63,6 +68,7 @@ export function buildItem(storedText: string, known: KnownValues, claims: readon
     })),
     iocs,
     passages: passages.list(),
+    withdrawn: claimsOf(claims, 'status').length > 0,
   };
 }
 

@@ -2,6 +2,7 @@ import { findTechnique } from '../../reference-data/attack.ts';
 import { nameKey } from '../../reference-data/name-forms.ts';
 import { refangText } from '../text/refang-text.ts';
 import { toComparisonForm } from '../../model/values/normalize.ts';
+import type { ExtractedIndicator } from '../indicators/extract-indicators.ts';
 import { type Claim, type KnownValues, type Quote, type ReadDocument, textOfQuote } from './claim.ts';
 
 /** Why a claim was dropped. */
@@ -27,15 +28,22 @@ const sentenceMaxChars = 400;
  */
 export function checkClaims(document: ReadDocument, known: KnownValues, claims: readonly Claim[]): CheckedClaims {
   const checked: CheckedClaims = { claims: [], dropped: {} };
+  const values = indexValues(known);
   for (const claim of claims) {
-    const problem = findProblem(document, known, claim);
+    const problem = findProblem(document, values, claim);
     if (!problem) checked.claims.push(claim);
     else checked.dropped[problem] = (checked.dropped[problem] ?? 0) + 1;
   }
   return checked;
 }
 
-function findProblem(document: ReadDocument, known: KnownValues, claim: Claim): DropReason | undefined {
+/** Extracted values by their comparison form. */
+type ValueIndex = ReadonlyMap<string, ExtractedIndicator>;
+
+const indexValues = ({ indicators }: KnownValues): ValueIndex =>
+  new Map(indicators.map((one) => [toComparisonForm(one.normalizedValue), one] as const).toReversed());
+
+function findProblem(document: ReadDocument, values: ValueIndex, claim: Claim): DropReason | undefined {
   const { quote } = claim;
   const quoted = isPlace(document, quote) ? textOfQuote(document, quote) : '';
   if (quoted.trim() === '' || quoted.length > quoteMaxChars) return 'quote_not_in_text';
@@ -49,13 +57,14 @@ function findProblem(document: ReadDocument, known: KnownValues, claim: Claim): 
     case 'technique':
       return findTechnique(claim.value) ? undefined : 'unknown_technique';
     case 'role':
-      return findValueProblem(known, claim.value, quote, quoted);
+      return findValueProblem(values, claim.value, quote, quoted);
     case 'family':
       return (
-        findValueProblem(known, claim.value, quote, quoted) ??
-        (containsName(quoted, claim.name) ? undefined : 'value_not_in_quote')
+        findValueProblem(values, claim.value, quote, quoted) ??
+        (containsName(quoted, claim.printed ?? claim.name) ? undefined : 'value_not_in_quote')
       );
     case 'severity':
+    case 'status':
       return undefined;
     case 'summary':
     case 'tldr':
@@ -72,15 +81,12 @@ const isPlace = ({ text, title }: ReadDocument, { start, end, in: part }: Quote)
   end <= (part === 'title' ? title : text).length;
 
 function findValueProblem(
-  { indicators }: KnownValues,
+  values: ValueIndex,
   value: string,
   quote: Quote,
   quoted: string,
 ): 'value_not_in_text' | 'value_not_in_quote' | undefined {
-  const form = toComparisonForm(value);
-  const known = indicators.find(
-    (one) => one.normalizedValue === value || toComparisonForm(one.normalizedValue) === form,
-  );
+  const known = values.get(toComparisonForm(value));
   if (!known) return 'value_not_in_text';
   const isInside =
     quote.in !== 'title' && known.spans.some(({ start, end }) => quote.start <= start && end <= quote.end);

@@ -44,7 +44,10 @@ type Statement =
   | { field: 'product'; value: string; vendor: string; versions: string[] }
   | { field: 'severity'; value: Severity; rule: string }
   | { field: 'role'; value: string; role: ValueRole }
-  | { field: 'family'; value: string; kind: 'malware' | 'actor'; name: string }
+  /** `printed` is the form of the name in the text, if it differs. */
+  | { field: 'family'; value: string; kind: 'malware' | 'actor'; name: string; printed?: string }
+  /** The publisher withdraws the report. */
+  | { field: 'status'; value: 'retracted' }
   | { field: 'summary'; value: string }
   | { field: 'tldr'; value: string }
   | { field: 'step'; value: string };

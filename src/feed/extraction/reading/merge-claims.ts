@@ -15,6 +15,8 @@ export function mergeClaims(lexicon: readonly Claim[], model: readonly Claim[]):
 function createContradiction(model: readonly Claim[]): (claim: Claim) => boolean {
   const fields = new Set(model.map(({ field }) => field));
   const techniques = new Set(claimsOf(model, 'technique').map(({ value }) => value));
+  const roles = new Set(claimsOf(model, 'role').map(({ value }) => value));
+  const families = new Set(claimsOf(model, 'family').map(({ kind, value }) => `${kind} ${value}`));
   const kinds = new Map(claimsOf(model, 'name').flatMap((claim) => formsOf(claim).map((form) => [form, claim.kind])));
   return (claim) => {
     switch (claim.field) {
@@ -25,6 +27,10 @@ function createContradiction(model: readonly Claim[]): (claim: Claim) => boolean
         return fields.has(claim.field);
       case 'technique':
         return techniques.has(claim.value);
+      case 'role':
+        return roles.has(claim.value);
+      case 'family':
+        return families.has(`${claim.kind} ${claim.value}`);
       case 'name':
         return formsOf(claim).some((form) => (kinds.get(form) ?? claim.kind) !== claim.kind);
       default:

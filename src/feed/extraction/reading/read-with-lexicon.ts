@@ -5,9 +5,12 @@ import { extractProducts, type ExtractedProduct } from '../products/extract-prod
 import type { CatalogProduct } from '../products/shipped-products.ts';
 import { rateReport, type ReportRating } from '../severity/rate-report.ts';
 import { extractTechniques, type ExtractedTechnique } from '../techniques/extract-techniques.ts';
+import { cue } from '../lexicon/lexicon.ts';
+import { isDenied } from '../techniques/sentence-kinds.ts';
 import { summarize } from '../text/article/summarize.ts';
 import type { Span } from '../text/stored-text.ts';
-import { type Claim, type KnownValues, type Quote, type ReadDocument, textOfQuote } from './claim.ts';
+import { type Claim, claimsOf, type KnownValues, type Quote, type ReadDocument, textOfQuote } from './claim.ts';
+import { claimFamilies } from './read-values.ts';
 
 /** Installed and given lists: names instead of the shipped ones, and products in addition to them. */
 export type LexiconLists = { names?: NameDictionary | undefined; products?: CatalogProduct[] | undefined };
@@ -29,13 +32,32 @@ export function readWithLexicon(document: ReadDocument, known: KnownValues, list
     language,
     sourceUrl,
   });
+  const nameClaims = names.flatMap(claimName);
   return [
+    ...claimRetraction(document),
     ...techniques.map(claimTechnique),
-    ...names.flatMap(claimName),
+    ...nameClaims,
+    ...claimFamilies(document, known, claimsOf(nameClaims, 'name')),
     ...products.map((product) => claimProduct(document, product)),
     ...claimSeverity(rating, title),
     ...claimSummary(document, summarize(sentences, highlights)),
   ];
+}
+
+const retractionSentencesMax = 15;
+const quotedBefore = /[“„«"](?:[^”"»]*)$/;
+
+/** Claims that the publisher withdraws the report, if one of its first sentences says so in the publisher's own words. */
+function claimRetraction({ sentences }: ReadDocument): Claim[] {
+  const stated = sentences.slice(0, retractionSentencesMax).find(({ text }) => {
+    const match = cue('retraction').exec(text);
+    return (
+      match !== null &&
+      !isDenied(text, { index: match.index, length: match[0].length }) &&
+      !quotedBefore.test(text.slice(0, match.index))
+    );
+  });
+  return stated ? [{ field: 'status', value: 'retracted', quote: toQuote(stated), confidence: 0.8 }] : [];
 }
 
 const claimTechnique = ({ technique, confidence, sentence }: ExtractedTechnique): Claim => ({

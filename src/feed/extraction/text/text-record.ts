@@ -11,7 +11,6 @@ type TextRecordFields = Pick<SourceRecord, 'recordId' | 'canonicalKey'> &
 export function toTextRecord(extracted: ExtractedItem, fields: TextRecordFields): SourceRecord {
   const { indicators: _reasons, publisher: _publisher, publishTime, ...content } = extracted;
   return {
-    withdrawn: false,
     ...content,
     ...fields,
     publishTime: fields.publishTime ?? publishTime,
