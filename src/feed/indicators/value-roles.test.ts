@@ -1,4 +1,7 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { dataDir } from '../../../test/support/data.ts';
 import { mispAttribute, mispEvent } from '../../../test/support/feed/misp-documents.ts';
 import { fileSource } from '../../../test/support/feed/kev-source.ts';
 import { startApp, type TestOrg } from '../../../test/support/harness.ts';
@@ -14,7 +17,7 @@ const app = await startApp({
 const lookUp = async (org: TestOrg, value: string) =>
   (await org.call('GET', `/api/indicators?value=${encodeURIComponent(value)}`)).body;
 const readBlocklist = async (org: TestOrg): Promise<string[]> =>
-  String((await org.call('GET', '/api/feed/export/blocklist?type=ipv4,domain&minConfidence=0&maxTlp=RED')).body)
+  String((await org.call('GET', '/api/feed/export/blocklist?type=ipv4,domain,url&minConfidence=0&maxTlp=RED')).body)
     .trim()
     .split('\n');
 const post = async (org: TestOrg, text: string, more: object = {}) =>
@@ -131,6 +134,67 @@ test.each(cases)('reads the roles of values from %s', async (_name, text, expect
   const org = await app.newOrg();
   const { id } = await post(org, text);
   expect(await statusesOf(org, id)).toEqual(expected);
-  const active = Object.keys(expected).filter((value) => expected[value] === 'active' && !value.includes('/'));
+  const active = Object.keys(expected).filter((value) => expected[value] === 'active');
   expect((await readBlocklist(org)).toSorted()).toEqual(active.toSorted());
+});
+
+test.each([
+  ['"We withdraw our report," Acme wrote. The attackers use zq-drop[.]top.'],
+  ['We do not withdraw our report of Monday. The attackers use zq-drop[.]top.'],
+  ['Acme withdrew its report. The attackers use zq-drop[.]top.'],
+])('does not retract: %s', async (text) => {
+  expect((await post(await app.newOrg(), text)).event.status).toBe('active');
+});
+
+test('assigns values to the only family of their sentence, row or list, in every output', async () => {
+  const org = await app.newOrg();
+  const { id } = await post(
+    org,
+    'AsyncRAT connects to 185.100.90.1 and asyncrat-c2[.]top.\n\n| 185.100.90.4 | Remcos |\n\nVidar servers:\n185.100.90.5\n\nOther: 185.100.90.9 serves AsyncRAT and Remcos.',
+  );
+  const namesOf = async (value: string) => (await lookUp(org, value)).items[0].malware;
+  expect(await Promise.all(['185.100.90.1', '185.100.90.4', '185.100.90.5', '185.100.90.9'].map(namesOf))).toEqual([
+    ['AsyncRAT'],
+    ['Remcos'],
+    ['Vidar'],
+    [],
+  ]);
+  const path = '/api/feed/export/blocklist?type=ipv4,domain&minConfidence=0&maxTlp=RED&malware=';
+  expect((await org.call('GET', `${path}AsyncRAT`)).body).toBe('185.100.90.1\nasyncrat-c2.top\n');
+  expect((await org.call('GET', `${path}Vidar`)).body).toBe('185.100.90.5\n');
+  expect((await org.call('GET', '/api/feed/export/csv')).body).toMatch(/185\.100\.90\.4,ipv4,.*,Remcos,,\r\n/);
+  const { Event } = (await org.call('GET', `/api/feed/export/misp/${id}.json`)).body;
+  const tagOf = (wanted: string) => Event.Attribute.find(({ value }: { value: string }) => value === wanted).Tag;
+  expect(tagOf('185.100.90.5')).toMatchObject([{ name: 'misp-galaxy:malpedia="Vidar"' }]);
+  for (const read of ['/api/feed/export/stix', '/taxii2/root/collections/all/objects']) {
+    const { objects } = (await org.call('GET', read)).body as { objects: Record<string, string>[] };
+    const nameOf = (ref: string) => objects.find((one) => one['id'] === ref)!['name'];
+    const stated = objects.filter((one) => one['relationship_type'] === 'indicates');
+    const pairs = stated.map((one) => `${nameOf(one['source_ref']!)} ${nameOf(one['target_ref']!)}`);
+    expect(pairs.toSorted()).toEqual([
+      '185.100.90.1 AsyncRAT',
+      '185.100.90.4 Remcos',
+      '185.100.90.5 Vidar',
+      'asyncrat-c2.top AsyncRAT',
+    ]);
+  }
+});
+
+test.skipIf(!dataDir())('reads texts that ask to allow or to remove their addresses', async () => {
+  const texts = JSON.parse(readFileSync(join(dataDir()!, 'cases/texts.json'), 'utf8')) as Record<string, string>[];
+  const read = async (wanted: string): Promise<Record<string, string>> => {
+    const org = await app.newOrg();
+    const { title, text } = texts.find(({ id }) => id === wanted)!;
+    return statusesOf(org, (await post(org, text!, { title })).id);
+  };
+  expect(await read('allow-list')).toEqual({
+    '185.100.87.200': 'false_positive scanner',
+    '185.100.87.201': 'false_positive scanner',
+    '185.100.87.250': 'active',
+    'census.acme-lab.org': 'false_positive legitimate',
+  });
+  expect(await read('retract')).toEqual({
+    '185.100.87.60': 'false_positive research',
+    'bluefin-panel.top': 'false_positive research',
+  });
 });
