@@ -237,8 +237,8 @@ create table hit_values (
   primary key (organization_id, value_key, hit_id),
   foreign key (organization_id, hit_id) references hits (organization_id, id) on delete cascade
 );
-comment on table hit_values is 'Which hits have a value as their entity or in a field of their rows.';
-comment on column hit_values.value_key is 'MD5 of the value in lower case. A UUID, because row-level security lets only leakproof operators use an index.';
+comment on table hit_values is 'Which hits have a value as their entity or in a field of their rows, and which have an entity with a name of a stem.';
+comment on column hit_values.value_key is 'MD5 of the value in lower case, or of `entity`, a line break and the stem: what all names have that rules can join. A UUID, because row-level security lets only leakproof operators use an index.';
 create index on hit_values (organization_id, hit_id);
 select tocsin_protect('hit_values');
 
@@ -517,6 +517,32 @@ comment on column entity_notes.actor is 'Person or key that signed in, if the no
 create unique index entity_notes_entity on entity_notes (organization_id, md5(lower(entity)), entity_type);
 create index on entity_notes (organization_id, updated_at desc, id desc);
 select tocsin_protect('entity_notes');
+
+create table entity_decisions (
+  organization_id uuid not null references organizations (id),
+  id uuid not null,
+  entity_type text not null,
+  entity text not null,
+  alias_type text not null,
+  alias text not null,
+  entity_stem uuid not null,
+  alias_stem uuid not null,
+  is_joined boolean not null,
+  reason text,
+  key_id text,
+  actor text,
+  at timestamptz not null,
+  primary key (organization_id, id)
+);
+comment on table entity_decisions is 'Names of entities that people joined or separated. A decision is deleted when a later one takes it back.';
+comment on column entity_decisions.entity is 'Canonical name of the entity when the decision was made.';
+comment on column entity_decisions.entity_stem is 'MD5 of the stem, as in hit_values. A UUID, because row-level security lets only leakproof operators use an index.';
+comment on column entity_decisions.is_joined is 'False if the alias is another entity, whatever rules and lists say.';
+comment on column entity_decisions.key_id is 'API key that decided.';
+comment on column entity_decisions.actor is 'Person or key that signed in, if the decision was made with a session.';
+create index on entity_decisions (organization_id, entity_stem);
+create index on entity_decisions (organization_id, alias_stem);
+select tocsin_protect('entity_decisions');
 
 create table value_lists (
   organization_id uuid not null references organizations (id),

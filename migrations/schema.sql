@@ -1419,10 +1419,10 @@ CREATE TRIGGER queue_changed_hit AFTER UPDATE ON hits FOR EACH ROW WHEN (old.sev
 CREATE TRIGGER queue_new_hit AFTER INSERT ON hits FOR EACH ROW EXECUTE FUNCTION tocsin_queue_hit();
 grant select, insert, update, delete on hits to tocsin_app, tocsin_system;
 
--- Which hits have a value as their entity or in a field of their rows.
+-- Which hits have a value as their entity or in a field of their rows, and which have an entity with a name of a stem.
 create table hit_values (
   organization_id uuid not null,
-  value_key uuid not null, -- MD5 of the value in lower case. A UUID, because row-level security lets only leakproof operators use an index.
+  value_key uuid not null, -- MD5 of the value in lower case, or of `entity`, a line break and the stem: what all names have that rules can join. A UUID, because row-level security lets only leakproof operators use an index.
   hit_id uuid not null,
   constraint hit_values_pkey PRIMARY KEY (organization_id, value_key, hit_id),
   constraint hit_values_organization_id_hit_id_fkey FOREIGN KEY (organization_id, hit_id) REFERENCES hits(organization_id, id) ON DELETE CASCADE
@@ -1714,6 +1714,32 @@ alter table entity_notes force row level security;
 create policy every on entity_notes to tocsin_system using (true) with check (true);
 create policy own on entity_notes to tocsin_app using ((organization_id = ( SELECT tocsin_org() AS tocsin_org))) with check ((organization_id = ( SELECT tocsin_org() AS tocsin_org)));
 grant select, insert, update, delete on entity_notes to tocsin_app, tocsin_system;
+
+-- Names of entities that people joined or separated. A decision is deleted when a later one takes it back.
+create table entity_decisions (
+  organization_id uuid not null,
+  id uuid not null,
+  entity_type text not null,
+  entity text not null, -- Canonical name of the entity when the decision was made.
+  alias_type text not null,
+  alias text not null,
+  entity_stem uuid not null, -- MD5 of the stem, as in hit_values. A UUID, because row-level security lets only leakproof operators use an index.
+  alias_stem uuid not null,
+  is_joined boolean not null, -- False if the alias is another entity, whatever rules and lists say.
+  reason text,
+  key_id text, -- API key that decided.
+  actor text, -- Person or key that signed in, if the decision was made with a session.
+  at timestamp with time zone not null,
+  constraint entity_decisions_pkey PRIMARY KEY (organization_id, id),
+  constraint entity_decisions_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id)
+);
+CREATE INDEX entity_decisions_organization_id_alias_stem_idx ON entity_decisions USING btree (organization_id, alias_stem);
+CREATE INDEX entity_decisions_organization_id_entity_stem_idx ON entity_decisions USING btree (organization_id, entity_stem);
+alter table entity_decisions enable row level security;
+alter table entity_decisions force row level security;
+create policy every on entity_decisions to tocsin_system using (true) with check (true);
+create policy own on entity_decisions to tocsin_app using ((organization_id = ( SELECT tocsin_org() AS tocsin_org))) with check ((organization_id = ( SELECT tocsin_org() AS tocsin_org)));
+grant select, insert, update, delete on entity_decisions to tocsin_app, tocsin_system;
 
 -- Lists of values that detections share, such as entities that a detection allows.
 create table value_lists (

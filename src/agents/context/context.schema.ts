@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { ActorField } from '../../platform/orgs/orgs.schema.ts';
 import { severities } from '../../detection/analysis/candidate.ts';
+import { EntityAliases } from '../../detection/entities/entities.schema.ts';
 import { hitStatuses } from '../../detection/hits/hits.schema.ts';
 import { sightingMatches } from '../../feed/model/vocabulary.ts';
 import { IndicatorLookup } from '../../feed/indicators/indicators.schema.ts';
@@ -18,6 +19,15 @@ const HitReference = z.object({
   createdAt: time,
 });
 
+const SharedItem = z.object({
+  id: z.string(),
+  title: z.string(),
+  publisher: z.string(),
+  severity: z.string(),
+  addedToFeedAt: time,
+  values: z.array(z.string()).describe('Indicators of the item that the rows contain.'),
+});
+
 export const HitContext = z
   .object({
     entityHits: z.array(HitReference).describe('Other hits of the entity, of any detection, newest first. At most 20.'),
@@ -32,16 +42,7 @@ export const HitContext = z
       )
       .describe('Hits of the detection that people judged, the most similar first. At most 10 of the newest 200.'),
     feedItems: z
-      .array(
-        z.object({
-          id: z.string(),
-          title: z.string(),
-          publisher: z.string(),
-          severity: z.string(),
-          addedToFeedAt: time,
-          values: z.array(z.string()).describe('Indicators of the item that the rows contain.'),
-        }),
-      )
+      .array(SharedItem)
       .nullable()
       .describe(
         'Visible items with an indicator of the rows: an address, domain, URL or hash. At most 20. Null if the key lacks the scope `feed:read`.',
@@ -101,3 +102,23 @@ export const IndicatorContext = z
   })
   .meta({ id: 'IndicatorContext' });
 export type IndicatorContext = z.infer<typeof IndicatorContext>;
+
+export const EntityProfile = z
+  .object({
+    ...EntityAliases.shape,
+    hitsTotal: z.number().int(),
+    firstSeenAt: time.nullable().describe('First and last time in hits. Null without hits.'),
+    lastSeenAt: time.nullable(),
+    hits: z.array(HitReference).describe('The newest, at most 20. `GET /api/hits?entity=` lists all.'),
+    notes: z
+      .array(z.object({ entity: z.string(), note: z.string() }))
+      .describe('Notes on any of its names, at most 20.'),
+    feedItems: z
+      .array(SharedItem)
+      .nullable()
+      .describe(
+        'Visible items with one of its names as an indicator, at most 20. Null if the key lacks the scope `feed:read`.',
+      ),
+  })
+  .meta({ id: 'EntityProfile' });
+export type EntityProfile = z.infer<typeof EntityProfile>;

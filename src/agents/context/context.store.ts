@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { HitStatus } from '../../detection/hits/hits.schema.ts';
+import { toValueKey } from '../../detection/hits/read-hits.store.ts';
 import type { Severity } from '../../detection/analysis/candidate.ts';
 import { visiblePoolIds } from '../../feed/items/snapshot/query.sql.ts';
 import { queryRows, type Tx } from '../../platform/db/db.ts';
@@ -20,18 +21,19 @@ export type HitReferenceRow = {
 const reference = sql`h.id, h.detection_id as "detectionId", a.name as "detectionName", h.entity, h.headline, h.severity, h.status, h.created_at as "createdAt"`;
 const detectionJoin = sql`join agents a on a.organization_id = h.organization_id and a.id = h.detection_id`;
 
-type HitKey = { id: string; detectionId: string; entity: string };
+type HitKey = { id: string; detectionId: string };
 
-/** Lists the other hits of an entity, newest first. */
+/** Lists the hits of an entity under any of its names but `id`, newest first. */
 export function listEntityHits(
   tx: Tx,
   orgId: OrgId,
-  { id, entity }: HitKey,
+  { id, names }: { id: string | null; names: readonly string[] },
   limit: number,
 ): Promise<HitReferenceRow[]> {
   return queryRows<HitReferenceRow>(tx)`
       select ${reference} from hits h ${detectionJoin}
-      where h.organization_id = ${orgId} and md5(h.entity) = md5(${entity}) and h.entity = ${entity} and h.id <> ${id}
+      where h.organization_id = ${orgId} and h.entity = any(${names}::text[]) and h.id is distinct from ${id}::uuid
+        and h.id in (select hit_id from hit_values where organization_id = ${orgId} and value_key = any(${names.map(toValueKey)}::uuid[]))
       order by h.created_at desc, h.id desc limit ${limit}`;
 }
 

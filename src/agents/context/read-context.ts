@@ -1,10 +1,14 @@
 import type { RenderedRow } from '../../detection/analysis/candidate.ts';
+import { findNotes } from '../../detection/entities/entity-notes.store.ts';
+import { toAliases } from '../../detection/entities/entity-aliases.ts';
+import type { EntityPath } from '../../detection/entities/entities.schema.ts';
+import { findEntity, listSpellings } from '../../detection/entities/resolve-entities.ts';
 import { findHit, listOccurrences } from '../../detection/hits/read-hits.store.ts';
 import { listStatusChanges } from '../../detection/hits/hit-status.store.ts';
 import { inOrg, type Db } from '../../platform/db/db.ts';
 import { appError } from '../../platform/lib/errors.ts';
 import type { Caller } from '../../platform/http/caller.ts';
-import type { HitContext, IndicatorContext } from './context.schema.ts';
+import type { EntityProfile, HitContext, IndicatorContext } from './context.schema.ts';
 import {
   listDeliveries,
   listEntityHits,
@@ -31,6 +35,8 @@ export function getHitContext({ db }: { db: Db }, { orgId, scopes }: Caller, id:
     const hit = await findHit(tx, orgId, id);
     if (!hit) throw appError('not_found', `Hit ${id} not found.`);
     const rows = JSON.parse(hit.rows) as RenderedRow[];
+    const known = await findEntity(tx, orgId, { type: hit.entityType, value: hit.entity });
+    const names = [hit.entity, ...known.names.map(({ name }) => name)];
     const terms = findIndicatorValues(rows);
     const items = scopes.has('feed:read') ? await listItemsWithTerms(tx, orgId, [...terms.keys()], itemsMax) : null;
     const judged = await listJudgedHits(tx, orgId, hit, judgedReadMax);
@@ -56,8 +62,8 @@ export function getHitContext({ db }: { db: Db }, { orgId, scopes }: Caller, id:
       })),
     ];
     return {
-      entityHits: (await listEntityHits(tx, orgId, hit, entityHitsMax)).map(toReference),
-      similar: rankSimilar(hit, judged),
+      entityHits: (await listEntityHits(tx, orgId, { id, names }, entityHitsMax)).map(toReference),
+      similar: rankSimilar(hit, new Set(names), judged),
       feedItems: items && items.map((item) => toFeedItem(item, terms)),
       timeline: entries
         .map(
@@ -71,7 +77,11 @@ export function getHitContext({ db }: { db: Db }, { orgId, scopes }: Caller, id:
 }
 
 /** Ranks judged hits by the same entity, then by the evidence that they share, then by age. Hits that share nothing come last. */
-function rankSimilar(hit: { entity: string; evidence: string }, judged: JudgedHitRow[]): HitContext['similar'] {
+function rankSimilar(
+  hit: { evidence: string },
+  names: ReadonlySet<string>,
+  judged: JudgedHitRow[],
+): HitContext['similar'] {
   const own = JSON.parse(hit.evidence) as Evidence[];
   return judged
     .map(({ evidence, judgedAt, reason, ...row }) => {
@@ -79,7 +89,7 @@ function rankSimilar(hit: { entity: string; evidence: string }, judged: JudgedHi
       const shared = own.filter((item) => theirs.has(toKey(item)));
       return {
         ...toReference(row),
-        sameEntity: row.entity === hit.entity,
+        sameEntity: names.has(row.entity),
         sharedEvidence: shared.map(({ field, value }) => ({ field, value })),
         judgedAt: judgedAt?.toISOString() ?? null,
         reason,
@@ -105,8 +115,11 @@ const valuesMax = 300;
 const valueCharsMax = 2000;
 
 /** Returns the addresses, domains, URLs and hashes that are values of rows, as terms of the feed, each with the value as the row has it. */
-export function findIndicatorValues(rows: readonly RenderedRow[]): Map<string, string> {
-  const values = new Set(rows.flatMap(({ fields }) => Object.values(fields)).flatMap(listValues));
+export const findIndicatorValues = (rows: readonly RenderedRow[]): Map<string, string> =>
+  toTerms(rows.flatMap(({ fields }) => Object.values(fields)));
+
+function toTerms(texts: readonly string[]): Map<string, string> {
+  const values = new Set(texts.flatMap(listValues));
   const terms = new Map<string, string>();
   for (const value of [...values].slice(0, valuesMax))
     for (const { form, isStrict } of canonicalForms(value))
@@ -119,6 +132,37 @@ const listValues = (text: string): string[] =>
   text.length > valueCharsMax
     ? []
     : [text, ...text.split(/[\s,;"'[\]{}()<>|]+/)].map((part) => part.trim()).filter((part) => part.length > 3);
+
+const notesMax = 20;
+
+/** Returns what is known of an entity under all its names: its aliases, notes on it, its latest hits, and feed items that contain it. */
+export function getEntityProfile(
+  { db }: { db: Db },
+  { orgId, scopes }: Caller,
+  path: EntityPath,
+): Promise<EntityProfile> {
+  return inOrg(db, orgId, async (tx) => {
+    const raw = { type: path.type, value: path.name };
+    const known = await findEntity(tx, orgId, raw);
+    const names = known.names.map(({ name }) => name);
+    const values = await listSpellings(tx, orgId, raw);
+    const notes = await findNotes(tx, orgId, { entity: '', entityType: '', values }, notesMax);
+    const terms = toTerms(names);
+    const items = scopes.has('feed:read') ? await listItemsWithTerms(tx, orgId, [...terms.keys()], itemsMax) : null;
+    const seen = known.names.filter((name) => name.hits > 0);
+    const times = seen.flatMap(({ firstSeenAt, lastSeenAt }) => [firstSeenAt, lastSeenAt]);
+    const millis = times.flatMap((time) => time?.getTime() ?? []);
+    return {
+      ...toAliases(known),
+      hitsTotal: seen.reduce((total, { hits }) => total + hits, 0),
+      firstSeenAt: millis.length === 0 ? null : new Date(Math.min(...millis)).toISOString(),
+      lastSeenAt: millis.length === 0 ? null : new Date(Math.max(...millis)).toISOString(),
+      hits: (await listEntityHits(tx, orgId, { id: null, names }, entityHitsMax)).map(toReference),
+      notes: notes.map(({ entity, note }) => ({ entity, note })),
+      feedItems: items && items.map((item) => toFeedItem(item, terms)),
+    };
+  });
+}
 
 const [sightingsMax, hitsMax, hitsSearchedMax] = [50, 20, 5000];
 

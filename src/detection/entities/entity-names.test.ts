@@ -12,6 +12,7 @@ describe('names of one entity', () => {
     ['user', 'Tomas.Rehn '],
     ['user', 'HALDEN\\tomas.rehn'],
     ['account', 'HALDEN\\tomas.rehn'],
+    ['account', 'tomas.rehn'],
     [null, 'hgrp\\Tomas.Rehn'],
     ['user', 'tomas.rehn@halden.example'],
     [null, 'tomas.rehn@HALDENGRUPPE.example'],

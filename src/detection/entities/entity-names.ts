@@ -56,6 +56,7 @@ const assumedRole = /^arn:(aws[^:]*):sts::(\d*):assumed-role\/([\w+=,.@-]+)(?:\/
 const iamRoot = /^arn:aws[^:]*:iam::(\d+):root$/i;
 const ssoRole = /^awsreservedsso_/i;
 const localSid = /^s-1-(?:[0-4]|5-\d{1,2})(?:-|$)/i;
+const cloudAccount = /^\d+$|^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const accessKey = /^(?:AKIA|ASIA)[A-Z0-9]{12,}$/;
 
 /**
@@ -105,7 +106,8 @@ function inferType(type: string | null, value: string): EntityType {
   const isGiven = type !== null && typesByName.has(type) && type !== 'entity';
   if (isGiven && type !== 'account') return type as EntityType;
   if (windowsAccount.test(value) || mailAddress.test(value)) return 'user';
-  return isGiven ? 'account' : 'entity';
+  // Most logs call the account that somebody signs in with so. Cloud accounts have numbers.
+  return isGiven ? (cloudAccount.test(value) ? 'account' : 'user') : 'entity';
 }
 
 function foldAddress(text: string): string {
@@ -222,4 +224,22 @@ export function toStem(name: EntityName): string {
   const longer = [assumedRole.exec(name.name)?.[4], iamUser.exec(name.name)?.[3], windowsAccount.exec(name.name)?.[2]];
   const account = longer.find((part) => part !== undefined) ?? mailAddress.exec(name.name)?.[1];
   return account === undefined ? name.name : toStem({ type: 'user', name: account });
+}
+
+/** A name is spelled with at most this many of the own names. */
+const spelledMax = 100;
+
+/** Returns the names that the rules join with a user or a host: with each of the own domains and cloud accounts. */
+export function spellName({ type, name }: EntityName, own: OwnNames): string[] {
+  const listed = [...own].slice(0, spelledMax);
+  if (type === 'host') return [name, ...listed.filter((one) => one.includes('.')).map((domain) => `${name}.${domain}`)];
+  if (type !== 'user') return [name];
+  return [
+    name,
+    ...listed.map((one) => {
+      if (/^\d+$/.test(one)) return `arn:aws:iam::${one}:user/${name}`;
+      if (one.endsWith('\\')) return `${one}${name}`;
+      return one.includes('.') ? `${name}@${one}` : `${one}\\${name}`;
+    }),
+  ];
 }

@@ -30,7 +30,7 @@ export const EntityNotesInput = z.strictObject({
 export type EntityNotesInput = z.infer<typeof EntityNotesInput>;
 
 export const EntityNotesFilter = PageQuery.extend({
-  entity: entity.optional().describe('Notes on this entity, in any case.'),
+  entity: entity.optional().describe('Notes on this entity, under any of its names.'),
 });
 export type EntityNotesFilter = z.infer<typeof EntityNotesFilter>;
 

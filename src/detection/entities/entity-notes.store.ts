@@ -6,6 +6,7 @@ import { uuidv7 } from '../../platform/lib/ids.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import type { PageRequest } from '../../platform/lib/page-request.ts';
 import type { Author } from '../../platform/http/caller.ts';
+import { deleteDecisionsWith } from './entities.store.ts';
 
 type NewNote = { entity: string; entityType: string; note: string };
 export type EntityNoteRow = NewNote & { id: string; keyId: string | null; actor: string | null; updatedAt: Date };
@@ -64,12 +65,12 @@ export async function countNotes(tx: Tx, orgId: OrgId): Promise<number> {
 export function listNotes(
   tx: Tx,
   orgId: OrgId,
-  entity: string | undefined,
+  entities: readonly string[] | undefined,
   { limit, after }: PageRequest,
 ): Promise<EntityNoteRow[]> {
   return queryRows<EntityNoteRow>(tx)`
       select id, entity, entity_type as "entityType", note, key_id as "keyId", actor, updated_at as "updatedAt" from entity_notes
-      where organization_id = ${orgId} ${entity === undefined ? sql`` : sql`and md5(lower(entity)) = md5(lower(${entity}))`}
+      where organization_id = ${orgId} ${entities === undefined ? sql`` : sql`and md5(lower(entity)) in (select md5(lower(v)) from unnest(${entities}::text[]) v)`}
         ${after ? sql`and (updated_at, id) < (${after.at}, ${after.id}::uuid)` : sql``}
       order by updated_at desc, id desc limit ${limit + 1}`;
 }
@@ -88,7 +89,7 @@ export function findNotes(
       order by lower(e.entity) = lower(${entity}) desc, e.entity, e.entity_type limit ${limit}`;
 }
 
-/** Replaces a value in notes. Returns the number of notes. */
+/** Replaces a value in notes, and deletes notes on and decisions about entities that contain it. Returns the number of notes. */
 export async function eraseFromEntityNotes(
   tx: Tx,
   orgId: OrgId,
@@ -96,6 +97,7 @@ export async function eraseFromEntityNotes(
   author: Author,
 ): Promise<{ notes: number }> {
   await lockNotes(tx, orgId);
+  await deleteDecisionsWith(tx, orgId, value);
   // A note about an erased entity says something about a person who asked to be forgotten.
   const { numAffectedRows } = await sql`
     delete from entity_notes where organization_id = ${orgId} and strpos(entity, ${value}) > 0`.execute(tx);

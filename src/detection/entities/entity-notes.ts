@@ -6,18 +6,23 @@ import { readPageRequest, toPage } from '../../platform/lib/page-request.ts';
 import { insertAudit } from '../../platform/orgs/audit.store.ts';
 import type { Caller } from '../../platform/http/caller.ts';
 import type { EntityNoteList, EntityNotesFilter, EntityNotesInput, EntityNotesStored } from './entity-notes.schema.ts';
+import { listSpellings } from './resolve-entities.ts';
 import { countNotes, deleteNotes, findNotesOn, listNotes, lockNotes, upsertNotes } from './entity-notes.store.ts';
 
 const notesMax = 100_000;
 
-/** Returns a page of the notes on entities, last changed first. */
+/** Returns a page of the notes on entities, or on one under any of its names, last changed first. */
 export async function getEntityNotes(
   { db }: { db: Db },
   { orgId }: Caller,
   filter: EntityNotesFilter,
 ): Promise<EntityNoteList> {
   const request = readPageRequest(filter);
-  const rows = await inOrg(db, orgId, (tx) => listNotes(tx, orgId, filter.entity, request));
+  const { entity } = filter;
+  const rows = await inOrg(db, orgId, async (tx) => {
+    const names = entity && [entity, ...(await listSpellings(tx, orgId, { type: null, value: entity }))];
+    return listNotes(tx, orgId, names || undefined, request);
+  });
   const { page, nextCursor } = toPage(rows, request.limit, ({ updatedAt, id }) => ({ at: updatedAt, id }));
   return {
     notes: page.map(({ entity, entityType, note, keyId, actor, updatedAt }) => ({

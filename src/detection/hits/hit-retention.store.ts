@@ -49,8 +49,8 @@ export async function eraseFromHits(tx: Tx, orgId: OrgId, value: string): Promis
   const changed = await listIdsWithValue(tx, { orgId, table: 'hits', columns: ['entity', 'rows'] }, value);
   const hits = await replaceValue(tx, { orgId, table: 'hits', columns }, value);
   for (let from = 0; from < changed.length; from += reindexedAtOnce) {
-    const contents = await queryRows<{ id: string; entity: string; rows: string }>(tx)`
-      select id, entity, rows from hits where organization_id = ${orgId} and id = any(${changed.slice(from, from + reindexedAtOnce)}::uuid[])`;
+    const contents = await queryRows<{ id: string; entity: string; entityType: string; rows: string }>(tx)`
+      select id, entity, entity_type as "entityType", rows from hits where organization_id = ${orgId} and id = any(${changed.slice(from, from + reindexedAtOnce)}::uuid[])`;
     await replaceHitValues(
       tx,
       orgId,

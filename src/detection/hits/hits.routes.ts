@@ -1,6 +1,7 @@
 import type { App } from '../../platform/http/app-type.ts';
 import { apiRoutes } from '../../platform/http/api-routes.ts';
-import { getEntities, getHit, getHitEvidence, getHits, withLink, getHitGroup, getHitGroups } from './read-hits.ts';
+import { getEntities } from './list-entities.ts';
+import { getHit, getHitEvidence, getHits, withLink, getHitGroup, getHitGroups } from './read-hits.ts';
 import {
   EntityFilter,
   EntityList,
@@ -38,10 +39,11 @@ export function hitRoutes(app: App, deps: HitRoutesDeps): void {
     },
   );
   route(
-    'GET /api/hits/entities',
+    'GET /api/entities',
     {
-      operationId: 'listHitEntities',
+      operationId: 'listEntities',
       summary: 'List the entities of hits, last seen first',
+      description: 'Names that rules, lists and people join are one entity. Reads the 50,000 names seen last.',
       query: EntityFilter,
       returns: EntityList,
     },

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { entityTypes } from '../entities/entity-names.ts';
 import { ActorField } from '../../platform/orgs/orgs.schema.ts';
 import { severities } from '../analysis/candidate.ts';
 import { Claims, Evidence, ObservationRecord } from '../verdicts/verdicts.schema.ts';
@@ -39,7 +40,9 @@ export const HitFilter = PageQuery.extend({
   status: z.enum(hitStatuses).optional(),
   severity: z.enum(severities).optional(),
   verdict: z.enum(['raise', 'undecided', 'dismiss']).optional().describe('What the judge concluded.'),
-  entity: boundedString({ max: 1000 }).optional().describe('Exact name of the entity.'),
+  entity: boundedString({ max: 1000 })
+    .optional()
+    .describe('Any name of the entity. Hits under its other names are included.'),
   value: boundedString({ max: 2000 })
     .optional()
     .describe('Value of the entity or of a field of the rows, in any case: an indicator, for example.'),
@@ -176,14 +179,18 @@ export const HitVerdict = z.strictObject({
 });
 export type HitVerdict = z.infer<typeof HitVerdict>;
 
-export const EntityFilter = HitFilter.pick({ limit: true, cursor: true, detection: true, status: true });
+export const EntityFilter = HitFilter.pick({ limit: true, cursor: true, detection: true, status: true }).extend({
+  q: boundedString({ max: 400 }).optional().describe('Part of a name of the entity, in any case, or any name of it.'),
+  type: z.enum(entityTypes).optional(),
+});
 export type EntityFilter = z.infer<typeof EntityFilter>;
 
 export const EntityList = z.object({
   entities: z.array(
     z.object({
-      entity: z.string(),
-      entityType: z.string(),
+      entity: z.string().describe('The canonical name.'),
+      entityType: z.enum(entityTypes),
+      names: z.array(z.string()).describe('Its names as hits write them, last seen first. At most 20.'),
       hits: z.number().int(),
       open: z.number().int(),
       severity: z.enum(severities).describe('Highest severity of its hits.'),

@@ -3,8 +3,10 @@ import { sql, type RawBuilder } from 'kysely';
 import { queryRow, queryRows, type Tx } from '../../platform/db/db.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import type { PageRequest } from '../../platform/lib/page-request.ts';
+import { foldName } from '../entities/entity-names.ts';
+import { toStemKey } from '../entities/resolve-entities.ts';
 import { severities, type RenderedRow } from '../analysis/candidate.ts';
-import type { EntityList, Hit, HitFilter } from './hits.schema.ts';
+import type { Hit, HitFilter } from './hits.schema.ts';
 
 /** A row of `hits` without its rows, facts and observations. `claims` and `evidence` are JSON text, as are `techniques` of the verdict. */
 export type HitRow = Omit<
@@ -51,19 +53,21 @@ const columns = sql`(select name from agents a where a.organization_id = hits.or
   window_from as "windowFrom", window_to as "windowTo", first_seen_at as "firstSeenAt", last_seen_at as "lastSeenAt",
   created_at as "createdAt", updated_at as "updatedAt"`;
 
-type HitQuery = Omit<HitFilter, 'limit' | 'cursor' | 'from' | 'to'> & Record<'from' | 'to', Date | undefined>;
+/** `entities` are the names of one entity, as hits write them. */
+type HitQuery = Omit<HitFilter, 'limit' | 'cursor' | 'from' | 'to' | 'entity'> &
+  Record<'from' | 'to', Date | undefined> & { entities: readonly string[] | undefined };
 
 /** Lists `limit` + 1 hits, newest first. */
 export function listHits(tx: Tx, orgId: OrgId, query: HitQuery, { limit, after }: PageRequest): Promise<HitRow[]> {
-  const { detection, status, severity, verdict, entity, value, q, group, incident, from, to } = query;
+  const { detection, status, severity, verdict, entities, value, q, group, incident, from, to } = query;
   const conditions: RawBuilder<unknown>[] = [
     sql`organization_id = ${orgId}`,
     ...(detection === undefined ? [] : [sql`detection_id = ${detection}`]),
     ...(status === undefined ? [] : [sql`status = ${status}`]),
     ...(severity === undefined ? [] : [sql`severity = ${severity}`]),
     ...(verdict === undefined ? [] : [sql`verdict = ${verdict}`]),
-    ...(entity === undefined ? [] : [sql`entity = ${entity}`, hasValue(orgId, entity)]),
-    ...(value === undefined ? [] : [hasValue(orgId, value)]),
+    ...(entities === undefined ? [] : [sql`entity = any(${entities}::text[])`, hasValue(orgId, entities)]),
+    ...(value === undefined ? [] : [hasValue(orgId, [value])]),
     ...(q === undefined ? [] : [isFoundBy(orgId, q)]),
     ...(group === undefined ? [] : [sql`group_id = ${group}`]),
     ...(incident === undefined ? [] : [isInIncident(orgId, incident)]),
@@ -76,8 +80,8 @@ export function listHits(tx: Tx, orgId: OrgId, query: HitQuery, { limit, after }
   )`select ${columns} from hits where ${sql.join(conditions, sql` and `)} order by created_at desc, id desc limit ${limit + 1}`;
 }
 
-const hasValue = (orgId: OrgId, value: string): RawBuilder<unknown> => sql`
-  id in (select hit_id from hit_values where organization_id = ${orgId} and value_key = ${toValueKey(value)}::uuid)`;
+const hasValue = (orgId: OrgId, values: readonly string[]): RawBuilder<unknown> => sql`
+  id in (select hit_id from hit_values where organization_id = ${orgId} and value_key = any(${values.map(toValueKey)}::uuid[]))`;
 
 /** An incident that became part of another has the hits of that one. */
 const isInIncident = (orgId: OrgId, incident: string): RawBuilder<unknown> => sql`
@@ -140,36 +144,39 @@ export function listOccurrences(tx: Tx, orgId: OrgId, hitId: string, limit: numb
       where organization_id = ${orgId} and hit_id = ${hitId} order by seen_at desc, run_id desc limit ${limit}`;
 }
 
-type EntityRow = Omit<EntityList['entities'][number], 'firstSeenAt' | 'lastSeenAt'> & {
+/** An entity as hits write it, with figures of these hits. */
+export type HitEntityRow = {
+  entity: string;
+  entityType: string;
+  hits: number;
+  open: number;
+  /** Position in `severities`, from 1. */
+  severityRank: number;
+  detectionIds: string[];
   firstSeenAt: Date;
   lastSeenAt: Date;
-  /** Identifies the entity in a cursor. */
-  cursorId: string;
 };
 
-/** Lists `limit` + 1 entities with figures of their hits, last seen first. */
-export function listEntities(
+/** Lists the entities of hits as these write them, last seen first. */
+export function listHitEntities(
   tx: Tx,
   orgId: OrgId,
   { detection, status }: { detection: string | undefined; status: string | undefined },
-  { limit, after }: PageRequest,
-): Promise<EntityRow[]> {
-  const cursorId = sql`md5(entity_type || chr(10) || entity)`;
-  return queryRows<EntityRow>(tx)`
+  limit: number,
+): Promise<HitEntityRow[]> {
+  return queryRows<HitEntityRow>(tx)`
       select entity, entity_type as "entityType", count(*)::int as hits, (count(*) filter (where status = 'open'))::int as open,
-        (${[...severities]}::text[])[max(array_position(${[...severities]}::text[], severity))] as severity,
-        (array_agg(distinct detection_id))[:50] as "detectionIds", min(first_seen_at) as "firstSeenAt", max(last_seen_at) as "lastSeenAt",
-        ${cursorId} as "cursorId"
+        max(array_position(${[...severities]}::text[], severity)) as "severityRank",
+        (array_agg(distinct detection_id))[:50] as "detectionIds", min(first_seen_at) as "firstSeenAt", max(last_seen_at) as "lastSeenAt"
       from hits where organization_id = ${orgId} ${detection === undefined ? sql`` : sql`and detection_id = ${detection}`}
         ${status === undefined ? sql`` : sql`and status = ${status}`}
-      group by entity, entity_type ${after ? sql`having (max(last_seen_at), ${cursorId}) < (${after.at}, ${after.id})` : sql``}
-      order by max(last_seen_at) desc, ${cursorId} desc limit ${limit + 1}`;
+      group by entity, entity_type order by max(last_seen_at) desc, entity, entity_type limit ${limit}`;
 }
 
 /** Values of one hit that can be searched. A hit shows few rows, which rarely have more. */
 const valuesMax = 500;
 
-type HitContent = { id: string; entity: string; rows: readonly RenderedRow[] };
+type HitContent = { id: string; entity: string; entityType: string; rows: readonly RenderedRow[] };
 
 /** Returns the key of a value in `hit_values`, a UUID. Ignores case. */
 export const toValueKey = (value: string): string => hash('md5', value.toLowerCase());
@@ -216,12 +223,13 @@ export async function listHitsWithValues(
   return hits.map(({ keys, ...hit }) => ({ ...hit, shared: keys.flatMap((key) => valueOf.get(key) ?? []) }));
 }
 
-/** Replaces the values by which hits are found: the entity and every field of the rows. */
+/** Replaces the values by which hits are found: the entity with its stem, and every field of the rows. */
 export async function replaceHitValues(tx: Tx, orgId: OrgId, hits: readonly HitContent[]): Promise<void> {
   if (hits.length === 0) return;
-  const pairs = hits.flatMap(({ id, entity, rows }) => {
+  const pairs = hits.flatMap(({ id, entity, entityType, rows }) => {
     const values = [entity, ...rows.flatMap(({ fields }) => Object.values(fields))].filter((value) => value !== '');
-    const keys = new Set(values.map(toValueKey));
+    const stem = toStemKey(foldName({ type: entityType, value: entity }));
+    const keys = new Set([stem, ...values.map(toValueKey)]);
     return [...keys].slice(0, valuesMax).map((key) => ({ id, key }));
   });
   await sql`delete from hit_values where organization_id = ${orgId} and hit_id = any(${hits.map(({ id }) => id)}::uuid[])`.execute(

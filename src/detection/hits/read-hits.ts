@@ -1,14 +1,13 @@
 import { inOrg, type Db } from '../../platform/db/db.ts';
 import { appError } from '../../platform/lib/errors.ts';
 import { toPublicLink } from '../../platform/lib/outbound-http/addresses.ts';
-import { plainIdPattern, readPageRequest, toPage } from '../../platform/lib/page-request.ts';
+import { readPageRequest, toPage } from '../../platform/lib/page-request.ts';
 import type { Caller } from '../../platform/http/caller.ts';
+import { findEntity } from '../entities/resolve-entities.ts';
 import type { RenderedRow } from '../analysis/candidate.ts';
 import { toOwnObservation, type Observation } from '../verdicts/observation.ts';
-import { findHit, findHitEvidence, listEntities, listHits, listOccurrences, type HitRow } from './read-hits.store.ts';
+import { findHit, findHitEvidence, listHits, listOccurrences, type HitRow } from './read-hits.store.ts';
 import type {
-  EntityFilter,
-  EntityList,
   Hit,
   HitDetail,
   HitEvidence,
@@ -32,8 +31,17 @@ export async function getHits({ db }: ReadHitsDeps, caller: Caller, filter: HitF
   const { detection, status, severity, verdict, entity, value, q, group, incident } = filter;
   const from = filter.from === undefined ? undefined : new Date(filter.from);
   const to = filter.to === undefined ? undefined : new Date(filter.to);
-  const query = { detection, status, severity, verdict, entity, value, q, group, incident, from, to };
-  const rows = await inOrg(db, caller.orgId, (tx) => listHits(tx, caller.orgId, query, request));
+  const { orgId } = caller;
+  const rows = await inOrg(db, orgId, async (tx) => {
+    const known = entity === undefined ? undefined : await findEntity(tx, orgId, { type: null, value: entity });
+    const entities = known && [entity!, ...known.names.map(({ name }) => name)];
+    return listHits(
+      tx,
+      orgId,
+      { detection, status, severity, verdict, entities, value, q, group, incident, from, to },
+      request,
+    );
+  });
   const { page, nextCursor } = toPage(rows, request.limit, (row) => ({ at: row.createdAt, id: row.id }));
   return { hits: page.map(toHit), nextCursor };
 }
@@ -107,19 +115,6 @@ export function toHit({ detectionName: name, tags, techniques, rule, judgedTechn
     createdAt: row.createdAt.toISOString(),
     updatedAt: row.updatedAt.toISOString(),
   };
-}
-
-/** Returns a page of the entities of hits, last seen first. */
-export async function getEntities({ db }: ReadHitsDeps, caller: Caller, filter: EntityFilter): Promise<EntityList> {
-  const request = readPageRequest(filter, plainIdPattern);
-  const { detection, status } = filter;
-  const rows = await inOrg(db, caller.orgId, (tx) => listEntities(tx, caller.orgId, { detection, status }, request));
-  const { page, nextCursor } = toPage(rows, request.limit, (row) => ({ at: row.lastSeenAt, id: row.cursorId }));
-  const entities = page.map((row) => {
-    const { cursorId: _, ...entity } = row;
-    return { ...entity, firstSeenAt: row.firstSeenAt.toISOString(), lastSeenAt: row.lastSeenAt.toISOString() };
-  });
-  return { entities, nextCursor };
 }
 
 /** Returns a page of the groups of hits, newest first. */

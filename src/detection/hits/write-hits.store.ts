@@ -55,12 +55,15 @@ export async function insertHits(tx: Tx, orgId: OrgId, newHits: NewHit[], now: D
       on conflict (organization_id, detection_id, key) do update set ${mergeIntoExisting(newHits.some(({ late }) => late))}
       returning id, key, md5(rows) as "rowsHash"`;
   const byKey = new Map(
-    hits.map(({ key, entity, rows }, index) => [key, { entity, rows, rowsHash: hash('md5', rowsTexts[index]!) }]),
+    hits.map(({ key, entity, entityType, rows }, index) => [
+      key,
+      { content: { entity, entityType, rows }, rowsHash: hash('md5', rowsTexts[index]!) },
+    ]),
   );
   // A hit that keeps its content keeps its values.
   const written = stored.flatMap(({ id, key, rowsHash }) => {
     const hit = byKey.get(key)!;
-    return rowsHash === hit.rowsHash ? [{ id, entity: hit.entity, rows: hit.rows }] : [];
+    return rowsHash === hit.rowsHash ? [{ id, ...hit.content }] : [];
   });
   await replaceHitValues(tx, orgId, written);
   return new Map(stored.map((hit) => [hit.key, hit.id]));

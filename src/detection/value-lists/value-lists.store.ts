@@ -3,6 +3,7 @@ import { queryRow, queryRows, type Tx } from '../../platform/db/db.ts';
 import { lockName } from '../../platform/db/lock-name.store.ts';
 import { replaceValue } from '../../platform/db/erasure.store.ts';
 import type { Author } from '../../platform/http/caller.ts';
+import { entityLists } from '../entities/entities.store.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 
 type ValueListSummaryRow = {
@@ -69,7 +70,7 @@ export async function readValueLists(tx: Tx, orgId: OrgId, names: readonly strin
 
 const likeMax = 5_000;
 
-/** Returns the entries of all lists that equal one of the values in any case, and those that are patterns or networks. */
+/** Returns the entries of all lists, but those that say which names are one entity, that equal one of the values in any case, and those that are patterns or networks. */
 export function listEntriesLike(
   tx: Tx,
   orgId: OrgId,
@@ -78,11 +79,11 @@ export function listEntriesLike(
   const lower = values.map((value) => value.toLowerCase());
   return queryRows<{ list: string; entry: string }>(tx)`
       select l.name as list, v.entry from value_lists l cross join lateral jsonb_array_elements_text(l.list_values::jsonb) v (entry)
-      where l.organization_id = ${orgId} and (lower(v.entry) = any(${lower}::text[]) or v.entry like '%*%' or v.entry like '%/%')
+      where l.organization_id = ${orgId} and l.name <> all(${entityLists}::text[]) and (lower(v.entry) = any(${lower}::text[]) or v.entry like '%*%' or v.entry like '%/%')
       order by lower(v.entry) = any(${lower}::text[]) desc, l.name, v.entry limit ${likeMax}`;
 }
 
-/** Returns the lists that contain a value as a whole, in any case. Patterns and networks of a list are not compared. */
+/** Returns the lists that contain a value as a whole, in any case, but those that say which names are one entity. Patterns and networks of a list are not compared. */
 export function findListsWith(
   tx: Tx,
   orgId: OrgId,
@@ -91,7 +92,7 @@ export function findListsWith(
   return queryRows<{ name: string; description: string; entry: string }>(tx)`
       select l.name, l.description, v.entry from value_lists l
         cross join lateral jsonb_array_elements_text(l.list_values::jsonb) as v (entry)
-      where l.organization_id = ${orgId} and lower(v.entry) = lower(${value}) order by l.name collate "C"`;
+      where l.organization_id = ${orgId} and l.name <> all(${entityLists}::text[]) and lower(v.entry) = lower(${value}) order by l.name collate "C"`;
 }
 
 /** Replaces a value in lists. Returns the number of lists. */

@@ -162,6 +162,6 @@ test('every list rejects an invalid cursor with the field name', async () => {
       expect([status, body.errors?.[0]?.pointer], `${list} ${cursor}`).toEqual([400, 'query/cursor']);
     }
   }
-  for (const list of ['hits/entities', 'keys'])
+  for (const list of ['entities', 'keys'])
     expect((await org.call('GET', `/api/${list}?cursor=${cursors[2]}`)).status, list).toBe(400);
 });

@@ -15,6 +15,10 @@ export async function useAgents({ get, put }: ApiCalls): Promise<void> {
 export async function useRuns({ get, post, put, remove }: ApiCalls): Promise<void> {
   await put('/api/entity-notes', { notes: [{ entity: 'walked', note: 'A walk.' }] });
   await get('/api/entity-notes?entity=WALKED');
+  const profile = '/api/entities/user/walked';
+  await post(`${profile}/aliases`, { alias: 'walked-adm', reason: 'The second account of the same person.' });
+  await get(profile);
+  await remove(`${profile}/aliases/walked-adm`);
   await put('/api/value-lists/walked', { values: ['walked'] });
   await get('/api/value-lists');
   await get('/api/value-lists/walked');

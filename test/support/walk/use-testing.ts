@@ -5,7 +5,7 @@ export async function useTesting({ get, post, put, remove }: ApiCalls, mark: str
   const { hits } = await get('/api/hits?limit=1');
   const url = `/api/detections/${hits[0].detectionId}`;
   await post(`/api/hits/${hits[0].id}/status`, { status: 'true_positive', reason: 'walked' });
-  await get('/api/hits/entities?limit=1');
+  await get('/api/entities?limit=1');
   const { gaps } = await get(`${url}/gaps`);
   const open = gaps.find(({ state }: { state: string }) => state === 'open');
   await post(`${url}/backfill?estimate=true`, { from: open.from, to: open.to });

@@ -5,6 +5,7 @@ import { type Facts, severities, type Severity } from '../../../analysis/candida
 import { findNotes } from '../../../entities/entity-notes.store.ts';
 import { type JudgedHit, listHitsWithValues } from '../../../hits/read-hits.store.ts';
 import type { DetectionKey } from '../../../scheduling/timeline.ts';
+import { listSpellings } from '../../../entities/resolve-entities.ts';
 import type { RecordRow } from '../../../tools/tool-definition.ts';
 import { findListsWith } from '../../../value-lists/value-lists.store.ts';
 import type { CitableHit } from '../../../verdicts/claims/case-file.ts';
@@ -88,7 +89,8 @@ export async function readProfile(
   limit: number,
 ): Promise<RecordRow[]> {
   const { orgId } = scope;
-  const notes = await findNotes(tx, orgId, { entity: '', entityType: '', values: [entity] }, notesMax);
+  const values = [entity, ...(await listSpellings(tx, orgId, { type: null, value: entity }))];
+  const notes = await findNotes(tx, orgId, { entity: '', entityType: '', values }, notesMax);
   const lists = await findListsWith(tx, orgId, entity);
   const request = { values: [entity], since: new Date(0), commonMax: Number.MAX_SAFE_INTEGER };
   const hits = (await listHitsWithValues(tx, orgId, request, hitsMax * 5)).filter(

@@ -4,6 +4,7 @@ import type { Candidate, Facts } from '../../../analysis/candidate.ts';
 import { compileAllowList } from '../../../analysis/exceptions.ts';
 import { getCategory } from '../../../analysis/registry.ts';
 import { findNotes } from '../../../entities/entity-notes.store.ts';
+import { listSpellings } from '../../../entities/resolve-entities.ts';
 import type { FeedTools } from '../../../tools/tool-definition.ts';
 import { listEntriesLike } from '../../../value-lists/value-lists.store.ts';
 import { listDetectionQueries } from '../../../detections/detections.store.ts';
@@ -44,7 +45,16 @@ export async function readCaseFile(
   const to = new Date(before.getTime() - recentDays * dayMs);
   const values = listValues(rows);
   const known = await inOrg(db, orgId, async (tx) => ({
-    notes: await findNotes(tx, orgId, { entity, entityType, values }, notesMax),
+    notes: await findNotes(
+      tx,
+      orgId,
+      {
+        entity,
+        entityType,
+        values: [...(await listSpellings(tx, orgId, { type: entityType, value: entity })), ...values],
+      },
+      notesMax,
+    ),
     hits: [
       ...(await listEarlierHits(tx, orgId, { entity, entityType, before }, hitsMax)),
       ...(await listDismissedCases(tx, orgId, { entity, before }, dismissedMax)).map(toCitableHit),

@@ -5,7 +5,8 @@ import { detectionTexts } from '../../../../../test/support/detection/analysis-e
 import { createAnalyst } from '../judge.ts';
 import { createException, getExceptions, removeException, snooze } from '../../../detections/exceptions/exceptions.ts';
 import { getDetection } from '../../../detections/read-detections.ts';
-import { getEntities, getHits } from '../../../hits/read-hits.ts';
+import { getEntities } from '../../../hits/list-entities.ts';
+import { getHits } from '../../../hits/read-hits.ts';
 import { setHitStatus } from '../../../hits/set-status.ts';
 import type { Candidate } from '../../../analysis/candidate.ts';
 import { putValueList } from '../../../value-lists/value-lists.ts';
