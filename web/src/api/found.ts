@@ -3,7 +3,7 @@ import { api, read } from './client.ts';
 
 const limit = 5;
 
-/** Detections, entities and items of the feed, and hits that match words. The words are a part of a name, the beginning of an entity's name or alias, a search of the feed, or a part of the headline or entity of a hit. */
+/** Detections, entities and items of the feed, hits and their entities that match words. The words are a part of a name, the beginning of an entity's name or alias, a search of the feed, a part of the headline or entity of a hit, or a part of any name of its entity. */
 export const foundQuery = (words: string) =>
   queryOptions({
     queryKey: ['found', words],
@@ -14,17 +14,19 @@ export const foundQuery = (words: string) =>
 export type FoundRecords = Awaited<ReturnType<typeof findRecords>>;
 
 async function findRecords(words: string) {
-  const [detections, entities, items, hits] = await Promise.all([
+  const [detections, entities, items, hits, hitEntities] = await Promise.all([
     orNone(read(api.GET('/api/detections/summaries', { params: { query: { q: words, limit } } }))),
     orNone(read(api.GET('/api/feed/entities', { params: { query: { q: words, limit } } }))),
     orNone(read(api.GET('/api/feed/items', { params: { query: { q: words, duplicates: 'hide', perPage: limit } } }))),
     orNone(read(api.GET('/api/hits', { params: { query: { q: words, limit } } }))),
+    orNone(read(api.GET('/api/entities', { params: { query: { q: words, limit } } }))),
   ]);
   return {
     detections: detections?.detections ?? [],
     entities: entities?.entities ?? [],
     items: items?.items ?? [],
     hits: hits?.hits ?? [],
+    hitEntities: hitEntities?.entities ?? [],
   };
 }
 

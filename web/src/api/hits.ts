@@ -97,10 +97,37 @@ export const hitGroupsQuery = (filter: GroupFilter) =>
 export const hitEntitiesQuery = (filter: GroupFilter) =>
   infiniteQueryOptions({
     queryKey: ['hits', 'groups', 'entities', filter],
-    queryFn: ({ pageParam }) => read(api.GET('/api/hits/entities', toPage(filter, pageParam))),
+    queryFn: ({ pageParam }) => read(api.GET('/api/entities', toPage(filter, pageParam))),
     initialPageParam: '',
     getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
   });
+
+export type EntityProfile = Schemas['EntityProfile'];
+export type EntityPath = Pick<EntityProfile, 'type' | 'name'>;
+
+/** An entity under any of its names, with everything that is known of it. */
+export const entityProfileQuery = (path: EntityPath) =>
+  queryOptions({
+    queryKey: ['hits', 'profile', path.type, path.name],
+    queryFn: () => read(api.GET('/api/entities/{type}/{name}', { params: { path } })),
+  });
+
+export type Alias = { alias: string; aliasType: EntityPath['type'] };
+
+export const joinAlias = (path: EntityPath, { alias, aliasType, reason }: Alias & { reason: string }) =>
+  read(
+    api.POST('/api/entities/{type}/{name}/aliases', {
+      params: { path },
+      body: { alias, aliasType, ...(reason !== '' && { reason }) },
+    }),
+  );
+
+export const separateAlias = (path: EntityPath, { alias, aliasType }: Alias) =>
+  read(
+    api.DELETE('/api/entities/{type}/{name}/aliases/{alias}', {
+      params: { path: { ...path, alias }, query: { aliasType } },
+    }),
+  );
 
 /** The latest hits with a value as their entity or in their rows. */
 export const valueHitsQuery = (value: string) =>

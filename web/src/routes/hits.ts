@@ -1,5 +1,5 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
-import type { HitFilter, HitStatus } from '../api/hits.ts';
+import type { EntityPath, HitFilter, HitStatus } from '../api/hits.ts';
 import { texts } from '../texts/hits.ts';
 import { severities } from '../ui/labels/severity.tsx';
 import { compact, oneOf, textOf, type Search } from './search.ts';
@@ -31,4 +31,14 @@ const one = createRoute({
   component: lazyRouteComponent(() => import('../pages/hits/hit-page.tsx'), 'HitPage'),
 });
 
-export const hitRoutes = [list, one] as const;
+const entity = createRoute({
+  getParentRoute: () => shell,
+  path: '/hits/entity',
+  validateSearch: (search: Search): EntityPath => ({
+    type: oneOf(search, 'type', Object.keys(texts.profile.types) as EntityPath['type'][]) ?? 'entity',
+    name: textOf(search, 'name') ?? '',
+  }),
+  component: lazyRouteComponent(() => import('../pages/hits/entity-page.tsx'), 'EntityPage'),
+});
+
+export const hitRoutes = [list, entity, one] as const;

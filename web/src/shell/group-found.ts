@@ -2,11 +2,12 @@ import { linkOptions, type NavigateOptions } from '@tanstack/react-router';
 import type { FoundRecords } from '../api/found.ts';
 import { texts } from '../texts/common.ts';
 import { texts as entityTexts } from '../texts/entities.ts';
+import { texts as hitTexts } from '../texts/hits.ts';
 
 type FoundGroup = { heading: string; entries: { id: string; label: string; to: NavigateOptions }[] };
 
 /** Groups the records that a search found by their type. Leaves out empty groups. */
-export const groupFound = ({ detections, hits, entities, items }: FoundRecords): FoundGroup[] =>
+export const groupFound = ({ detections, hits, hitEntities, entities, items }: FoundRecords): FoundGroup[] =>
   [
     {
       heading: texts.found.detections,
@@ -22,6 +23,14 @@ export const groupFound = ({ detections, hits, entities, items }: FoundRecords):
         id,
         label: headline,
         to: linkOptions({ to: '/hits/$id', params: { id } }),
+      })),
+    },
+    {
+      heading: texts.found.hitEntities,
+      entries: hitEntities.map(({ entity: name, entityType: type }) => ({
+        id: `entity ${type} ${name}`,
+        label: `${name} (${hitTexts.profile.types[type].toLowerCase()})`,
+        to: linkOptions({ to: '/hits/entity', search: { type, name } }),
       })),
     },
     {

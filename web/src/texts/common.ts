@@ -61,7 +61,13 @@ export const texts = {
   skip: 'Skip to content',
   nothingFound: 'Nothing found.',
   searching: 'Searching …',
-  found: { detections: 'Detections', entities: 'Entities', items: 'Feed', hits: 'Hits' },
+  found: {
+    detections: 'Detections',
+    hitEntities: 'Users, hosts and other entities',
+    entities: 'Threats',
+    items: 'Feed',
+    hits: 'Hits',
+  },
   actions: {
     label: 'Actions',
     newDetection: 'New detection',

@@ -42,11 +42,11 @@ export function SimilarHits({ similar }: Pick<HitContext, 'similar'>) {
   );
 }
 
-/** Other hits of the same entity. */
-export function EntityHits({ entityHits }: Pick<HitContext, 'entityHits'>) {
+/** Hits of an entity: the others beside that of the page, or all on the page of the entity. */
+export function EntityHits({ title, entityHits }: Pick<HitContext, 'entityHits'> & { title: string }) {
   if (entityHits.length === 0) return null;
   return (
-    <Section title={texts.related} count={entityHits.length}>
+    <Section title={title} count={entityHits.length}>
       <ul className={rows}>
         {entityHits.map(({ id, severity, headline, status, createdAt }) => (
           <li key={id}>

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import { lazy, Suspense, useState } from 'react';
-import { hitContextQuery, hitQuery, type Hit, type HitDetail } from '../../api/hits.ts';
+import { hitContextQuery, hitQuery, type EntityPath, type Hit, type HitDetail } from '../../api/hits.ts';
 import { texts } from '../../texts/hits.ts';
 import { Button } from '../../ui/button.tsx';
 import { ErrorState, Skeleton } from '../../ui/states.tsx';
@@ -31,6 +32,14 @@ export function HitView({ id, listed }: { id: string; listed: Hit | undefined })
           <SeverityLabel severity={hit.severity} />
           <StatusLabel status={hit.status} />
           <RelativeTime time={hit.lastSeenAt} />
+          <Link
+            to="/hits/entity"
+            search={{ type: hit.entityType as EntityPath['type'], name: hit.entity }}
+            title={texts.profile.open}
+            className="min-w-0 text-accent wrap-anywhere hover:underline"
+          >
+            {hit.entity}
+          </Link>
         </div>
       </header>
       <Verdict hit={hit} details={data} />
@@ -77,7 +86,7 @@ function Details({ hit }: { hit: HitDetail }) {
         <>
           <SimilarHits similar={context.similar} />
           <SharedItems feedItems={context.feedItems} />
-          <EntityHits entityHits={context.entityHits} />
+          <EntityHits title={texts.related} entityHits={context.entityHits} />
           <Timeline timeline={context.timeline} />
         </>
       ) : (
