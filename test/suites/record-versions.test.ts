@@ -243,6 +243,7 @@ const withoutVersion: Record<string, RegExp> = {
   'switches to a state that it names, and answers 409 in another one':
     /^(?:suspend|resume|cancel|snooze|end|approve|decline|decide)\w+$|^(?:splitItem|mergeItem|retractItem|withdrawRetraction)$/,
   'checks the states itself, and undoes only what did not change since': /^undoHitGroupStatus$/,
+  'says of two names whether they are one, which is the whole decision': /^(?:join|separate)EntityAlias$/,
   'applies only the version that its body names': /^applyRuleUpdate$/,
   'takes whole detections or agents from a file or from the library, which is the truth':
     /^(?:importDetections|updateShippedDetections|updateShippedAgent)$/,
