@@ -98,9 +98,9 @@ async function compareDataset(
     if (swept) findings.push(...(await findArriving(deps, unknown, { claim, connection, swept, window }, signal)));
   }
   const place = { orgId, connectionId: orgId };
-  await storeWithEvents(deps, place, findings, async (tx) => {
+  await storeWithEvents(deps, place, findings, async (tx, standing) => {
     await advancePosition(tx, claim, next.to);
-    for (const found of findings) await saveSightings(tx, place, found);
+    for (const found of standing) await saveSightings(tx, place, found);
   });
   if (findings.some(({ sightings }) => sightings.length > 0)) deps.snapshots.invalidate();
 }

@@ -6,13 +6,7 @@ import { emitEvents } from '../../platform/notifications/emit-events.ts';
 import { sightingEventId, type Sighting } from './find-sightings.ts';
 import { clearExposed, markExposed } from '../../feed/items/writing/overrides.store.ts';
 import { withdrawHits } from '../../detection/hits/set-status.ts';
-import {
-  deleteWithdrawnSightings,
-  hasSightings,
-  insertSightings,
-  listKnownSightings,
-  type Sweep,
-} from './sightings.store.ts';
+import { deleteWithdrawnSightings, hasSightings, insertSightings, type Sweep } from './sightings.store.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import { applyOverride } from '../../feed/items/snapshot/apply-overrides.ts';
 import { listNetworks } from '../../feed/model/values/observables.ts';
@@ -26,16 +20,12 @@ const indicatorsPerEventMax = 50;
 /** Sightings of items. */
 export type SweepFindings = Omit<ItemTargets, 'targets'> & { sightings: Sighting[]; now: Date };
 
-/**
- * Stores new sightings, marks their items as exposed, and emits one `feed.item.exposed` event for each newly exposed item. Leaves out sightings by
- * a host that itself is a false positive, such as a harmless name below a listed domain.
- */
+/** Stores new sightings, marks their items as exposed, and emits one `feed.item.exposed` event for each newly exposed item. */
 export async function saveSightings(
   tx: Tx,
   sweep: Pick<Sweep, 'orgId' | 'connectionId'>,
-  { sightings: found, items, overrides, now }: SweepFindings,
+  { sightings, items, overrides, now }: SweepFindings,
 ): Promise<void> {
-  const sightings = await removeHarmless(tx, found);
   if (sightings.length === 0) return;
   const { orgId, connectionId } = sweep;
   const itemsById = new Map(items.map((item) => [item.id, item]));
@@ -97,22 +87,13 @@ export async function withdrawSightings(
 const withdrawnReason =
   'The sighting was withdrawn: the feed, or the organization, no longer considers the indicator malicious.';
 
-/** Returns the sightings that are not stored yet, without those by a harmless host. */
-export async function findNewSightings(
-  tx: Tx,
-  { orgId, connectionId }: Pick<Sweep, 'orgId' | 'connectionId'>,
-  found: Sighting[],
-): Promise<Sighting[]> {
-  const sightings = await removeHarmless(tx, found);
-  if (sightings.length === 0) return [];
-  const known = await listKnownSightings(tx, { orgId, connectionId }, sightings);
-  return sightings.filter((_, index) => !known.has(index));
-}
-
-async function removeHarmless(tx: Tx, sightings: Sighting[]): Promise<Sighting[]> {
-  const hosts = [...new Set(sightings.map(({ observedHost }) => observedHost))];
-  const harmless = await listFalsePositives(tx, hosts);
-  return sightings.filter(({ match, observedHost }) => match === 'exact' || !harmless.has(observedHost));
+/** Leaves out sightings by a host that itself is a false positive, such as a harmless name below a listed domain. */
+export async function leaveOutHarmless(tx: Tx, findings: readonly SweepFindings[]): Promise<SweepFindings[]> {
+  const hosts = findings.flatMap(({ sightings }) => sightings.map(({ observedHost }) => observedHost));
+  if (hosts.length === 0) return [...findings];
+  const harmless = await listFalsePositives(tx, [...new Set(hosts)]);
+  const isSighting = ({ match, observedHost }: Sighting): boolean => match === 'exact' || !harmless.has(observedHost);
+  return findings.map((found) => ({ ...found, sightings: found.sightings.filter(isSighting) }));
 }
 
 /** Returns a relevance reason for each sighted indicator of the item, with the passage that contains it. */

@@ -3,16 +3,17 @@ import { composeEvent } from '../../detection/log-ingest/events/parse-event.ts';
 import { createEventBatch } from '../../detection/log-ingest/body/event-batch.ts';
 import { sightingsDataset } from '../../detection/log-store/catalog/catalog.ts';
 import { storeBatch, type ReceiveLogsDeps } from '../../detection/log-ingest/receive-logs.ts';
-import { applyOverride } from '../../feed/items/snapshot/apply-overrides.ts';
-import { listNetworks } from '../../feed/model/values/observables.ts';
+import type { FeedItem } from '../../feed/model/item.schema.ts';
+import { applyOverride, type AppliedOverride } from '../../feed/items/snapshot/apply-overrides.ts';
+import { listNetworks, type ObservableIndicator } from '../../feed/model/values/observables.ts';
 import { buckets } from '../../feed/model/vocabulary.ts';
 import { inOrg, type Tx } from '../../platform/db/db.ts';
 import { AppError } from '../../platform/lib/errors.ts';
 import { uuidv7 } from '../../platform/lib/ids.ts';
 import type { Logger } from '../../platform/lib/logging/logger.ts';
 import { sightingEventId, type Sighting } from './find-sightings.ts';
-import { findNewSightings, type SweepFindings } from './save-sightings.ts';
-import type { Sweep } from './sightings.store.ts';
+import { leaveOutHarmless, type SweepFindings } from './save-sightings.ts';
+import { listKnownSightings, type Sweep } from './sightings.store.ts';
 
 type SightingPlace = Pick<Sweep, 'orgId' | 'connectionId'>;
 
@@ -20,23 +21,25 @@ const rowCharsMax = 4_000;
 const dayMs = 86_400_000;
 
 /**
- * Writes an event of each new sighting into the dataset of sightings, from which a detection makes hits, and calls `store` in the same transaction.
- * Without new sightings it only calls `store`, and so it does if the organization has used up its quota of logs.
+ * Writes an event of each new sighting into the dataset of sightings, from which a detection makes hits, and calls `store` in the same transaction
+ * with the sightings that are not harmless. Without new sightings it only calls `store`, and so it does if the organization has used up its quota of
+ * logs.
  */
 export async function storeWithEvents(
   deps: ReceiveLogsDeps & { log: Logger },
   place: SightingPlace,
-  findings: readonly SweepFindings[],
-  store: (tx: Tx) => Promise<void>,
+  all: readonly SweepFindings[],
+  store: (tx: Tx, findings: readonly SweepFindings[]) => Promise<void>,
 ): Promise<void> {
   const { orgId } = place;
-  const events = await inOrg(deps.db, orgId, async (tx) => {
-    const all: Map<string, object> = new Map();
-    for (const found of findings)
-      for (const sighting of await findNewSightings(tx, place, found.sightings)) addEvent(all, place, sighting, found);
-    return [...all.values()];
+  const { findings, events } = await inOrg(deps.db, orgId, async (tx) => {
+    const findings = await leaveOutHarmless(tx, all);
+    const events = new Map<string, SightingEvent>();
+    for (const found of findings) await addEvents(tx, events, place, found);
+    return { findings, events: [...events.values()] };
   });
-  if (events.length === 0) return inOrg(deps.db, orgId, store);
+  const storeFindings = (tx: Tx): Promise<void> => store(tx, findings);
+  if (events.length === 0) return inOrg(deps.db, orgId, storeFindings);
   const id = uuidv7();
   const nowMicros = deps.clock().getTime() * 1000;
   const folder = deps.segmentStore.folderOf(orgId);
@@ -57,36 +60,58 @@ export async function storeWithEvents(
     rejected: 0,
   };
   try {
-    await storeBatch(deps, orgId, written, store);
+    await storeBatch(deps, orgId, written, storeFindings);
   } catch (error) {
     if (!(error instanceof AppError) || error.code !== 'quota_exceeded') throw error;
     deps.log.warn({ orgId, events: events.length }, 'sightings have no events, because the quota of logs is used up');
-    await inOrg(deps.db, orgId, store);
+    await inOrg(deps.db, orgId, storeFindings);
   }
 }
 
-/** Adds the event of a sighting. Of several items that state the value, the one with the highest confidence counts. */
-function addEvent(
-  all: Map<string, object>,
+/** Adds the events of sightings that are not stored yet. Of several items that state the value, the one with the highest confidence counts. */
+async function addEvents(
+  tx: Tx,
+  events: Map<string, SightingEvent>,
+  place: SightingPlace,
+  { items, overrides, sightings, now }: SweepFindings,
+): Promise<void> {
+  if (sightings.length === 0) return;
+  const known = await listKnownSightings(tx, place, sightings);
+  const itemsById = new Map(items.map((item) => [item.id, item]));
+  const seenItems = new Map<string, SightedItem>();
+  for (const [index, sighting] of sightings.entries()) {
+    if (known.has(index)) continue;
+    const { itemId, value } = sighting;
+    if (!seenItems.has(itemId)) seenItems.set(itemId, toSightedItem(itemsById.get(itemId)!, overrides.get(itemId)));
+    const { item, indicators } = seenItems.get(itemId)!;
+    const indicator = indicators.get(value);
+    const id = sightingEventId({ ...sighting, connectionId: place.connectionId });
+    if (indicator && indicator.confidence > (events.get(id)?.confidence ?? -Infinity))
+      events.set(id, { id, ...composeSightingEvent(place, sighting, { item, indicator, now }) });
+  }
+}
+
+type SightedItem = { item: FeedItem; indicators: ReadonlyMap<string, ObservableIndicator> };
+
+/** Returns an item as the organization sees it, with its indicators and networks by their values. */
+function toSightedItem(shared: FeedItem, override: AppliedOverride | undefined): SightedItem {
+  const item = applyOverride(shared, override);
+  const stated = [...buckets.flatMap((bucket) => item.iocs[bucket]), ...listNetworks(item)];
+  // The first of equal values counts.
+  return { item, indicators: new Map(stated.toReversed().map((one) => [one.normalizedValue.toLowerCase(), one])) };
+}
+
+type SightingEvent = { confidence: number } & Record<string, unknown>;
+
+function composeSightingEvent(
   { connectionId }: SightingPlace,
-  sighting: Sighting,
-  { items, overrides, now }: SweepFindings,
-): void {
-  const shared = items.find(({ id }) => id === sighting.itemId)!;
-  const item = applyOverride(shared, overrides.get(shared.id));
-  const indicator = [...buckets.flatMap((bucket) => item.iocs[bucket]), ...listNetworks(item)].find(
-    ({ normalizedValue }) => normalizedValue.toLowerCase() === sighting.value,
-  );
-  if (!indicator) return;
-  const { type, value, match, observed, dataset, eventKey, event } = sighting;
-  const id = sightingEventId({ connectionId, dataset, value, eventKey });
-  const earlier = all.get(id) as { confidence: number } | undefined;
-  if (earlier && earlier.confidence >= indicator.confidence) return;
+  { type, value, match, observed, dataset, eventKey, event }: Sighting,
+  { item, indicator, now }: { item: FeedItem; indicator: ObservableIndicator; now: Date },
+): SightingEvent {
   const { firstSeen, lastSeen } = { firstSeen: undefined, lastSeen: undefined, ...indicator };
-  const reportedAt = lastSeen ?? firstSeen ?? shared.source.publishTime;
-  all.set(id, {
+  const reportedAt = lastSeen ?? firstSeen ?? item.source.publishTime;
+  return {
     '@timestamp': now.toISOString(),
-    id,
     indicator: value,
     type,
     match,
@@ -99,13 +124,13 @@ function addEvent(
       ? {}
       : { age_days: Math.max(0, Math.floor((now.getTime() - Date.parse(reportedAt)) / dayMs)) }),
     severity: item.event.severity,
-    item_id: shared.id,
-    title: shared.event.title,
-    publisher: shared.source.publisher,
-    tlp: shared.source.tlp,
+    item_id: item.id,
+    title: item.event.title,
+    publisher: item.source.publisher,
+    tlp: item.source.tlp,
     connection_id: connectionId,
     dataset,
     row_key: eventKey,
     row: event.slice(0, rowCharsMax).toWellFormed(),
-  });
+  };
 }

@@ -77,9 +77,9 @@ export async function sweepDue(deps: SweepDeps, signal: AbortSignal): Promise<bo
     error: result.error,
   };
   const findings = { ...found, sightings: result.sightings, now: deps.clock() };
-  await storeWithEvents(deps, sweep, [findings], async (tx) => {
+  await storeWithEvents(deps, sweep, [findings], async (tx, standing) => {
     await withdrawSightings(tx, sweep.orgId, findings);
-    await saveSightings(tx, sweep, findings);
+    for (const one of standing) await saveSightings(tx, sweep, one);
     await finishSweep(tx, sweep, progress);
   });
   if (result.sightings.length > 0) deps.snapshots.invalidate();

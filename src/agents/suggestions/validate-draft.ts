@@ -4,7 +4,7 @@ import { buildDefinition } from '../../detection/detections/record/build-detecti
 import type { Estimate } from '../../detection/detections/record/detection.schema.ts';
 import type { Definition } from '../../detection/detections/record/detection-record.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
-import { listDatasetsRead } from '../../detection/log-query/search/inspect-query.ts';
+import { readQuerySources } from '../../detection/log-query/search/inspect-query.ts';
 import type { Caller } from '../../platform/http/caller.ts';
 import { estimateNoise } from '../../detection/testing/estimate-cost.ts';
 import { type TrialDeps, toQueryError } from '../../detection/testing/simulate-time-range.ts';
@@ -28,7 +28,7 @@ export async function validateDraft(
     const definition = buildDefinition(caller, body, deps.clock());
     const subject = { orgId, detectionId: uuidv7(deps.clock()), definition };
     const isLogStore = definition.siemType === null;
-    if (isLogStore) await listDatasetsRead(deps, orgId, body.detectionQuery, AbortSignal.timeout(10_000));
+    if (isLogStore) await readQuerySources(deps, orgId, body.detectionQuery, AbortSignal.timeout(10_000));
     const check = await deps.checkQuery?.(orgId, definition, body.detectionQuery);
     const unknown = check?.warnings.find(({ code }) => code === 'unknown_column');
     if (unknown) return { reason: unknown.detail };

@@ -6,7 +6,7 @@ import type { TestCase, TestSet } from '../detections/test-cases.schema.ts';
 import { findTests } from '../detections/test-cases.store.ts';
 import type { LogEngine } from '../log-engine/process/engine.ts';
 import { addObservedFields } from '../log-query/search/fixture-store.ts';
-import { listDatasetsRead } from '../log-query/search/inspect-query.ts';
+import { readQuerySources } from '../log-query/search/inspect-query.ts';
 import type { FieldsByDataset } from '../log-store/catalog/catalog.ts';
 import type { Judge } from '../runs/judging/judge.ts';
 import type { JudgeDeps } from '../runs/judging/model/model-judge.ts';
@@ -62,7 +62,8 @@ async function findTestDatasets(
   signal: AbortSignal,
 ): Promise<string[]> {
   if (hasForeignQuery(subject, set)) return ['rows'];
-  return listDatasetsRead(deps, subject.orgId, set.localQuery || subject.definition.detectionQuery, signal);
+  const query = set.localQuery || subject.definition.detectionQuery;
+  return (await readQuerySources(deps, subject.orgId, query, signal)).datasets;
 }
 
 /**

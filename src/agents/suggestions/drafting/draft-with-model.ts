@@ -6,7 +6,7 @@ import { categories, detectionCategories } from '../../../detection/analysis/reg
 import type { Estimate } from '../../../detection/detections/record/detection.schema.ts';
 import { createPromptRepeats, splitSentences } from '../../prompt-repeats.ts';
 import { findTechnique } from '../../../feed/reference-data/attack.ts';
-import { listDatasetsRead } from '../../../detection/log-query/search/inspect-query.ts';
+import { readQuerySources } from '../../../detection/log-query/search/inspect-query.ts';
 import type { Caller } from '../../../platform/http/caller.ts';
 import { escapeInvisible, truncateText } from '../../../platform/lib/text/canonical-text.ts';
 import { getAgentSettings } from '../../../detection/detections/agent-settings/agent-settings.ts';
@@ -191,7 +191,12 @@ async function checkDraft(
   const { estimate } = validation;
   const noise = describeNoise(estimate);
   if (target.siemType !== null) return { steps, draft, estimate, noise };
-  const names = await listDatasetsRead(deps, caller.orgId, draft.body.detectionQuery, AbortSignal.timeout(10_000));
+  const { datasets: names } = await readQuerySources(
+    deps,
+    caller.orgId,
+    draft.body.detectionQuery,
+    AbortSignal.timeout(10_000),
+  );
   const unknown = names.find((name) => target.datasets.every((dataset) => dataset.name !== name));
   if (unknown !== undefined) return { problem: `Dataset ${unknown} does not exist.` };
   return { steps, draft: { ...draft, reads: names.join(', ') }, estimate, noise };

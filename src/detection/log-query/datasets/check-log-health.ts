@@ -5,7 +5,7 @@ import { runLoop } from '../../../platform/lib/concurrency/loop.ts';
 import type { OrgId } from '../../../platform/lib/org-id.ts';
 import { emitEvents } from '../../../platform/notifications/emit-events.ts';
 import type { LogEngine } from '../../log-engine/process/engine.ts';
-import { listDatasetsRead } from '../search/inspect-query.ts';
+import { readQuerySources } from '../search/inspect-query.ts';
 import { findShortfall, hasRecovered, hourMs } from './judge-rhythm.ts';
 import {
   claimUncheckedAcrossOrgs,
@@ -121,8 +121,8 @@ async function listBlinded(
   const blinded: LogReader[] = [];
   for (const reader of await listReaders(tx, orgId, dataset)) {
     // A query that became invalid reads nothing.
-    const datasets = await listDatasetsRead({ engine }, orgId, reader.query, signal).catch((): string[] => []);
-    if (datasets.includes(dataset)) blinded.push(reader);
+    const sources = await readQuerySources({ engine }, orgId, reader.query, signal).catch(() => undefined);
+    if (sources?.datasets.includes(dataset)) blinded.push(reader);
   }
   return blinded;
 }

@@ -39,16 +39,6 @@ export async function inspectQuery(
   return { query, inspection: { ...inspection, crossEventPart }, sources, lookbackMs };
 }
 
-/** Returns the names of the datasets that a query reads. Throws query_not_allowed and query_error. */
-export async function listDatasetsRead(
-  deps: { engine: LogEngine },
-  organization: string,
-  query: string,
-  signal?: AbortSignal,
-): Promise<string[]> {
-  return distinctDatasets((await inspectQuery(deps, organization, query, signal)).sources);
-}
-
 /** Returns what a query reads. Throws query_not_allowed and query_error. */
 export async function readQuerySources(
   deps: { engine: LogEngine },
