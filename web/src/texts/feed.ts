@@ -85,8 +85,6 @@ export const texts = {
   notSaved: 'The item was not changed.',
   reason: 'Why? (optional)',
   reasonLabel: 'Reason',
-  save: 'Save',
-  cancel: 'Cancel',
   techniques: 'Techniques',
   indicators: 'Indicators',
   names: 'Names',

@@ -32,8 +32,6 @@ export const texts = {
     outdated: 'Mark outdated',
   } satisfies Record<HitStatus, string>,
   reason: 'Why? (optional)',
-  save: 'Save',
-  cancel: 'Cancel',
   saved: (status: HitStatus) => `Marked ${texts.status[status].toLowerCase()}.`,
   reopened: 'Reopened.',
   notSaved: 'The status was not changed.',

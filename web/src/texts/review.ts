@@ -23,8 +23,6 @@ export const texts = {
   raise: 'Raise as a hit',
   dismiss: 'Dismiss',
   reason: 'Why?',
-  save: 'Save',
-  cancel: 'Cancel',
   raised: 'It is a hit now.',
   dismissed: 'Dismissed.',
   failed: 'The case was not decided.',

@@ -1,7 +1,7 @@
-import { useState } from 'react';
 import type { FeedItem } from '../../api/feed.ts';
 import { texts } from '../../texts/feed.ts';
 import { Button } from '../../ui/button.tsx';
+import { ReasonForm } from '../../ui/forms/reason-form.tsx';
 import { Key } from '../../ui/key.tsx';
 import type { Judgment } from './use-override.ts';
 import { VerdictLabel } from './verdict.tsx';
@@ -22,13 +22,15 @@ export function RelevanceBar({ item, pending, onChoose, onSave }: Props) {
   if (pending)
     return (
       <ReasonForm
-        verdict={pending}
+        placeholder={texts.reason}
         onCancel={() => onChoose(null)}
         onSave={(reason) => {
           onChoose(null);
           onSave(item, pending, reason);
         }}
-      />
+      >
+        <VerdictLabel verdict={pending} />
+      </ReasonForm>
     );
   return (
     <div className="flex flex-wrap gap-1.5" role="group" aria-label={texts.relevance}>
@@ -50,42 +52,5 @@ export function RelevanceBar({ item, pending, onChoose, onSave }: Props) {
         </Button>
       )}
     </div>
-  );
-}
-
-type FormProps = { verdict: Verdict; onCancel: () => void; onSave: (reason: string) => void };
-
-function ReasonForm({ verdict, onCancel, onSave }: FormProps) {
-  const [reason, setReason] = useState('');
-  return (
-    <form
-      className="flex flex-wrap items-center gap-2"
-      onSubmit={(event) => {
-        event.preventDefault();
-        onSave(reason.trim());
-      }}
-      onKeyDown={(event) => {
-        if (event.key !== 'Escape') return;
-        event.stopPropagation();
-        onCancel();
-      }}
-    >
-      <VerdictLabel verdict={verdict} />
-      <input
-        autoFocus
-        value={reason}
-        onChange={(event) => setReason(event.target.value)}
-        placeholder={texts.reason}
-        aria-label={texts.reason}
-        maxLength={2000}
-        className="h-7 min-w-40 grow rounded-control border bg-surface px-2 placeholder:text-faint"
-      />
-      <Button kind="primary" type="submit">
-        {texts.save}
-      </Button>
-      <Button kind="quiet" onClick={onCancel}>
-        {texts.cancel}
-      </Button>
-    </form>
   );
 }

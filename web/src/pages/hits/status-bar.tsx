@@ -1,8 +1,7 @@
-import { useState } from 'react';
 import type { HitStatus } from '../../api/hits.ts';
-import { useFocusReturn } from '../../lib/focus-return.ts';
 import { texts } from '../../texts/hits.ts';
 import { Button } from '../../ui/button.tsx';
+import { ReasonForm } from '../../ui/forms/reason-form.tsx';
 import { Key } from '../../ui/key.tsx';
 import { statusKeys, StatusLabel } from './statuses.tsx';
 
@@ -17,7 +16,16 @@ type Props = {
 
 /** The decisions about one or more hits. Choosing one asks for a reason, which may stay empty. */
 export function StatusBar({ current, pending, onChoose, onSave }: Props) {
-  if (pending) return <ReasonForm status={pending} onCancel={() => onChoose(null)} onSave={onSave} />;
+  if (pending)
+    return (
+      <ReasonForm
+        placeholder={texts.reason}
+        onCancel={() => onChoose(null)}
+        onSave={(reason) => onSave(pending, reason)}
+      >
+        <StatusLabel status={pending} />
+      </ReasonForm>
+    );
   return (
     <div className="flex flex-wrap gap-1" role="group" aria-label={texts.filters.status}>
       {statusKeys.map((status, index) =>
@@ -36,41 +44,5 @@ export function StatusBar({ current, pending, onChoose, onSave }: Props) {
         ),
       )}
     </div>
-  );
-}
-
-function ReasonForm({ status, onCancel, onSave }: { status: HitStatus; onCancel: () => void } & Pick<Props, 'onSave'>) {
-  useFocusReturn();
-  const [reason, setReason] = useState('');
-  return (
-    <form
-      className="flex flex-wrap items-center gap-2"
-      onSubmit={(event) => {
-        event.preventDefault();
-        onSave(status, reason.trim());
-      }}
-      onKeyDown={(event) => {
-        if (event.key !== 'Escape') return;
-        event.stopPropagation();
-        onCancel();
-      }}
-    >
-      <StatusLabel status={status} />
-      <input
-        autoFocus
-        value={reason}
-        onChange={(event) => setReason(event.target.value)}
-        placeholder={texts.reason}
-        aria-label={texts.reason}
-        maxLength={2000}
-        className="h-7 min-w-40 grow rounded-control border bg-surface px-2 placeholder:text-faint"
-      />
-      <Button kind="primary" type="submit">
-        {texts.save}
-      </Button>
-      <Button kind="quiet" onClick={onCancel}>
-        {texts.cancel}
-      </Button>
-    </form>
   );
 }

@@ -1,0 +1,54 @@
+import { type ReactNode, useState } from 'react';
+import { useFocusReturn } from '../../lib/focus-return.ts';
+import { texts } from '../../texts/common.ts';
+import { Button } from '../button.tsx';
+
+type Props = {
+  /** What is decided, shown before the reason. */
+  children?: ReactNode;
+  placeholder: string;
+  /** The label of the button. `Save` if absent. */
+  action?: string;
+  isRequired?: boolean;
+  isPending?: boolean;
+  onSave: (reason: string) => void;
+  onCancel: () => void;
+};
+
+/** Asks for the reason of a decision, in one line. Escape cancels. */
+export function ReasonForm({ children, placeholder, action, isRequired, isPending, onSave, onCancel }: Props) {
+  useFocusReturn();
+  const [reason, setReason] = useState('');
+  return (
+    <form
+      className="flex flex-wrap items-center gap-2"
+      onSubmit={(event) => {
+        event.preventDefault();
+        onSave(reason.trim());
+      }}
+      onKeyDown={(event) => {
+        if (event.key !== 'Escape') return;
+        event.stopPropagation();
+        onCancel();
+      }}
+    >
+      {children}
+      <input
+        autoFocus
+        required={isRequired}
+        value={reason}
+        onChange={(event) => setReason(event.target.value)}
+        placeholder={placeholder}
+        aria-label={placeholder}
+        maxLength={2000}
+        className="h-7 min-w-40 grow rounded-control border bg-surface px-2 placeholder:text-faint"
+      />
+      <Button kind="primary" type="submit" disabled={isPending || (isRequired && reason.trim() === '')}>
+        {action ?? texts.save}
+      </Button>
+      <Button kind="quiet" onClick={onCancel}>
+        {texts.cancel}
+      </Button>
+    </form>
+  );
+}
