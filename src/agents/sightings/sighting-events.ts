@@ -22,8 +22,7 @@ const dayMs = 86_400_000;
 
 /**
  * Writes an event of each new sighting into the dataset of sightings, from which a detection makes hits, and calls `store` in the same transaction
- * with the sightings that are not harmless. Without new sightings it only calls `store`, and so it does if the organization has used up its quota of
- * logs.
+ * with those that are not harmless. Without new sightings, or if the quota of logs is used up, it only calls `store`.
  */
 export async function storeWithEvents(
   deps: ReceiveLogsDeps & { log: Logger },
@@ -78,7 +77,7 @@ async function addEvents(
   if (sightings.length === 0) return;
   const known = await listKnownSightings(tx, place, sightings);
   const itemsById = new Map(items.map((item) => [item.id, item]));
-  const seenItems = new Map<string, SightedItem>();
+  const seenItems = new Map<string, ReturnType<typeof toSightedItem>>();
   for (const [index, sighting] of sightings.entries()) {
     if (known.has(index)) continue;
     const { itemId, value } = sighting;
@@ -91,10 +90,8 @@ async function addEvents(
   }
 }
 
-type SightedItem = { item: FeedItem; indicators: ReadonlyMap<string, ObservableIndicator> };
-
 /** Returns an item as the organization sees it, with its indicators and networks by their values. */
-function toSightedItem(shared: FeedItem, override: AppliedOverride | undefined): SightedItem {
+function toSightedItem(shared: FeedItem, override: AppliedOverride | undefined) {
   const item = applyOverride(shared, override);
   const stated = [...buckets.flatMap((bucket) => item.iocs[bucket]), ...listNetworks(item)];
   // The first of equal values counts.
