@@ -1,7 +1,11 @@
+import { registerHooks } from 'node:module';
+import { relative, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import type { RawBuilder } from 'kysely';
 import pg from 'pg';
 import { inject } from 'vitest';
 import { compareRows } from './compare-rows.ts';
+import { checkStatements } from './row-sites.ts';
 
 type Executor = ReturnType<Parameters<RawBuilder<unknown>['execute']>[0]['getExecutor']>;
 type Provider = { getExecutor: () => Executor };
@@ -9,6 +13,19 @@ type Run = (...args: unknown[]) => unknown;
 
 const declaredRows = inject('declaredRows');
 const fieldsOf = keepFields();
+
+// The files of one worker share the loaded modules, so the first of them changes what the others find.
+const root = resolve(import.meta.dirname, '../../..');
+if (!('checkRows' in globalThis))
+  registerHooks({
+    load(url, context, nextLoad) {
+      const loaded = nextLoad(url, context);
+      if (!url.startsWith('file:')) return loaded;
+      const path = relative(root, fileURLToPath(url.split('?')[0]!));
+      const isChecked = /^src\/.*\.ts$/.test(path) && !path.endsWith('.test.ts') && path !== 'src/platform/db/db.ts';
+      return isChecked ? { ...loaded, source: checkStatements(path, String(loaded.source)) } : loaded;
+    },
+  });
 
 /**
  * Replaces `queryRows`, `queryRow` or `sql` where a statement declares its row type (`checkedRows`). Every result is compared with the type. A

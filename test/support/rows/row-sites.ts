@@ -1,5 +1,3 @@
-import type { Plugin } from 'vitest/config';
-
 /** A statement with a declared row type: `queryRows<Type>`, `queryRow<Type>` or `` sql<Type>` ``, at `src/file.ts:line:column`. */
 export type RowSite = { key: string; start: number; end: number; name: string; type: string };
 
@@ -25,21 +23,13 @@ function findEnd(source: string, open: number): number {
   return source.length - 1;
 }
 
-/** Makes every statement of `src` with a declared row type pass through `checkRows`, with its place. Lines stay where they are. */
-export function checkedRows(root: string): Plugin {
-  return {
-    name: 'checked-rows',
-    enforce: 'pre',
-    transform(code, id) {
-      const path = id.slice(root.length + 1).split('?')[0]!;
-      if (!/^src\/.*\.ts$/.test(path) || path.endsWith('.test.ts') || path === 'src/platform/db/db.ts')
-        return undefined;
-      const sites = findRowSites(path, code).toReversed();
-      return sites.reduce(
-        (text, { key, start, name }) =>
-          `${text.slice(0, start)}globalThis.checkRows('${key}', ${name})${text.slice(start + name.length)}`,
-        code,
-      );
-    },
-  };
+/** Returns the text of a source file in which every statement with a declared row type passes through `checkRows`, with its place. Lines stay where they are. */
+export function checkStatements(path: string, source: string): string {
+  return findRowSites(path, source)
+    .toReversed()
+    .reduce(
+      (text, { key, start, name }) =>
+        `${text.slice(0, start)}globalThis.checkRows('${key}', ${name})${text.slice(start + name.length)}`,
+      source,
+    );
 }
