@@ -1,4 +1,5 @@
 import type { CostEstimate } from '../api/detection-parts.ts';
+import { countOf } from '../lib/text.ts';
 
 /** Texts of the editor of a detection. */
 export const texts = {
@@ -175,8 +176,10 @@ export const texts = {
     total: (range: string) => `Cost: ${range}.`,
     free: 'The built-in analyst judges them at no cost.',
     countedBy: {
-      runs: (days: number, candidates: string) => `By ${candidates} candidates in its runs of ${days} days.`,
-      preview: (days: number, candidates: string) => `By ${candidates} candidates in a preview of ${days} days.`,
+      runs: (days: number, candidates: string) =>
+        `Based on ${candidates} candidates in its runs of ${countOf(days, 'day')}.`,
+      preview: (days: number, candidates: string) =>
+        `Based on ${candidates} candidates in a preview of ${countOf(days, 'day')}.`,
     } satisfies Record<CostEstimate['basis']['candidates']['source'], unknown>,
     measuredBy: {
       detection: (verdicts: string) => `Tokens by ${verdicts} verdicts of this detection.`,

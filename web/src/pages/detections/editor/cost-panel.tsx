@@ -61,11 +61,22 @@ const show = ({ low, expected, high }: Range, format: (value: number) => string)
   `${format(expected)} (${texts.between(format(low), format(high))})`;
 const showCost = (range: Range | null): string => (range === null ? formatMoney(null) : show(range, formatMoney));
 
+/** A range in two lines, so that three of them have room beside each other. */
+function Estimated({ range, format }: { range: Range | null; format: (value: number) => string }) {
+  if (range === null) return formatMoney(null);
+  const { low, expected, high } = range;
+  return (
+    <>
+      {format(expected)} <span className="text-faint @lg:block">{texts.between(format(low), format(high))}</span>
+    </>
+  );
+}
+
 const columns: TableColumn<Alias>[] = [
   { header: texts.alias, cell: ({ alias }) => alias },
-  { header: texts.calls, isFigure: true, cell: ({ calls }) => show(calls, formatNumber) },
-  { header: texts.tokens, isFigure: true, cell: ({ tokens }) => show(tokens, formatNumber) },
-  { header: texts.cost, isFigure: true, cell: ({ costUsd }) => showCost(costUsd) },
+  { header: texts.calls, isFigure: true, cell: ({ calls }) => <Estimated range={calls} format={formatNumber} /> },
+  { header: texts.tokens, isFigure: true, cell: ({ tokens }) => <Estimated range={tokens} format={formatNumber} /> },
+  { header: texts.cost, isFigure: true, cell: ({ costUsd }) => <Estimated range={costUsd} format={formatMoney} /> },
 ];
 
 function Estimate({ estimate: { candidates, aliases, costUsd, basis } }: { estimate: CostEstimate }) {

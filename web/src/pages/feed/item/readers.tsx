@@ -67,7 +67,7 @@ function ClaimEntry({ claim: { field, value, kind, quote, decides } }: { claim: 
         {kind && <span className="text-muted"> ({kind})</span>}
         {!decides && <span className="text-muted"> {texts.overruled}</span>}
       </span>
-      <q className="line-clamp-2 break-words text-muted">{quote.text}</q>
+      {quote.text !== value && <q className="line-clamp-2 break-words text-muted">{quote.text}</q>}
     </li>
   );
 }

@@ -66,7 +66,7 @@ function SkillText({ skill, current }: { skill: Skill; current: Skill }) {
       {facts.length > 0 && (
         <p className="text-12 text-muted">{facts.map(([label, value]) => `${label}: ${value}`).join(' · ')}</p>
       )}
-      <CodeBlock label={texts.instructions} text={body} isWrapped />
+      <CodeBlock label={texts.instructions} text={body.trim()} isWrapped />
       {files.length > 0 && (
         <div className="flex flex-col gap-2">
           <h3 className="font-strong">{texts.files}</h3>
