@@ -7,19 +7,28 @@ process.env['NODE_COMPILE_CACHE'] ??= resolve(import.meta.dirname, 'node_modules
 
 export default defineConfig({
   test: {
-    include: ['src/**/*.test.ts', 'test/**/*.test.ts', 'packages/*/src/**/*.test.ts', 'web/src/**/*.test.ts'],
-    globalSetup: ['test/support/global-setup.ts'],
-    setupFiles: ['test/support/property-seed.ts', 'test/support/rows/check-rows.ts'],
     testTimeout: 240_000,
     hookTimeout: 300_000,
     expect: { poll: { timeout: 60_000 } },
     pool: 'forks',
     maxWorkers: 2,
     sequence: { sequencer: LongFirst },
-    // Node itself loads the modules, once for all files of a worker, as in the program. Nothing is mocked.
     isolate: false,
-    experimental: { viteModuleRunner: false, nodeLoader: false },
     // Where the runtime is older than the project's own Node the tests would prove nothing.
     execArgv: ['--disable-warning=ExperimentalWarning'],
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'service',
+          include: ['src/**/*.test.ts', 'test/**/*.test.ts', 'packages/*/src/**/*.test.ts'],
+          globalSetup: ['test/support/global-setup.ts'],
+          setupFiles: ['test/support/property-seed.ts', 'test/support/rows/check-rows.ts'],
+          // Node itself loads the modules, once for all files of a worker, as in the program. Nothing is mocked.
+          experimental: { viteModuleRunner: false, nodeLoader: false },
+        },
+      },
+      { extends: true, test: { name: 'console', include: ['web/src/**/*.test.ts'] } },
+    ],
   },
 });
