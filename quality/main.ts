@@ -8,6 +8,7 @@ import { measureCorrections } from './feed/corrections.ts';
 import { measureDuplicates } from './feed/duplicates.ts';
 import { measureFeeds } from './feed/feeds.ts';
 import { measureLateData } from './detections/late-data.ts';
+import { measureIncidents } from './detections/incidents.ts';
 import { measureInjection } from './detections/injection.ts';
 import { measureIntents } from './detections/intents.ts';
 import { measureIndicators } from './prose/indicators.ts';
@@ -78,6 +79,7 @@ const measurements = {
   corrections: measureCorrections,
   passages: measurePassages,
   scenarios: measureScenarios,
+  incidents: measureIncidents,
   windows: measureWindows,
   'audit-logs': measureAuditLogs,
   injection: measureInjection,

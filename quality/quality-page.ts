@@ -23,6 +23,7 @@ export const qualitySubjects = [
   'stix-out',
   'noise',
   'scenarios',
+  'incidents',
   'windows',
   'audit-logs',
   'late-data',

@@ -13,8 +13,8 @@ import {
   type ScenarioFile,
 } from './scenario-detections.ts';
 
-type Wanted = { kind: string; entity: string; at: string };
-type Alarm = Pick<Candidate, 'entity' | 'severity' | 'facts'> & {
+export type Wanted = { kind: string; entity: string; at: string };
+export type Alarm = Candidate & {
   detection: ScenarioDetection;
   from: number;
   to: number;
@@ -52,17 +52,7 @@ const kinds: Record<string, Kind> = {
  * be in them.
  */
 export async function measureScenarios(verbose: boolean): Promise<QualityFigure[]> {
-  const wanted = readRecordedJson<Wanted[]>('scenarios/truth.json');
-  const alarms = new Map<ScenarioDetection, Alarm[]>();
-  let weeks = new Map<ScenarioDetection, number>();
-  for (const file of scenarioFiles) {
-    const events = readEvents(file);
-    for (const detection of scenarioDetections.filter((one) => one.file === file)) {
-      const from = historyFrom[file] ?? testFrom;
-      alarms.set(detection, replay(detection, events, from));
-      weeks = weeks.set(detection, (events.at(-1)!.time - from) / (7 * dayMs));
-    }
-  }
+  const { wanted, alarms, weeks } = replayScenarios();
   const isWanted = (alarm: Alarm): boolean => wanted.some((attack) => isAlarmOf(alarm, attack));
   if (verbose) for (const list of alarms.values()) for (const alarm of list) print(alarm, isWanted(alarm));
   return [
@@ -78,6 +68,26 @@ export async function measureScenarios(verbose: boolean): Promise<QualityFigure[
     ),
     ...measureInventedCompanies(verbose),
   ];
+}
+
+/** Replays the scenarios. Returns the attacks, and the candidates and the weeks of each detection. */
+export function replayScenarios(): {
+  wanted: Wanted[];
+  alarms: Map<ScenarioDetection, Alarm[]>;
+  weeks: Map<ScenarioDetection, number>;
+} {
+  const wanted = readRecordedJson<Wanted[]>('scenarios/truth.json');
+  const alarms = new Map<ScenarioDetection, Alarm[]>();
+  const weeks = new Map<ScenarioDetection, number>();
+  for (const file of scenarioFiles) {
+    const events = readEvents(file);
+    for (const detection of scenarioDetections.filter((one) => one.file === file)) {
+      const from = historyFrom[file] ?? testFrom;
+      alarms.set(detection, replay(detection, events, from));
+      weeks.set(detection, (events.at(-1)!.time - from) / (7 * dayMs));
+    }
+  }
+  return { wanted, alarms, weeks };
 }
 
 function readEvents(file: ScenarioFile): ScenarioEvent[] {
@@ -100,11 +110,9 @@ function replay(detection: ScenarioDetection, events: readonly ScenarioEvent[], 
   const cadence = slotMs === hourMs ? '0 * * * *' : '0 0 * * *';
   const definition = { ...detection, query: detection.name, cadence };
   return replayWindows(definition, windows, slotOf(testStart) - first).flatMap(({ from, candidates }) =>
-    candidates.map(({ entity, severity, facts }) => ({
+    candidates.map((candidate) => ({
+      ...candidate,
       detection,
-      entity,
-      severity,
-      facts,
       from: from.getTime(),
       to: from.getTime() + slotMs,
     })),
@@ -112,7 +120,7 @@ function replay(detection: ScenarioDetection, events: readonly ScenarioEvent[], 
 }
 
 /** Returns whether an alarm is about an attack. The time of an attack can be that of its last step. */
-function isAlarmOf({ detection, entity, from, to }: Alarm, attack: Wanted): boolean {
+export function isAlarmOf({ detection, entity, from, to }: Alarm, attack: Wanted): boolean {
   const { file, lastsMs } = kinds[attack.kind]!;
   const at = Date.parse(attack.at);
   return detection.file === file && entity === attack.entity && to > at - dayMs && from < at + lastsMs;
