@@ -8,6 +8,7 @@ import { entityRoutes } from './routes/entities.ts';
 import { feedRoutes } from './routes/feed.ts';
 import { detectionRoutes } from './routes/detections.ts';
 import { hitRoutes } from './routes/hits.ts';
+import { incidentRoutes } from './routes/incidents.ts';
 import { indicatorRoutes } from './routes/indicators.ts';
 import { logRoutes } from './routes/logs.ts';
 import { settingsRoutes } from './routes/settings.ts';
@@ -26,6 +27,7 @@ const routeTree = root.addChildren([
   shell.addChildren([
     ...overviewRoutes,
     ...hitRoutes,
+    ...incidentRoutes,
     ...reviewRoutes,
     ...logRoutes,
     ...detectionRoutes,

@@ -12,7 +12,7 @@ export type CitedValue = Hit['evidence'][number];
 export type Observation = Schemas['Observation'];
 type HitParameters = NonNullable<paths['/api/hits']['get']['parameters']['query']>;
 export type HitFilter = Partial<
-  Pick<HitParameters, 'status' | 'severity' | 'verdict' | 'detection' | 'entity' | 'q' | 'group'>
+  Pick<HitParameters, 'status' | 'severity' | 'verdict' | 'detection' | 'entity' | 'q' | 'group' | 'incident'>
 >;
 
 const pageSize = 100;

@@ -2,6 +2,7 @@ import { Crosshair, Grid3x3, House, Lightbulb, Radar, Rss, ScrollText, Settings 
 import { texts as agents } from '../texts/agents.ts';
 import { texts } from '../texts/common.ts';
 import { texts as feed } from '../texts/feed.ts';
+import { texts as incidents } from '../texts/incidents.ts';
 import { texts as review } from '../texts/review.ts';
 import { texts as ruleSources } from '../texts/rule-sources.ts';
 
@@ -19,7 +20,7 @@ export const pages = [
 
 /** Pages that belong to one of the sidebar, by the beginnings of their addresses. */
 const sections: Record<string, readonly string[]> = {
-  '/hits': ['/review', '/approvals'],
+  '/hits': ['/incidents', '/review', '/approvals'],
   '/detections': ['/agents', '/rule-sources', '/runs'],
   '/feed': ['/entities', '/indicators', '/sources'],
 };
@@ -31,6 +32,7 @@ export const isWithin = (pathname: string, page: string): boolean =>
 /** The pages of hits, which stand side by side at their top. */
 export const hitPages = [
   { path: '/hits', label: texts.pages.hits },
+  { path: '/incidents', label: incidents.title },
   { path: '/review', label: review.title },
   { path: '/approvals', label: agents.calls.title },
 ] as const;

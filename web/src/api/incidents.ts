@@ -1,0 +1,73 @@
+import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
+import { api, read, type Schemas } from './client.ts';
+import type { paths } from './schema.d.ts';
+import { sendVersion } from './versions.ts';
+
+export type Incident = Schemas['Incident'];
+export type IncidentDetail = Schemas['IncidentDetail'];
+export type IncidentState = Incident['state'];
+export type IncidentResolution = NonNullable<Incident['resolution']>;
+type Parameters = NonNullable<paths['/api/incidents']['get']['parameters']['query']>;
+export type IncidentFilter = Partial<Pick<Parameters, 'state' | 'severity' | 'owner' | 'entity' | 'q' | 'sort'>>;
+type Changes = paths['/api/incidents/{id}']['patch']['requestBody']['content']['application/json'];
+
+const pageSize = 100;
+
+export const incidentsQuery = (filter: IncidentFilter) =>
+  infiniteQueryOptions({
+    queryKey: ['incidents', 'list', filter],
+    queryFn: ({ pageParam }) =>
+      read(
+        api.GET('/api/incidents', {
+          params: { query: { ...filter, limit: pageSize, ...(pageParam && { cursor: pageParam }) } },
+        }),
+      ),
+    initialPageParam: '',
+    getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
+  });
+
+export const incidentQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['incidents', 'one', id],
+    queryFn: () => read(api.GET('/api/incidents/{id}', { params: { path: { id } } })),
+  });
+
+/** Hits, comments and changes of an incident, latest first. */
+export const incidentTimelineQuery = (id: string) =>
+  infiniteQueryOptions({
+    queryKey: ['incidents', 'one', id, 'timeline'],
+    queryFn: ({ pageParam }) =>
+      read(
+        api.GET('/api/incidents/{id}/timeline', {
+          params: { path: { id }, query: { limit: 50, ...(pageParam && { cursor: pageParam }) } },
+        }),
+      ),
+    initialPageParam: '',
+    getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
+  });
+
+/** Changes an incident. If a colleague was faster, the user decides. */
+export const changeIncident = ({ id, revision }: Incident, changes: Changes) =>
+  sendVersion(revision, (expectedRevision) =>
+    read(api.PATCH('/api/incidents/{id}', { params: { path: { id } }, body: { ...changes, expectedRevision } })),
+  );
+
+export const splitIncident = ({ id, revision }: Incident, hitIds: string[]) =>
+  sendVersion(revision, (expectedRevision) =>
+    read(api.POST('/api/incidents/{id}/split', { params: { path: { id } }, body: { hitIds, expectedRevision } })),
+  );
+
+export const mergeIncidents = ({ id, revision }: Incident, incidentIds: string[]) =>
+  sendVersion(revision, (expectedRevision) =>
+    read(api.POST('/api/incidents/{id}/merge', { params: { path: { id } }, body: { incidentIds, expectedRevision } })),
+  );
+
+export const moveIncidentHits = ({ id, revision }: Incident, moved: { add?: string[]; remove?: string[] }) =>
+  sendVersion(revision, (expectedRevision) =>
+    read(api.POST('/api/incidents/{id}/hits', { params: { path: { id } }, body: { ...moved, expectedRevision } })),
+  );
+
+export const openIncident = (hitIds: string[]) => read(api.POST('/api/incidents', { body: { hitIds } }));
+
+export const addIncidentComment = (id: string, body: string) =>
+  read(api.POST('/api/incidents/{id}/comments', { params: { path: { id } }, body: { body } }));

@@ -1,0 +1,73 @@
+import { useQuery } from '@tanstack/react-query';
+import { changeIncident, type IncidentDetail, type IncidentResolution } from '../../api/incidents.ts';
+import { sessionQuery } from '../../api/session.ts';
+import { useHotkeys } from '../../lib/hotkeys.ts';
+import { texts } from '../../texts/incidents.ts';
+import { Button } from '../../ui/button.tsx';
+import { useChange } from '../../ui/forms/use-change.ts';
+import { Key } from '../../ui/key.tsx';
+
+const resolutions = Object.keys(texts.resolutions) as IncidentResolution[];
+
+/** What people do with an incident: take it, work on it, close it and open it again. Every action can be undone. */
+export function IncidentActions({ incident }: { incident: IncidentDetail }) {
+  const { data: session } = useQuery(sessionQuery);
+  const me = session?.subject ?? null;
+  const { mutate, isPending } = useChange({
+    change: (changes: Parameters<typeof changeIncident>[1]) => changeIncident(incident, changes),
+    refresh: [['incidents'], ['hits']],
+    done: () => texts.changed,
+    failed: texts.failed,
+  });
+  const isClosed = incident.state === 'closed';
+  const close = (resolution: IncidentResolution): void => mutate({ state: 'closed', resolution });
+  const take = (): void => {
+    if (me !== null && incident.owner !== me) mutate({ owner: me });
+  };
+  useHotkeys({
+    m: take,
+    ...Object.fromEntries(resolutions.map((one, at) => [String(at + 1), () => !isClosed && close(one)])),
+  });
+  return (
+    <div className="flex flex-wrap items-center gap-1" role="group" aria-label={texts.one}>
+      {me !== null && incident.owner !== me && (
+        <Button disabled={isPending} onClick={take} aria-keyshortcuts="m">
+          {texts.take}
+          <Key>m</Key>
+        </Button>
+      )}
+      {me !== null && incident.owner === me && (
+        <Button disabled={isPending} onClick={() => mutate({ owner: null })}>
+          {texts.release}
+        </Button>
+      )}
+      {incident.state === 'open' && (
+        <Button disabled={isPending} onClick={() => mutate({ state: 'in_progress' })}>
+          {texts.start}
+        </Button>
+      )}
+      {isClosed ? (
+        <Button disabled={isPending} onClick={() => mutate({ state: 'open' })}>
+          {texts.reopen}
+        </Button>
+      ) : (
+        <>
+          <span className="pl-2 text-12 text-muted">{texts.close}</span>
+          {resolutions.map((resolution, index) => (
+            <Button
+              key={resolution}
+              disabled={isPending}
+              onClick={() => close(resolution)}
+              aria-keyshortcuts={String(index + 1)}
+            >
+              {texts.resolutions[resolution]}
+              <span className="max-md:hidden">
+                <Key>{index + 1}</Key>
+              </span>
+            </Button>
+          ))}
+        </>
+      )}
+    </div>
+  );
+}

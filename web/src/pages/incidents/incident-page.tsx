@@ -1,0 +1,263 @@
+import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query';
+import { getRouteApi, Link } from '@tanstack/react-router';
+import { useState } from 'react';
+import { hitsQuery } from '../../api/hits.ts';
+import {
+  incidentQuery,
+  mergeIncidents,
+  moveIncidentHits,
+  splitIncident,
+  type IncidentDetail,
+} from '../../api/incidents.ts';
+import { useHotkeys } from '../../lib/hotkeys.ts';
+import { PageHeader } from '../../shell/page-header.tsx';
+import { texts as hitTexts } from '../../texts/hits.ts';
+import { texts } from '../../texts/incidents.ts';
+import { Button } from '../../ui/button.tsx';
+import { useChange } from '../../ui/forms/use-change.ts';
+import { SeverityLabel, SeverityMark } from '../../ui/labels/severity.tsx';
+import { LoadMore } from '../../ui/lists/load-more.tsx';
+import { LiveLabel } from '../../ui/live/live-label.tsx';
+import { useDelayed } from '../../ui/live/use-delayed.ts';
+import { useEventStream } from '../../ui/live/use-event-stream.ts';
+import { Section } from '../../ui/section.tsx';
+import { ErrorState, Skeleton } from '../../ui/states.tsx';
+import { ExactTime, RelativeTime } from '../../ui/time.tsx';
+import { IncidentActions } from './incident-actions.tsx';
+import { IncidentHistory } from './incident-history.tsx';
+
+const route = getRouteApi('/shell/incidents/$id');
+
+/** One incident: what happened in which order, why its hits belong together, and what people do about it. */
+export function IncidentPage() {
+  const { id } = route.useParams();
+  const { data: incident, error, refetch } = useQuery(incidentQuery(id));
+  useHotkeys({ Escape: () => history.back() });
+  return (
+    <>
+      <PageHeader
+        title={texts.one}
+        tabTitle={incident?.title}
+        parent={
+          <Link to="/incidents" className="text-muted hover:text-ink">
+            {texts.title}
+          </Link>
+        }
+        actions={<LiveIncident id={id} />}
+      >
+        {incident && <IncidentActions incident={incident} />}
+      </PageHeader>
+      <div className="grow overflow-y-auto" key={id}>
+        {error && !incident ? (
+          <ErrorState error={error} onRetry={() => void refetch()} />
+        ) : incident ? (
+          <article className="flex max-w-5xl flex-col gap-6 px-4 py-5">
+            <Headline incident={incident} />
+            <Stages incident={incident} />
+            <Hits incident={incident} />
+            <Reasons incident={incident} />
+            <Links incident={incident} />
+            <IncidentHistory id={incident.id} />
+          </article>
+        ) : (
+          <Skeleton className="m-4 h-40" />
+        )}
+      </div>
+    </>
+  );
+}
+
+const refreshMs = 500;
+
+/** Reads the incident again when somebody or the service changed it. */
+function LiveIncident({ id }: { id: string }) {
+  const client = useQueryClient();
+  const refresh = useDelayed(() => void client.invalidateQueries({ queryKey: ['incidents', 'one', id] }), refreshMs);
+  return <LiveLabel isLive={useEventStream('incident.created,incident.updated', refresh)} />;
+}
+
+function Headline({
+  incident: { title, severity, state, resolution, owner, firstAt, lastAt, dueAt },
+}: {
+  incident: IncidentDetail;
+}) {
+  return (
+    <header className="flex flex-col gap-2">
+      <h2 className="text-15 font-strong text-balance wrap-anywhere">{title}</h2>
+      <div className="flex flex-wrap items-center gap-x-4 gap-y-1 text-12 text-muted">
+        <SeverityLabel severity={severity} />
+        <span>{resolution === null ? texts.states[state] : texts.resolutions[resolution]}</span>
+        <span className="wrap-anywhere">{owner ?? texts.unowned}</span>
+        <span>
+          <ExactTime time={firstAt} /> – <ExactTime time={lastAt} />
+        </span>
+        {state !== 'closed' && (
+          <span>
+            {texts.due} <RelativeTime time={dueAt} />
+          </span>
+        )}
+      </div>
+    </header>
+  );
+}
+
+function Stages({ incident: { stages } }: { incident: IncidentDetail }) {
+  return (
+    <Section title={texts.stages}>
+      {stages.every(({ tactic }) => tactic === null) ? (
+        <p className="text-muted">{texts.noStages}</p>
+      ) : (
+        <ol aria-label={texts.stages} className="flex flex-col gap-1.5">
+          {stages.map(({ tactic, name, techniques, hits, firstAt }) => (
+            <li key={tactic ?? ''} className="flex flex-wrap items-baseline gap-x-3 gap-y-0.5">
+              <span className="text-12 text-muted">
+                <ExactTime time={firstAt} />
+              </span>
+              <span className="font-strong">{name}</span>
+              <span className="text-12 text-muted">
+                {techniques.join(', ')} {texts.joined(hits)}
+              </span>
+            </li>
+          ))}
+        </ol>
+      )}
+    </Section>
+  );
+}
+
+function Hits({ incident }: { incident: IncidentDetail }) {
+  const query = useInfiniteQuery(hitsQuery({ incident: incident.id }));
+  const hits = query.data?.pages.flatMap((page) => page.hits);
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
+  const refresh = [['incidents'], ['hits']];
+  const options = { refresh, failed: texts.failed };
+  const split = useChange({
+    ...options,
+    change: () => splitIncident(incident, [...chosen]),
+    done: () => texts.splitOff,
+  });
+  const remove = useChange({
+    ...options,
+    change: () => moveIncidentHits(incident, { remove: [...chosen] }),
+    done: () => texts.changed,
+  });
+  const clear = { onSuccess: () => setChosen(new Set()) };
+  const toggle = (id: string): void => {
+    const next = new Set(chosen);
+    if (!next.delete(id)) next.add(id);
+    setChosen(next);
+  };
+  return (
+    <Section
+      title={texts.hits}
+      count={incident.hits}
+      actions={
+        chosen.size > 0 && (
+          <>
+            <span className="text-12 text-muted">{texts.selected(chosen.size)}</span>
+            <Button disabled={split.isPending} onClick={() => split.mutate(undefined, clear)}>
+              {texts.split}
+            </Button>
+            <Button disabled={remove.isPending} onClick={() => remove.mutate(undefined, clear)}>
+              {texts.remove}
+            </Button>
+          </>
+        )
+      }
+    >
+      {!hits ? (
+        <Skeleton className="h-20" />
+      ) : (
+        <ul aria-label={texts.hits} className="flex flex-col">
+          {hits.map((hit) => (
+            <li key={hit.id} className="flex items-start gap-2.5 border-b py-1.5">
+              <input
+                type="checkbox"
+                aria-label={texts.select(hit.headline)}
+                checked={chosen.has(hit.id)}
+                onChange={() => toggle(hit.id)}
+                className="mt-1 size-3.5 accent-(--color-accent)"
+              />
+              <span className="flex h-5 items-center">
+                <SeverityMark severity={hit.severity} />
+              </span>
+              <Link to="/hits/$id" params={{ id: hit.id }} className="min-w-0 grow hover:underline">
+                <span className="block wrap-anywhere">{hit.headline}</span>
+                <span className="block text-12 text-muted">{hit.detection.name}</span>
+              </Link>
+              <span className="flex shrink-0 flex-col items-end text-12 text-muted">
+                <RelativeTime time={hit.lastSeenAt} />
+                {hitTexts.status[hit.status]}
+              </span>
+            </li>
+          ))}
+        </ul>
+      )}
+      <LoadMore query={query} />
+    </Section>
+  );
+}
+
+function Reasons({ incident: { reasons } }: { incident: IncidentDetail }) {
+  return (
+    <Section title={texts.reasons} count={reasons.length}>
+      {reasons.length === 0 && <p className="text-muted">{texts.noReasons}</p>}
+      <ul aria-label={texts.reasons} className="flex flex-col gap-2">
+        {reasons.map(({ type, value, hits, cells }) => (
+          <li key={`${type} ${value}`} className="flex flex-col gap-0.5">
+            <Link to="/incidents" search={{ entity: value }} className="wrap-anywhere hover:underline">
+              <span className="text-muted">{type}</span> <span className="font-mono">{value}</span>{' '}
+              <span className="text-12 text-muted">{texts.joined(hits)}</span>
+            </Link>
+            <span className="flex flex-wrap gap-x-3 text-12 text-muted">
+              {cells
+                .filter(({ field }) => field !== null)
+                .map(({ hitId, rowId, field }) => (
+                  <Link
+                    key={`${hitId} ${rowId} ${field}`}
+                    to="/hits/$id"
+                    params={{ id: hitId }}
+                    className="font-mono wrap-anywhere hover:underline"
+                  >
+                    {field} · {rowId}
+                  </Link>
+                ))}
+            </span>
+          </li>
+        ))}
+      </ul>
+    </Section>
+  );
+}
+
+function Links({ incident }: { incident: IncidentDetail }) {
+  const merge = useChange({
+    change: (id: string) => mergeIncidents(incident, [id]),
+    refresh: [['incidents'], ['hits']],
+    done: () => texts.changed,
+    failed: texts.failed,
+  });
+  if (incident.links.length === 0) return null;
+  return (
+    <Section title={texts.links} count={incident.links.length}>
+      <p className="text-12 text-muted">{texts.linksBody}</p>
+      <ul aria-label={texts.links} className="flex flex-col gap-1">
+        {incident.links.map(({ hitId, incidentId, type, value, at }) => (
+          <li key={`${hitId} ${incidentId}`} className="flex flex-wrap items-center gap-x-3">
+            <Link to="/hits/$id" params={{ id: hitId }} className="min-w-0 wrap-anywhere hover:underline">
+              <span className="text-muted">{type}</span> <span className="font-mono">{value}</span>
+            </Link>
+            <span className="text-12 text-muted">
+              <RelativeTime time={at} />
+            </span>
+            {incidentId !== null && incidentId !== incident.id && (
+              <Button kind="quiet" disabled={merge.isPending} onClick={() => merge.mutate(incidentId)}>
+                {texts.merge}
+              </Button>
+            )}
+          </li>
+        ))}
+      </ul>
+    </Section>
+  );
+}
