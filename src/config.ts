@@ -75,6 +75,7 @@ export function loadConfig(env: Environment = readEnvironment()) {
     incidents: {
       spanMs: settings.TOCSIN_INCIDENT_SPAN_HOURS,
       othersMax: settings.TOCSIN_INCIDENT_OTHERS_MAX,
+      severityMin: settings.TOCSIN_INCIDENT_MIN_SEVERITY,
       dueMs: settings.TOCSIN_INCIDENT_DUE_HOURS,
     },
     keep: {

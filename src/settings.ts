@@ -255,6 +255,10 @@ export const Settings = z.object({
   TOCSIN_INCIDENT_OTHERS_MAX: integer(3, 0, 1000).describe(
     'How many other entities may have had a value before, so that it still joins hits. Values of more, such as the address of a proxy or a service account, join nothing.',
   ),
+  TOCSIN_INCIDENT_MIN_SEVERITY: z
+    .enum(severities)
+    .default('medium')
+    .describe('Severity that at least one hit of an incident has. Weaker hits alone join none.'),
   TOCSIN_INCIDENT_DUE_HOURS: hoursBySeverity('168,critical=4,high=24,medium=72').describe(
     'When an incident is due after it was created, by severity.',
   ),

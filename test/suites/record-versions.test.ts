@@ -234,7 +234,7 @@ test('an erasure is a change of the notes and lists that had the value', async (
 /** Operations without a version of a record, by reason. */
 const withoutVersion: Record<string, RegExp> = {
   'creates a record, or adds to a history, and replaces nothing':
-    /^(?:create\w+|sendLogs|installShippedDetections|applyPack|generateDetection|addHitComment|addShippedAgent)$/,
+    /^(?:create\w+|sendLogs|installShippedDetections|applyPack|generateDetection|addHitComment|addIncidentComment|openIncident|addShippedAgent)$/,
   'reads, converts, checks or starts, and changes no record that people edit':
     /^(?:check|convert|lookUp|preview|backtest|backfill|test|search|pull|replay|redeliver|run[ADT]|estimate|receiveWebhook)\w*$/,
   'removes what it names, whatever it contains':

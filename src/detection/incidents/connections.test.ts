@@ -1,5 +1,9 @@
 import { expect, test } from 'vitest';
-import { extractConnections, listSeenSpans } from './connections.ts';
+import { nameEntity, toOwnNames } from '../entities/entity-names.ts';
+import { extractConnections as extract, listSeenSpans } from './connections.ts';
+
+const own = toOwnNames([]);
+const extractConnections = (hit: Parameters<typeof extract>[0]) => extract(hit, (raw) => nameEntity(raw, own));
 
 const row = (fields: Record<string, string>, time: string | null = null) => ({ rowId: 'r1', time, fields });
 const show = (entity: string, entityType: string, fields: Record<string, string>): string[] =>

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { plainFieldName } from '../../platform/lib/text/canonical-text.ts';
 import type { RenderedRow } from '../analysis/candidate.ts';
 import { inferEntityType } from '../analysis/rows/entity-fields.ts';
+import type { EntityKey } from '../entities/entity-names.ts';
 import { isAbsent } from '../analysis/rows/fields.ts';
 import type { SeenSpan } from './join-hits.ts';
 
@@ -27,20 +28,10 @@ const kindOfType: Record<string, ConnectionKind> = {
   hash: 'indicator',
 };
 
-/** Types by which a value is looked up if its type is unknown. */
-export const entityTypes: readonly string[] = [...Object.keys(kindOfType), 'account', 'entity', 'session', 'process'];
-
 const sessionField = /session(?:id|uid|key|token)?$|logonid$|logonguid$/;
 const processField = /process(?:guid|entityid|uid)$|parentprocessguid$/;
 /** Fields that describe a user or host instead of naming one. */
 const descriptiveField = /(?:agent|type|domain|group|groups|status|name_?space|version|count|os|platform)$/;
-
-/** Accounts and addresses that every computer has, so that they identify nobody. */
-const everywhere = new Set(
-  'root system administrator admin guest nobody anonymous localhost :: ::1 0.0.0.0'
-    .split(' ')
-    .concat(['local service', 'network service', 'anonymous logon', 'nt authority\\system']),
-);
 
 /** Returns the kind and type of a field's value, or undefined if it connects nothing. */
 function classify(field: string, value: string): { kind: ConnectionKind; type: string } | undefined {
@@ -56,39 +47,46 @@ function classify(field: string, value: string): { kind: ConnectionKind; type: s
   return kind && { kind, type };
 }
 
-const isSpecificText = (value: string): boolean => {
-  const text = value.trim().toLowerCase();
-  return text.length > 1 && !isAbsent(text) && !everywhere.has(text) && !text.startsWith('127.');
-};
-
-/** Returns the key under which equal values of a type are found. A UUID, because row-level security lets only leakproof operators use an index. */
-export const toConnectionKey = (type: string, value: string): string => {
-  const digest = hash('md5', `${type}\n${value.trim().toLowerCase()}`);
+/** Returns the key of a name in `hit_connections`. A UUID, because row-level security lets only leakproof operators use an index. */
+export const toConnectionKey = (name: string): string => {
+  const digest = hash('md5', name);
   return digest.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
 };
 
+type HitContent = { entity: string; entityType: string; rows: readonly RenderedRow[] };
+type Part = { kind: ConnectionKind; type: string; value: string; cell: Cell };
+
+/** Returns the entity that a raw value names. One that is shared by different things connects nothing. */
+export type NameOf = (raw: { type: string; value: string }) => Pick<EntityKey, 'key' | 'type' | 'name' | 'isShared'>;
+
+/** Lists the values of a hit that may connect it, in every cell that shows them. The first is its entity. */
+export function listParts({ entity, entityType: type, rows }: HitContent): Part[] {
+  const own = { kind: kindOfType[type] ?? ('entity' as const), type };
+  const isOwn = (value: string): boolean => value.trim().toLowerCase() === entity.trim().toLowerCase();
+  const cells = rows.flatMap(({ rowId, fields }) =>
+    Object.entries(fields).flatMap(([field, text]) => {
+      const value = text.trim();
+      const part = isOwn(value) ? own : classify(field, value);
+      return part ? [{ ...part, value, cell: { rowId, field } }] : [];
+    }),
+  );
+  return [{ ...own, value: entity.trim(), cell: { rowId: null, field: null } }, ...cells].filter(
+    ({ value }) => value.length > 1 && !isAbsent(value),
+  );
+}
+
 /** Returns the values by which a hit can join others: its entity, and what its rows show in any role. */
-export function extractConnections(hit: {
-  entity: string;
-  entityType: string;
-  rows: readonly RenderedRow[];
-}): Connection[] {
+export function extractConnections(hit: HitContent, nameOf: NameOf): Connection[] {
   const found = new Map<string, Connection>();
-  const add = (part: { kind: ConnectionKind; type: string } | undefined, value: string, cell: Cell): void => {
-    if (!part || !isSpecificText(value)) return;
-    const key = toConnectionKey(part.type, value);
+  for (const { kind, type: rawType, value: rawValue, cell } of listParts(hit)) {
+    const isNamed = kind === 'entity' || kind === 'indicator';
+    const named = isNamed ? nameOf({ type: rawType, value: rawValue }) : undefined;
+    if (named?.isShared) continue;
+    const key = toConnectionKey(named?.key ?? `${kind}:${rawValue.toLowerCase()}`);
     const known = found.get(key);
     if (known) known.cells.push(cell);
-    else found.set(key, { key, ...part, value: value.trim(), cells: [cell] });
-  };
-  const { entity, entityType: type } = hit;
-  add({ kind: kindOfType[type] ?? 'entity', type }, entity, { rowId: null, field: null });
-  for (const { rowId, fields } of hit.rows)
-    for (const [field, value] of Object.entries(fields)) {
-      const isEntity = value.trim().toLowerCase() === entity.trim().toLowerCase();
-      const part = isEntity ? { kind: kindOfType[type] ?? ('entity' as const), type } : classify(field, value);
-      add(part, value, { rowId, field });
-    }
+    else found.set(key, { key, kind, type: named?.type ?? rawType, value: named?.name ?? rawValue, cells: [cell] });
+  }
   return [...found.values()];
 }
 

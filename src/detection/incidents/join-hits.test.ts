@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { severities } from '../analysis/candidate.ts';
+import { isSeverityAtLeast, severities } from '../analysis/candidate.ts';
 import { everySeverity, joinHits, type JoinHit, type JoinRules } from './join-hits.ts';
 
 const hourMs = 3_600_000;
-const rules: JoinRules = { spanMs: everySeverity(48), othersMax: 3 };
+const rules: JoinRules = { spanMs: everySeverity(48), othersMax: 3, severityMin: 'low' };
 const hit = (id: string, atHours: number, ...keys: string[]): JoinHit => ({
   id,
   severity: 'medium',
@@ -49,6 +49,13 @@ test('joins by where a hit was seen last as well, and by the mean of both spans'
   expect(joinHits([critical, hit('b', 73, 'user')], wide)).toHaveLength(0);
 });
 
+test('weak hits alone are no incident, and join one that has a severe hit', () => {
+  const weak = ['a', 'b'].map((id) => ({ ...hit(id, 1, 'user'), severity: 'low' as const }));
+  const strict = { ...rules, severityMin: 'medium' as const };
+  expect(joinHits(weak, strict)).toEqual([]);
+  expect(joinHits([...weak, hit('c', 2, 'user')], strict)).toMatchObject([{ hitIds: ['a', 'b', 'c'] }]);
+});
+
 const arbitraryHits = fc
   .array(
     fc.record({
@@ -75,7 +82,11 @@ const arbitraryHits = fc
   );
 
 test('the result is the same in any order, and equals that of comparing every pair', () => {
-  const mixed: JoinRules = { spanMs: { ...rules.spanMs, low: 12 * hourMs, critical: 96 * hourMs }, othersMax: 3 };
+  const mixed: JoinRules = {
+    spanMs: { ...rules.spanMs, low: 12 * hourMs, critical: 96 * hourMs },
+    othersMax: 3,
+    severityMin: 'medium',
+  };
   fc.assert(
     fc.property(
       arbitraryHits.chain((hits) => fc.tuple(fc.constant(hits), fc.shuffledSubarray(hits, { minLength: hits.length }))),
@@ -89,7 +100,7 @@ test('the result is the same in any order, and equals that of comparing every pa
 });
 
 /** Joins hits by comparing every pair of them until nothing changes. */
-function joinByPairs(hits: readonly JoinHit[], { spanMs, othersMax }: JoinRules): string[][] {
+function joinByPairs(hits: readonly JoinHit[], { spanMs, othersMax, severityMin }: JoinRules): string[][] {
   const isJoined = (a: JoinHit, b: JoinHit): boolean =>
     a.values.some(
       (one) => one.others <= othersMax && b.values.some(({ key, others }) => key === one.key && others <= othersMax),
@@ -108,7 +119,7 @@ function joinByPairs(hits: readonly JoinHit[], { spanMs, othersMax }: JoinRules)
     }
   }
   return sets
-    .filter(({ length }) => length > 1)
+    .filter((set) => set.length > 1 && set.some(({ severity }) => isSeverityAtLeast(severity, severityMin)))
     .map((set) => set.map(({ id }) => id).toSorted())
     .toSorted((a, b) => (a[0]! < b[0]! ? -1 : 1));
 }

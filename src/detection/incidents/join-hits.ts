@@ -1,4 +1,4 @@
-import { severities, type Severity } from '../analysis/candidate.ts';
+import { isSeverityAtLeast, severities, type Severity } from '../analysis/candidate.ts';
 
 /** A time in which a hit was seen, in epoch milliseconds. */
 export type SeenSpan = { from: number; to: number };
@@ -9,8 +9,11 @@ export type JoinValue = { key: string; others: number };
 /** A hit with what can connect it to others. */
 export type JoinHit = { id: string; severity: Severity; seen: readonly SeenSpan[]; values: readonly JoinValue[] };
 
-/** How far hits of each severity reach, in milliseconds, and how many others may have a value that is specific enough to join. */
-export type JoinRules = { spanMs: Readonly<Record<Severity, number>>; othersMax: number };
+/**
+ * How far hits of each severity reach, in milliseconds, how many others may have a value that is specific enough to join, and the severity that
+ * at least one of the hits must have, because weak signs alone are no incident.
+ */
+export type JoinRules = { spanMs: Readonly<Record<Severity, number>>; othersMax: number; severityMin: Severity };
 
 /** How hits join, and when incidents of each severity are due after they were created, in milliseconds. */
 export type IncidentRules = JoinRules & { dueMs: Readonly<Record<Severity, number>> };
@@ -24,14 +27,18 @@ export type JoinedHits = { hitIds: string[]; reasons: JoinReason[] };
 /**
  * Returns the connected components of hits that share a specific value within the span. A hit reaches half of its span before and after it was
  * seen, and two hits with the value join if their reaches touch. The result depends on the set of hits alone, not on their order. A hit without
- * company is in none.
+ * company is in none, and so are hits of which none is severe enough.
  */
 export function joinHits(hits: readonly JoinHit[], rules: JoinRules): JoinedHits[] {
   const clusters = listClusters(hits, rules);
   const parents = new Map(hits.map(({ id }) => [id, id]));
   for (const { hitIds } of clusters) for (const id of hitIds) unite(parents, hitIds[0]!, id);
   const byRoot = Map.groupBy(clusters, ({ hitIds }) => findRoot(parents, hitIds[0]!));
+  const severe = new Set(
+    hits.filter(({ severity }) => isSeverityAtLeast(severity, rules.severityMin)).map(({ id }) => id),
+  );
   return [...byRoot.values()]
+    .filter((reasons) => reasons.some(({ hitIds }) => hitIds.some((id) => severe.has(id))))
     .map((reasons) => ({
       hitIds: [...new Set(reasons.flatMap(({ hitIds }) => hitIds))].toSorted(),
       reasons: reasons.toSorted((a, b) => compare(a.key, b.key) || compare(a.hitIds[0]!, b.hitIds[0]!)),

@@ -90,14 +90,14 @@ export async function countOthers(
     update hit_connections c set others = n.others from (
       select t.hit_id, t.value_key, (select count(*)::int from (
         select distinct b.entity_key from hit_connections b where b.organization_id = ${orgId} and b.value_key = t.value_key
-          and b.to_at < t.from_at - make_interval(secs => ${spanMs / 1000}) and b.entity_key not in (t.entity_key, t.value_key)
+          and b.from_at < t.from_at - make_interval(secs => ${spanMs / 1000}) and b.entity_key not in (t.entity_key, t.value_key)
         limit ${othersMax + 1}) b) as others
       from (
         select hit_id, value_key, entity_key, from_at from hit_connections where organization_id = ${orgId} and hit_id = any(${hitIds}::uuid[])
         union
         select l.hit_id, l.value_key, l.entity_key, l.from_at from hit_connections h
           join hit_connections l on l.organization_id = h.organization_id and l.value_key = h.value_key
-            and l.to_at >= h.to_at and l.from_at > h.to_at + make_interval(secs => ${spanMs / 1000}) and l.others <= ${othersMax}
+            and l.from_at > h.from_at + make_interval(secs => ${spanMs / 1000}) and l.others <= ${othersMax}
         where h.organization_id = ${orgId} and h.hit_id = any(${hitIds}::uuid[])
       ) t
     ) n
@@ -119,7 +119,7 @@ export type NearHitRow = {
 
 /**
  * Lists hits with all that belong to the same incidents, and all that share a specific value with one of them, also those of incidents that people
- * touched. Hits seen before the reach of the given ones are left out.
+ * touched. Hits out of reach are left out.
  */
 export function listNearHits(
   tx: Tx,
@@ -132,7 +132,8 @@ export function listNearHits(
         select unnest(${hitIds}::uuid[]) as hit_id
         union
         select n.hit_id from hit_connections h join hit_connections n on n.organization_id = h.organization_id and n.value_key = h.value_key
-          and n.to_at >= h.from_at - make_interval(secs => ${spanMs / 1000}) and n.others <= ${othersMax}
+          and n.to_at >= h.from_at - make_interval(secs => ${spanMs / 1000})
+          and n.from_at <= h.to_at + make_interval(secs => ${spanMs / 1000}) and n.others <= ${othersMax}
         where h.organization_id = ${orgId} and h.hit_id = any(${hitIds}::uuid[]) and h.others <= ${othersMax}
       ), incidents_near as (
         select distinct incident_id from incident_hits where organization_id = ${orgId} and hit_id in (select hit_id from near)

@@ -75,14 +75,16 @@ const arbitraryHits = fc
     fc.record({
       at: fc.integer({ min: 0, max: 400 }),
       entity: fc.constantFrom('ada', 'bob', 'cyd', 'dan', 'eve', 'fay'),
+      severity: fc.constantFrom('low' as const, 'low' as const, 'medium' as const),
       ip: fc.option(fc.constantFrom('198.51.100.1', '198.51.100.2', '198.51.100.3'), { nil: undefined }),
     }),
     { minLength: 2, maxLength: 14 },
   )
   .map((list) =>
-    list.map(({ at, entity, ip }, n) =>
-      hit(`h${String(n).padStart(2, '0')}`, at, entity, ip === undefined ? {} : { src_ip: ip }),
-    ),
+    list.map(({ at, entity, severity, ip }, n) => ({
+      ...hit(`h${String(n).padStart(2, '0')}`, at, entity, ip === undefined ? {} : { src_ip: ip }),
+      severity,
+    })),
   );
 
 test('the same hits give the same incidents in any order, one by one and in batches', async () => {

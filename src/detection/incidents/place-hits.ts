@@ -5,7 +5,8 @@ import type { Logger } from '../../platform/lib/logging/logger.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import type { Clock } from '../../platform/lib/time/clock.ts';
 import { severities, type RenderedRow, type Severity } from '../analysis/candidate.ts';
-import { extractConnections, listSeenSpans, toConnectionKey } from './connections.ts';
+import { resolveEntities } from '../entities/resolve-entities.ts';
+import { extractConnections, listParts, listSeenSpans, toConnectionKey, type NameOf } from './connections.ts';
 import { joinHits, type IncidentRules, type JoinHit, type JoinRules } from './join-hits.ts';
 import { emitIncidentEvents } from './incident-events.ts';
 import {
@@ -61,7 +62,7 @@ async function placeHits(tx: Tx, orgId: OrgId, { rules, hitsMax, now }: PlaceOpt
   const reach = { spanMs: Math.max(...Object.values(rules.spanMs)), othersMax: rules.othersMax };
   const recounted = await countOthers(tx, orgId, queued, reach);
   const seeds = new Set([...queued, ...recounted]);
-  const near = await listNearHits(tx, orgId, [...seeds], reach);
+  const near = await listReachableHits(tx, orgId, seeds, reach);
   const values = Map.groupBy(
     await listSpecificValues(
       tx,
@@ -93,16 +94,49 @@ async function placeHits(tx: Tx, orgId: OrgId, { rules, hitsMax, now }: PlaceOpt
 
 /** Stores what connects hits, as it follows from their rows. */
 export async function storeConnections(tx: Tx, orgId: OrgId, hitIds: readonly string[]): Promise<void> {
-  const hits = (await listHitsToPlace(tx, orgId, hitIds)).map((hit) => {
-    const content = { ...hit, rows: JSON.parse(hit.rows) as RenderedRow[] };
-    return {
-      hitId: hit.id,
-      entityKey: toConnectionKey(hit.entityType, hit.entity),
-      seen: listSeenSpans(content),
-      connections: extractConnections(content),
-    };
-  });
-  await replaceConnections(tx, orgId, hits);
+  const hits = (await listHitsToPlace(tx, orgId, hitIds)).map((hit) => ({
+    ...hit,
+    rows: JSON.parse(hit.rows) as RenderedRow[],
+  }));
+  const nameOf = await readNames(tx, orgId, hits.flatMap(listParts));
+  const contents = hits.map((hit) => ({
+    hitId: hit.id,
+    entityKey: toConnectionKey(nameOf({ type: hit.entityType, value: hit.entity.trim() }).key),
+    seen: listSeenSpans(hit),
+    connections: extractConnections(hit, nameOf),
+  }));
+  await replaceConnections(tx, orgId, contents);
+}
+
+/**
+ * Lists hits with all that can become part of the same incident. Hits of one incident are read together. Those that are alone, such as weak ones
+ * that only join by another, lead to further hits.
+ */
+async function listReachableHits(
+  tx: Tx,
+  orgId: OrgId,
+  seeds: ReadonlySet<string>,
+  reach: Parameters<typeof listNearHits>[3],
+): Promise<NearHitRow[]> {
+  const reached = new Map<string, NearHitRow>();
+  const expanded = new Set(seeds);
+  for (let from = [...seeds]; from.length > 0;) {
+    for (const hit of await listNearHits(tx, orgId, from, reach)) reached.set(hit.id, hit);
+    from = [...reached.values()].flatMap(({ id, incidentId }) =>
+      incidentId === null && !expanded.has(id) ? [id] : [],
+    );
+    for (const id of from) expanded.add(id);
+  }
+  return [...reached.values()];
+}
+
+/** Resolves raw values to entities, each once. The function that it returns knows no others. */
+async function readNames(tx: Tx, orgId: OrgId, raws: readonly { type: string; value: string }[]): Promise<NameOf> {
+  const idOf = ({ type, value }: { type: string; value: string }): string => `${type}:${value}`;
+  const distinct = new Map(raws.map((raw) => [idOf(raw), raw]));
+  const named = await resolveEntities(tx, orgId, [...distinct.values()]);
+  const byId = new Map([...distinct.keys()].map((id, index) => [id, named[index]!]));
+  return (raw) => byId.get(idOf(raw)) ?? { key: idOf(raw), type: 'entity', name: raw.value, isShared: true };
 }
 
 /** Returns for each hit one value that connects it with each incident that people touched. */

@@ -1,4 +1,4 @@
-import { inOrg, type Db } from '../../platform/db/db.ts';
+import { inOrg, type Db, type Tx } from '../../platform/db/db.ts';
 import type { Caller } from '../../platform/http/caller.ts';
 import { appError, type RecordChange } from '../../platform/lib/errors.ts';
 import { toPublicLink } from '../../platform/lib/outbound-http/addresses.ts';
@@ -11,7 +11,10 @@ import {
   type PageQuery,
 } from '../../platform/lib/page-request.ts';
 import { techniquesOfHit } from '../hits/read-hits.ts';
-import { entityTypes, toConnectionKey, type Cell } from './connections.ts';
+import { entityTypes } from '../entities/entity-names.ts';
+import { resolveEntities } from '../entities/resolve-entities.ts';
+import type { OrgId } from '../../platform/lib/org-id.ts';
+import { toConnectionKey, type Cell } from './connections.ts';
 import { toIncident } from './incident-events.ts';
 import type {
   Incident,
@@ -55,9 +58,10 @@ export async function getIncidents(
   const request = readPageRequest(limit === undefined ? {} : { limit });
   const after = cursor === undefined ? null : decodeSortCursor(cursor, sort);
   if (after === undefined || (after && Number.isNaN(Number(after.value)))) throw invalidCursor();
-  const entityKeys = entity === undefined ? undefined : entityTypes.map((type) => toConnectionKey(type, entity));
-  const query = { state, severity, owner, q, sort, entityKeys, after };
-  const rows = await inOrg(db, orgId, (tx) => listIncidents(tx, orgId, query, request.limit));
+  const rows = await inOrg(db, orgId, async (tx) => {
+    const entityKeys = entity === undefined ? undefined : await listKeys(tx, orgId, entity);
+    return listIncidents(tx, orgId, { state, severity, owner, q, sort, entityKeys, after }, request.limit);
+  });
   const page = rows.slice(0, request.limit);
   const last = rows.length > request.limit ? page.at(-1) : undefined;
   return {
@@ -67,6 +71,17 @@ export async function getIncidents(
     }),
     nextCursor: last ? encodeSortCursor({ sort, value: last.sortValue, id: last.id }) : null,
   };
+}
+
+/** Lists the keys that a value has as an entity of any type, as a session and as a process. */
+async function listKeys(tx: Tx, orgId: OrgId, value: string): Promise<string[]> {
+  const named = await resolveEntities(
+    tx,
+    orgId,
+    entityTypes.map((type) => ({ type, value: value.trim() })),
+  );
+  const unnamed = (['session', 'process'] as const).map((kind) => `${kind}:${value.trim().toLowerCase()}`);
+  return [...named.map(({ key }) => key), ...unnamed].map(toConnectionKey);
 }
 
 /** Returns an incident with what happened and why its hits belong together. The ID can be that of one that became part of it. */

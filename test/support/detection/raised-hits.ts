@@ -43,7 +43,7 @@ export async function startHits(db: Db, orgId?: OrgId): Promise<RaisedHits> {
   const deps: PlaceHitsDeps = {
     db,
     clock: () => time,
-    config: { incidents: { spanMs: everySeverity(48), othersMax: 3, dueMs: everySeverity(24) } },
+    config: { incidents: { spanMs: everySeverity(48), othersMax: 3, severityMin: 'medium', dueMs: everySeverity(24) } },
   };
   const { id: detectionId } = await createDetection({ db, clock: deps.clock } as never, caller, newDetectionInput);
   const select = selectIn(db, org);

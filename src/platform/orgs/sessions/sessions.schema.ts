@@ -13,6 +13,10 @@ export const CurrentSession = z
     organization: z.object({ id: z.string(), name: z.string() }),
     scopes: z.array(z.string()).describe('What this access includes.'),
     sessionId: z.string().nullable().describe('Null if the request carries an API key instead of a session.'),
+    subject: z
+      .string()
+      .nullable()
+      .describe('Who signed in: the name of a key or an e-mail address. Null without a session.'),
   })
   .meta({ id: 'CurrentSession' });
 export type CurrentSession = z.infer<typeof CurrentSession>;

@@ -28,6 +28,7 @@ export async function getCurrentSession({ db }: { db: Db }, caller: Caller): Pro
     organization: { id: caller.orgId, name: organization ?? '' },
     scopes: [...caller.scopes].toSorted(),
     sessionId: caller.sessionId ?? null,
+    subject: caller.subject ?? null,
   };
 }
 
