@@ -544,6 +544,19 @@ create index on entity_decisions (organization_id, entity_stem);
 create index on entity_decisions (organization_id, alias_stem);
 select tocsin_protect('entity_decisions');
 
+-- Hits of names that people join or separate are placed again.
+create function tocsin_queue_named_hits() returns trigger language plpgsql as $$
+declare
+  decision entity_decisions := coalesce(new, old);
+begin
+  insert into incident_queue (organization_id, hit_id)
+  select distinct organization_id, hit_id from hit_values
+  where organization_id = decision.organization_id and value_key in (decision.entity_stem, decision.alias_stem) order by hit_id
+  on conflict (organization_id, hit_id) do update set hit_id = excluded.hit_id;
+  return null;
+end $$;
+create trigger queue_named_hits after insert or delete on entity_decisions for each row execute function tocsin_queue_named_hits();
+
 create table value_lists (
   organization_id uuid not null references organizations (id),
   id uuid not null,

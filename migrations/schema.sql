@@ -1737,6 +1737,7 @@ alter table entity_decisions enable row level security;
 alter table entity_decisions force row level security;
 create policy every on entity_decisions to tocsin_system using (true) with check (true);
 create policy own on entity_decisions to tocsin_app using ((organization_id = ( SELECT tocsin_org() AS tocsin_org))) with check ((organization_id = ( SELECT tocsin_org() AS tocsin_org)));
+CREATE TRIGGER queue_named_hits AFTER INSERT OR DELETE ON entity_decisions FOR EACH ROW EXECUTE FUNCTION tocsin_queue_named_hits();
 grant select, insert, update, delete on entity_decisions to tocsin_app, tocsin_system;
 
 -- Lists of values that detections share, such as entities that a detection allows.
@@ -3069,6 +3070,20 @@ AS $function$
 begin
   -- The update locks the row, so that a hit that is placed meanwhile is placed again.
   insert into incident_queue (organization_id, hit_id) values (new.organization_id, new.id)
+  on conflict (organization_id, hit_id) do update set hit_id = excluded.hit_id;
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.tocsin_queue_named_hits()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare
+  decision entity_decisions := coalesce(new, old);
+begin
+  insert into incident_queue (organization_id, hit_id)
+  select distinct organization_id, hit_id from hit_values
+  where organization_id = decision.organization_id and value_key in (decision.entity_stem, decision.alias_stem) order by hit_id
   on conflict (organization_id, hit_id) do update set hit_id = excluded.hit_id;
   return null;
 end $function$;

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { joinAlias, separateAlias } from '../entities/entity-aliases.ts';
 import { testDatabase } from '../../../test/support/database.ts';
 import { startHits, type RaisedHit } from '../../../test/support/detection/raised-hits.ts';
 
@@ -68,6 +69,20 @@ test('a hit that is found again joins what happens then', async () => {
   await t.select`update hits set last_seen_at = ${new Date(Date.UTC(2026, 2, 2) + 290 * 3_600_000)} where key = 'a'`;
   await t.place();
   expect(await t.incidents()).toEqual([['a', 'b']]);
+});
+
+test('hits of names that a person joins become an incident, and part again when the person separates them', async () => {
+  const t = await startHits(db);
+  await t.raise([hit('a', 0, 'ada'), hit('b', 1, 'lovelace')]);
+  await t.place();
+  expect(await t.incidents()).toEqual([]);
+  const names = { type: 'user', name: 'ada' } as const;
+  await joinAlias(t.deps, t.caller, names, { alias: 'lovelace' });
+  await t.place();
+  expect(await t.incidents()).toEqual([['a', 'b']]);
+  await separateAlias(t.deps, t.caller, { ...names, alias: 'lovelace' }, {});
+  await t.place();
+  expect(await t.incidents()).toEqual([]);
 });
 
 const arbitraryHits = fc

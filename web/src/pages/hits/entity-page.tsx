@@ -12,7 +12,8 @@ import {
 import { formatNumber } from '../../lib/text.ts';
 import { PageHeader } from '../../shell/page-header.tsx';
 import { texts as all } from '../../texts/hits.ts';
-import { Button } from '../../ui/button.tsx';
+import { texts as incidents } from '../../texts/incidents.ts';
+import { Button, buttonClass } from '../../ui/button.tsx';
 import { SelectField, TextField } from '../../ui/forms/field.tsx';
 import { useChange } from '../../ui/forms/use-change.ts';
 import { Section } from '../../ui/section.tsx';
@@ -35,6 +36,11 @@ export function EntityPage() {
         parent={
           <Link to="/hits" search={{ by: 'entity' }} className="text-muted hover:text-ink">
             {all.title}
+          </Link>
+        }
+        actions={
+          <Link to="/incidents" search={{ entity: data?.name ?? path.name }} className={buttonClass('secondary')}>
+            {incidents.title}
           </Link>
         }
       />

@@ -1,0 +1,76 @@
+import { afterEach, expect, test } from 'vitest';
+import { findViolations } from '../../support/browser/axe.ts';
+import { newPage, openBrowser, type Complaints } from '../../support/browser/browser.ts';
+import { signIn, startConsole } from '../../support/browser/console.ts';
+import { startHits } from '../../support/detection/raised-hits.ts';
+
+const started = await startConsole();
+const browser = await openBrowser();
+const open: { complaints: Complaints; close: () => Promise<void> }[] = [];
+
+/** Opens the list of incidents of an organization with one of two hits, and a hit without company. */
+async function openIncidents(options: object = {}) {
+  const org = await started.newOrg();
+  const hits = await startHits(started.deps.db, org.id);
+  await hits.raise([
+    { name: 'signs in', at: 0, entity: 'ada', techniques: ['T1078'], fields: { src_ip: '198.51.100.7' } },
+    { name: 'exports', at: 2, entity: 'ada', severity: 'high', techniques: ['T1567'] },
+    { name: 'sleeps', at: 2, entity: 'zoe' },
+  ]);
+  await hits.place();
+  const { page, context, complaints } = await newPage(browser, options);
+  open.push({ complaints, close: () => context.close() });
+  await signIn(page, started.origin, org, '/incidents');
+  await page.getByRole('list', { name: 'Incidents' }).waitFor();
+  return { org, page, hits };
+}
+
+afterEach(async () => {
+  for (const { complaints, close } of open.splice(0)) {
+    await close();
+    expect(complaints).toEqual([]);
+  }
+});
+
+test('opens an incident by keyboard, takes it, comments and closes it', async () => {
+  const { page } = await openIncidents();
+  await page.getByRole('button', { name: /ada: 2 hits/ }).waitFor();
+  await page.keyboard.press('j');
+  await page.keyboard.press('Enter');
+  await page.waitForURL(/\/console\/incidents\/[0-9a-f-]{36}$/);
+  const stages = page.getByRole('list', { name: 'Stages' }).getByRole('listitem');
+  await stages.nth(1).waitFor();
+  expect(await stages.allInnerTexts()).toEqual([
+    expect.stringContaining('Initial Access'),
+    expect.stringContaining('Exfiltration'),
+  ]);
+  await page
+    .getByRole('list', { name: 'Why they belong together' })
+    .getByText('user', { exact: true })
+    .first()
+    .waitFor();
+  expect(await findViolations(page)).toEqual([]);
+  await page.keyboard.press('m');
+  await page.getByRole('button', { name: 'Remove owner' }).waitFor();
+  await page.getByRole('textbox', { name: 'Comment (Markdown)' }).fill('The account is disabled.');
+  await page.getByRole('button', { name: 'Add comment' }).click();
+  await page.getByRole('list', { name: 'Comments and history' }).getByText('The account is disabled.').waitFor();
+  await page.getByRole('button', { name: /^True positive/ }).click();
+  await page.getByRole('button', { name: 'Open again' }).waitFor();
+});
+
+test('splits a hit off, and shows a new incident without a click', async () => {
+  const { page, hits } = await openIncidents({ colorScheme: 'dark', viewport: { width: 400, height: 800 } });
+  await page.getByText('Live', { exact: true }).waitFor();
+  await hits.raise([
+    { name: 'b1', at: 1, entity: 'bob' },
+    { name: 'b2', at: 2, entity: 'bob' },
+  ]);
+  await hits.place();
+  await page.getByRole('button', { name: /bob: 2 hits/ }).waitFor();
+  await page.getByRole('button', { name: /ada: 2 hits/ }).click();
+  await page.getByRole('checkbox', { name: /exports/ }).check();
+  await page.getByRole('button', { name: 'Split off' }).click();
+  await page.getByRole('heading', { name: /ada: 1 hit of/ }).waitFor();
+  expect(await findViolations(page)).toEqual([]);
+});
