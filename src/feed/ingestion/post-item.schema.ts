@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { Instant } from '../../platform/lib/schema-parts.ts';
 import { boundedString } from '../../platform/lib/text/bounded-text.ts';
+import { FeedItemDetail } from '../model/item.schema.ts';
 import { parseInstant } from '../model/source-record.ts';
 import { TlpInput } from '../model/vocabulary.ts';
 
@@ -62,3 +63,14 @@ export const PostItem = z
     message: 'needs either `text` or `file`',
   });
 export type PostItem = z.infer<typeof PostItem>;
+
+/** The item of a posted report, with what was not read of its file. */
+export const PostedItem = FeedItemDetail.extend({
+  warnings: z
+    .array(z.object({ code: z.literal('attachment_not_read'), message: z.string() }))
+    .optional()
+    .describe(
+      'The attachments of an e-mail that could not be read, at most 20. Absent if all were. Images are never read.',
+    ),
+}).meta({ id: 'PostedItem' });
+export type PostedItem = z.infer<typeof PostedItem>;

@@ -111,6 +111,19 @@ test('creates an item from a file, with passages of the text in it', async () =>
   const mailed = (await post({ file: toFile('m.eml', Buffer.from(mail)), title: 'Our title' })).body;
   expect(mailed.event.title).toBe('Our title');
   expect(mailed.source.publishTime).toBe('2026-03-01T10:00:00.000Z');
+  expect(mailed.warnings).toBeUndefined();
+});
+
+test('warns of attachments that cannot be read, and leaves images out', async () => {
+  const attach = (name: string, hex: string): string =>
+    `--b\r\nContent-Type: application/octet-stream\r\nContent-Transfer-Encoding: base64\r\nContent-Disposition: attachment; filename="${name}"\r\n\r\n${Buffer.from(hex, 'hex').toString('base64')}\r\n`;
+  const mail = `From: a@b.example\r\nSubject: Attached\r\nMIME-Version: 1.0\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\nContent-Type: text/plain\r\n\r\nC2: evil-attached[.]top\r\n${attach('iocs.zip', '504b030414000000')}${attach('logo.png', '89504e470d0a1a0a0000000d')}--b--\r\n`;
+  const { status, body } = await post({ file: toFile('m.eml', Buffer.from(mail)) });
+  expect([status, body.iocs.domains.length]).toEqual([200, 1]);
+  expect(body.warnings).toEqual([
+    { code: 'attachment_not_read', message: 'iocs.zip: only PDF, e-mail, HTML and text are read.' },
+  ]);
+  expect((await org.call('GET', `/items/${body.id}`)).body.warnings).toBeUndefined();
 });
 
 describe('rejected requests', () => {

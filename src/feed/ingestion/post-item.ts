@@ -24,29 +24,31 @@ import { planRecords } from './pull-plan.ts';
 import type { ItemOrigin } from './source-row.ts';
 import { findPostedItem, readOrgName } from './stored-items.store.ts';
 import { toStoredTlp } from '../model/vocabulary.ts';
-import { isShortEnough, tooLongText, type PostItem } from './post-item.schema.ts';
+import { isShortEnough, tooLongText, type PostedItem, type PostItem } from './post-item.schema.ts';
 
 const reliability = 0.6;
 
 export type PostItemDeps = { db: Db; clock: Clock; extractor: Extractor; snapshots: SnapshotCache };
 
 /** A report as it is stored: what was posted, with the text of its file. */
-type Report = Omit<PostItem, 'file' | 'text'> & { text: string };
+type Report = Omit<PostItem, 'file' | 'text'> & { text: string; unread?: string[] };
 
 /**
  * Creates an item from a report in the organization's private pool and returns it. Returns the existing
  * item if the organization has already posted the text. Throws 409 if the quota of private items is used up, and `unavailable` (503) if too many texts are waiting.
  */
-export async function postItem(deps: PostItemDeps, caller: Caller, posted: PostItem): Promise<FeedItemDetail> {
-  const input = await readPosted(deps.extractor, posted, caller.orgId);
+export async function postItem(deps: PostItemDeps, caller: Caller, posted: PostItem): Promise<PostedItem> {
+  const { unread = [], ...input } = await readPosted(deps.extractor, posted, caller.orgId);
   const recordId = sha256(normalizeText(input.text));
   const { orgId } = caller;
   const existing = await inOrg(deps.db, orgId, (tx) => findPostedItem(tx, orgId, recordId));
-  if (existing) return getItem(deps, caller, existing);
+  const warnings = unread.map((reason) => ({ code: 'attachment_not_read' as const, message: `${reason}.` }));
+  const withWarnings = (item: FeedItemDetail): PostedItem => (warnings.length > 0 ? { ...item, warnings } : item);
+  if (existing) return withWarnings(await getItem(deps, caller, existing));
   const extracted = await extractText(deps.extractor, input, orgId);
   const id = await inOrg(deps.db, orgId, (tx) => insertPostedItem(tx, deps, caller, { input, recordId, extracted }));
   deps.snapshots.invalidate();
-  return getItem(deps, caller, id);
+  return withWarnings(await getItem(deps, caller, id));
 }
 
 async function readPosted(extractor: Extractor, { file, text, ...stated }: PostItem, orgId: OrgId): Promise<Report> {

@@ -23,6 +23,7 @@ export const texts = {
     addressHint: 'Where it was published. It is not fetched.',
     reading: 'Reading…',
     add: 'Add',
+    unread: 'An attachment was not read',
   },
   sections: {
     label: 'Parts of the feed',

@@ -8,6 +8,8 @@ import type { ReportFile } from './report-file.ts';
 
 const messagesMax = 5;
 const headChars = 4_000;
+const nameMaxChars = 200;
+const unreadMax = 20;
 
 const isPdf = (bytes: Uint8Array): boolean => Buffer.from(bytes.subarray(0, 1_024)).includes('%PDF-');
 /** Compound files of Microsoft (MS-CFB, section 2.2). */
@@ -44,13 +46,22 @@ async function readFile({ name, bytes }: Attachment, read: { messages: number })
 const isBinary = (head: string): boolean =>
   (head.match(/[\0-\u0008\u000E-\u001A\uFFFD]/g)?.length ?? 0) > head.length / 50;
 
-/** Appends the attachments that are reports to the text of a message. Others, such as images, are left out. */
+const imageName = /\.(?:png|jpe?g|gif|bmp|webp|svg|ico|tiff?|heic)$/i;
+
+/** Appends the attachments that are reports to the text of a message. Images are left out, and others that cannot be read are listed. */
 async function readEmail({ text, attachments, ...rest }: Email, read: { messages: number }): Promise<ReportFile> {
   read.messages += 1;
   if (read.messages > messagesMax) throw new ExternalError(`more than ${messagesMax} messages inside of each other`);
   const parts = [text.trim()];
+  const unread: string[] = [];
   for (const attachment of attachments) {
-    const found = await readFile(attachment, read).catch(() => undefined);
+    const found = await readFile(attachment, read).catch((error: unknown) => {
+      const name = attachment.name.trim().slice(0, nameMaxChars) || 'an attachment without a name';
+      if (!imageName.test(name))
+        unread.push(`${name}: ${error instanceof ExternalError ? error.message : 'it cannot be read'}`);
+      return undefined;
+    });
+    unread.push(...(found?.unread ?? []));
     if (found)
       parts.push(
         found.text.startsWith(found.title ?? '') ? found.text.trim() : `${found.title}\n\n${found.text.trim()}`,
@@ -58,7 +69,7 @@ async function readEmail({ text, attachments, ...rest }: Email, read: { messages
   }
   const whole = parts.filter((part) => part !== '').join('\n\n');
   if (whole === '') throw new ExternalError('the e-mail has no text');
-  return { ...rest, text: whole };
+  return { ...rest, text: whole, ...(unread.length > 0 ? { unread: unread.slice(0, unreadMax) } : {}) };
 }
 
 /** Returns an entry whose page, if it is a PDF, is the text of the PDF. A PDF that cannot be read stays what it is, which is no page. */

@@ -7,6 +7,7 @@ import { texts as sources } from '../../texts/sources.ts';
 import { Button } from '../../ui/button.tsx';
 import { findFieldError, FormError, SelectField, TextArea, TextField } from '../../ui/forms/field.tsx';
 import { Dialog, DialogActions } from '../../ui/overlays/dialog.tsx';
+import { toasts } from '../../ui/overlays/toasts.tsx';
 
 const texts = all.report;
 const tlps = ['CLEAR', 'GREEN', 'AMBER', 'AMBER+STRICT', 'RED'] as const;
@@ -23,7 +24,8 @@ export default function AddReport({ onAdded, onClose }: Props) {
   const [draft, setDraft] = useState(empty);
   const { mutate, error, isPending } = useMutation({
     mutationFn: () => postReport(toReport(draft), file),
-    onSuccess: async ({ id }) => {
+    onSuccess: async ({ id, warnings = [] }) => {
+      for (const { message } of warnings) toasts.add({ title: texts.unread, description: message, isError: true });
       await client.invalidateQueries({ queryKey: ['feed'] });
       onClose();
       onAdded(id);
