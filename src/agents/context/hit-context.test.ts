@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { callOk, postDetection } from '../../../test/support/detection/detection-factory.ts';
 import { reportSource } from '../../../test/support/feed/report-source.ts';
 import { startApp, type TestOrg } from '../../../test/support/harness.ts';
+import { replaceHitValues } from '../../detection/hits/read-hits.store.ts';
 import { inOrg } from '../../platform/db/db.ts';
 import { uuidv7 } from '../../platform/lib/ids.ts';
 import { findIndicatorValues } from './read-context.ts';
@@ -22,12 +23,13 @@ async function insertHit(org: TestOrg, { detectionId, entity = 'ada', fields = {
     Object.entries(fields).map(([field, value]) => ({ observation: 'rows', rowId: 'r1', field, value, why: 'w' })),
   );
   const claims = JSON.stringify([unproven]);
-  await inOrg(app.deps.db, org.id, (tx) =>
-    sql`insert into hits (organization_id, id, detection_id, key, entity, entity_type, kind, severity, confidence, headline, summary, next_step,
+  await inOrg(app.deps.db, org.id, async (tx) => {
+    await sql`insert into hits (organization_id, id, detection_id, key, entity, entity_type, kind, severity, confidence, headline, summary, next_step,
         evidence, rows, facts, claims, window_from, window_to, first_seen_at, last_seen_at, created_at, updated_at)
       values (${org.id}, ${id}, ${detectionId}, ${id}, ${entity}, 'user', 'custom', 'high', 50, ${`About ${entity}`}, 's', 'n', ${evidence}, ${rows}, '{}',
-        ${claims}, ${at}, ${at}, ${at}, ${at}, ${at}, ${at})`.execute(tx),
-  );
+        ${claims}, ${at}, ${at}, ${at}, ${at}, ${at}, ${at})`.execute(tx);
+    await replaceHitValues(tx, org.id, [{ id, entity, entityType: 'user', rows: [{ rowId: 'r1', time: at, fields }] }]);
+  });
   return id;
 }
 
