@@ -78,6 +78,7 @@ export function loadConfig(env: Environment = readEnvironment()) {
       severityMin: settings.TOCSIN_INCIDENT_MIN_SEVERITY,
       dueMs: settings.TOCSIN_INCIDENT_DUE_HOURS,
     },
+    riskHalfLifeMs: settings.TOCSIN_RISK_HALF_LIFE_DAYS * 86_400_000,
     keep: {
       rowsDays: settings.TOCSIN_KEEP_ROWS_DAYS,
       hitsDays: settings.TOCSIN_KEEP_HITS_DAYS,

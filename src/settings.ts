@@ -262,6 +262,9 @@ export const Settings = z.object({
   TOCSIN_INCIDENT_DUE_HOURS: hoursBySeverity('168,critical=4,high=24,medium=72').describe(
     'When an incident is due after it was created, by severity.',
   ),
+  TOCSIN_RISK_HALF_LIFE_DAYS: integer(7, 1, 365).describe(
+    'After how many days half of the points are gone that a hit added to the risk of its entity.',
+  ),
   TOCSIN_KEEP_ROWS_DAYS: integer(30, 1, 3_650).describe('Retention of rows and steps without a hit, in days.'),
   TOCSIN_KEEP_HITS_DAYS: integer(365, 1, 3_650).describe('Retention of hits after they were last seen, in days.'),
   TOCSIN_KEEP_RUNS_DAYS: integer(400, 31, 3_650).describe('Retention of runs and their steps, in days.'),

@@ -3,12 +3,12 @@ import type { App } from '../../platform/http/app-type.ts';
 import { apiRoutes } from '../../platform/http/api-routes.ts';
 import { EntityPath } from '../../detection/entities/entities.schema.ts';
 import { EntityProfile, HitContext, IndicatorContext } from './context.schema.ts';
-import { getEntityProfile, getHitContext, getIndicatorContext } from './read-context.ts';
+import { getEntityProfile, getHitContext, getIndicatorContext, type ProfileDeps } from './read-context.ts';
 import { IndicatorQuery } from '../../feed/indicators/indicators.schema.ts';
 import type { LookupDeps } from '../../feed/indicators/look-up-indicators.ts';
 
 /** Registers the routes that show a hit, an entity or an indicator among everything that is known of it. */
-export function contextRoutes(app: App, deps: Parameters<typeof getHitContext>[0] & LookupDeps): void {
+export function contextRoutes(app: App, deps: ProfileDeps & LookupDeps): void {
   apiRoutes(app, { tag: 'hits', scope: 'hits:read' })(
     'GET /api/hits/:id/context',
     {

@@ -107,6 +107,25 @@ export const EntityProfile = z
   .object({
     ...EntityAliases.shape,
     hitsTotal: z.number().int(),
+    risk: z
+      .object({
+        score: z.number().describe('The sum of the points of its latest 1,000 hits.'),
+        causes: z
+          .array(
+            z.object({
+              id: z.string(),
+              headline: z.string(),
+              severity: z.enum(severities),
+              status: z.enum(hitStatuses),
+              lastSeenAt: time,
+              points: z.number(),
+            }),
+          )
+          .describe('Hits that add points, most first, at most 20.'),
+      })
+      .describe(
+        'A hit adds 10 (low), 25, 50 or 100 (critical) points, times its confidence, times the precision of its detection by the reviews of people. A confirmed hit adds all of them, and a dismissed one none. Half of them are gone after a week (`TOCSIN_RISK_HALF_LIFE_DAYS`).',
+      ),
     firstSeenAt: time.nullable().describe('First and last time in hits. Null without hits.'),
     lastSeenAt: time.nullable(),
     hits: z.array(HitReference).describe('The newest, at most 20. `GET /api/hits?entity=` lists all.'),

@@ -3,7 +3,9 @@ import { findNotes } from '../../detection/entities/entity-notes.store.ts';
 import { toAliases } from '../../detection/entities/entity-aliases.ts';
 import type { EntityPath } from '../../detection/entities/entities.schema.ts';
 import { findEntity, listSpellings } from '../../detection/entities/resolve-entities.ts';
-import { findHit, listOccurrences } from '../../detection/hits/read-hits.store.ts';
+import { findHit, listOccurrences, listRiskHits } from '../../detection/hits/read-hits.store.ts';
+import { computeRisk } from '../../detection/hits/entity-risk.ts';
+import type { Clock } from '../../platform/lib/time/clock.ts';
 import { listStatusChanges } from '../../detection/hits/hit-status.store.ts';
 import { inOrg, type Db } from '../../platform/db/db.ts';
 import { appError } from '../../platform/lib/errors.ts';
@@ -133,11 +135,15 @@ const listValues = (text: string): string[] =>
     ? []
     : [text, ...text.split(/[\s,;"'[\]{}()<>|]+/)].map((part) => part.trim()).filter((part) => part.length > 3);
 
-const notesMax = 20;
+const [notesMax, riskHitsMax, causesMax] = [20, 1_000, 20];
+/** Older hits than this many half-lives add nothing. */
+const halfLivesMax = 11;
+
+export type ProfileDeps = { db: Db; clock: Clock; config: { riskHalfLifeMs: number } };
 
 /** Returns what is known of an entity under all its names: its aliases, notes on it, its latest hits, and feed items that contain it. */
 export function getEntityProfile(
-  { db }: { db: Db },
+  { db, clock, config }: ProfileDeps,
   { orgId, scopes }: Caller,
   path: EntityPath,
 ): Promise<EntityProfile> {
@@ -151,10 +157,20 @@ export function getEntityProfile(
     const items = scopes.has('feed:read') ? await listItemsWithTerms(tx, orgId, [...terms.keys()], itemsMax) : null;
     const seen = known.names.filter((name) => name.hits > 0);
     const times = seen.flatMap(({ firstSeenAt, lastSeenAt }) => [firstSeenAt, lastSeenAt]);
+    const [now, halfLifeMs] = [clock(), config.riskHalfLifeMs];
+    const since = new Date(now.getTime() - halfLivesMax * halfLifeMs);
+    const { score, causes } = computeRisk(await listRiskHits(tx, orgId, { names, since }, riskHitsMax), {
+      now,
+      halfLifeMs,
+    });
     const millis = times.flatMap((time) => time?.getTime() ?? []);
     return {
       ...toAliases(known),
       hitsTotal: seen.reduce((total, { hits }) => total + hits, 0),
+      risk: {
+        score,
+        causes: causes.slice(0, causesMax).map((cause) => ({ ...cause, lastSeenAt: cause.lastSeenAt.toISOString() })),
+      },
       firstSeenAt: millis.length === 0 ? null : new Date(Math.min(...millis)).toISOString(),
       lastSeenAt: millis.length === 0 ? null : new Date(Math.max(...millis)).toISOString(),
       hits: (await listEntityHits(tx, orgId, { id: null, names }, entityHitsMax)).map(toReference),

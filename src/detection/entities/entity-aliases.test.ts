@@ -3,7 +3,6 @@ import { testDatabase } from '../../../test/support/database.ts';
 import { startRuns } from '../../../test/support/detection/scripted-runs.ts';
 import { getEntityProfile, getHitContext } from '../../agents/context/read-context.ts';
 import { inOrg } from '../../platform/db/db.ts';
-import { systemClock } from '../../platform/lib/time/clock.ts';
 import { getEntities } from '../hits/list-entities.ts';
 import { getHits } from '../hits/read-hits.ts';
 import { putValueList } from '../value-lists/value-lists.ts';
@@ -27,7 +26,8 @@ async function startOrg() {
   const t = await startRuns(testDb, () => users.map((user) => ({ _id: user, user })));
   await t.newDetection({});
   await t.runAt(new Date(Date.UTC(2026, 2, 2, 1)).toISOString());
-  const deps = { db: t.deps.db, clock: systemClock };
+  const clock = () => new Date(Date.UTC(2026, 2, 2, 1));
+  const deps = { db: t.deps.db, clock, config: { riskHalfLifeMs: 7 * 86_400_000 } };
   await putValueList(deps, t.caller, 'own-domains', { description: '', values: ['halden.example', '111122223333'] });
   const tomas = { type: 'user', name: 'tomas.rehn' } as const;
   return {
@@ -99,6 +99,12 @@ test('the profile has aliases, hits and notes of every name', async () => {
   });
   const profile = await getEntityProfile(t.deps, t.caller, { type: 'user', name: 'HALDEN\\tomas.rehn' });
   expect(profile).toMatchObject({ key: 'user:tomas.rehn', hitsTotal: 4, notes: [{ note: 'Cloud engineer.' }] });
+  expect(profile.risk.causes).toHaveLength(4);
+  expect(profile.risk.score).toBeCloseTo(
+    profile.risk.causes.reduce((sum, { points }) => sum + points, 0),
+    0,
+  );
+  expect(profile.risk.score).toBeGreaterThan(0);
   expect(profile.hits.map(({ entity }) => entity).toSorted()).toEqual(joined);
   expect(profile.aliases.find(({ name }) => name === arn)!.why).toContain('own account 111122223333');
   expect((await getEntityNotes(t.deps, t.caller, { entity: 'tomas.rehn' })).notes).toHaveLength(1);

@@ -173,6 +173,27 @@ export function listHitEntities(
       group by entity, entity_type order by max(last_seen_at) desc, entity, entity_type limit ${limit}`;
 }
 
+/** What a hit adds to the risk of its entity depends on. `reviews` are those of its detection by people. */
+export type RiskHitRow = Pick<HitRow, 'id' | 'headline' | 'severity' | 'confidence' | 'status' | 'lastSeenAt'> & {
+  truePositives: number;
+  reviews: number;
+};
+
+/** Lists the latest hits of an entity under any of its names since a time. */
+export function listRiskHits(
+  tx: Tx,
+  orgId: OrgId,
+  { names, since }: { names: readonly string[]; since: Date },
+  limit: number,
+): Promise<RiskHitRow[]> {
+  return queryRows<RiskHitRow>(tx)`
+      select id, headline, severity, confidence, status, last_seen_at as "lastSeenAt", coalesce(v.true_positives, 0) as "truePositives",
+        coalesce(v.true_positives + v.benign + v.false_positives, 0) as reviews
+      from hits left join hit_reviews v on v.organization_id = hits.organization_id and v.detection_id = hits.detection_id
+      where hits.organization_id = ${orgId} and entity = any(${names}::text[]) and ${hasValue(orgId, names)} and last_seen_at >= ${since}
+      order by last_seen_at desc, id desc limit ${limit}`;
+}
+
 /** Values of one hit that can be searched. A hit shows few rows, which rarely have more. */
 const valuesMax = 500;
 

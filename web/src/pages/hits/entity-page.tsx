@@ -60,7 +60,7 @@ export function EntityPage() {
 }
 
 function Profile({ profile, path }: { profile: EntityProfile; path: EntityPath }) {
-  const { type, name, isShared, hitsTotal, lastSeenAt, hits, notes, feedItems } = profile;
+  const { type, name, isShared, hitsTotal, lastSeenAt, risk, hits, notes, feedItems } = profile;
   return (
     <article className="flex flex-col gap-6 px-4 py-5">
       <header className="flex flex-col gap-2">
@@ -68,6 +68,9 @@ function Profile({ profile, path }: { profile: EntityProfile; path: EntityPath }
         <p className="flex flex-wrap items-center gap-x-4 gap-y-1 text-12 text-muted">
           <span>{texts.types[type]}</span>
           <span>{texts.hits(formatNumber(hitsTotal), hitsTotal === 1)}</span>
+          <span>
+            {texts.risk} {formatNumber(risk.score)}
+          </span>
           {lastSeenAt && (
             <span>
               {texts.seen} <RelativeTime time={lastSeenAt} />
@@ -98,8 +101,32 @@ function Profile({ profile, path }: { profile: EntityProfile; path: EntityPath }
           </Link>
         </div>
       )}
+      {risk.causes.length > 0 && <Risk risk={risk} />}
       <SharedItems feedItems={feedItems} />
     </article>
+  );
+}
+
+/** The hits that cause the risk of the entity. */
+function Risk({ risk: { score, causes } }: Pick<EntityProfile, 'risk'>) {
+  return (
+    <Section title={texts.risk} count={score}>
+      <p className="text-12 text-muted">{texts.riskNote}</p>
+      <ul className="-mx-2 flex flex-col">
+        {causes.map(({ id, headline, points }) => (
+          <li key={id}>
+            <Link
+              to="/hits/$id"
+              params={{ id }}
+              className="flex items-center gap-3 rounded-control px-2 py-1.5 hover:bg-hover"
+            >
+              <span className="min-w-0 grow truncate">{headline}</span>
+              <span className="tabular shrink-0 text-12 text-muted">{texts.points(formatNumber(points))}</span>
+            </Link>
+          </li>
+        ))}
+      </ul>
+    </Section>
   );
 }
 
