@@ -58,9 +58,10 @@ export async function refreshIncidents(
   const changed = await queryRows<{ id: string; revision: number; hits: number }>(tx)`
       with figures as (
         select i.incident_id as id, count(*)::int as hits, max(${rank}) as severity, min(i.from_at) as first_at, max(i.to_at) as last_at,
-          count(distinct h.detection_id) as detections, count(distinct (h.entity_type, lower(h.entity))) as entities,
-          (array_agg(h.entity order by ${rank} desc, i.from_at, h.id))[1] as entity
+          count(distinct h.detection_id) as detections, count(distinct i.entity_key) as entities,
+          (array_agg(coalesce(v.value, h.entity) order by ${rank} desc, i.from_at, h.id))[1] as entity
         from incident_hits i join hits h on h.organization_id = i.organization_id and h.id = i.hit_id
+          left join hit_connections v on v.organization_id = i.organization_id and v.hit_id = i.hit_id and v.value_key = i.entity_key
         where i.organization_id = ${orgId} and i.incident_id = any(${ids}::uuid[]) group by i.incident_id
       ), dated as (
         select f.*, case when c.severity_set then c.severity else (${[...severities]}::text[])[f.severity] end as shown

@@ -24,7 +24,7 @@ test('two hits with an entity in common become an incident, a third joins it, an
   await t.place();
   expect(await t.incidents()).toEqual([['a', 'b', 'c']]);
   expect(await t.select`select title, severity, state, touched from incidents`).toEqual([
-    { title: 'BOB and 1 more: 3 hits of 1 detection', severity: 'high', state: 'open', touched: false },
+    { title: 'bob and 1 more: 3 hits of 1 detection', severity: 'high', state: 'open', touched: false },
   ]);
 });
 
