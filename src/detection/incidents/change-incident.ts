@@ -134,8 +134,7 @@ type Settled = { before: LockedIncident; after: IncidentDecision; reason: string
 async function settleHits(tx: Tx, caller: Caller, { before, after, reason, now }: Settled): Promise<void> {
   const { orgId } = caller;
   const { resolution, closeBatch } = after;
-  const isSettled = closeBatch === before.closeBatch;
-  if (isSettled) return;
+  if (closeBatch === before.closeBatch) return;
   const undone =
     before.closeBatch === null ? [] : ((await lockBatchHits(tx, orgId, { batchId: before.closeBatch })) ?? []);
   const changes: { hit: LockedHit; to: HitStatus }[] = undone.map((hit) => ({ hit, to: resolution ?? 'open' }));
