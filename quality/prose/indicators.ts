@@ -1,5 +1,5 @@
 import { extractIndicators, type ExtractedIndicator } from '../../src/feed/extraction/indicators/extract-indicators.ts';
-import { canonicalize } from '../../src/feed/extraction/indicators/canonicalize.ts';
+import { canonicalize } from '../../src/feed/extraction/indicators/indicator-candidate.ts';
 import { readCampaigns, listGoldValues, type Campaign } from './eset-campaigns.ts';
 import { listBenignValues } from './eset-benign.ts';
 import { readRecordedWarningLists } from './recorded-lists.ts';

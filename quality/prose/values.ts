@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { extractItem, type ExtractedItem } from '../../src/feed/extraction/extract-item.ts';
 import { extractUrlHost } from '../../src/platform/lib/outbound-http/addresses.ts';
-import { canonicalize } from '../../src/feed/extraction/indicators/canonicalize.ts';
+import { canonicalize } from '../../src/feed/extraction/indicators/indicator-candidate.ts';
 import { htmlToText } from '../../src/feed/formats/rss/html-text.ts';
 import { formatPrecisionAndRecall, type QualityFigure } from '../figures.ts';
 import { isHeldOutAddress, readLabeledText, readLabels } from './labeled-texts.ts';

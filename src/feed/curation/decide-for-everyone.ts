@@ -1,7 +1,7 @@
 import type { Tx } from '../../platform/db/db.ts';
 import { appError } from '../../platform/lib/errors.ts';
 import { retractItem, toDocument } from '../ingestion/item-document.ts';
-import { toCountedItem, moveCounts, requireItemQuota } from '../items/writing/counts.store.ts';
+import { toCountedItem, moveCounts, requireItemQuota } from '../items/writing/feed-pools.store.ts';
 import { emitItemEvents } from '../items/writing/item-events.ts';
 import { updateRetraction, setRoot } from '../items/writing/update-items.store.ts';
 import type { FeedItem } from '../model/item.schema.ts';

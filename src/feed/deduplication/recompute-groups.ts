@@ -1,6 +1,6 @@
 import type { Tx } from '../../platform/db/db.ts';
 import { batches, type RemovedTerm } from '../items/writing/write-items.store.ts';
-import { toCountedItem, moveCounts } from '../items/writing/counts.store.ts';
+import { toCountedItem, moveCounts } from '../items/writing/feed-pools.store.ts';
 import { updateGroupedItems, type GroupedItem } from '../items/writing/update-items.store.ts';
 import type { FeedItem } from '../model/item.schema.ts';
 import { groupComponent, loadComponent, type ItemGroup } from './groups.ts';

@@ -1,21 +1,22 @@
-import { inOrg } from '../../platform/db/db.ts';
-import { mapInSlices, stringifyInSlices } from '../../platform/lib/concurrency/slices.ts';
-import type { Caller } from '../../platform/http/caller.ts';
-import { getItem } from '../items/get-item.ts';
-import { toWeakEtag } from '../../platform/http/responses/cached-pages.ts';
-import type { DatedSnapshot } from '../items/snapshot/snapshot.ts';
-import type { Tlp } from '../model/vocabulary.ts';
+import { Feed } from 'feed';
 import { keepAssigned, readNameFilters, keepAssignedObjects } from './assigned-values.ts';
-import { applyDatedOverride } from '../items/snapshot/apply-overrides.ts';
 import { readExportPage, readExportSnapshot, type ExportDeps, type ExportPage } from './export-page.ts';
 import type { EventQuery, ExportQuery } from './exports-query.ts';
-import { renderCsv } from './indicator-lists.ts';
 import { listOverrideHistory, readItemVersions } from './exports.store.ts';
+import { renderCsv } from './indicator-lists.ts';
 import { addLiveObjects } from './live-objects.ts';
 import { renderMispEvent, renderMispManifest, toItemId } from './misp-event.ts';
 import { mergeStixItems, toStixItem } from './stix/stix-item.ts';
 import type { UnsupportedFields } from './stix/stix-patterns.ts';
-import { renderSyndication } from './syndication.ts';
+import { getItem } from '../items/get-item.ts';
+import { applyDatedOverride } from '../items/snapshot/apply-overrides.ts';
+import type { DatedSnapshot } from '../items/snapshot/snapshot.ts';
+import type { FeedItem } from '../model/item.schema.ts';
+import type { Tlp } from '../model/vocabulary.ts';
+import { inOrg } from '../../platform/db/db.ts';
+import type { Caller } from '../../platform/http/caller.ts';
+import { toWeakEtag } from '../../platform/http/responses/cached-pages.ts';
+import { mapInSlices, stringifyInSlices } from '../../platform/lib/concurrency/slices.ts';
 
 export type ExportFormat = 'stix' | 'misp' | 'rss' | 'json' | 'csv';
 /** `unsupported` counts the values that the format cannot represent, by field. */
@@ -120,3 +121,41 @@ export async function exportMispEvent(
   const { event, unsupported } = renderMispEvent(kept);
   return { type: 'application/json', text: JSON.stringify(event), unsupported, unassigned };
 }
+
+/** Renders items as RSS 2.0 or JSON Feed 1, with title, summary and link. The title of a retracted item begins with `[retracted]`. */
+function renderSyndication(items: FeedItem[], format: 'rss' | 'json'): string {
+  const [newest] = items;
+  const feed = new Feed({
+    title: 'Threat feed',
+    description: 'Items of the threat feed, newest first.',
+    id: 'urn:tocsin:feed',
+    link: 'urn:tocsin:feed',
+    generator: 'Tocsin',
+    // The current time would make every response different.
+    updated: new Date(newest?.lastUpdated ?? 0),
+  });
+  for (const item of items) {
+    const { source, event, classification } = item;
+    const categories = [
+      event.severity,
+      ...classification.platforms,
+      ...classification.mappings.filter(({ framework }) => framework === 'cve').map(({ id }) => id),
+    ];
+    feed.addItem({
+      title: toXmlText(event.status === 'retracted' ? `[retracted] ${event.title}` : event.title),
+      id: `urn:uuid:${item.id}`,
+      guid: `urn:uuid:${item.id}`,
+      link: source.url && /^https?:/i.test(source.url) ? source.url : `urn:uuid:${item.id}`,
+      date: new Date(item.lastUpdated),
+      published: new Date(source.publishTime ?? item.addedToFeedAt),
+      ...(item.summary ? { description: toXmlText(item.summary) } : {}),
+      author: [{ name: toXmlText(source.publisher) }],
+      category: categories.map((name) => ({ name })),
+    });
+  }
+  return format === 'rss' ? feed.rss2() : feed.json1();
+}
+
+/** Replaces characters that XML does not allow. */
+const toXmlText = (text: string): string =>
+  text.replaceAll(/[\u0000-\u0008\u000B\u000C\u000E-\u001F\uFFFE\uFFFF]/g, ' ').toWellFormed();

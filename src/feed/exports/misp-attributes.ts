@@ -1,4 +1,4 @@
-import { softwareKind } from './relationships/entity-forms.ts';
+import { softwareKind } from './relationships/find-mentions.ts';
 import { indicatorExpiresAt } from '../model/expiry.ts';
 import type { IndicatorTypeDescriptor } from '../model/values/indicator-type.ts';
 import type { FeedItem, Indicator } from '../model/item.schema.ts';

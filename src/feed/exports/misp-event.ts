@@ -6,7 +6,7 @@ import {
   toEpochSeconds,
   toNameTag,
 } from './misp-attributes.ts';
-import { softwareKind } from './relationships/entity-forms.ts';
+import { softwareKind } from './relationships/find-mentions.ts';
 import { uuidv5 } from './stix/stix-object.ts';
 import { sumUnsupported, type UnsupportedFields } from './stix/stix-patterns.ts';
 import type { FeedItem } from '../model/item.schema.ts';

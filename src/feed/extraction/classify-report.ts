@@ -4,8 +4,7 @@ import type { Classification, Iocs } from '../model/item.schema.ts';
 import { inferPlatforms } from './classification-builder.ts';
 import type { ExtractedIndicator, OtherObservable } from './indicators/extract-indicators.ts';
 import type { ExtractedName } from './names/extracted-name.ts';
-import { detectPlatforms } from './products/detect-platforms.ts';
-import { findProductPlatforms } from './products/product-platforms.ts';
+import { detectPlatforms, findProductPlatforms } from './products/product-platforms.ts';
 
 /** What is known of a report, with spans in its stored text. */
 export type ReportFacts = {

@@ -1,4 +1,4 @@
-import { joinSentences, listFirstSentences } from '../extraction/text/first-sentences.ts';
+import { joinSentences, listFirstSentences } from '../extraction/text/sentence-spans.ts';
 import { toPlainText } from '../extraction/text/plain-text.ts';
 import { createStoredText, type StoredText } from '../extraction/text/stored-text.ts';
 import type { SeverityRating } from '../extraction/severity/judge-severity.ts';

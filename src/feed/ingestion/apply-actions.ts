@@ -2,8 +2,14 @@ import type { Tx } from '../../platform/db/db.ts';
 import { uuidv7 } from '../../platform/lib/ids.ts';
 import { flatMapInSlices } from '../../platform/lib/concurrency/slices.ts';
 import { recomputePools } from '../deduplication/recompute-pools.ts';
-import { toCountedItem, moveCounts } from '../items/writing/counts.store.ts';
-import { advancePools, lockPools, nextCommitTime, type LockedPool } from '../items/writing/feed-pools.store.ts';
+import {
+  toCountedItem,
+  moveCounts,
+  advancePools,
+  lockPools,
+  nextCommitTime,
+  type LockedPool,
+} from '../items/writing/feed-pools.store.ts';
 import { emitItemEvents } from '../items/writing/item-events.ts';
 import { eraseVersionContent } from '../items/writing/update-items.store.ts';
 import {

@@ -2,8 +2,13 @@ import type { Tx } from '../../platform/db/db.ts';
 import { buildComparisonTraits } from '../deduplication/comparison-traits.ts';
 import { recomputePools } from '../deduplication/recompute-pools.ts';
 import type { ExtractedItem, ReportText } from '../extraction/extract-item.ts';
-import { moveCounts, toCountedItem } from '../items/writing/counts.store.ts';
-import { advancePools, type LockedPool, nextCommitTime } from '../items/writing/feed-pools.store.ts';
+import {
+  moveCounts,
+  toCountedItem,
+  advancePools,
+  type LockedPool,
+  nextCommitTime,
+} from '../items/writing/feed-pools.store.ts';
 import type { ItemWrite } from '../items/writing/item-columns.ts';
 import { updateComparisonTraits } from '../items/writing/update-items.store.ts';
 import { replaceTerms, updateSearchTexts, writeItems, type RemovedTerm } from '../items/writing/write-items.store.ts';

@@ -1,6 +1,7 @@
 import { isGang, isInActorList } from '../../extraction/names/name-cues.ts';
+import type { FeedItem } from '../../model/item.schema.ts';
+import { listCountryForms, listSectorForms } from '../../model/target-forms.ts';
 import { nameKey, needsCue } from '../../reference-data/name-forms.ts';
-import type { Entity, EntityForms } from './entity-forms.ts';
 
 export type Mention = Entity & { start: number; end: number };
 export type MentionFinder = (sentence: string) => Mention[];
@@ -130,3 +131,126 @@ export function withoutAliases<M extends Mention>(sentence: string, mentions: M[
 const continuesAliases = (gap: string, list: 'bracketed' | 'open' | undefined): boolean =>
   list !== undefined && furtherAlias.test(gap) && (list === 'bracketed' || hasNaming.test(gap));
 const hasNaming = new RegExp(String.raw`\b${naming}\b`, 'u');
+
+export type EntityKind = 'actor' | 'malware' | 'tool' | 'vulnerability' | 'sector' | 'country';
+/** Something that a passage can mention: a name of the item by its canonical name, a CVE, a sector of STIX, or the code of a country. */
+export type Entity = { kind: EntityKind; name: string };
+/** An entity with the forms under which a text mentions it. */
+type EntityForms = Entity & { forms: string[] };
+
+/** Returns the names and CVEs of an item, and every sector and country, with the forms under which a text in a language mentions them. */
+export function listEntityForms({ classification }: Pick<FeedItem, 'classification'>, language = 'en'): EntityForms[] {
+  const { malware, actor, mappings } = classification;
+  const names = [
+    ...malware.map(({ name, aliases }) => ({
+      kind: softwareKind(classification, name),
+      name,
+      forms: [name, ...aliases],
+    })),
+    ...actor.map(({ name, aliases }) => ({ kind: 'actor' as const, name, forms: [name, ...aliases] })),
+  ];
+  const vulnerabilities = mappings
+    .filter(({ framework }) => framework === 'cve')
+    .map(({ id }) => ({ kind: 'vulnerability' as const, name: id, forms: [id] }));
+  // Sectors and countries count only as the targets of a name.
+  return names.length === 0
+    ? []
+    : [...names, ...vulnerabilities, ...listSectorForms(language), ...listCountryForms(language), ...demonymForms];
+}
+
+/** Returns whether an item lists a name as a tool or as malware. */
+export const softwareKind = ({ mappings }: FeedItem['classification'], name: string): 'tool' | 'malware' =>
+  mappings.some(({ framework, id }) => framework === 'observable:tool' && id.toLowerCase() === name.toLowerCase())
+    ? 'tool'
+    : 'malware';
+
+/** The adjectives of countries by their codes: `targeted Ukrainian agencies`. */
+const demonyms =
+  'AE Emirati, AF Afghan, AL Albanian, AM Armenian, AR Argentinian, AT Austrian, AU Australian, AZ Azerbaijani, BD Bangladeshi, BE Belgian, BG Bulgarian, BR Brazilian, BY Belarusian, CA Canadian, CH Swiss, CL Chilean, CN Chinese, CO Colombian, CZ Czech, DE German, DK Danish, EC Ecuadorian, EE Estonian, EG Egyptian, ES Spanish, ET Ethiopian, FI Finnish, FR French, GB British, GE Georgian, GR Greek, HR Croatian, HU Hungarian, ID Indonesian, IE Irish, IL Israeli, IN Indian, IQ Iraqi, IR Iranian, IT Italian, JO Jordanian, JP Japanese, KE Kenyan, KH Cambodian, KR South Korean, KW Kuwaiti, KZ Kazakh, LB Lebanese, LT Lithuanian, LV Latvian, MA Moroccan, MD Moldovan, MM Burmese, MN Mongolian, MX Mexican, MY Malaysian, NG Nigerian, NL Dutch, NO Norwegian, NP Nepalese, OM Omani, PE Peruvian, PH Philippine, PK Pakistani, PL Polish, PT Portuguese, QA Qatari, RO Romanian, RS Serbian, RU Russian, SA Saudi, SE Swedish, SG Singaporean, SI Slovenian, SK Slovak, SY Syrian, TH Thai, TN Tunisian, TR Turkish, TW Taiwanese, UA Ukrainian, US American, UZ Uzbek, VE Venezuelan, VN Vietnamese, ZA South African';
+
+const demonymForms: EntityForms[] = demonyms.split(', ').map((entry) => ({
+  kind: 'country',
+  name: entry.slice(0, 2),
+  forms: [entry.slice(3)],
+}));
+
+/** The adjectives as an alternation of a pattern. */
+export const demonymWords = demonymForms.flatMap(({ forms }) => forms).join('|');
+
+const keys = new Set(demonymForms.flatMap(({ forms }) => forms.map(nameKey)));
+
+/** Returns whether a word is the adjective of a country, which stands for a target only with a noun after it. */
+export const isDemonym = (word: string): boolean => keys.has(nameKey(word));
+
+/** Follows the headings of a text and returns the name that heads the current lines. */
+type SectionTracker = {
+  /** Reads the next line. `hasIndicator`: the line contains a value. */
+  read: (line: string, mentions: Mention[], hasIndicator: boolean) => void;
+  /** The heading and the name in it, if the current section is headed by exactly one. */
+  current: () => { heading: string; name: Entity } | undefined;
+};
+
+type Section = { level: number; heading: string; name: Entity | 'several' | undefined };
+
+const colonLevel = 8;
+const indicatorWords =
+  /\b(?:indicators?|iocs?|c&c|c2s?|command[- ]and[- ]control|hash(?:es)?|samples?|domains?|ip addresses|urls?|servers?|infrastructure)\b/i;
+const otherWords = /\b(?:legitimate|benign|clean|false positives?|references?|related|further reading|unrelated)\b/i;
+
+export function createSectionTracker(): SectionTracker {
+  const stack: Section[] = [];
+  const leave = (level: number): void => {
+    while ((stack.at(-1)?.level ?? 0) >= level) stack.pop();
+  };
+  return {
+    read: (line, mentions, hasIndicator) => {
+      const level = hasIndicator ? undefined : headingLevel(line);
+      if (level === undefined) {
+        // A list under `Emotet servers:` ends with its last value.
+        if (!hasIndicator && line.trim() !== '') leave(colonLevel);
+        return;
+      }
+      leave(level);
+      // The title of a report does not head all of its lists.
+      const canHead = level > 1 || indicatorWords.test(line);
+      stack.push({
+        level,
+        heading: line.trim(),
+        name: otherWords.test(line) ? 'several' : canHead ? soleName(mentions) : undefined,
+      });
+    },
+    current: () => {
+      const section = stack.findLast(({ name }) => name !== undefined);
+      if (!section?.name || section.name === 'several') return undefined;
+      return { heading: section.heading, name: section.name };
+    },
+  };
+}
+
+/** Returns the level of a heading: Markdown or AsciiDoc marks, a bold line, or a short line that ends with a colon. */
+function headingLevel(line: string): number | undefined {
+  if (line.length > 110) return undefined;
+  const marks = /^\s{0,3}(#{1,6}|={1,6})\s+\S/.exec(line)?.[1];
+  if (marks) return marks.length;
+  if (/^\*\*[^*]{2,80}\*\*:?\s*$/.test(line)) return 7;
+  return /^[^.]{3,100}:\s*$/.test(line) ? colonLevel : undefined;
+}
+
+/** Returns the only malware of some mentions, or the only actor if there is no malware, or the only tool if there is neither. */
+export function soleName(mentions: Mention[]): Entity | 'several' | undefined {
+  for (const kind of ['malware', 'actor', 'tool'] as const) {
+    const sole = soleOfKind(mentions, kind);
+    if (sole) return sole;
+  }
+  return undefined;
+}
+
+/** Returns the only name of a kind among some mentions. */
+function soleOfKind(
+  mentions: Mention[],
+  kind: 'malware' | 'actor' | 'tool' | 'vulnerability',
+): Entity | 'several' | undefined {
+  const names = [...new Set(mentions.filter((mention) => mention.kind === kind).map(({ name }) => name))];
+  if (names.length > 1) return 'several';
+  return names.length === 1 ? { kind, name: names[0]! } : undefined;
+}

@@ -1,13 +1,17 @@
 import { findSentences, sentenceMaxChars } from '../../extraction/text/sentence-spans.ts';
 import type { FeedItem, Indicator } from '../../model/item.schema.ts';
 import { buckets } from '../../model/vocabulary.ts';
-import { type Entity, listEntityForms } from './entity-forms.ts';
-import { createMentionFinder, type MentionFinder } from './find-mentions.ts';
-import { readForwardReferences } from './forward-references.ts';
+import {
+  type Entity,
+  listEntityForms,
+  createMentionFinder,
+  type MentionFinder,
+  createSectionTracker,
+  soleName,
+} from './find-mentions.ts';
+import { readForwardReferences, createReferenceTracker, type ReferenceTracker } from './references.ts';
 import { readStatements } from './read-statements.ts';
-import { createReferenceTracker, type ReferenceTracker } from './references.ts';
 import { isDoubtful, type StatedType } from './relationship-cues.ts';
-import { createSectionTracker, soleName } from './sections.ts';
 
 /** An entity, the id of a technique, or `type value` of an indicator. */
 export type RelationshipEnd = Entity | { kind: 'technique' | 'indicator'; name: string };

@@ -1,5 +1,4 @@
-import type { Entity, EntityKind } from './entity-forms.ts';
-import { type Mention, withoutAliases } from './find-mentions.ts';
+import { type Entity, type EntityKind, type Mention, withoutAliases } from './find-mentions.ts';
 import { foreignCues, isDoubtfulForeign } from './foreign-cues.ts';
 import {
   agent,

@@ -1,4 +1,4 @@
-import { type EntityKind, isDemonym } from './entity-forms.ts';
+import { type EntityKind, isDemonym } from './find-mentions.ts';
 import { isEnglishSector } from '../../model/target-forms.ts';
 
 export type StatedType = 'uses' | 'targets' | 'exploits' | 'attributed-to';

@@ -1,7 +1,7 @@
 import type { FeedItem, Indicator } from '../../model/item.schema.ts';
 import { listStated } from './stix-originals.ts';
 import type { StixObject } from './stix-object.ts';
-import { softwareKind } from '../relationships/entity-forms.ts';
+import { softwareKind } from '../relationships/find-mentions.ts';
 import { toIndicatorName, type Relationship, type RelationshipEnd } from '../relationships/find-relationships.ts';
 
 const types = new Set<unknown>([

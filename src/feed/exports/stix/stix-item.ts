@@ -1,6 +1,6 @@
 import type { FeedItem } from '../../model/item.schema.ts';
 import { applyDatedOverride, type DatedOverride } from '../../items/snapshot/apply-overrides.ts';
-import { softwareKind } from '../relationships/entity-forms.ts';
+import { softwareKind } from '../relationships/find-mentions.ts';
 import { findRelationships } from '../relationships/find-relationships.ts';
 import { toIndicatorObjects } from './stix-indicators.ts';
 import { toRelationshipObjects, toTechniqueObject, toThreatObject, toVulnerabilityObject } from './stix-threats.ts';

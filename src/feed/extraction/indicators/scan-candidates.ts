@@ -1,11 +1,9 @@
 import type { IndicatorCandidate, IndicatorCandidateType, EmitCandidate, WordInfo } from './indicator-candidate.ts';
 import { mayPrecedeCommand, readCommand } from './readers/commands.ts';
-import { mayBeIdentifier, readColons, readWord } from './readers/codes.ts';
+import { mayBeIdentifier, readColons, readSplitDigest, readWord } from './readers/codes.ts';
 import { readMutex, readSpacedHex, readUserAgent } from './readers/cued-values.ts';
 import { readDotted, readEmail } from './readers/dotted-names.ts';
-import { readSplitDigest } from './readers/split-digests.ts';
-import { readNumberedName } from './readers/file-names.ts';
-import { readRegistryKey, readSlashedPath, readUnixPath, readWindowsPath } from './readers/paths.ts';
+import { readNumberedName, readRegistryKey, readSlashedPath, readUnixPath, readWindowsPath } from './readers/paths.ts';
 import { readUrl } from './readers/urls.ts';
 import { isWordCharAt, kindBits, nameBit, getCharClass } from './readers/char-classes.ts';
 

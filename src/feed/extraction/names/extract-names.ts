@@ -9,15 +9,11 @@ import {
   isStatedSoftware,
   type Leanings,
   type NameMention,
+  cueNeighbours,
+  listFlawedTools,
+  sharesEntity,
 } from './name-kinds.ts';
 import { addNewNames, countStatedKinds, isPartOfName, listLongerNames } from './introduced-names.ts';
-import { cueNeighbours, listFlawedTools, sharesEntity } from './mention-cues.ts';
-import { findListNeighbours } from './new-names/list-neighbours.ts';
-import { findNewNames } from './new-names/new-names.ts';
-import { joinKeys, splitGluedWords, splitWords, type Word } from './name-words.ts';
-import { isGenericName } from './generic-names.ts';
-import { headChars, mayBeginName } from './dictionary/name-heads.ts';
-import { distinctEntities } from './dictionary/resolve-name.ts';
 import {
   guessKind,
   isBesideCue,
@@ -27,12 +23,13 @@ import {
   isListedTool,
   isSlashList,
 } from './name-cues.ts';
-import {
-  getShippedNames,
-  type NameDictionary,
-  type DictionaryEntry,
-  type NamedEntity,
-} from './dictionary/name-dictionary.ts';
+import { findListNeighbours } from './new-names/list-neighbours.ts';
+import { findNewNames } from './new-names/new-names.ts';
+import { joinKeys, splitGluedWords, splitWords, type Word } from './name-words.ts';
+import { isGenericName } from './generic-names.ts';
+import { headChars, mayBeginName } from './dictionary/name-heads.ts';
+import { createActorLookup, type ActorLookup } from './dictionary/resolve-name.ts';
+import { getShippedNames, type NameDictionary, type DictionaryEntry } from './dictionary/name-dictionary.ts';
 
 const windowMax = 5;
 // Numbered names of publishers. `TA0001` and similar ids are ATT&CK tactics.
@@ -237,18 +234,6 @@ function isNameUse(text: string, { start, end }: Span, printed: string, entry: D
   return (
     entry.printed === entry.printed.toLowerCase() && printed.length >= 4 && (isQuoted || text.startsWith('.exe', end))
   );
-}
-
-type ActorLookup = (entry: DictionaryEntry) => NamedEntity[];
-
-/** Returns a function that lists the distinct actors of an entry and compares their aliases once. */
-function createActorLookup(): ActorLookup {
-  const known = new Map<DictionaryEntry, NamedEntity[]>();
-  return (entry) => {
-    let actors = known.get(entry);
-    if (!actors) known.set(entry, (actors = distinctEntities(entry.entities.filter(({ kind }) => kind === 'actor'))));
-    return actors;
-  };
 }
 
 function addMention(

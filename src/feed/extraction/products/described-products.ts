@@ -1,7 +1,7 @@
-import { isRegion, needsCue } from '../../reference-data/name-forms.ts';
 import { isGenericName } from '../names/generic-names.ts';
 import { shippedProducts, type CatalogProduct } from './shipped-products.ts';
 import { findMatches } from '../text/find-matches.ts';
+import { isRegion, needsCue } from '../../reference-data/name-forms.ts';
 
 const weakness = String.raw`(?:[Vv]ulnerabilit(?:y|ies)|[Ff]laws?|[Bb]ugs?|[Zz]ero[- ][Dd]ays?|RCE|CVE-\d{4}-\d{4,7}\)?|weakness(?:es)?|authentication bypass|(?:command|code|sql) injection|code execution)`;
 const word = String.raw`(?:\p{Lu}[\p{L}\d]*(?:[.-][\p{L}\d]+)*)`;
@@ -161,4 +161,93 @@ function toProduct(printed: string, sentence = ''): CatalogProduct | undefined {
   )
     return undefined;
   return { vendor: vendor ?? product.split(' ')[0]!, product };
+}
+
+const item = String.raw`(?<![\p{L}\d.-])\p{Lu}[\p{L}\d.-]*[\p{L}\d](?: \p{Lu}[\p{L}\d.-]*[\p{L}\d]){0,3}(?: \d[\d.]*)?(?: (?:and|or) (?:higher|later|above|earlier|below|prior))?`;
+const separator = String.raw`(?:, (?:as well as |and |or |e |et |y |und )?|,? (?:and|or|e|et|y|und|sowie|&) )`;
+const lists = new RegExp(`${item}(?:${separator}${item}){2,9}`, 'gu');
+const separators = new RegExp(separator, 'u');
+const range = / (?:and|or) (?:higher|later|above|earlier|below|prior)/gu;
+const version = / \d[\d.]*$/u;
+
+/** Returns the unknown items of lists with at least two known products of one vendor: `FortiOS, FortiFoo and FortiProxy`. */
+export function findListedProducts(sentence: string, known: CatalogProduct[]): CatalogProduct[] {
+  if (!sentence.includes(', ')) return [];
+  return findMatches(lists, sentence).flatMap(([list]) => {
+    const items = list
+      .replaceAll(range, '')
+      .split(separators)
+      .map((one) => one.replace(version, ''));
+    const vendors = items.map(
+      (one) => known.find(({ vendor, product }) => product === one || `${vendor} ${product}` === one)?.vendor,
+    );
+    const vendor = vendors.find((one, index) => one !== undefined && vendors.indexOf(one) !== index);
+    if (vendor === undefined) return [];
+    return items
+      .map((one, index) => (vendors[index] === undefined ? one.replace(new RegExp(`^${vendor} `), '') : ''))
+      .filter((product) => product.length > 3 && !product.includes(vendor))
+      .map((product) => ({ vendor, product }));
+  });
+}
+
+const brand = String.raw`(\p{Lu}[\p{L}\d-]{2,20}\p{Ll}(?: \p{Lu}\p{Ll}{3,}){0,2})`;
+const pair = String.raw`${brand}(?:(?:, | and | or )${brand})?`;
+/** Equipment that the text names only by its brand: `products from Acme and Foobar`, `unpatched Acme cameras`. */
+const patterns = [
+  String.raw`\b(?:products|devices|cameras|routers|controllers|switches|firmware) (?:from|made by|manufactured by) ${pair}(?![\p{L}\d-])`,
+  String.raw`\b(?:within|in|affecting|impacting) ${brand} (?:products|devices|cameras|routers|DVRs|NVRs)\b`,
+  String.raw`\b(?:unpatched|vulnerable|exposed|internet-exposed|internet-facing|hijacked|infected|compromised|outdated|end-of-life|legacy|insecure|unsecured|neglected) ${brand} (?:IP )?(?:cameras?|routers?|devices?|DVRs?|NVRs?|switch(?:es)?|firewalls?|appliances?)\b`,
+  String.raw`\b(?:unpatched|vulnerable|exposed|internet-exposed|internet-facing|outdated|legacy) ${brand} servers?\b`,
+].map((pattern) => new RegExp(pattern, 'gu'));
+const hasEquipment =
+  /\b(?:products|devices?|cameras?|routers?|controllers|switch(?:es)?|firmware|DVRs?|NVRs?|firewalls?|appliances?|servers?)\b/;
+/** A brand before its equipment. Two of them in a sentence are a list: `Acme cameras and Foobar DVRs`. */
+const equipped =
+  /(?<![\p{L}\d-])(\p{Lu}[\p{L}\d-]{1,20}(?: \p{Lu}[\p{L}\d-]{2,20})?)(?: (?:IP|VPN|NAS|SOHO|wireless|security|network))? (?:routers|cameras|DVRs|NVRs|modems|switches|firewalls|NAS devices)\b/gu;
+/** `Acme industrial router models AB12 and AB14`. */
+const models =
+  /(?<![\p{L}\d-])(\p{Lu}[\p{L}\d-]{1,20}) (?:[\p{Ll}-]+ ){0,2}(?:router|camera|device|switch|firewall|modem|gateway|controller) models? ([\p{Lu}][\p{L}\d-]*\d[\p{L}\d-]*)(?:(?:, and |, | and | or )([\p{Lu}][\p{L}\d-]*\d[\p{L}\d-]*))?/gu;
+
+/** Vendors whose equipment is read together with its kind. */
+const equipmentVendors = new Set(shippedProducts.map(({ vendor }) => vendor));
+
+/** Returns the brands of equipment in a sentence about a weakness. */
+export function findEquipmentBrands(sentence: string): CatalogProduct[] {
+  if (!hasEquipment.test(sentence)) return [];
+  const pairs = findMatches(equipped, sentence)
+    .map(([, name = '']) => name)
+    .filter((name) => !isGenericName(name));
+  const listed = pairs.length > 1 ? pairs.map((name) => ({ vendor: name, product: name })) : [];
+  const byModel = [...(sentence.includes(' model') ? findMatches(models, sentence) : [])].flatMap(
+    ([, vendor = '', ...products]) =>
+      products.flatMap((product) => (product === undefined ? [] : [{ vendor, product: `${vendor} ${product}` }])),
+  );
+  const byBrand = patterns.flatMap((pattern) =>
+    findMatches(pattern, sentence).flatMap((match) =>
+      [match[1], match[2]].flatMap((name) =>
+        name === undefined || isGenericName(name) ? [] : [{ vendor: name, product: name }],
+      ),
+    ),
+  );
+  return [...byModel, ...[...listed, ...byBrand].filter(({ vendor }) => !equipmentVendors.has(vendor.split(' ')[0]!))];
+}
+
+const hijackedName = String.raw`(\p{Lu}[\p{L}\d]*(?:[.-][\p{L}\d]+)*(?:\+\+)?(?: \p{Lu}[\p{L}\d-]+){0,2})`;
+/** `supply chain attack on Acme Pad`, `compromise of Acme Pad infrastructure`. */
+const hijacks = [
+  String.raw`\b[Ss]upply[- ][Cc]hain (?:attack|compromise|breach)(?: \w+){0,2}? (?:on|of|targeting|against|involving) (?:the (?:popular |widely used )?)?${hijackedName}(?=[,.;:]|$| (?!government|entit|compan|organi|firms|banks|agenc|supplier|vendor))`,
+  String.raw`\b(?:[Cc]ompromise|[Bb]reach|[Hh]ijacking) of (?:the )?${hijackedName}(?:[’']s)? (?:(?:hosting|update|build|official) )?(?:infrastructure|update servers?|update mechanism|updates?|installers?)\b`,
+  String.raw`\b(?:[Tt]rojani[sz]ed|[Bb]ackdoored) ${hijackedName} (?:installers?|updates?|packages?)\b`,
+].map((pattern) => new RegExp(pattern, 'gu'));
+const hasCue = /[Ss]upply[- ][Cc]hain|(?:ompromise|reach|ijacking) of |rojani[sz]ed |ackdoored /;
+
+/** Returns the products of a sentence whose updates or installers attackers compromised. */
+export function findHijackedProducts(sentence: string): CatalogProduct[] {
+  if (!hasCue.test(sentence)) return [];
+  return hijacks.flatMap((pattern) =>
+    findMatches(pattern, sentence)
+      .map((match) => match[1]!)
+      .filter((product) => product.length > 2 && !isGenericName(product) && !isRegion(product))
+      .map((product) => ({ vendor: product.split(' ')[0]!, product })),
+  );
 }

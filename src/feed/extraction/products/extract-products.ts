@@ -1,10 +1,13 @@
 import type { AffectedProduct } from '../../model/item.schema.ts';
 import type { Sentence } from '../text/sentence-spans.ts';
 import type { Span } from '../text/stored-text.ts';
-import { findDescribedProducts, findInstalledProducts } from './described-products.ts';
-import { findEquipmentBrands } from './equipment-brands.ts';
-import { findHijackedProducts } from './hijacked-products.ts';
-import { findListedProducts } from './listed-products.ts';
+import {
+  findDescribedProducts,
+  findInstalledProducts,
+  findListedProducts,
+  findEquipmentBrands,
+  findHijackedProducts,
+} from './described-products.ts';
 import { shippedProducts, type CatalogProduct } from './shipped-products.ts';
 
 export type ExtractedProduct = AffectedProduct & { sentence: Span };

@@ -1,5 +1,5 @@
-import { rememberResults } from '../../../platform/lib/concurrency/shared-calls.ts';
 import { platforms, type Platform } from '../../model/platforms.ts';
+import { rememberResults } from '../../../platform/lib/concurrency/shared-calls.ts';
 
 // Vendor and product as catalogs write them. Cross-platform products have no platform.
 const rules: [RegExp, Platform[]][] = [
@@ -47,3 +47,42 @@ const findPlatforms = rememberResults((text): readonly Platform[] => {
   const found = new Set(rules.filter(([pattern]) => pattern.test(name)).flatMap(([, names]) => names));
   return platforms.filter((platform) => found.has(platform));
 }, 2_000);
+
+const words: Record<Platform, RegExp> = {
+  windows: /\bWindows\b|\bWin(?:32|64)\b|\bPowerShell\b|\bActive Directory\b/g,
+  linux: /\bLinux\b|\bUbuntu\b|\bDebian\b|\bRed Hat\b|\bCentOS\b/g,
+  macos: /\bmacOS\b|\bOS X\b|\bMac OS\b|\bLaunchAgents?\b/g,
+  esxi: /\bESXi?\b|\bvCenter\b|\bvSphere\b/g,
+  'network-devices':
+    /\b(?:routers?|firewall (?:appliances?|devices?)|VPN (?:appliances?|gateways?|devices?)|network devices?|edge devices?|FortiGate|NetScaler|PAN-OS|IOS XE)\b/g,
+  containers: /\b(?:Docker|Kubernetes|containerd|container images?|kubelet|Docker Hub)\b/g,
+  iaas: /\b(?:AWS|Amazon Web Services|Azure|Google Cloud|GCP|EC2|S3 buckets?|cloud instances?)\b/g,
+  saas: /\b(?:SaaS|Salesforce|Slack|GitHub|Snowflake|Dropbox)\b/g,
+  'identity-provider': /\b(?:Okta|Entra ID|Azure AD|Azure Active Directory|identity providers?|ADFS|AD FS)\b/g,
+  'office-suite': /\b(?:Microsoft 365|Office 365|M365|O365|Google Workspace|Exchange Online)\b/g,
+  android: /\bAndroid\b|\bAPKs?\b|\bGoogle Play\b/g,
+  ios: /\biOS\b(?! X[ER])|\biPhones?\b|\biPads?\b/g,
+  ics: /\b(?:ICS|SCADA|PLCs?|OT networks?|industrial control systems?|HMI)\b/g,
+};
+const minMentions = 2;
+/** Machines, accounts and users of a platform after its name: `Windows and Linux servers`. Such a mention says more than the name alone. */
+const machines =
+  /^(?:(?:,| and| or|,? as well as)? [A-Z][\w.]*| and| or|,){0,4} (?:systems?|environments?|machines?|servers?|hosts?|endpoints?|devices?|workstations?|computers?|users?|hypervisors?|clusters?|tenants?|malware|trojans?|spyware)\b/;
+const machinesMaxChars = 80;
+
+/** Returns the platforms with at least two mentions and at least a tenth of the mentions of the most frequent one. */
+export function detectPlatforms(text: string): Platform[] {
+  const counts = platforms.map((platform) => ({ platform, count: countMentions(text, words[platform]) }));
+  const most = Math.max(...counts.map(({ count }) => count));
+  return counts.filter(({ count }) => count >= minMentions && count * 10 >= most).map(({ platform }) => platform);
+}
+
+/** Counts a mention with the machines of a platform twice. */
+function countMentions(text: string, pattern: RegExp): number {
+  let count = 0;
+  for (const match of text.matchAll(pattern)) {
+    const end = match.index + match[0].length;
+    count += machines.test(text.slice(end, end + machinesMaxChars)) ? 2 : 1;
+  }
+  return count;
+}

@@ -1,6 +1,6 @@
+import { cue, type CueId } from '../lexicon/lexicon.ts';
 import type { ExtractedName } from '../names/extracted-name.ts';
 import { statesCue, type Statement } from './report-statements.ts';
-import { cue, type CueId } from '../lexicon/lexicon.ts';
 
 /** Returns whether a statement says that an attack or a discovery happened. */
 export const isActivity = (one: Statement): boolean =>
@@ -104,3 +104,11 @@ export function findNear(
   }
   return [];
 }
+
+/** The first statements of a report state its subject. */
+export const openingStatements = 4;
+export const subjectStatements = 14;
+
+/** Returns whether statements are the subject of a report: several of them, or one of the first. */
+export const isSubject = (found: Statement[], lead: Statement[]): boolean =>
+  found.length > 1 || (found[0] !== undefined && lead.slice(0, openingStatements).includes(found[0]));

@@ -1,6 +1,5 @@
-import { isActivity, isExploitation, isThreat } from './event-checks.ts';
+import { isActivity, isExploitation, isThreat, openingStatements, subjectStatements } from './event-checks.ts';
 import { statesCue, type Statement } from './report-statements.ts';
-import { openingStatements, subjectStatements } from './report-subject.ts';
 import { cue } from '../lexicon/lexicon.ts';
 
 /** Finds software that only shows ads, and scams in the title unless they install malware. */

@@ -1,8 +1,7 @@
 import type { ExtractedName } from '../names/extracted-name.ts';
-import { isActivity, isExploitation, isThreat, mentionsName } from './event-checks.ts';
+import { isActivity, isExploitation, isThreat, mentionsName, openingStatements } from './event-checks.ts';
 import { cue } from '../lexicon/lexicon.ts';
 import { statesCue, type Statement } from './report-statements.ts';
-import { openingStatements } from './report-subject.ts';
 
 /**
  * `guide` explains how to do or detect something; `promotion` describes products, awards, invented cases, or security in general; `definition`

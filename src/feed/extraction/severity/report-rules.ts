@@ -12,10 +12,12 @@ import {
   mentionsActor,
   mentionsAttackerOrVictims,
   mentionsName,
+  isSubject,
+  openingStatements,
+  subjectStatements,
 } from './event-checks.ts';
 import { findNuisance, findOpenData } from './nuisance-rules.ts';
 import { statesCue, type Statement } from './report-statements.ts';
-import { isSubject, openingStatements, subjectStatements } from './report-subject.ts';
 import { cue } from '../lexicon/lexicon.ts';
 
 /**

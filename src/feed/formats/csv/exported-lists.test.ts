@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { checkPassages, parseList } from '../../../../test/support/feed/csv-lists.ts';
-import { createDateReader } from './list-dates.ts';
+import { createDateReader } from '../parse-date.ts';
 
 test.each([
   [['11/27/2026', '1/2/2026'], '1/2/2026', '2026-01-02T00:00:00.000Z'],

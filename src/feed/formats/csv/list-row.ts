@@ -8,7 +8,7 @@ import { findTlp } from '../../extraction/tlp.ts';
 import { ownValue } from '../../../platform/lib/json/json-values.ts';
 import { type Tlp } from '../../model/vocabulary.ts';
 import { roundConfidence } from '../../model/source-record.ts';
-import { createDateReader } from './list-dates.ts';
+import { createDateReader } from '../parse-date.ts';
 import {
   columnTypes,
   findColumns,

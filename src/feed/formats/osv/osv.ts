@@ -10,7 +10,7 @@ import {
   type JsonObject,
   ownValue,
 } from '../../../platform/lib/json/json-values.ts';
-import { firstSentences } from '../../extraction/text/first-sentences.ts';
+import { firstSentences } from '../../extraction/text/sentence-spans.ts';
 import { judgeSeverity, type SeverityRating } from '../../extraction/severity/judge-severity.ts';
 import { parseJsonOrYaml } from '../../../platform/lib/json/yaml.ts';
 import { parseInstant, type SourceRecord } from '../../model/source-record.ts';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { asText, asTexts } from '../../../platform/lib/json/json-values.ts';
 import { locateValue } from '../../extraction/text/locate-value.ts';
-import { firstSentences } from '../../extraction/text/first-sentences.ts';
+import { firstSentences } from '../../extraction/text/sentence-spans.ts';
 import { clip, describe, describeIndicators, findSeverityLabel } from '../record-fields.ts';
 import type { SeverityRating } from '../../extraction/severity/judge-severity.ts';
 import { rateDescription } from '../../extraction/severity/rate-description.ts';

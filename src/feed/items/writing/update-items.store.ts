@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { queryRow, type Tx } from '../../../platform/db/db.ts';
-import { moveCounts, toCountedItem, type CountedRow } from './counts.store.ts';
+import { moveCounts, toCountedItem, type CountedRow } from './feed-pools.store.ts';
 
 /** Sets whether items were absent from the last good pull (1) or present (0). */
 export async function setMissingPulls(tx: Tx, ids: string[], missingPulls: 0 | 1): Promise<void> {

@@ -9,11 +9,10 @@ import {
 } from '../../ingestion/pull-plan.ts';
 import type { SourceRow } from '../../ingestion/source-row.ts';
 import { listStoredRecords, type StoredItem } from '../../ingestion/stored-items.store.ts';
-import { lockPools, type LockedPool } from '../../items/writing/feed-pools.store.ts';
+import { lockPools, type LockedPool, readItemRoom, type ItemRoom } from '../../items/writing/feed-pools.store.ts';
 import { renewClaim } from '../sources.store.ts';
 import { recordWeight, weighRecord } from '../documents/record-chunks.ts';
 import type { ItemCandidate } from '../../ingestion/item-candidates.ts';
-import { readItemRoom, type ItemRoom } from '../../items/writing/counts.store.ts';
 
 // About the work of a fifth of a second: it bounds how long a pull locks the pools that it writes to.
 const largestBatch = { actions: 500, weight: 2_000_000 };

@@ -10,7 +10,7 @@ import type { PullCursor, SourceRow } from '../../ingestion/source-row.ts';
 import { notifySource, asBadPull, BadPull, failedPullEnd, failedPullResult, goodPullEnd } from './pull-outcome.ts';
 import { openAuthHeaders } from '../source-auth.ts';
 import { setMissingPulls } from '../../items/writing/update-items.store.ts';
-import { readItemRoom } from '../../items/writing/counts.store.ts';
+import { readItemRoom } from '../../items/writing/feed-pools.store.ts';
 import { finishPull, releaseSource, renewClaim, withSourceAcrossOrgs } from '../sources.store.ts';
 import { applyPredictions, applyRecords } from './apply-records.ts';
 import { uuidv7 } from '../../../platform/lib/ids.ts';

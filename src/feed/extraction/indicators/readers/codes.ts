@@ -1,7 +1,7 @@
+import { createHash } from 'node:crypto';
 import { matchAt, type EmitCandidate, type WordInfo } from '../indicator-candidate.ts';
-import { isBase58Address, isBech32Address } from './wallet-checksums.ts';
-import { readDigits, readGuid, readHex, readNamedMutex } from './cued-values.ts';
 import { getCharClass } from './char-classes.ts';
+import { readDigits, readGuid, readHex, readNamedMutex } from './cued-values.ts';
 
 /** Reads indicators that a single word forms. */
 export function readWord(text: string, start: number, end: number, wordInfo: WordInfo): void {
@@ -142,4 +142,61 @@ export function readColons(text: string, start: number, emit: EmitCandidate): nu
   if (!fuzzy) return start;
   emit('ssdeep', start, start + fuzzy[0].length);
   return start + fuzzy[0].length;
+}
+
+const base58 = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
+const bech32 = 'qpzry9x8gf2tvdw0s3jn54khce6mua7l';
+const sha256 = (bytes: Buffer): Buffer => createHash('sha256').update(bytes).digest();
+
+/** Verifies a Base58 Bitcoin address: 25 bytes, the last four of which are the checksum. */
+function isBase58Address(word: string): boolean {
+  let value = 0n;
+  for (const char of word) {
+    const digit = base58.indexOf(char);
+    if (digit < 0) return false;
+    value = value * 58n + BigInt(digit);
+  }
+  const hex = value.toString(16);
+  if (hex.length > 50) return false;
+  const bytes = Buffer.from(hex.padStart(50, '0'), 'hex');
+  return sha256(sha256(bytes.subarray(0, 21)))
+    .subarray(0, 4)
+    .equals(bytes.subarray(21));
+}
+
+/** Verifies the checksum of a `bc1` address (BIP 173, and BIP 350 for version 1 and later). */
+function isBech32Address(word: string): boolean {
+  const digits = Array.from(word.slice(3), (char) => bech32.indexOf(char));
+  if (digits.includes(-1)) return false;
+  // The first five values are the expanded prefix `bc`.
+  let sum = 1;
+  for (const value of [3, 3, 0, 2, 3, ...digits]) {
+    const top = sum >>> 25;
+    sum = ((sum & 0x1_ff_ff_ff) << 5) ^ value;
+    for (const [bit, generator] of [0x3b6a57b2, 0x26508e6d, 0x1ea119fa, 0x3d4233dd, 0x2a1462b3].entries())
+      if ((top >>> bit) & 1) sum ^= generator;
+  }
+  return sum === (digits[0] === 0 ? 1 : 0x2bc830a3);
+}
+
+const rest = /(?:[ \t]?\r?\n[ \t]{0,2}[0-9a-f]{4,112}){1,3}(?![\w.-])/iy;
+const typeByDigits: Record<number, 'sha1' | 'sha256' | 'sha512'> = { 40: 'sha1', 64: 'sha256', 128: 'sha512' };
+const digestLengths = new Set([32, 40, 64, 128]);
+
+/**
+ * Reads a digest that a narrow column breaks over two to four lines, starting with the first of them. A line that is
+ * itself a complete digest is never joined to another. Returns where the digest ends, or `end` if the lines form none.
+ */
+export function readSplitDigest(text: string, start: number, end: number, emit: EmitCandidate): number {
+  const first = text.slice(start, end);
+  if (!/^[0-9a-f]+$/i.test(first)) return end;
+  const more = matchAt(rest, text, end)?.[0];
+  if (more === undefined) return end;
+  const parts = more.trim().split(/\s+/);
+  const value = first + parts.join('');
+  const type = typeByDigits[value.length];
+  if (!type || parts.some(({ length }) => digestLengths.has(length)) || !/[a-f]/i.test(value) || !/\d/.test(value))
+    return end;
+  emit(type, start, end + more.length, { value });
+  return end + more.length;
 }

@@ -13,7 +13,7 @@ import {
 } from './domain-names.ts';
 import { readIpv4 } from './ipv4-addresses.ts';
 import { findAddressEnd } from './urls.ts';
-import { isNamedAsFile } from './file-names.ts';
+import { isNamedAsFile } from './paths.ts';
 import { findDottedEnd, getCharClass } from './char-classes.ts';
 
 /** Longer tokens are not read. */

@@ -1,6 +1,12 @@
 import { findAttackName } from '../../../reference-data/attack.ts';
 import { cleanName, listNameParts, nameKey, needsCue } from '../../../reference-data/name-forms.ts';
-import { getShippedNames, type NameDictionary, type NamedEntity, type NameKind } from './name-dictionary.ts';
+import {
+  getShippedNames,
+  type DictionaryEntry,
+  type NameDictionary,
+  type NamedEntity,
+  type NameKind,
+} from './name-dictionary.ts';
 
 // Malpedia prefixes a family with its platform: `win.emotet`.
 const platformPrefix = /^(?:win|elf|apk|osx|js|ps1|jar|py|php|vbs|symbian|asp)\.(?=[a-z0-9_]+$)/;
@@ -111,3 +117,15 @@ const isNumberOf = ({ name, aliases }: NamedEntity, other: NamedEntity): boolean
   aliases.every((alias) => nameKey(alias) === nameKey(other.name) || hasAlias(other, alias));
 const hasAlias = ({ aliases }: NamedEntity, name: string): boolean =>
   aliases.some((alias) => nameKey(alias) === nameKey(name));
+
+export type ActorLookup = (entry: DictionaryEntry) => NamedEntity[];
+
+/** Returns a function that lists the distinct actors of an entry and compares their aliases once. */
+export function createActorLookup(): ActorLookup {
+  const known = new Map<DictionaryEntry, NamedEntity[]>();
+  return (entry) => {
+    let actors = known.get(entry);
+    if (!actors) known.set(entry, (actors = distinctEntities(entry.entities.filter(({ kind }) => kind === 'actor'))));
+    return actors;
+  };
+}

@@ -1,11 +1,10 @@
 import { needsCue } from '../../../reference-data/name-forms.ts';
 import { compactText } from '../../text/compact-text.ts';
 import { isNamedGroup, readDeeds } from './actor-deeds.ts';
-import { readDetections } from './detection-names.ts';
+import { readDetections, readBehavior } from './malware-names.ts';
 import { readForeignNames } from './foreign-names.ts';
 import type { AddName, NewName } from './new-name.ts';
-import { findBulletLists, findLists, findListsBefore, readItems } from './new-name-lists.ts';
-import { isMostlyNames, readLists } from './read-lists.ts';
+import { findBulletLists, findLists, findListsBefore, readItems, isMostlyNames, readLists } from './new-name-lists.ts';
 import {
   actorNoun,
   appositions,
@@ -29,18 +28,14 @@ import {
   phishingKits,
   variantOf,
   withDesignations,
-} from './new-name-patterns.ts';
-import {
   afterActorInHeadline,
   afterKind,
   afterKindInHeadline,
   bracketedMalware,
   versionOf,
-} from './name-appositions.ts';
-import { readBehavior } from './malware-behavior.ts';
-import { createRepeatCheck } from './repeated-names.ts';
-import { readTools } from './tool-names.ts';
+} from './new-name-patterns.ts';
 import {
+  createRepeatCheck,
   headlineVerb,
   isCapitals,
   isDistinctive,
@@ -52,6 +47,7 @@ import {
   trimName,
   trimTitle,
 } from './usable-names.ts';
+import { readTools } from './tool-names.ts';
 import { findMatches } from '../../text/find-matches.ts';
 
 const reachBefore = 110;

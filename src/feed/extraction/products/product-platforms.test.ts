@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { detectPlatforms } from './detect-platforms.ts';
+import { detectPlatforms } from './product-platforms.ts';
 
 test.each([
   ['Windows hosts run it. On Windows it uses PowerShell.', ['windows']],
