@@ -3,7 +3,7 @@ import { eraseFromRuns } from '../detection/runs/run-retention.store.ts';
 import { eraseFromOutbox } from '../platform/notifications/deliveries.store.ts';
 import { eraseFromHits } from '../detection/hits/hit-retention.store.ts';
 import { eraseFromIncidents } from '../detection/incidents/incidents.store.ts';
-import { eraseFromEntityNotes } from '../detection/entities/entity-notes.store.ts';
+import { eraseFromEntityNotes } from '../detection/entities/entities.store.ts';
 import { eraseFromValueLists } from '../detection/value-lists/value-lists.ts';
 import { eraseFromSkills } from '../detection/skills/skills.ts';
 import { eraseFromDetections } from '../detection/detections/detections.store.ts';

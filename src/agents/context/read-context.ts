@@ -1,5 +1,5 @@
 import type { RenderedRow } from '../../detection/analysis/candidate.ts';
-import { findNotes } from '../../detection/entities/entity-notes.store.ts';
+import { findNotes } from '../../detection/entities/entities.store.ts';
 import { toAliases } from '../../detection/entities/entity-aliases.ts';
 import type { EntityPath } from '../../detection/entities/entities.schema.ts';
 import { findEntity, listSpellings } from '../../detection/entities/resolve-entities.ts';

@@ -7,7 +7,7 @@ import { getEntities } from '../hits/list-entities.ts';
 import { getHits } from '../hits/read-hits.ts';
 import { putValueList } from '../value-lists/value-lists.ts';
 import { joinAlias, separateAlias } from './entity-aliases.ts';
-import { eraseFromEntityNotes } from './entity-notes.store.ts';
+import { eraseFromEntityNotes } from './entities.store.ts';
 import { getEntityNotes, putEntityNotes } from './entity-notes.ts';
 
 const testDb = await testDatabase();

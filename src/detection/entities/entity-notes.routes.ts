@@ -1,8 +1,17 @@
 import type { App } from '../../platform/http/app-type.ts';
 import { apiRoutes } from '../../platform/http/api-routes.ts';
-import { AliasInput, AliasPath, AliasQuery, EntityAliases, EntityPath } from './entities.schema.ts';
+import {
+  AliasInput,
+  AliasPath,
+  AliasQuery,
+  EntityAliases,
+  EntityPath,
+  EntityNoteList,
+  EntityNotesFilter,
+  EntityNotesInput,
+  EntityNotesStored,
+} from './entities.schema.ts';
 import { joinAlias, separateAlias } from './entity-aliases.ts';
-import { EntityNoteList, EntityNotesFilter, EntityNotesInput, EntityNotesStored } from './entity-notes.schema.ts';
 import { getEntityNotes, putEntityNotes } from './entity-notes.ts';
 
 export function entityNoteRoutes(app: App, deps: Parameters<typeof putEntityNotes>[0]): void {

@@ -5,9 +5,9 @@ import { appError, fieldError, staleError, type RecordChange } from '../../platf
 import { readPageRequest, toPage } from '../../platform/lib/page-request.ts';
 import { insertAudit } from '../../platform/orgs/audit.store.ts';
 import type { Caller } from '../../platform/http/caller.ts';
-import type { EntityNoteList, EntityNotesFilter, EntityNotesInput, EntityNotesStored } from './entity-notes.schema.ts';
+import type { EntityNoteList, EntityNotesFilter, EntityNotesInput, EntityNotesStored } from './entities.schema.ts';
 import { listSpellings } from './resolve-entities.ts';
-import { countNotes, deleteNotes, findNotesOn, listNotes, lockNotes, upsertNotes } from './entity-notes.store.ts';
+import { countNotes, deleteNotes, findNotesOn, listNotes, lockNotes, upsertNotes } from './entities.store.ts';
 
 const notesMax = 100_000;
 

@@ -1,19 +1,6 @@
-import { inOrg, type Db, type Tx } from '../../platform/db/db.ts';
-import type { Caller } from '../../platform/http/caller.ts';
-import { appError, type RecordChange } from '../../platform/lib/errors.ts';
-import { toPublicLink } from '../../platform/lib/outbound-http/addresses.ts';
-import {
-  decodeSortCursor,
-  encodeSortCursor,
-  invalidCursor,
-  readPageRequest,
-  toPage,
-  type PageQuery,
-} from '../../platform/lib/page-request.ts';
-import { techniquesOfHit } from '../hits/read-hits.ts';
 import { entityTypes } from '../entities/entity-names.ts';
 import { resolveEntities } from '../entities/resolve-entities.ts';
-import type { OrgId } from '../../platform/lib/org-id.ts';
+import { techniquesOfHit } from '../hits/read-hits.ts';
 import { toConnectionKey, type Cell } from './connections.ts';
 import { toIncident } from './incident-events.ts';
 import type {
@@ -35,7 +22,19 @@ import {
   listStageHits,
   listTimeline,
 } from './read-incidents.store.ts';
-import { buildStages, type TacticSources } from './stages.ts';
+import { inOrg, type Db, type Tx } from '../../platform/db/db.ts';
+import type { Caller } from '../../platform/http/caller.ts';
+import { appError, type RecordChange } from '../../platform/lib/errors.ts';
+import type { OrgId } from '../../platform/lib/org-id.ts';
+import { toPublicLink } from '../../platform/lib/outbound-http/addresses.ts';
+import {
+  decodeSortCursor,
+  encodeSortCursor,
+  invalidCursor,
+  readPageRequest,
+  toPage,
+  type PageQuery,
+} from '../../platform/lib/page-request.ts';
 
 export type ReadIncidentsDeps = {
   db: Db;
@@ -151,4 +150,47 @@ export async function getIncidentTimeline(
     fields: JSON.parse(fields) as RecordChange['fields'],
   }));
   return { entries, nextCursor };
+}
+
+type Tactic = { shortName: string; name: string; rank: number };
+
+/** The ATT&CK matrix, which belongs to the feed. */
+type TacticSources = {
+  findTechnique: (id: string) => { tactics: string[] } | undefined;
+  listTactics: () => Tactic[];
+};
+
+type StageHit = { techniques: readonly string[]; from: Date; to: Date };
+type Stage = { tactic: Tactic | null; techniques: Set<string>; hits: number; from: Date; to: Date };
+
+/**
+ * Returns the stages of hits by ATT&CK tactic, in order of time. A technique of several tactics counts for the first one that does not lie before
+ * the tactic of the previous hit, because attacks move forward, and else for its first one.
+ */
+function buildStages(hits: readonly StageHit[], sources: TacticSources): IncidentDetail['stages'] {
+  const tactics = new Map(sources.listTactics().map((tactic) => [tactic.shortName, tactic]));
+  const stages = new Map<string, Stage>();
+  let reached = -1;
+  for (const { techniques, from, to } of hits.toSorted((a, b) => a.from.getTime() - b.from.getTime())) {
+    const options = techniques
+      .flatMap((id) => sources.findTechnique(id)?.tactics ?? [])
+      .flatMap((name) => tactics.get(name) ?? [])
+      .toSorted((a, b) => a.rank - b.rank);
+    const tactic = options.find(({ rank }) => rank >= reached) ?? options[0] ?? null;
+    if (tactic) reached = tactic.rank;
+    const key = tactic?.shortName ?? '';
+    const stage = stages.get(key) ?? { tactic, techniques: new Set(), hits: 0, from, to };
+    stages.set(key, stage);
+    stage.hits += 1;
+    if (to > stage.to) stage.to = to;
+    for (const technique of techniques) stage.techniques.add(technique);
+  }
+  return [...stages.values()].map((stage) => ({
+    tactic: stage.tactic?.shortName ?? null,
+    name: stage.tactic?.name ?? 'No technique',
+    techniques: [...stage.techniques].toSorted(),
+    hits: stage.hits,
+    firstAt: stage.from.toISOString(),
+    lastAt: stage.to.toISOString(),
+  }));
 }

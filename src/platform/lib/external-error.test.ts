@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { ModelError } from '../models/model-error.ts';
 import { readModelSettings } from '../models/model-settings.ts';
 import type { ModelEntry } from '../models/providers.ts';
-import { toModelError } from '../models/calls/model-failures.ts';
+import { toModelError } from '../models/calls/model-call.ts';
 import { ExternalError, internalReason, isProgramFault, reasonOf, withinLimits } from './external-error.ts';
 import { fromOutcomeError, toOutcomeError } from './threads/thread-protocol.ts';
 

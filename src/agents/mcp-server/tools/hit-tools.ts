@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { HitContext } from '../../context/context.schema.ts';
-import type { EntityNoteList } from '../../../detection/entities/entity-notes.schema.ts';
+import type { EntityNoteList } from '../../../detection/entities/entities.schema.ts';
 import { hitStatuses, type HitDetail, type HitList } from '../../../detection/hits/hits.schema.ts';
 import { severities } from '../../../feed/model/vocabulary.ts';
 import { defineTool, pick, withQuery, cursorInput, idInput, limitInput, textInput, timeInput } from './tool.ts';

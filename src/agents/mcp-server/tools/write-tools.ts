@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { EntityNotesInput, type EntityNotesStored } from '../../../detection/entities/entity-notes.schema.ts';
+import { EntityNotesInput, type EntityNotesStored } from '../../../detection/entities/entities.schema.ts';
 import type { Detection } from '../../../detection/detections/record/detection.schema.ts';
 import { hitStatuses, HitVerdict, type HitDetail } from '../../../detection/hits/hits.schema.ts';
 import type { RunStarted } from '../../../detection/runs/run-model/runs.schema.ts';

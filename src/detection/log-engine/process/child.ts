@@ -1,4 +1,4 @@
-// The process that runs one organization's engine. Started by child-process.ts, communicates only over its IPC channel, and can be killed
+// The process that runs one organization's engine. Started by engine-queue.ts, communicates only over its IPC channel, and can be killed
 // at any time.
 
 import { writeFileSync } from 'node:fs';

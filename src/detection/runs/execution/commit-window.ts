@@ -18,7 +18,7 @@ import {
   lockMemoryEpoch,
   recordPastChange,
 } from './backfill-windows.store.ts';
-import { reconcileCandidates } from '../judging/reconcile-candidates.ts';
+import { reconcileCandidates } from '../judging/candidates.store.ts';
 import type { ActiveRun } from '../run-model/active-run.ts';
 import type { Examination } from './examine-window.ts';
 import type { Clock } from '../../../platform/lib/time/clock.ts';

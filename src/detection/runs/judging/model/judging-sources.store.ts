@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { queryRow, queryRows, type Tx } from '../../../../platform/db/db.ts';
 import type { OrgId } from '../../../../platform/lib/org-id.ts';
 import { type Facts, severities, type Severity } from '../../../analysis/candidate.ts';
-import { findNotes } from '../../../entities/entity-notes.store.ts';
+import { findNotes } from '../../../entities/entities.store.ts';
 import { type JudgedHit, listHitsWithValues } from '../../../hits/read-hits.store.ts';
 import type { DetectionKey } from '../../../scheduling/timeline.ts';
 import { listSpellings } from '../../../entities/resolve-entities.ts';

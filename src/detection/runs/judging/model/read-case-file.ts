@@ -3,7 +3,7 @@ import type { OrgId } from '../../../../platform/lib/org-id.ts';
 import type { Candidate, Facts } from '../../../analysis/candidate.ts';
 import { compileAllowList } from '../../../analysis/exceptions.ts';
 import { getCategory } from '../../../analysis/registry.ts';
-import { findNotes } from '../../../entities/entity-notes.store.ts';
+import { findNotes } from '../../../entities/entities.store.ts';
 import { listSpellings } from '../../../entities/resolve-entities.ts';
 import type { FeedTools } from '../../../tools/tool-definition.ts';
 import { listEntriesLike } from '../../../value-lists/value-lists.store.ts';
