@@ -1,6 +1,8 @@
+import { DuckDBInstance } from '@duckdb/node-api';
 import { expect, test } from 'vitest';
 import { storedColumnsMax, type CatalogField } from '../../log-store/catalog/catalog.ts';
-import { parquetValueSql } from './field-sql.ts';
+import { parquetValueSql, withoutFieldsSql } from './field-sql.ts';
+import { duck, quoteLiteral } from './sql-text.ts';
 
 const field: CatalogField = { name: 'n', keys: ['n'], type: 'BIGINT', nested: [], open: false };
 const stored = (type: CatalogField['type']) => ({ ...field, stored: { name: 'n', type, position: 4 } });
@@ -20,4 +22,53 @@ test('a column that files do not have is null if it was null when they were writ
   expect(read(field, storedColumnsMax)).toBeUndefined();
   // The files were written after the catalog was read.
   expect(read(field, 5, 4)).toBeUndefined();
+});
+
+const connection = await (await DuckDBInstance.create(':memory:')).connect();
+
+async function hide(event: unknown, ...fields: string[]): Promise<unknown> {
+  const text = quoteLiteral(JSON.stringify(event));
+  const result = await connection.runAndReadAll(
+    duck`SELECT ${withoutFieldsSql(duck`e`, fields)} FROM (SELECT ${text} AS e)`,
+  );
+  return JSON.parse(String(result.getRows()[0]![0])) as unknown;
+}
+
+test('removes a field in any spelling, and what is below it', async () => {
+  expect(await hide({ SSN: '1', ssn: { a: 1 }, user: 'ada', n: null }, 'Ssn')).toEqual({ user: 'ada', n: null });
+});
+
+test('removes a key inside of objects and a key that contains the dots', async () => {
+  const event = {
+    user: { name: 'ada', Ssn: '1', home: { street: 'x', city: 'y' } },
+    'user.ssn': '1',
+    'user.home': { street: 'x' },
+    a: [1],
+  };
+  expect(await hide(event, 'user.ssn', 'user.home.street')).toEqual({
+    user: { name: 'ada', home: { city: 'y' } },
+    'user.home': {},
+    a: [1],
+  });
+});
+
+test('removes lists and JSON text in which a hidden key could be', async () => {
+  const event = { a: [{ ssn: '1' }], b: '{"ssn": "1"}', c: 'plain', d: 7, e: { ssn: '1' } };
+  expect(await hide(event, ...['a', 'b', 'c', 'd', 'e'].map((name) => `${name}.ssn`))).toEqual({
+    c: 'plain',
+    d: 7,
+    e: {},
+  });
+});
+
+test('hides a whole object also if a key of it is hidden too', async () => {
+  for (const fields of [
+    ['user', 'user.ssn'],
+    ['user.ssn', 'user'],
+  ])
+    expect(await hide({ user: { ssn: '1', name: 'ada' }, ip: 'x' }, ...fields)).toEqual({ ip: 'x' });
+});
+
+test('names with quotes and slashes change nothing else', async () => {
+  expect(await hide({ "o'x/y~z": { "a'b": 1, c: 2 } }, "o'x/y~z.a'b")).toEqual({ "o'x/y~z": { c: 2 } });
 });

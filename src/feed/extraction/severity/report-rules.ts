@@ -15,8 +15,9 @@ import {
   isSubject,
   openingStatements,
   subjectStatements,
+  findNuisance,
+  findOpenData,
 } from './event-checks.ts';
-import { findNuisance, findOpenData } from './nuisance-rules.ts';
 import { statesCue, type Statement } from './report-statements.ts';
 import { cue } from '../lexicon/lexicon.ts';
 
