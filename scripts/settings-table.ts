@@ -1,5 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import { z } from 'zod';
 import { Settings } from '../src/settings.ts';
 
 export const settingsPage = resolve(import.meta.dirname, '../docs/reference/settings.md');
@@ -7,11 +8,8 @@ export const settingsPage = resolve(import.meta.dirname, '../docs/reference/sett
 /** Returns the page with its table of settings generated from `src/settings.ts`. */
 export function withSettings(page: string): string {
   const lines = Object.entries(Settings.shape).map(([name, schema]) => {
-    const fallback = schema.safeParse(undefined);
-    const value =
-      fallback.success && fallback.data !== undefined && String(fallback.data) !== ''
-        ? `\`${String(fallback.data)}\``
-        : '';
+    const { default: fallback = '' } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
+    const value = fallback === '' ? '' : `\`${String(fallback)}\``;
     return `| \`${name}\` | ${value} | ${schema.description ?? ''} |`;
   });
   const table = ['| setting | default | meaning |', '|---|---|---|', ...lines].join('\n');
