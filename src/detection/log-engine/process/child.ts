@@ -9,7 +9,7 @@ import { SiemError } from '../../siem/connector.ts';
 import { addressFunctionsSql, eventFunctionsSql } from '../sql/added-functions.ts';
 import { isTypeError, readEngineError } from '../engine-failures.ts';
 import { inspectTree } from '../inspection/inspect-tree.ts';
-import { runBatch } from '../queries/run-on-stored-rows.ts';
+import { runBatch, runWindows } from '../queries/run-on-stored-rows.ts';
 import { runQuery, type SendRows } from '../queries/run-query.ts';
 import { serializeTree } from '../parse-tree.ts';
 import type { FromChild, OpenOptions, QueryEnd, QueryJob, ToChild } from '../queries/protocol.ts';
@@ -127,11 +127,11 @@ async function run(
       return runStrictlyOrLeniently(state, connection, message, send);
     case 'batch':
       return runBatch(connection, message.job, send);
-    // Most engines never evaluate rules or many windows, and start faster without.
+    // Most engines never evaluate rules, and start faster without.
     case 'match':
       return (await import('../queries/run-matches.ts')).runMatches(connection, message.job, send);
     case 'windows':
-      return (await import('../queries/run-on-stored-rows.ts')).runWindows(connection, message.job, send);
+      return runWindows(connection, message.job, send);
     case 'maintain': {
       const { statements } = message.job;
       for (const statement of statements.slice(0, -1)) await connection.run(statement);
