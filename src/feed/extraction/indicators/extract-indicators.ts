@@ -2,7 +2,7 @@ import { extractUrlHost, withoutBrackets } from '../../../platform/lib/outbound-
 import { toComparisonForm } from '../../model/values/normalize.ts';
 import { nameKey } from '../../reference-data/name-forms.ts';
 import { findOwnDomain } from '../../reference-data/shared-suffixes.ts';
-import { refangText, type RefangedText } from '../text/refang-text.ts';
+import { refangText, type RefangedText } from './refang-text.ts';
 import type { Span } from '../text/stored-text.ts';
 import { findShippedBenignReason, hasPath, isPathHosting, type BenignLookup } from './assessment/benign-values.ts';
 import { type IndicatorCandidate, canonicalize } from './indicator-candidate.ts';

@@ -1,6 +1,6 @@
 import { findTechnique } from '../../reference-data/attack.ts';
 import { nameKey } from '../../reference-data/name-forms.ts';
-import { refangText } from '../text/refang-text.ts';
+import { refangText } from '../indicators/refang-text.ts';
 import { toComparisonForm } from '../../model/values/normalize.ts';
 import type { ExtractedIndicator } from '../indicators/extract-indicators.ts';
 import { type Claim, type KnownValues, type Quote, type ReadDocument, textOfQuote } from './claim.ts';

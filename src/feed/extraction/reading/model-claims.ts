@@ -1,7 +1,7 @@
 import { severities, type Severity, valueRoles } from '../../model/vocabulary.ts';
 import { plainName, resolveName } from '../names/dictionary/resolve-name.ts';
 import type { NameDictionary } from '../names/dictionary/name-dictionary.ts';
-import { refangText } from '../text/refang-text.ts';
+import { refangText } from '../indicators/refang-text.ts';
 import type { Span } from '../text/stored-text.ts';
 import { containsName } from './check-claims.ts';
 import { type Claim, type ClaimedKind, textOfQuote, type Quote, type ReadDocument } from './claim.ts';

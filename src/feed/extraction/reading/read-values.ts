@@ -4,7 +4,7 @@ import type { ExtractedIndicator } from '../indicators/extract-indicators.ts';
 import { cue, listRoleStatements, type RoleStatement } from '../lexicon/lexicon.ts';
 import { valuesWord } from '../lexicon/phrases.ts';
 import { isTitleLine, isDenied } from '../techniques/sentence-kinds.ts';
-import { lowerBound } from '../text/refang-text.ts';
+import { lowerBound } from '../indicators/refang-text.ts';
 import type { Span } from '../text/stored-text.ts';
 import { type Claim, claimsOf, type ClaimOf, type KnownValues, type Quote, type ReadDocument } from './claim.ts';
 

@@ -1,5 +1,5 @@
 import { findMatches } from '../../text/find-matches.ts';
-import { lowerBound } from '../../text/refang-text.ts';
+import { lowerBound } from '../refang-text.ts';
 
 /** The context of a value: its section, whether it fills its line or cell, and whether it is a link target. */
 export type ValueContext = {

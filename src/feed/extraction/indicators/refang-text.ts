@@ -1,6 +1,6 @@
-import { matchAt } from '../indicators/indicator-candidate.ts';
-import { unspacedScripts } from '../indicators/readers/char-classes.ts';
-import type { Span } from './stored-text.ts';
+import { matchAt } from './indicator-candidate.ts';
+import { unspacedScripts } from './readers/char-classes.ts';
+import type { Span } from '../text/stored-text.ts';
 import { findWordDots } from './word-dots.ts';
 
 /** A refanged text with a map of its spans to the original (UTF-16 units). */

@@ -1,4 +1,4 @@
-import { isTopLevel } from '../indicators/readers/domain-names.ts';
+import { isTopLevel } from './readers/domain-names.ts';
 
 const spelledDot = / (?:dot|DOT|Dot|\.) /g;
 // How many characters of a host are read on either side of the dot.
