@@ -6,10 +6,12 @@ import type { Severity } from '../analysis/candidate.ts';
 import type { Connection } from './connections.ts';
 import type { SeenSpan } from './join-hits.ts';
 
-/** Returns organizations with hits that wait to be placed. */
-export async function listWaitingOrgsAcrossOrgs(tx: Tx, limit: number): Promise<OrgId[]> {
+/** Returns up to `limit` organizations with hits that wait to be placed, in random order, without those of `except`. */
+export async function listWaitingOrgsAcrossOrgs(tx: Tx, limit: number, except: readonly OrgId[]): Promise<OrgId[]> {
   const rows = await queryRows<{ orgId: OrgId }>(tx)`
-      select distinct organization_id as "orgId" from (select organization_id from incident_queue limit 10000) q limit ${limit}`;
+      select o.id as "orgId" from organizations o
+      where o.id <> all (${except}::uuid[]) and exists (select from incident_queue q where q.organization_id = o.id)
+      order by random() limit ${limit}`;
   return rows.map(({ orgId }) => orgId);
 }
 

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { joinAlias, separateAlias } from '../entities/entity-aliases.ts';
 import { testDatabase } from '../../../test/support/database.ts';
 import { startHits, type RaisedHit } from '../../../test/support/detection/raised-hits.ts';
+import { placeWaitingHits } from './place-hits.ts';
 
 const { db } = await testDatabase();
 const hit = (name: string, at: number, entity: string, fields: Record<string, string> = {}): RaisedHit => ({
@@ -26,6 +27,19 @@ test('two hits with an entity in common become an incident, a third joins it, an
   expect(await t.select`select title, severity, state, touched from incidents`).toEqual([
     { title: 'bob and 1 more: 3 hits of 1 detection', severity: 'high', state: 'open', touched: false },
   ]);
+});
+
+test('hits that cannot be placed delay those of no other organization', async () => {
+  const broken = await startHits(db);
+  const [hitId] = await broken.raise([hit('a', 0, 'ada'), hit('b', 1, 'ada')]);
+  await broken.select`update hits set rows = '{' where id = ${hitId}`;
+  const other = await startHits(db);
+  await other.raise([hit('a', 0, 'ada'), hit('b', 1, 'ada')]);
+  const failed = new Map();
+  while (await placeWaitingHits(other.deps, { failed }));
+  expect([...failed.keys()]).toEqual([broken.orgId]);
+  expect(await other.incidents()).toEqual([['a', 'b']]);
+  await broken.select`delete from incident_queue`;
 });
 
 test('a late hit that connects two incidents makes them one, and both IDs stay valid', async () => {

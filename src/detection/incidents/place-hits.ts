@@ -32,23 +32,42 @@ import {
   type NewLink,
 } from './place-hits.store.ts';
 
-export type PlaceHitsDeps = { db: Db; clock: Clock; config: { incidents: IncidentRules } };
+export type PlaceHitsDeps = { db: Db; clock: Clock; log: Logger; config: { incidents: IncidentRules } };
 
 const idleMs = 500;
+const retryMs = 30_000;
 const organizationsAtOnce = 50;
 const hitsAtOnce = 500;
 
+/** Organizations whose hits could not be placed, with the monotonic milliseconds at which they are tried again. */
+type Failed = Map<OrgId, number>;
+
 /** Places hits that were written or changed in incidents. Several processes may do so side by side. */
-export function placeHitsLoop(deps: PlaceHitsDeps & { log: Logger }, signal: AbortSignal): Promise<void> {
-  return runLoop({ name: 'placeHits', idleMs, signal, log: deps.log }, () => placeWaitingHits(deps));
+export function placeHitsLoop(deps: PlaceHitsDeps, signal: AbortSignal): Promise<void> {
+  const failed: Failed = new Map();
+  return runLoop({ name: 'placeHits', idleMs, signal, log: deps.log }, () => placeWaitingHits(deps, { failed }));
 }
 
-/** Places the waiting hits of some organizations. Returns whether there may be more. */
-export async function placeWaitingHits({ db, clock, config }: PlaceHitsDeps, hitsMax = hitsAtOnce): Promise<boolean> {
-  const orgIds = await acrossOrgs(db, (tx) => listWaitingOrgsAcrossOrgs(tx, organizationsAtOnce));
+/**
+ * Places the waiting hits of some organizations, at most `hitsMax` of each. One whose hits cannot be placed is tried again later, and delays no other.
+ * Returns whether there may be more.
+ */
+export async function placeWaitingHits(
+  { db, clock, log, config }: PlaceHitsDeps,
+  { hitsMax = hitsAtOnce, failed = new Map() }: { hitsMax?: number; failed?: Failed } = {},
+): Promise<boolean> {
+  for (const [orgId, retryAt] of failed) if (retryAt <= performance.now()) failed.delete(orgId);
+  const orgIds = await acrossOrgs(db, (tx) => listWaitingOrgsAcrossOrgs(tx, organizationsAtOnce, [...failed.keys()]));
   let placed = 0;
   for (const orgId of orgIds)
-    placed += await inOrg(db, orgId, (tx) => placeHits(tx, orgId, { rules: config.incidents, hitsMax, now: clock() }));
+    try {
+      placed += await inOrg(db, orgId, (tx) =>
+        placeHits(tx, orgId, { rules: config.incidents, hitsMax, now: clock() }),
+      );
+    } catch (error) {
+      failed.set(orgId, performance.now() + retryMs);
+      log.error({ err: error, orgId }, 'hits were not placed in incidents');
+    }
   return placed > 0;
 }
 

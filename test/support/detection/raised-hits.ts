@@ -3,6 +3,7 @@ import { createDetection } from '../../../src/detection/detections/create-detect
 import { insertHits, insertOccurrences, type NewHit } from '../../../src/detection/hits/write-hits.store.ts';
 import { everySeverity } from '../../../src/detection/incidents/join-hits.ts';
 import { placeWaitingHits, type PlaceHitsDeps } from '../../../src/detection/incidents/place-hits.ts';
+import { createLogger } from '../../../src/platform/lib/logging/logger.ts';
 import { operatorOf, type Caller } from '../../../src/platform/http/caller.ts';
 import { inOrg, type Db } from '../../../src/platform/db/db.ts';
 import { newOrgId } from '../database.ts';
@@ -43,6 +44,7 @@ export async function startHits(db: Db, orgId?: OrgId): Promise<RaisedHits> {
   const deps: PlaceHitsDeps = {
     db,
     clock: () => time,
+    log: createLogger('error'),
     config: { incidents: { spanMs: everySeverity(48), othersMax: 3, severityMin: 'medium', dueMs: everySeverity(24) } },
   };
   const { id: detectionId } = await createDetection({ db, clock: deps.clock } as never, caller, newDetectionInput);
@@ -67,7 +69,7 @@ export async function startHits(db: Db, orgId?: OrgId): Promise<RaisedHits> {
         return newHits.map(({ key }) => ids.get(key)!);
       }),
     place: async (hitsMax) => {
-      while (await placeWaitingHits(deps, hitsMax));
+      while (await placeWaitingHits(deps, hitsMax === undefined ? {} : { hitsMax }));
     },
     incidents: async () => {
       const rows = await select<{ names: string[] }>`
