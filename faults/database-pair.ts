@@ -24,7 +24,7 @@ export type DatabasePair = {
   /** The data directory of the primary, which a small disk may contain. */
   primaryDir: () => string;
   kill: (role: 'primary' | 'standby') => void;
-  /** Kills one process of the primary that serves a connection. The server then ends all its connections. Returns false if there is none. */
+  /** Kills one backend process of the primary, upon which the server ends all its connections. Returns false if no backend is connected. */
   killBackend: (choose: (count: number) => number) => boolean;
   /** Runs work on the primary's own address, again while the server does not accept connections or loses them. */
   onPrimary: <T>(work: (url: string) => Promise<T>) => Promise<T>;

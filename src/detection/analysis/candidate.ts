@@ -41,7 +41,7 @@ export function readAuthorSeverity(row: QueryRow): Severity | undefined {
   return severities.find((severity) => severity === word);
 }
 
-/** Returns the highest severity, or undefined if there is none. */
+/** Returns the highest of some severities, or undefined for an empty list. */
 export function findMaxSeverity(values: Iterable<Severity | undefined>): Severity | undefined {
   let max = -1;
   for (const severity of values) if (severity) max = Math.max(max, severities.indexOf(severity));

@@ -22,7 +22,7 @@ export async function listStatedNames(tx: Tx, orgId: OrgId): Promise<{ own: stri
   return { own: entriesOf(ownNamesList), aliases: entriesOf(aliasesList) };
 }
 
-/** What a person decided about two names, with the keys of their stems. */
+/** A decision of a person that two names are one entity or two, with the keys of their stems. */
 export type DecisionRow = {
   id: string;
   entityType: EntityType;

@@ -173,7 +173,7 @@ export function listHitEntities(
       group by entity, entity_type order by max(last_seen_at) desc, entity, entity_type limit ${limit}`;
 }
 
-/** What a hit adds to the risk of its entity depends on. `reviews` are those of its detection by people. */
+/** The fields of a hit that determine what it adds to the risk of its entity. `reviews` counts the reviews of its detection by people. */
 export type RiskHitRow = Pick<HitRow, 'id' | 'headline' | 'severity' | 'confidence' | 'status' | 'lastSeenAt'> & {
   truePositives: number;
   reviews: number;

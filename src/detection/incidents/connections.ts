@@ -40,7 +40,7 @@ function classify(field: string, value: string): { kind: ConnectionKind; type: s
   if (sessionField.test(path)) return { kind: 'session', type: 'session' };
   if (processField.test(path)) return { kind: 'process', type: 'process' };
   const type = inferEntityType(field, value);
-  // A DNS name is a domain whatever its field is called, and a domain of accounts is none.
+  // A DNS name is a domain, whatever its field is called. A Windows domain, which names accounts, is not.
   if (type === 'domain') return value.includes('.') ? { kind: 'indicator', type } : undefined;
   if (descriptiveField.test(name)) return undefined;
   const kind = kindOfType[type];

@@ -33,7 +33,7 @@ type RefreshOptions = {
   now: Date;
   /** Undefined for the service. */
   author?: Author;
-  /** What the history says. Default: `incident.hits_changed`. */
+  /** Action to record in the history. Default: `incident.hits_changed`. */
   action?: string;
   fields?: RecordChange['fields'];
 };
@@ -156,7 +156,7 @@ export function lockIncident(tx: Tx, orgId: OrgId, id: string): Promise<LockedIn
         and id = (select coalesce(merged_into, id) from incidents where organization_id = ${orgId} and id = ${id}) for update`;
 }
 
-/** What a person decides. `severity` is null if it follows from the hits. */
+/** The fields of an incident that a person can set. A null `severity` means the highest severity of the hits. */
 export type IncidentDecision = Pick<LockedIncident, 'state' | 'resolution' | 'owner' | 'closeBatch'> & {
   severity: Severity | null;
 };

@@ -12,7 +12,7 @@ import { indicatorTypes } from '../model/values/indicator-types.ts';
 export type IndicatorStatement = {
   revoked?: boolean;
   falsePositive?: boolean;
-  /** What the value is according to prose, which decides about it in its own item only. */
+  /** The role that prose gives the value. It applies in its own item only. */
   role?: string | undefined;
   confidence: number;
   firstSeen?: string | undefined;

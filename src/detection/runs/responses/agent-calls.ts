@@ -116,7 +116,7 @@ export const createProposer =
       return storeProposal(tx, run, { tool, input, reason }, clock());
     });
 
-/** Stores a call that waits for a person, in a fenced transaction. Returns what the agent is told. */
+/** Stores a call that waits for a person, in a fenced transaction. Returns the result that the agent sees. */
 export async function storeProposal(
   tx: Tx,
   { orgId, id: runId, detectionId: agentId, event }: Pick<ActiveRun, 'orgId' | 'id' | 'detectionId' | 'event'>,
