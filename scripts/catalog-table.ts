@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { sourceFormats } from '../src/feed/formats/registry.ts';
-import { sourceCatalog, type CatalogEntry } from '../src/feed/sources/catalog.ts';
+import { loadCatalog, type CatalogEntry } from '../src/feed/sources/catalog.ts';
 
 export const catalogPage = resolve(import.meta.dirname, '../docs/reference/feed-catalog.md');
 
@@ -14,7 +14,7 @@ const cadences: Record<string, string> = {
 
 /** Returns the page that lists the catalog of feed sources by kind. */
 export function renderCatalogPage(): string {
-  const entries = Object.entries(sourceCatalog);
+  const entries = Object.entries(loadCatalog());
   const byKind = Map.groupBy(entries, ([, { kind }]) => kind);
   const sections = [...byKind].map(([kind, list]) => renderSection(`${sourceFormats[kind].label} (\`${kind}\`)`, list));
   return `# The catalog of feed sources

@@ -4,7 +4,7 @@ import { parse } from 'yaml';
 import { z } from 'zod';
 import { matchIntent, type IntentMatch } from '../../src/agents/suggestions/matching/match-intent.ts';
 import { logKinds, type LogDataset } from '../../src/agents/suggestions/log-kinds.ts';
-import { queryTemplates } from '../../src/agents/suggestions/templates/query-templates.ts';
+import { loadTemplates } from '../../src/agents/suggestions/templates/query-templates.ts';
 import { loadLibrary } from '../../src/detection/library/load-library.ts';
 import type { QualityFigure } from '../figures.ts';
 
@@ -98,7 +98,7 @@ function listEveryDataset(): LogDataset[] {
 
 /** Throws for an intent whose detection or template does not exist. */
 function checkIds(intents: readonly Intent[]): void {
-  const ids = new Set([...loadLibrary().keys(), ...queryTemplates.map(({ id }) => `template:${id}`)]);
+  const ids = new Set([...loadLibrary().keys(), ...loadTemplates().map(({ id }) => `template:${id}`)]);
   const unknown = intents.flatMap(({ fits }) => fits.filter((id) => !ids.has(id)));
   if (unknown.length > 0) throw new Error(`quality/detections/intents.yaml: unknown ${unknown.join(', ')}.`);
 }

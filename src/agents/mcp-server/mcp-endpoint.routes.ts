@@ -1,5 +1,4 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { requireCaller, type App } from '../../platform/http/app-type.ts';
 import { disconnectSignal } from '../../platform/http/connections.ts';
@@ -7,7 +6,6 @@ import { requestIdHeader } from '../../platform/http/request-log.ts';
 import { appError, fieldError } from '../../platform/lib/errors.ts';
 import type { CurrentSession } from '../../platform/orgs/sessions/sessions.schema.ts';
 import { describeProblem, type ProblemBody } from '../../detection/as-code/service-client.ts';
-import { createMcpServer, toolsFor } from './create-mcp-server.ts';
 import type { CallApi } from './tools/tool.ts';
 
 type McpEndpointDeps = { config: OriginSettings & { isMcpWriteEnabled: boolean } };
@@ -29,12 +27,15 @@ export function mcpEndpointRoutes(app: App, { config }: McpEndpointDeps): void {
     handler: async (request, reply) => {
       if (requireCaller(request).keyId === null || request.headers.authorization === undefined)
         throw appError('forbidden', 'The MCP server needs an API key, not a session of the console.');
+      const { createMcpServer, toolsFor } = await import('./create-mcp-server.ts');
       const callApi = createInjectedCall(app, request, disconnectSignal(reply));
       const session = await callApi<CurrentSession>('GET', '/api/session');
       const tools = toolsFor(session, config.isMcpWriteEnabled);
       if (tools.length === 0) throw appError('forbidden', 'The key has no scope that a tool of the MCP server needs.');
       if (Array.isArray(request.body)) throw fieldError('', 'invalid', 'Send one JSON-RPC message per request.');
       const server = createMcpServer({ session, tools, callApi });
+      const { WebStandardStreamableHTTPServerTransport } =
+        await import('@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js');
       const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
       await server.connect(transport);
       try {

@@ -44,6 +44,15 @@ export type SourceRecord = {
   isProse?: true;
 };
 
+/** Longest text that is read of an entry, in UTF-16 units. */
+export const textMaxChars = 1_000_000;
+
+/** Returns whether only the beginning of the text of an entry was read. */
+export const isCutText = ({ storedText }: SourceRecord): boolean => storedText.length >= textMaxChars;
+
+/** Explains in `skipped` why the end of a text is missing. */
+export const cutReason = `only the first ${textMaxChars} characters of its text were read`;
+
 /** An entry of a source that did not become a record. */
 export type SkippedEntry = { entry: string; reason: string };
 

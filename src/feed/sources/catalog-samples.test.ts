@@ -7,9 +7,9 @@ import { sourceFormats } from '../formats/registry.ts';
 import type { SourceFormat } from '../formats/source-format.ts';
 import type { SourceRecord } from '../model/source-record.ts';
 import { buckets } from '../model/vocabulary.ts';
-import { sourceCatalog } from './catalog.ts';
+import { loadCatalog } from './catalog.ts';
 
-const entries = Object.entries(sourceCatalog);
+const entries = Object.entries(loadCatalog());
 
 test('has about a hundred sources, each with its own address and a schedule', () => {
   expect(entries.length).toBeGreaterThanOrEqual(80);
@@ -28,7 +28,7 @@ test('states a sample exactly for the sources that have one', () => {
 });
 
 test.each(Object.entries(catalogSamples))('reads a document of %s', (name, sample) => {
-  const { kind, publisher, title, reliability } = sourceCatalog[name]!;
+  const { kind, publisher, title, reliability } = loadCatalog()[name]!;
   const format: SourceFormat = sourceFormats[kind];
   const part = { name: 'document', bytes: Buffer.from(sample.document) };
   const { texts = [], ...parsed } = format.parse([part], { reliability, sourceName: `${publisher}: ${title}` });

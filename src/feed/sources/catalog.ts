@@ -38,25 +38,31 @@ const commonDefaults = { tlp: 'CLEAR', sample: 'none', license: 'None stated: co
 const Fields = z.strictObject(CatalogEntry.shape).partial();
 const CatalogFile = z.array(z.strictObject({ defaults: Fields, sources: z.record(z.string(), Fields) }));
 
-/** The well-known public sources of `catalog.yaml` by catalog name. */
-export const sourceCatalog: Record<string, CatalogEntry> = Object.fromEntries(
-  CatalogFile.parse(parse(readFileSync(resolve(import.meta.dirname, 'catalog.yaml'), 'utf8'))).flatMap((group) =>
-    Object.entries(group.sources).map(([name, fields]) => [
-      name,
-      CatalogEntry.parse({ ...commonDefaults, ...group.defaults, ...fields }),
-    ]),
-  ),
-);
+let catalog: Record<string, CatalogEntry> | undefined;
+
+/** Returns the well-known public sources of `catalog.yaml` by catalog name. They are read at the first call, which a start does without. */
+export function loadCatalog(): Record<string, CatalogEntry> {
+  catalog ??= Object.fromEntries(
+    CatalogFile.parse(parse(readFileSync(resolve(import.meta.dirname, 'catalog.yaml'), 'utf8'))).flatMap((group) =>
+      Object.entries(group.sources).map(([name, fields]) => [
+        name,
+        CatalogEntry.parse({ ...commonDefaults, ...group.defaults, ...fields }),
+      ]),
+    ),
+  );
+  return catalog;
+}
 
 /** Throws a 400 if the catalog has no source of that name. */
 export function findCatalogSource(name: string): CatalogEntry {
-  const entry = Object.hasOwn(sourceCatalog, name) ? sourceCatalog[name] : undefined;
+  const sources = loadCatalog();
+  const entry = Object.hasOwn(sources, name) ? sources[name] : undefined;
   if (entry) return entry;
   const shown = name.slice(0, 100);
-  const detail = `The catalog has no source "${shown}"${didYouMean(shown, Object.keys(sourceCatalog))}`;
+  const detail = `The catalog has no source "${shown}"${didYouMean(shown, Object.keys(sources))}`;
   throw fieldError('/catalogue', 'unknown', detail);
 }
 
 export const listCatalog = (): z.infer<typeof SourceCatalog> => ({
-  sources: Object.entries(sourceCatalog).map(([name, entry]) => ({ name, ...entry })),
+  sources: Object.entries(loadCatalog()).map(([name, entry]) => ({ name, ...entry })),
 });

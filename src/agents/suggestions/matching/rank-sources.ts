@@ -2,7 +2,7 @@ import { type LibraryEntry, listTechniqueIds, loadLibrary } from '../../../detec
 import { type ExtractedTechnique, extractTechniques } from '../../../feed/extraction/techniques/extract-techniques.ts';
 import { findTechnique } from '../../../feed/reference-data/attack.ts';
 import { logKinds } from '../log-kinds.ts';
-import { type QueryTemplate, queryTemplates } from '../templates/query-templates.ts';
+import { type QueryTemplate, loadTemplates } from '../templates/query-templates.ts';
 import { isEveryday, listPairs, listTerms, type Term } from './intent-terms.ts';
 
 /** A shipped detection or a query template that an intent can mean. `techniques` begins with those that it detects best. */
@@ -17,7 +17,7 @@ type SourceTexts = { name: string; description: string; techniques: string; logs
 /** Returns every shipped detection and query template. */
 const listIntentSources = (): IntentSource[] => [
   ...[...loadLibrary().values()].map(toShippedSource),
-  ...queryTemplates.map(toTemplateSource),
+  ...loadTemplates().map(toTemplateSource),
 ];
 
 function toShippedSource(entry: LibraryEntry): IntentSource {

@@ -76,10 +76,15 @@ const families = [
   'cloud',
 ] as const;
 
-/** Every query template. Each family of techniques has a file. */
-export const queryTemplates: readonly QueryTemplate[] = families.flatMap((family) =>
-  z.array(QueryTemplate).parse(parse(readFileSync(resolve(import.meta.dirname, `${family}.yaml`), 'utf8'))),
-);
+let templates: readonly QueryTemplate[] | undefined;
+
+/** Returns every query template. Each family of techniques has a file, which is read at the first call. */
+export function loadTemplates(): readonly QueryTemplate[] {
+  templates ??= families.flatMap((family) =>
+    z.array(QueryTemplate).parse(parse(readFileSync(resolve(import.meta.dirname, `${family}.yaml`), 'utf8'))),
+  );
+  return templates;
+}
 
 /** Compiles a template for a dataset and one of its techniques. Returns undefined if the dataset lacks a required column. */
 export function compileTemplate(
@@ -114,7 +119,7 @@ State what was done, by whom, and where. Weigh the evidence for and against an a
 
 /** Returns drafts of every template for a technique, one per dataset that the template can read. */
 export function draftTemplatesFor(technique: string, datasets: readonly LogDataset[]): DetectionDraft[] {
-  return queryTemplates
+  return loadTemplates()
     .filter(({ techniques }) => techniques.includes(technique))
     .flatMap((template) => datasets.flatMap((dataset) => compileTemplate(template, dataset, technique) ?? []));
 }

@@ -6,7 +6,7 @@ import { uuidv7 } from '../../../platform/lib/ids.ts';
 import { testDefinition } from '../../../detection/testing/run-test-set.ts';
 import type { DetectionDraft } from '../draft.ts';
 import { logKinds, type LogDataset } from '../log-kinds.ts';
-import { compileTemplate, draftTemplatesFor, queryTemplates } from './query-templates.ts';
+import { compileTemplate, draftTemplatesFor, loadTemplates } from './query-templates.ts';
 
 const { deps, newOrg } = await startApp();
 const org = await newOrg();
@@ -29,7 +29,7 @@ async function findFailedTests(draft: DetectionDraft): Promise<unknown[]> {
   return results.filter(({ passed }) => !passed);
 }
 
-test.each(queryTemplates.map((template) => [template.id, template] as const))(
+test.each(loadTemplates().map((template) => [template.id, template] as const))(
   '%s finds matching events and ignores similar ones, with ECS names and with other names',
   async (_id, template) => {
     for (const nth of [0, 1]) {
@@ -40,8 +40,8 @@ test.each(queryTemplates.map((template) => [template.id, template] as const))(
 );
 
 test('templates have unique IDs, known techniques, and names within the limits', () => {
-  expect(new Set(queryTemplates.map(({ id }) => id)).size).toBe(queryTemplates.length);
-  for (const { id, techniques, name, match, category } of queryTemplates) {
+  expect(new Set(loadTemplates().map(({ id }) => id)).size).toBe(loadTemplates().length);
+  for (const { id, techniques, name, match, category } of loadTemplates()) {
     expect(
       techniques.filter((technique) => !findTechnique(technique)),
       id,

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { Readability } from '@mozilla/readability';
 import { Parser } from 'htmlparser2';
 import { parseHTML } from 'linkedom';
-import { toPublisherHost, type SourceRecord, type UnreadText } from '../../model/source-record.ts';
+import { textMaxChars, toPublisherHost, type SourceRecord, type UnreadText } from '../../model/source-record.ts';
 import { extractItem, type ReferenceLists } from '../../extraction/extract-item.ts';
 import { toStorableText } from '../../../platform/lib/text/storable-text.ts';
 import { toTextRecord } from '../../extraction/text/text-record.ts';
@@ -12,15 +12,8 @@ import { parseFeedDate } from '../parse-date.ts';
 import { decodeDocument } from '../decode-document.ts';
 import { resolveAddress } from './read-xml.ts';
 
-const textMaxChars = 1_000_000;
 // A page whose main text is much shorter than the feed's text is a teaser or a paywall.
 const pageShareMin = 0.5;
-
-/** Returns whether only the beginning of the text of an entry was read. */
-export const isCutText = ({ storedText }: SourceRecord): boolean => storedText.length >= textMaxChars;
-
-/** Explains in `skipped` why the end of a text is missing. */
-export const cutReason = `only the first ${textMaxChars} characters of its text were read`;
 
 /** Extracts the record of an entry from the text of its page or, if that is missing or too short, from the feed's text. */
 export function readEntryText(entry: UnreadText, knowledge?: ReferenceLists): SourceRecord {

@@ -4,6 +4,8 @@ import {
   type SkippedEntry,
   type SourceRecord,
   type UnreadText,
+  cutReason,
+  isCutText,
 } from '../../model/source-record.ts';
 import type { Extractor } from '../../ingestion/extractor.ts';
 import type { SourceRow } from '../../ingestion/source-row.ts';
@@ -13,7 +15,6 @@ import { toChunks, type ParsedSource } from './record-chunks.ts';
 import { isPoolBusy, ThreadError } from '../../../platform/lib/threads/thread-protocol.ts';
 import { reasonOf } from '../../../platform/lib/external-error.ts';
 import type { ParseResult } from '../../formats/source-format.ts';
-import { cutReason, isCutText } from '../../formats/rss/read-entry-text.ts';
 
 type OpenRecordsDeps = { parser: Parser; extractor: Pick<Extractor, 'readEntry'> };
 type OpenRecordsOptions = { now: Date; signal: AbortSignal | undefined };
