@@ -11,7 +11,8 @@ export default defineConfig({
     hookTimeout: 300_000,
     expect: { poll: { timeout: 60_000 } },
     pool: 'forks',
-    maxWorkers: 2,
+    // More than the cores of a small machine: the suites that kill and start processes mostly wait.
+    maxWorkers: 3,
     sequence: { sequencer: LongFirst },
     isolate: false,
     // Where the runtime is older than the project's own Node the tests would prove nothing.

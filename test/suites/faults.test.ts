@@ -9,8 +9,8 @@ const options = {
   organizations: 2,
   rules: 8,
   seed: Number(process.env['TOCSIN_PROPERTY_SEED'] ?? 1),
-  faultsMax: 12,
-  secondsMax: 60,
+  faultsMax: 8,
+  secondsMax: 40,
   hoursPerRound: 8,
   processes: ['serve', 'serve match', 'runs judge', 'runs match judge ingest'],
 };

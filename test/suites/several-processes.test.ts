@@ -14,7 +14,7 @@ import { selectIn } from '../support/select-rows.ts';
  */
 if (!hasPgbouncer)
   console.warn('PgBouncer is not installed: its tests are skipped, and the processes connect to the server directly.');
-const perOrg = 12;
+const perOrg = 6;
 const { db, url } = await testDatabase();
 const s3 = await startS3Server();
 const pooler = hasPgbouncer ? await startPgbouncer(url) : undefined;
