@@ -1,4 +1,4 @@
-import { readFileSync, readdirSync } from 'node:fs';
+import { globSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { qualityPage, renderQualityPage } from '../../quality/quality-page.ts';
@@ -39,6 +39,18 @@ test('the README refers only to existing files and scripts', () => {
   for (const [, name = ''] of readme.matchAll(/npm run (?:--silent )?([\w:-]+)/g)) expect(scripts).toHaveProperty(name);
   for (const [, path = ''] of readme.matchAll(/\]\((?!http|#)([^)#]+)/g))
     expect(() => readFileSync(join(root, path)), path).not.toThrow(/ENOENT/);
+});
+
+test.each(['docs/architecture.md', 'CONTRIBUTING.md'])('%s names only source files that exist', (page) => {
+  const text = readFileSync(join(root, page), 'utf8');
+  const named = [...text.matchAll(/`([\w./-]+\.tsx?)`/g)].map(([, file = '']) => file);
+  const files = globSync('**/*.{ts,tsx}', { cwd: root, exclude: ['**/node_modules', 'dist'] });
+  // The types of the API are generated.
+  const missing = named.filter(
+    (file) => !file.endsWith('.d.ts') && !files.some((one) => `/${one}`.endsWith(`/${file}`)),
+  );
+  expect(named.length).toBeGreaterThan(20);
+  expect(missing).toEqual([]);
 });
 
 test('the tree in the README lists every room', () => {
