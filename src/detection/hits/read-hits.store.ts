@@ -80,7 +80,8 @@ export function listHits(tx: Tx, orgId: OrgId, query: HitQuery, { limit, after }
   )`select ${columns} from hits where ${sql.join(conditions, sql` and `)} order by created_at desc, id desc limit ${limit + 1}`;
 }
 
-const hasValue = (orgId: OrgId, values: readonly string[]): RawBuilder<unknown> => sql`
+/** Selects the hits, as `id`, that have one of the values. */
+export const hasValue = (orgId: OrgId, values: readonly string[]): RawBuilder<unknown> => sql`
   id in (select hit_id from hit_values where organization_id = ${orgId} and value_key = any(${values.map(toValueKey)}::uuid[]))`;
 
 /** An incident that became part of another has the hits of that one. */

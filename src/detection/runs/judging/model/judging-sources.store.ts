@@ -1,9 +1,9 @@
-import { sql } from 'kysely';
+import { sql, type RawBuilder } from 'kysely';
 import { queryRow, queryRows, type Tx } from '../../../../platform/db/db.ts';
 import type { OrgId } from '../../../../platform/lib/org-id.ts';
 import { type Facts, severities, type Severity } from '../../../analysis/candidate.ts';
 import { findNotes } from '../../../entities/entities.store.ts';
-import { type JudgedHit, listHitsWithValues } from '../../../hits/read-hits.store.ts';
+import { hasValue, type JudgedHit, listHitsWithValues } from '../../../hits/read-hits.store.ts';
 import type { DetectionKey } from '../../../scheduling/timeline.ts';
 import { listSpellings } from '../../../entities/resolve-entities.ts';
 import type { RecordRow } from '../../../tools/tool-definition.ts';
@@ -12,13 +12,18 @@ import type { CitableHit } from '../../../verdicts/claims/case-file.ts';
 import type { ActiveRun } from '../../run-model/active-run.ts';
 import { type DismissedCase, listDismissedCases } from '../review-cases.store.ts';
 
-type Entity = { entity: string; entityType: string };
+/** An entity as a candidate has it, and under its other names. */
+type NamedEntity = { entity: string; entityType: string; otherNames: readonly string[] };
+
+/** Selects rows of an entity under any of its names. What has its name and another type is something else. */
+const isOf = ({ entity, entityType, otherNames }: NamedEntity): RawBuilder<unknown> =>
+  sql`((entity = ${entity} and entity_type = ${entityType}) or (entity <> ${entity} and entity = any(${otherNames}::text[])))`;
 
 /** Lists the latest hits of an entity that other windows raised, of all detections, with the latest reason of a status. */
 export async function listEarlierHits(
   tx: Tx,
   orgId: OrgId,
-  { entity, entityType, before }: Entity & { before: Date },
+  { before, ...entity }: NamedEntity & { before: Date },
   limit: number,
 ): Promise<CitableHit[]> {
   const hits = await queryRows<Omit<CitableHit, 'lastSeenAt'> & { lastSeenAt: Date }>(tx)`
@@ -27,8 +32,10 @@ export async function listEarlierHits(
           where c.organization_id = h.organization_id and c.hit_id = h.id order by c.at desc, c.id desc limit 1), false) as "isReviewed",
         (select c.reason from hit_changes c where c.organization_id = h.organization_id and c.hit_id = h.id and c.reason is not null
           order by c.at desc, c.id desc limit 1) as reason
-      from hits h join agents a on a.organization_id = h.organization_id and a.id = h.detection_id
-      where h.organization_id = ${orgId} and md5(h.entity) = md5(${entity}) and h.entity_type = ${entityType} and h.window_from < ${before}
+      from (
+          select * from hits where organization_id = ${orgId} and ${isOf(entity)} and window_from < ${before}
+            and ${hasValue(orgId, [entity.entity, ...entity.otherNames])}
+        ) h join agents a on a.organization_id = h.organization_id and a.id = h.detection_id
       order by h.last_seen_at desc, h.id desc limit ${limit}`;
   return hits.map(({ lastSeenAt, ...hit }) => ({ ...hit, lastSeenAt: lastSeenAt.toISOString() }));
 }
@@ -49,9 +56,9 @@ type Behavior = { kind: string; kindKey: string | null; techniques: Facts[string
 export async function readRecurrence(
   tx: Tx,
   { orgId, detectionId }: DetectionKey,
-  { entity, entityType, kind, kindKey, techniques, severity, from, to }: Entity & Behavior & { from: Date; to: Date },
+  { kind, kindKey, techniques, severity, from, to, ...entity }: NamedEntity & Behavior & { from: Date; to: Date },
 ): Promise<Recurrence> {
-  const isEntity = sql`entity = ${entity} and entity_type = ${entityType}`;
+  const isEntity = isOf(entity);
   const day = sql`date_trunc('day', window_from at time zone 'utc')`;
   const isKind = kindKey === null ? sql`kind = ${kind}` : sql`kind_key = ${kindKey}`;
   const asSevere = severities.slice(severities.indexOf(severity));

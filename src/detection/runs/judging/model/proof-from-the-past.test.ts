@@ -63,9 +63,15 @@ test.each([
   },
 );
 
-test('counts earlier findings of a detection as recurrence, but no milder ones', async () => {
+test.each([
+  ['', 'eve'],
+  [' under all names of the entity', 'eve@own.example'],
+])('counts earlier findings of a detection as recurrence, but no milder ones%s', async (_, other) => {
   const { org, id } = await newCase(`SELECT _id, _time, "user", severity FROM auth`);
-  const past = Array.from({ length: 8 }, (_, n) => signIn('eve', day(n + 10), { severity: 'low' }));
+  await callOk(org, 'PUT', '/api/value-lists/own-domains', { values: ['own.example'] });
+  const past = Array.from({ length: 8 }, (__, n) =>
+    signIn(n % 2 === 0 ? 'eve' : other, day(n + 10), { severity: 'low' }),
+  );
   await callOk(org, 'POST', '/api/logs/auth?history=true', [
     ...past,
     signIn('eve', day(2), { severity: 'low' }),

@@ -44,24 +44,19 @@ export async function readCaseFile(
   const from = new Date(before.getTime() - recurrenceDays * dayMs);
   const to = new Date(before.getTime() - recentDays * dayMs);
   const values = listValues(rows);
-  const known = await inOrg(db, orgId, async (tx) => ({
-    notes: await findNotes(
-      tx,
-      orgId,
-      {
-        entity,
-        entityType,
-        values: [...(await listSpellings(tx, orgId, { type: entityType, value: entity })), ...values],
-      },
-      notesMax,
-    ),
-    hits: [
-      ...(await listEarlierHits(tx, orgId, { entity, entityType, before }, hitsMax)),
-      ...(await listDismissedCases(tx, orgId, { entity, before }, dismissedMax)).map(toCitableHit),
-    ],
-    entries: await findEntries(tx, orgId, [entity, ...values]),
-    recurrence: await readRecurrence(tx, { orgId, detectionId }, { entity, entityType, ...behavior, from, to }),
-  }));
+  const known = await inOrg(db, orgId, async (tx) => {
+    const otherNames = await listSpellings(tx, orgId, { type: entityType, value: entity });
+    const named = { entity, entityType, otherNames };
+    return {
+      notes: await findNotes(tx, orgId, { entity, entityType, values: [...otherNames, ...values] }, notesMax),
+      hits: [
+        ...(await listEarlierHits(tx, orgId, { ...named, before }, hitsMax)),
+        ...(await listDismissedCases(tx, orgId, { entity, before }, dismissedMax)).map(toCitableHit),
+      ],
+      entries: await findEntries(tx, orgId, [entity, ...values]),
+      recurrence: await readRecurrence(tx, { orgId, detectionId }, { ...named, ...behavior, from, to }),
+    };
+  });
   const { recurrence, ...organization } = known;
   const indicators = [entity, ...values].filter(isIndicator).slice(0, indicatorsMax);
   const feed = indicators.length > 0 ? ((await feedTools?.(orgId).findKnownIndicators(indicators)) ?? []) : [];
