@@ -441,12 +441,16 @@ create table incident_queue (
 comment on table incident_queue is 'Hits that were written and are not yet placed in incidents. Written by the trigger of hits.';
 select tocsin_protect('incident_queue');
 
+-- The update locks the row, so that a hit that is placed meanwhile is placed again.
+create function tocsin_queue_hits(organization uuid, ids uuid[]) returns void language sql as $$
+  insert into incident_queue (organization_id, hit_id) select organization, id from unnest(ids) as id group by id order by id
+  on conflict (organization_id, hit_id) do update set hit_id = excluded.hit_id
+$$;
+
 -- A trigger, so that no write of a hit can forget it. Placing waits for other hits of the organization, which the transaction of a run must not.
 create function tocsin_queue_hit() returns trigger language plpgsql as $$
 begin
-  -- The update locks the row, so that a hit that is placed meanwhile is placed again.
-  insert into incident_queue (organization_id, hit_id) values (new.organization_id, new.id)
-  on conflict (organization_id, hit_id) do update set hit_id = excluded.hit_id;
+  perform tocsin_queue_hits(new.organization_id, array[new.id]);
   return null;
 end $$;
 create trigger queue_new_hit after insert on hits for each row execute function tocsin_queue_hit();
@@ -549,10 +553,8 @@ create function tocsin_queue_named_hits() returns trigger language plpgsql as $$
 declare
   decision entity_decisions := coalesce(new, old);
 begin
-  insert into incident_queue (organization_id, hit_id)
-  select distinct organization_id, hit_id from hit_values
-  where organization_id = decision.organization_id and value_key in (decision.entity_stem, decision.alias_stem) order by hit_id
-  on conflict (organization_id, hit_id) do update set hit_id = excluded.hit_id;
+  perform tocsin_queue_hits(decision.organization_id, array(select hit_id from hit_values
+    where organization_id = decision.organization_id and value_key in (decision.entity_stem, decision.alias_stem)));
   return null;
 end $$;
 create trigger queue_named_hits after insert or delete on entity_decisions for each row execute function tocsin_queue_named_hits();
@@ -574,6 +576,20 @@ comment on column value_lists.list_values is 'JSON array of texts: exact values,
 comment on column value_lists.key_id is 'API key that wrote the list last.';
 comment on column value_lists.actor is 'Person or key that signed in, if the list was last written with a session.';
 select tocsin_protect('value_lists');
+
+-- Every hit can have a name that the own domains and the listed aliases join or part.
+create function tocsin_queue_listed_hits() returns trigger language plpgsql as $$
+declare
+  list value_lists := coalesce(new, old);
+begin
+  if list.name in ('own-domains', 'entity-aliases') then
+    perform tocsin_queue_hits(list.organization_id,
+      array(select hit_id from incident_hits where organization_id = list.organization_id));
+  end if;
+  return null;
+end $$;
+create trigger queue_listed_hits after insert or delete or update of list_values on value_lists
+  for each row execute function tocsin_queue_listed_hits();
 
 create table exceptions (
   organization_id uuid not null,

@@ -1758,6 +1758,7 @@ alter table value_lists enable row level security;
 alter table value_lists force row level security;
 create policy every on value_lists to tocsin_system using (true) with check (true);
 create policy own on value_lists to tocsin_app using ((organization_id = ( SELECT tocsin_org() AS tocsin_org))) with check ((organization_id = ( SELECT tocsin_org() AS tocsin_org)));
+CREATE TRIGGER queue_listed_hits AFTER INSERT OR DELETE OR UPDATE OF list_values ON value_lists FOR EACH ROW EXECUTE FUNCTION tocsin_queue_listed_hits();
 grant select, insert, update, delete on value_lists to tocsin_app, tocsin_system;
 
 -- Exceptions and snoozes of a detection, kept separate from its query.
@@ -3063,14 +3064,20 @@ AS $function$
   ) end
 $function$;
 
+CREATE OR REPLACE FUNCTION public.tocsin_queue_hits(organization uuid, ids uuid[])
+ RETURNS void
+ LANGUAGE sql
+AS $function$
+  insert into incident_queue (organization_id, hit_id) select organization, id from unnest(ids) as id group by id order by id
+  on conflict (organization_id, hit_id) do update set hit_id = excluded.hit_id
+$function$;
+
 CREATE OR REPLACE FUNCTION public.tocsin_queue_hit()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
 begin
-  -- The update locks the row, so that a hit that is placed meanwhile is placed again.
-  insert into incident_queue (organization_id, hit_id) values (new.organization_id, new.id)
-  on conflict (organization_id, hit_id) do update set hit_id = excluded.hit_id;
+  perform tocsin_queue_hits(new.organization_id, array[new.id]);
   return null;
 end $function$;
 
@@ -3081,10 +3088,22 @@ AS $function$
 declare
   decision entity_decisions := coalesce(new, old);
 begin
-  insert into incident_queue (organization_id, hit_id)
-  select distinct organization_id, hit_id from hit_values
-  where organization_id = decision.organization_id and value_key in (decision.entity_stem, decision.alias_stem) order by hit_id
-  on conflict (organization_id, hit_id) do update set hit_id = excluded.hit_id;
+  perform tocsin_queue_hits(decision.organization_id, array(select hit_id from hit_values
+    where organization_id = decision.organization_id and value_key in (decision.entity_stem, decision.alias_stem)));
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.tocsin_queue_listed_hits()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare
+  list value_lists := coalesce(new, old);
+begin
+  if list.name in ('own-domains', 'entity-aliases') then
+    perform tocsin_queue_hits(list.organization_id,
+      array(select hit_id from incident_hits where organization_id = list.organization_id));
+  end if;
   return null;
 end $function$;
 

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { joinAlias, separateAlias } from '../entities/entity-aliases.ts';
 import { testDatabase } from '../../../test/support/database.ts';
 import { startHits, type RaisedHit } from '../../../test/support/detection/raised-hits.ts';
+import { putValueList, removeValueList } from '../value-lists/value-lists.ts';
 import { placeWaitingHits } from './place-hits.ts';
 
 const { db } = await testDatabase();
@@ -97,6 +98,22 @@ test('hits of names that a person joins become an incident, and part again when 
   await separateAlias(t.deps, t.caller, { ...names, alias: 'lovelace' }, {});
   await t.place();
   expect(await t.incidents()).toEqual([]);
+});
+
+test('hits are placed again when people list the own domains, and names that are one entity', async () => {
+  const t = await startHits(db);
+  await t.raise([hit('a', 0, 'ada'), hit('b', 1, 'ada@own.example'), hit('c', 2, 'lovelace')]);
+  await t.place();
+  expect(await t.incidents()).toEqual([]);
+  await putValueList(t.deps, t.caller, 'own-domains', { description: '', values: ['own.example'] });
+  await t.place();
+  expect(await t.incidents()).toEqual([['a', 'b']]);
+  await putValueList(t.deps, t.caller, 'entity-aliases', { description: '', values: ['user, ada, lovelace'] });
+  await t.place();
+  expect(await t.incidents()).toEqual([['a', 'b', 'c']]);
+  await removeValueList(t.deps, t.caller, 'own-domains');
+  await t.place();
+  expect(await t.incidents()).toEqual([['a', 'c']]);
 });
 
 const arbitraryHits = fc
