@@ -77,8 +77,11 @@ export function loadConfig(env: Environment = readEnvironment()) {
       othersMax: settings.TOCSIN_INCIDENT_OTHERS_MAX,
       severityMin: settings.TOCSIN_INCIDENT_MIN_SEVERITY,
       dueMs: settings.TOCSIN_INCIDENT_DUE_HOURS,
+      risk: {
+        halfLifeMs: settings.TOCSIN_RISK_HALF_LIFE_DAYS * 86_400_000,
+        threshold: settings.TOCSIN_RISK_THRESHOLD,
+      },
     },
-    riskHalfLifeMs: settings.TOCSIN_RISK_HALF_LIFE_DAYS * 86_400_000,
     keep: {
       rowsDays: settings.TOCSIN_KEEP_ROWS_DAYS,
       hitsDays: settings.TOCSIN_KEEP_HITS_DAYS,

@@ -265,6 +265,9 @@ export const Settings = z.object({
   TOCSIN_RISK_HALF_LIFE_DAYS: integer(7, 1, 365).describe(
     'After how many days half of the points are gone that a hit added to the risk of its entity.',
   ),
+  TOCSIN_RISK_THRESHOLD: integer(100, 1, 100_000).describe(
+    'Risk from which the hits of an entity are an incident of their own, however weak and far apart they are. A hit of severity low adds up to 10 points, and a critical one 100.',
+  ),
   TOCSIN_KEEP_ROWS_DAYS: integer(30, 1, 3_650).describe('Retention of rows and steps without a hit, in days.'),
   TOCSIN_KEEP_HITS_DAYS: integer(365, 1, 3_650).describe('Retention of hits after they were last seen, in days.'),
   TOCSIN_KEEP_RUNS_DAYS: integer(400, 31, 3_650).describe('Retention of runs and their steps, in days.'),

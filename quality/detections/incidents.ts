@@ -1,22 +1,34 @@
-import { findMaxSeverity } from '../../src/detection/analysis/candidate.ts';
+import { openSampleEngine } from '../../src/demo/sample-engine.ts';
+import { findMaxSeverity, type Candidate } from '../../src/detection/analysis/candidate.ts';
 import { nameEntity, toOwnNames } from '../../src/detection/entities/entity-names.ts';
 import {
   extractConnections,
   listSeenSpans,
-  toConnectionKey,
+  toEntityKey,
   type NameOf,
 } from '../../src/detection/incidents/connections.ts';
-import { everySeverity, joinHits, type JoinHit } from '../../src/detection/incidents/join-hits.ts';
+import { everySeverity, joinHits, type JoinHit, type JoinRules } from '../../src/detection/incidents/join-hits.ts';
+import { riskPoints } from '../../src/detection/hits/entity-risk.ts';
+import { computeAnalystConfidence } from '../../src/detection/verdicts/analyst/analyst.ts';
 import type { QualityFigure } from '../figures.ts';
-import { hourMs } from './scenario-detections.ts';
+import { listShipped } from './noise.ts';
+import { readCloudTrail } from './noise-recorded.ts';
+import { readHours, replayHours } from './noise-replay.ts';
+import { dayMs, hourMs } from './scenario-detections.ts';
 import { isAlarmOf, replayScenarios, type Alarm, type Wanted } from './scenarios.ts';
 
-const rules = { spanMs: everySeverity(48), othersMax: 3, severityMin: 'medium' as const };
+const rules: JoinRules = {
+  spanMs: everySeverity(48),
+  othersMax: 3,
+  severityMin: 'medium',
+  risk: { halfLifeMs: 7 * dayMs, threshold: 100 },
+};
 
 const own = toOwnNames([]);
 const nameOf: NameOf = (raw) => nameEntity(raw, own);
 
-type Hit = JoinHit & { alarms: Alarm[]; entityKey: string };
+type RaisedAlarm = Candidate & { detection: { name: string }; from: number; to: number };
+type Hit<A extends RaisedAlarm = Alarm> = JoinHit & { alarms: A[]; entityKey: string };
 
 /**
  * Joins the candidates of the scenarios to incidents, and compares them with the attacks that are known to be in them. Every candidate counts as a
@@ -28,7 +40,7 @@ export async function measureIncidents(verbose: boolean): Promise<QualityFigure[
   const incidents = joinHits(hits, rules).map(({ hitIds }) => new Set(hitIds));
   const attacks = groupAttacks(wanted);
   const attackOf = (hit: Hit): string | undefined =>
-    [...attacks].find(([, list]) => hit.alarms.some((alarm) => list.some((attack) => isAlarmOf(alarm, attack))))?.[0];
+    [...attacks].find(([, list]) => hit.alarms.some((alarm) => list.some((attack) => shows(alarm, attack))))?.[0];
   const byAttack = Map.groupBy(hits, attackOf);
   const found = [...attacks.keys()].flatMap((name) => {
     const own = byAttack.get(name) ?? [];
@@ -63,33 +75,74 @@ export async function measureIncidents(verbose: boolean): Promise<QualityFigure[
       target: '≥ 95 %',
       isMet: alone.length >= 0.95 * benign.length,
     },
+    await measureCloudTrail(verbose),
   ];
 }
+
+/** Runs every shipped detection of CloudTrail on a recorded attack on one account, and joins what they find. */
+async function measureCloudTrail(verbose: boolean): Promise<QualityFigure> {
+  const events = readCloudTrail();
+  const engine = await openSampleEngine(events.map((event) => ({ dataset: 'cloudtrail', event })));
+  const times = events.map((event) => Date.parse(String(event['eventTime'])));
+  const end = Math.ceil((Math.max(...times) + 1) / hourMs) * hourMs;
+  const hours = Math.ceil((end - Math.min(...times)) / hourMs);
+  const rows = await readHours(engine, listShipped(new Set(['cloudtrail'])), { end, hours });
+  engine.close();
+  const hits = toHits(
+    [...rows].flatMap(([detection, windows]) =>
+      replayHours(detection, windows, 0).flatMap(({ from, candidates }) =>
+        candidates.map((one) => ({ ...one, detection, from: from.getTime(), to: from.getTime() + hourMs })),
+      ),
+    ),
+  );
+  const incidents = joinHits(hits, rules).toSorted((a, b) => b.hitIds.length - a.hitIds.length);
+  const joined = new Set(incidents.flatMap(({ hitIds }) => hitIds));
+  if (verbose) {
+    for (const { hitIds } of incidents) console.log('CLOUDTRAIL', hitIds.join(' | '));
+    for (const { id } of hits) if (!joined.has(id)) console.log('CLOUDTRAIL alone', id);
+  }
+  return {
+    name: 'recorded attack on an AWS account: hits of shipped detections in one incident',
+    measured: `${incidents[0]?.hitIds.length ?? 0} of ${hits.length} (${incidents.length} incidents, ${hits.length - joined.size} alone)`,
+  };
+}
+
+/** A victim shows the address of an attack in another role than that of its entity. */
+const shows = (alarm: Alarm, attack: Wanted): boolean =>
+  [alarm.entity, ...alarm.rows.flatMap(({ fields }) => Object.values(fields))].some((entity) =>
+    isAlarmOf({ ...alarm, entity }, attack),
+  );
 
 /** An attack can be listed once for each of its entities, with one time. */
 const groupAttacks = (wanted: readonly Wanted[]): Map<string, Wanted[]> =>
   Map.groupBy(wanted, ({ kind, entity, at }) => (kind.startsWith('spray') ? `spray ${at}` : `${kind} ${entity}`));
 
 /** Makes a hit of the candidates of a detection with the same entity and kind, as the service does. */
-function toHits(alarms: readonly Alarm[]): Hit[] {
+function toHits<A extends RaisedAlarm>(alarms: readonly A[]): Hit<A>[] {
   const grouped = Map.groupBy(alarms, ({ detection, entity, kindKey }) => `${detection.name}: ${entity} ${kindKey}`);
   const hits = [...grouped].map(([id, list]) => {
     const [first] = list.toSorted((a, b) => a.from - b.from);
     const { entity, entityType, rows, from, to } = first!;
+    const severity = findMaxSeverity(list.map((alarm) => alarm.severity))!;
+    const confidence = computeAnalystConfidence(first!);
     const lastSeenAt = new Date(Math.max(...list.map((alarm) => alarm.to)));
     return {
       id,
       alarms: list,
-      severity: findMaxSeverity(list.map(({ severity }) => severity))!,
+      severity,
+      points: riskPoints({ severity, confidence, status: 'open', truePositives: 0, reviews: 0 }),
       seen: listSeenSpans({ rows, windowFrom: new Date(from), windowTo: new Date(to), lastSeenAt }),
       keys: extractConnections({ entity, entityType, rows }, nameOf).map(({ key }) => key),
-      entityKey: toConnectionKey(nameOf({ type: entityType, value: entity }).key),
+      entityKey: toEntityKey({ entity, entityType, rows }, nameOf),
     };
   });
-  return hits.map(({ keys, ...hit }) => ({
-    ...hit,
-    values: keys.map((key) => ({ key, others: countOthers(hits, hit, key) })),
-  }));
+  return hits.map(({ keys, ...hit }) => {
+    const values = keys.map((key) => ({ key, others: countOthers(hits, hit, key) }));
+    const own = values.find(({ key }) => key === hit.entityKey);
+    const isSpecific = own !== undefined && own.others <= rules.othersMax;
+    const at = Math.max(...hit.seen.map(({ to }) => to));
+    return { ...hit, values, risk: isSpecific ? { key: hit.entityKey, at, points: hit.points } : null };
+  });
 }
 
 type Counted = Pick<Hit, 'seen' | 'entityKey'> & { keys: string[] };

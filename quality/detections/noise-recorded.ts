@@ -40,15 +40,19 @@ export async function measureRecordedNoise(detections: readonly NaiveDetection[]
   }));
 }
 
-function listRecordings(): Recording[] {
+/** Returns the recorded events of an attack on an AWS account. */
+export function readCloudTrail(): Record<string, unknown>[] {
   const cloudtrail = join(requireData(), 'logs/cloudtrail');
   const files = readdirSync(cloudtrail, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.gz'));
-  const records = files.flatMap(
+  return files.flatMap(
     (name) => readRecordedJson<{ Records: Record<string, unknown>[] }>(`logs/cloudtrail/${name}`).Records,
   );
+}
+
+function listRecordings(): Recording[] {
   const windows = readdirSync(join(requireData(), 'logs/windows')).toSorted();
   return [
-    { dataset: 'cloudtrail', events: records },
+    { dataset: 'cloudtrail', events: readCloudTrail() },
     ...windows.map((name) => ({
       dataset: 'windows',
       events: readRecordedRows<Record<string, unknown>>(`logs/windows/${name}/events.ndjson.gz`),

@@ -110,6 +110,12 @@ export const EntityProfile = z
     risk: z
       .object({
         score: z.number().describe('The sum of the points of its latest 1,000 hits.'),
+        threshold: z
+          .number()
+          .describe('Score from which its hits are an incident of their own (`TOCSIN_RISK_THRESHOLD`).'),
+        history: z
+          .array(z.object({ at: time, score: z.number() }))
+          .describe('The score in each of the last 30 days, oldest first. The last one is the score now.'),
         causes: z
           .array(
             z.object({

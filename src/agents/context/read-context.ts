@@ -4,7 +4,8 @@ import { toAliases } from '../../detection/entities/entity-aliases.ts';
 import type { EntityPath } from '../../detection/entities/entities.schema.ts';
 import { findEntity, listSpellings } from '../../detection/entities/resolve-entities.ts';
 import { findHit, listOccurrences, listRiskHits } from '../../detection/hits/read-hits.store.ts';
-import { computeRisk } from '../../detection/hits/entity-risk.ts';
+import { computeRisk, listDailyRisk } from '../../detection/hits/entity-risk.ts';
+import type { RiskRules } from '../../detection/incidents/join-hits.ts';
 import type { Clock } from '../../platform/lib/time/clock.ts';
 import { listStatusChanges } from '../../detection/hits/hit-status.store.ts';
 import { inOrg, type Db } from '../../platform/db/db.ts';
@@ -135,11 +136,12 @@ const listValues = (text: string): string[] =>
     ? []
     : [text, ...text.split(/[\s,;"'[\]{}()<>|]+/)].map((part) => part.trim()).filter((part) => part.length > 3);
 
-const [notesMax, riskHitsMax, causesMax] = [20, 1_000, 20];
+const [notesMax, riskHitsMax, causesMax, historyDays] = [20, 1_000, 20, 30];
+const dayMs = 86_400_000;
 /** Older hits than this many half-lives add nothing. */
 const halfLivesMax = 11;
 
-export type ProfileDeps = { db: Db; clock: Clock; config: { riskHalfLifeMs: number } };
+export type ProfileDeps = { db: Db; clock: Clock; config: { incidents: { risk: RiskRules } } };
 
 /** Returns what is known of an entity under all its names: its aliases, notes on it, its latest hits, and feed items that contain it. */
 export function getEntityProfile(
@@ -157,18 +159,22 @@ export function getEntityProfile(
     const items = scopes.has('feed:read') ? await listItemsWithTerms(tx, orgId, [...terms.keys()], itemsMax) : null;
     const seen = known.names.filter((name) => name.hits > 0);
     const times = seen.flatMap(({ firstSeenAt, lastSeenAt }) => [firstSeenAt, lastSeenAt]);
-    const [now, halfLifeMs] = [clock(), config.riskHalfLifeMs];
-    const since = new Date(now.getTime() - halfLivesMax * halfLifeMs);
-    const { score, causes } = computeRisk(await listRiskHits(tx, orgId, { names, since }, riskHitsMax), {
-      now,
-      halfLifeMs,
-    });
+    const now = clock();
+    const { halfLifeMs, threshold } = config.incidents.risk;
+    const since = new Date(now.getTime() - historyDays * dayMs - halfLivesMax * halfLifeMs);
+    const riskHits = await listRiskHits(tx, orgId, { names, since }, riskHitsMax);
+    const { score, causes } = computeRisk(riskHits, { now, halfLifeMs });
     const millis = times.flatMap((time) => time?.getTime() ?? []);
     return {
       ...toAliases(known),
       hitsTotal: seen.reduce((total, { hits }) => total + hits, 0),
       risk: {
         score,
+        threshold,
+        history: listDailyRisk(riskHits, { now, halfLifeMs, days: historyDays }).map((day) => ({
+          ...day,
+          at: day.at.toISOString(),
+        })),
         causes: causes.slice(0, causesMax).map((cause) => ({ ...cause, lastSeenAt: cause.lastSeenAt.toISOString() })),
       },
       firstSeenAt: millis.length === 0 ? null : new Date(Math.min(...millis)).toISOString(),

@@ -27,7 +27,11 @@ async function startOrg() {
   await t.newDetection({});
   await t.runAt(new Date(Date.UTC(2026, 2, 2, 1)).toISOString());
   const clock = () => new Date(Date.UTC(2026, 2, 2, 1));
-  const deps = { db: t.deps.db, clock, config: { riskHalfLifeMs: 7 * 86_400_000 } };
+  const deps = {
+    db: t.deps.db,
+    clock,
+    config: { incidents: { risk: { halfLifeMs: 7 * 86_400_000, threshold: 100 } } },
+  };
   await putValueList(deps, t.caller, 'own-domains', { description: '', values: ['halden.example', '111122223333'] });
   const tomas = { type: 'user', name: 'tomas.rehn' } as const;
   return {

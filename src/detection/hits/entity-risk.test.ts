@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import '../../../test/support/property-seed.ts';
-import { computeRisk } from './entity-risk.ts';
+import { computeRisk, listDailyRisk } from './entity-risk.ts';
 import { hitStatuses } from './hits.schema.ts';
 import type { RiskHitRow } from './read-hits.store.ts';
 
@@ -45,6 +45,14 @@ test('adds hits up, and lists the causes by points', () => {
     ['a', 50],
     ['b', 10],
   ]);
+});
+
+test('shows the risk of each of the last days, which a hit raises and time lowers', () => {
+  const day = 86_400_000;
+  const hits = [hit({ lastSeenAt: new Date(now.getTime() - 7 * day) }), hit({ id: 'b' })];
+  const history = listDailyRisk(hits, { now, halfLifeMs, days: 9 });
+  expect(history.map(({ score }) => Math.round(score))).toEqual([0, 50, 45, 41, 37, 34, 31, 28, 75]);
+  expect(history.at(-1)!.at).toEqual(now);
 });
 
 test('does not depend on the order of hits, and never grows without a new one', () => {

@@ -36,6 +36,39 @@ test('finds the entity, and users, hosts, addresses, indicators, sessions and pr
   ]);
 });
 
+test('reads lists of values, except of names that may contain commas', () => {
+  const fields = {
+    source_ip: '198.51.100.7, 198.51.100.8',
+    addresses: '["192.0.2.1","192.0.2.2"]',
+    hosts: 'ws-1, ws-2, ws-…',
+    user_names: 'Lovelace, Ada',
+    users: 'ada@one.example, bob@two.example',
+  };
+  expect(show('zoe', 'user', fields)).toEqual([
+    'entity user zoe',
+    'entity ip 198.51.100.7',
+    'entity ip 198.51.100.8',
+    'entity ip 192.0.2.1',
+    'entity ip 192.0.2.2',
+    'entity host ws-1',
+    'entity host ws-2',
+    'entity user ada@one.example',
+    'entity user bob@two.example',
+  ]);
+});
+
+test('a local account is one of its machine, if the row shows which', () => {
+  expect(show('root', 'user', { user: 'root', 'host.name': 'web-1' })).toEqual([
+    'entity user web-1\\root',
+    'entity host web-1',
+  ]);
+  expect(show('root', 'user', { user: 'root' })).toEqual([]);
+  expect(show('root', 'user', { user: 'root', 'host.name': 'web-1', source_host: 'web-2' })).toEqual([
+    'entity host web-1',
+    'entity host web-2',
+  ]);
+});
+
 test('lists every cell of a value, whatever its case', () => {
   const [first] = extractConnections({
     entity: 'ada',

@@ -1,9 +1,10 @@
 import { hash } from 'node:crypto';
+import fieldEndings from './connection-fields.json' with { type: 'json' };
 import { plainFieldName } from '../../platform/lib/text/canonical-text.ts';
 import type { RenderedRow } from '../analysis/candidate.ts';
 import { inferEntityType } from '../analysis/rows/entity-fields.ts';
 import type { EntityKey } from '../entities/entity-names.ts';
-import { isAbsent } from '../analysis/rows/fields.ts';
+import { isAbsent, parseList } from '../analysis/rows/fields.ts';
 import type { SeenSpan } from './join-hits.ts';
 
 export const connectionKinds = ['entity', 'indicator', 'session', 'process'] as const;
@@ -28,21 +29,19 @@ const kindOfType: Record<string, ConnectionKind> = {
   hash: 'indicator',
 };
 
-const sessionField = /session(?:id|uid|key|token)?$|logonid$|logonguid$/;
-const processField = /process(?:guid|entityid|uid)$|parentprocessguid$/;
-/** Fields that describe a user or host instead of naming one. */
-const descriptiveField = /(?:agent|type|domain|group|groups|status|name_?space|version|count|os|platform)$/;
+/** Returns whether a field's name ends like those of a kind. `descriptive` fields describe a user or host instead of naming one. */
+const isField = (kind: keyof typeof fieldEndings, name: string): boolean =>
+  fieldEndings[kind].some((ending) => name.endsWith(ending));
 
 /** Returns the kind and type of a field's value, or undefined if it connects nothing. */
 function classify(field: string, value: string): { kind: ConnectionKind; type: string } | undefined {
-  const name = plainFieldName(field);
   const path = field.toLowerCase().replaceAll(/[^a-z0-9]/g, '');
-  if (sessionField.test(path)) return { kind: 'session', type: 'session' };
-  if (processField.test(path)) return { kind: 'process', type: 'process' };
+  if (isField('session', path)) return { kind: 'session', type: 'session' };
+  if (isField('process', path)) return { kind: 'process', type: 'process' };
   const type = inferEntityType(field, value);
   // A DNS name is a domain, whatever its field is called. A Windows domain, which names accounts, is not.
   if (type === 'domain') return value.includes('.') ? { kind: 'indicator', type } : undefined;
-  if (descriptiveField.test(name)) return undefined;
+  if (isField('descriptive', plainFieldName(field))) return undefined;
   const kind = kindOfType[type];
   return kind && { kind, type };
 }
@@ -54,33 +53,62 @@ export const toConnectionKey = (name: string): string => {
 };
 
 type HitContent = { entity: string; entityType: string; rows: readonly RenderedRow[] };
-type Part = { kind: ConnectionKind; type: string; value: string; cell: Cell };
+/** A value with the machine that it is on, if the row shows one, because local accounts of different machines have the same names. */
+type Part = { kind: ConnectionKind; type: string; value: string; host: string | undefined; cell: Cell };
 
 /** Returns the entity that a raw value names. One that is shared by different things connects nothing. */
-export type NameOf = (raw: { type: string; value: string }) => Pick<EntityKey, 'key' | 'type' | 'name' | 'isShared'>;
+export type NameOf = (
+  raw: Pick<Part, 'type' | 'value' | 'host'>,
+) => Pick<EntityKey, 'key' | 'type' | 'name' | 'isShared'>;
 
 /** Lists the values of a hit that may connect it, in every cell that shows them. The first is its entity. */
-export function listParts({ entity, entityType: type, rows }: HitContent): Part[] {
+export function listParts({ entity, entityType: type, rows }: HitContent): [Part, ...Part[]] {
   const own = { kind: kindOfType[type] ?? ('entity' as const), type };
   const isOwn = (value: string): boolean => value.trim().toLowerCase() === entity.trim().toLowerCase();
-  const cells = rows.flatMap(({ rowId, fields }) =>
-    Object.entries(fields).flatMap(([field, text]) => {
-      const value = text.trim();
-      const part = isOwn(value) ? own : classify(field, value);
-      return part ? [{ ...part, value, cell: { rowId, field } }] : [];
-    }),
-  );
-  return [{ ...own, value: entity.trim(), cell: { rowId: null, field: null } }, ...cells].filter(
-    ({ value }) => value.length > 1 && !isAbsent(value),
-  );
+  const cells = rows.flatMap(({ rowId, fields }) => {
+    const parts = Object.entries(fields).flatMap(([field, text]) =>
+      (isOwn(text) ? [text.trim()] : listValues(field, text)).flatMap((value) => {
+        const part = isOwn(value) ? own : classify(field, value);
+        return part ? [{ ...part, value, cell: { rowId, field } }] : [];
+      }),
+    );
+    const host = findOnly(parts.filter((part) => part.type === 'host').map(({ value }) => value));
+    return parts.map((part) => ({ ...part, host }));
+  });
+  const host = findOnly(cells.map((part) => part.host));
+  return [{ ...own, value: entity.trim(), host, cell: { rowId: null, field: null } }, ...cells];
 }
+
+/** Returns the value that all have, or undefined if they differ. */
+function findOnly(values: readonly (string | undefined)[]): string | undefined {
+  const [first] = values;
+  return values.every((value) => value?.toLowerCase() === first?.toLowerCase()) ? first : undefined;
+}
+
+const listedMax = 50;
+const isNamedByForm = (value: string): boolean => inferEntityType('', value) !== 'entity';
+
+/** Returns the values of a cell, which may be a list. Names of people can have commas, so only the form of a value makes it one of a list of users. */
+function listValues(field: string, text: string): string[] {
+  const list = parseList(text).filter((item) => typeof item === 'string');
+  // A text that was cut ends in the middle of a value.
+  const values = (list.length > 0 ? list : text.split(/,\s+/))
+    .map((value) => value.trim())
+    .filter((value) => !value.endsWith('…'));
+  if (list.length === 0 && values.length === 1) return [text.trim()];
+  return values.filter((value) => inferEntityType(field, value) !== 'user' || isNamedByForm(value)).slice(0, listedMax);
+}
+
+/** Returns the key of the entity of a hit. */
+export const toEntityKey = (hit: HitContent, nameOf: NameOf): string => toConnectionKey(nameOf(listParts(hit)[0]).key);
 
 /** Returns the values by which a hit can join others: its entity, and what its rows show in any role. */
 export function extractConnections(hit: HitContent, nameOf: NameOf): Connection[] {
   const found = new Map<string, Connection>();
-  for (const { kind, type: rawType, value: rawValue, cell } of listParts(hit)) {
+  for (const { kind, type: rawType, value: rawValue, host, cell } of listParts(hit)) {
+    if (rawValue.length < 2 || isAbsent(rawValue)) continue;
     const isNamed = kind === 'entity' || kind === 'indicator';
-    const named = isNamed ? nameOf({ type: rawType, value: rawValue }) : undefined;
+    const named = isNamed ? nameOf({ type: rawType, value: rawValue, host }) : undefined;
     if (named?.isShared) continue;
     const key = toConnectionKey(named?.key ?? `${kind}:${rawValue.toLowerCase()}`);
     const known = found.get(key);

@@ -110,6 +110,19 @@ export const IncidentDetail = Incident.extend({
       }),
     )
     .describe('Why the hits belong together, the values of most hits first, at most 200.'),
+  risks: z
+    .array(
+      z.object({
+        type: z.string(),
+        value: z.string(),
+        score: z.number().describe('The highest risk that its hits of this incident reached together.'),
+        at: time.describe('When they reached it.'),
+        hits: z.number().int().describe('Hits that added to it.'),
+      }),
+    )
+    .describe(
+      'Entities whose hits reached the risk for an incident of their own (`TOCSIN_RISK_THRESHOLD`). This joins hits that are weak or further apart than others may be. The highest first, at most 200.',
+    ),
   links: z
     .array(
       z.object({

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { callOk } from '../../../test/support/detection/detection-factory.ts';
+import { hour } from '../../../test/support/detection/scripted-runs.ts';
 import { startHits, type RaisedHit } from '../../../test/support/detection/raised-hits.ts';
 import { startApp } from '../../../test/support/harness.ts';
 
@@ -27,6 +28,29 @@ const intrusion = [
   hit('b', 2, 'ada', { techniques: ['T1098'], severity: 'high' }),
   hit('c', 3, 'bob', { techniques: ['T1567'], fields: { src_ip: '198.51.100.7' } }),
 ];
+
+test('weak hits become an incident by the risk of their entity, to which dismissed and closed ones do not count', async () => {
+  const { org, raise, select } = await start();
+  // Each adds eight points.
+  const weak = (at: number, from: number, to: number): RaisedHit[] =>
+    Array.from({ length: to - from }, (_, n) => hit(`w${from + n}`, at, 'ada', { severity: 'low' }));
+  const list = async () => (await callOk(org, 'GET', '/api/incidents')).incidents;
+  const [first] = await raise([...weak(10, 0, 13), hit('other', 10, 'bob', { severity: 'low' })]);
+  await select`update hits set status = 'benign' where id = ${first!}`;
+  await raise([]);
+  expect(await list()).toEqual([]);
+  await raise(weak(10, 13, 14));
+  const [incident, ...others] = await list();
+  expect(others).toEqual([]);
+  expect(incident).toMatchObject({ severity: 'low', hits: 14 });
+  const { risks } = await callOk(org, 'GET', `/api/incidents/${incident.id}`);
+  expect(risks).toEqual([{ type: 'user', value: 'ada', score: 104, at: hour(10), hits: 13 }]);
+  await callOk(org, 'PATCH', `/api/incidents/${incident.id}`, { state: 'closed', resolution: 'true_positive' });
+  await raise(weak(300, 20, 32));
+  expect(await list()).toHaveLength(1);
+  await raise(weak(300, 32, 33));
+  expect(await list()).toHaveLength(2);
+});
 
 test('returns an incident with stages in order of time, entities, and reasons with their cells', async () => {
   const { org, raise } = await start();

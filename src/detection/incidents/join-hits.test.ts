@@ -4,12 +4,14 @@ import { isSeverityAtLeast, severities } from '../analysis/candidate.ts';
 import { everySeverity, joinHits, type JoinHit, type JoinRules } from './join-hits.ts';
 
 const hourMs = 3_600_000;
-const rules: JoinRules = { spanMs: everySeverity(48), othersMax: 3, severityMin: 'low' };
+const noRisk = { halfLifeMs: 168 * hourMs, threshold: Infinity };
+const rules: JoinRules = { spanMs: everySeverity(48), othersMax: 3, severityMin: 'low', risk: noRisk };
 const hit = (id: string, atHours: number, ...keys: string[]): JoinHit => ({
   id,
   severity: 'medium',
   seen: [{ from: atHours * hourMs, to: atHours * hourMs }],
   values: keys.map((key) => ({ key, others: 0 })),
+  risk: null,
 });
 const idsOf = (hits: JoinHit[]): string[][] => joinHits(hits, rules).map(({ hitIds }) => hitIds);
 
@@ -56,6 +58,60 @@ test('weak hits alone are no incident, and join one that has a severe hit', () =
   expect(joinHits([...weak, hit('c', 2, 'user')], strict)).toMatchObject([{ hitIds: ['a', 'b', 'c'] }]);
 });
 
+const risky = (id: string, atHours: number, points: number): JoinHit => ({
+  ...hit(id, atHours),
+  severity: 'low',
+  risk: { key: 'ada', at: atHours * hourMs, points },
+});
+const byRisk = { ...rules, severityMin: 'medium' as const, risk: { halfLifeMs: 168 * hourMs, threshold: 100 } };
+
+test('many weak hits of an entity are an incident when their points together reach the threshold', () => {
+  const weak = [0, 60, 120].map((at, n) => risky(`w${n}`, at, 40));
+  expect(joinHits(weak.slice(0, 2), byRisk)).toEqual([]);
+  expect(joinHits(weak, byRisk)).toEqual([]);
+  const again = risky('x', 121, 20);
+  expect(joinHits([...weak, again], byRisk)).toMatchObject([
+    { hitIds: ['w0', 'w1', 'w2', 'x'], reasons: [{ key: 'ada', risk: { at: 121 * hourMs } }] },
+  ]);
+  expect(joinHits([...weak, { ...again, risk: { ...again.risk!, key: 'bob' } }], byRisk)).toEqual([]);
+});
+
+test('points fade, and what is too old joins nothing', () => {
+  expect(joinHits([risky('a', 0, 60), risky('b', 167, 60)], byRisk)).toEqual([]);
+  expect(joinHits([risky('a', 0, 60), risky('b', 84, 60)], byRisk)).toHaveLength(1);
+  expect(joinHits([risky('a', 0, 1000), risky('b', 337, 99)], byRisk)).toEqual([]);
+});
+
+test('a hit alone is no incident, whatever its risk', () => {
+  expect(joinHits([risky('a', 0, 200)], byRisk)).toEqual([]);
+});
+
+test('the groups by risk are those of comparing every time with the hits before it, in any order', () => {
+  const parts = fc.array(
+    fc.record({ at: fc.integer({ min: 0, max: 2000 }), points: fc.integer({ min: 1, max: 60 }) }),
+    {
+      maxLength: 30,
+    },
+  );
+  fc.assert(
+    fc.property(parts, (list) => {
+      const hits = list.map(({ at, points }, n) => risky(`r${n}`, at, points));
+      const joined = joinHits(hits, byRisk).map(({ hitIds }) => hitIds);
+      expect(joinHits(hits.toReversed(), byRisk).map(({ hitIds }) => hitIds)).toEqual(joined);
+      const inGroup = new Set(joined.flat());
+      for (const { id, risk } of hits) {
+        const before = hits.filter((other) => other.risk!.at <= risk!.at && other.risk!.at >= risk!.at - 336 * hourMs);
+        const score = before.reduce(
+          (sum, other) => sum + other.risk!.points * 0.5 ** ((risk!.at - other.risk!.at) / (168 * hourMs)),
+          0,
+        );
+        if (score > 100.001) expect(before.every((other) => inGroup.has(other.id))).toBe(true);
+        if (score > 100.001) expect(joined.some((ids) => ids.includes(id) && ids.length >= before.length)).toBe(true);
+      }
+    }),
+  );
+});
+
 const arbitraryHits = fc
   .array(
     fc.record({
@@ -78,6 +134,7 @@ const arbitraryHits = fc
       severity,
       seen: [{ from: at * hourMs, to: (at + lasts) * hourMs }],
       values,
+      risk: null,
     })),
   );
 
@@ -86,6 +143,7 @@ test('the result is the same in any order, and equals that of comparing every pa
     spanMs: { ...rules.spanMs, low: 12 * hourMs, critical: 96 * hourMs },
     othersMax: 3,
     severityMin: 'medium',
+    risk: noRisk,
   };
   fc.assert(
     fc.property(

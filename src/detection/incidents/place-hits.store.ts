@@ -1,8 +1,9 @@
-import { sql } from 'kysely';
+import { sql, type RawBuilder } from 'kysely';
 import { queryRows, type Tx } from '../../platform/db/db.ts';
 import { lockName } from '../../platform/db/lock-name.store.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import type { Severity } from '../analysis/candidate.ts';
+import type { HitStatus } from '../hits/hits.schema.ts';
 import type { Connection } from './connections.ts';
 import type { SeenSpan } from './join-hits.ts';
 
@@ -18,11 +19,11 @@ export async function listWaitingOrgsAcrossOrgs(tx: Tx, limit: number, except: r
 /** Serializes all changes of the incidents of an organization until the transaction ends. */
 export const lockIncidents = (tx: Tx, orgId: OrgId): Promise<void> => lockName(tx, `incidents ${orgId}`);
 
-/** Takes hits from the queue, without those that a transaction writes right now. */
+/** Takes hits from the queue, newest first, without those that a transaction writes right now. */
 export async function takeQueuedHits(tx: Tx, orgId: OrgId, limit: number): Promise<string[]> {
   const rows = await queryRows<{ hitId: string }>(tx)`
       delete from incident_queue where organization_id = ${orgId} and hit_id in (
-        select hit_id from incident_queue where organization_id = ${orgId} order by hit_id limit ${limit} for update skip locked)
+        select hit_id from incident_queue where organization_id = ${orgId} order by hit_id desc limit ${limit} for update skip locked)
       returning hit_id as "hitId"`;
   return rows.map(({ hitId }) => hitId);
 }
@@ -86,7 +87,7 @@ export async function countOthers(
   tx: Tx,
   orgId: OrgId,
   hitIds: readonly string[],
-  { spanMs, othersMax }: { spanMs: number; othersMax: number },
+  { spanMs, othersMax }: Reach,
 ): Promise<string[]> {
   const changed = await queryRows<{ hitId: string }>(tx)`
     update hit_connections c set others = n.others from (
@@ -112,22 +113,41 @@ export async function countOthers(
 export type NearHitRow = {
   id: string;
   severity: Severity;
-  status: string;
+  status: HitStatus;
   seen: string;
   incidentId: string | null;
   isPinned: boolean;
   isTouched: boolean;
+} & RiskFactorsRow;
+
+/** What a hit adds to the risk of its entity follows from this. `riskKey` is null if many others have the entity. */
+export type RiskFactorsRow = {
+  riskKey: string | null;
+  toAt: Date;
+  confidence: number;
+  truePositives: number;
+  reviews: number;
 };
 
+/** Joins what the risk of the hits `h`, which are `i` in `incident_hits`, follows from. */
+export const riskFactors = sql`left join hit_connections r on r.organization_id = i.organization_id and r.hit_id = i.hit_id and r.value_key = i.entity_key
+  left join hit_reviews v on v.organization_id = h.organization_id and v.detection_id = h.detection_id`;
+export const riskColumns = (othersMax: number): RawBuilder<unknown> => sql`
+  case when r.others <= ${othersMax} then r.value_key end as "riskKey", i.to_at as "toAt", h.confidence,
+  coalesce(v.true_positives, 0) as "truePositives", coalesce(v.true_positives + v.benign + v.false_positives, 0) as reviews`;
+
+/** How far apart hits may be that share a value, and hits of one entity that add to its risk. */
+export type Reach = { spanMs: number; riskSpanMs: number; othersMax: number };
+
 /**
- * Lists hits with all that belong to the same incidents, and all that share a specific value with one of them, also those of incidents that people
- * touched. Hits out of reach are left out.
+ * Lists hits with all that belong to the same incidents, and all that share a specific value with one of them or add to the risk of its entity, also
+ * those of incidents that people touched. Hits out of reach are left out.
  */
 export function listNearHits(
   tx: Tx,
   orgId: OrgId,
   hitIds: readonly string[],
-  { spanMs, othersMax }: { spanMs: number; othersMax: number },
+  { spanMs, riskSpanMs, othersMax }: Reach,
 ): Promise<NearHitRow[]> {
   return queryRows<NearHitRow>(tx)`
       with near as (
@@ -137,14 +157,36 @@ export function listNearHits(
           and n.to_at >= h.from_at - make_interval(secs => ${spanMs / 1000})
           and n.from_at <= h.to_at + make_interval(secs => ${spanMs / 1000}) and n.others <= ${othersMax}
         where h.organization_id = ${orgId} and h.hit_id = any(${hitIds}::uuid[]) and h.others <= ${othersMax}
+        union
+        select n.hit_id from hit_connections h join hit_connections n on n.organization_id = h.organization_id and n.value_key = h.value_key
+          and n.entity_key = n.value_key and n.to_at between h.to_at - make_interval(secs => ${riskSpanMs / 1000})
+          and h.to_at + make_interval(secs => ${riskSpanMs / 1000}) and n.others <= ${othersMax}
+        where h.organization_id = ${orgId} and h.hit_id = any(${hitIds}::uuid[]) and h.entity_key = h.value_key and h.others <= ${othersMax}
       ), incidents_near as (
         select distinct incident_id from incident_hits where organization_id = ${orgId} and hit_id in (select hit_id from near)
       )
       select i.hit_id as id, h.severity, h.status, i.seen, i.incident_id as "incidentId", i.pinned as "isPinned",
-        coalesce(c.touched or c.state = 'closed', false) as "isTouched"
-      from incident_hits i join hits h on h.organization_id = i.organization_id and h.id = i.hit_id
+        coalesce(c.touched or c.state = 'closed', false) as "isTouched", ${riskColumns(othersMax)}
+      from incident_hits i join hits h on h.organization_id = i.organization_id and h.id = i.hit_id ${riskFactors}
         left join incidents c on c.organization_id = i.organization_id and c.id = i.incident_id
       where i.organization_id = ${orgId} and (i.hit_id in (select hit_id from near) or i.incident_id in (select incident_id from incidents_near))`;
+}
+
+/** A hit of an incident with what it adds to the risk of its entity, of which it shows the name. */
+export type RiskMemberRow = {
+  id: string;
+  severity: Severity;
+  status: HitStatus;
+  type: string;
+  value: string;
+} & RiskFactorsRow;
+
+/** Lists the hits of an incident whose entities are specific. */
+export function listRiskMembers(tx: Tx, orgId: OrgId, incidentId: string, othersMax: number): Promise<RiskMemberRow[]> {
+  return queryRows<RiskMemberRow>(tx)`
+      select i.hit_id as id, h.severity, h.status, r.type, r.value, ${riskColumns(othersMax)}
+      from incident_hits i join hits h on h.organization_id = i.organization_id and h.id = i.hit_id ${riskFactors}
+      where i.organization_id = ${orgId} and i.incident_id = ${incidentId} and r.others <= ${othersMax}`;
 }
 
 /** Where a hit is. `incidentId` is null if it is alone. */

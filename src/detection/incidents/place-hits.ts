@@ -5,9 +5,10 @@ import type { Logger } from '../../platform/lib/logging/logger.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import type { Clock } from '../../platform/lib/time/clock.ts';
 import { severities, type RenderedRow, type Severity } from '../analysis/candidate.ts';
+import { riskPoints } from '../hits/entity-risk.ts';
 import { resolveEntities } from '../entities/resolve-entities.ts';
-import { extractConnections, listParts, listSeenSpans, toConnectionKey, type NameOf } from './connections.ts';
-import { joinHits, type IncidentRules, type JoinHit, type JoinRules } from './join-hits.ts';
+import { extractConnections, listParts, listSeenSpans, toEntityKey, type NameOf } from './connections.ts';
+import { joinHits, riskSpanMs, type IncidentRules, type JoinHit, type JoinRules, type RiskPart } from './join-hits.ts';
 import { emitIncidentEvents } from './incident-events.ts';
 import {
   createIncident,
@@ -30,6 +31,8 @@ import {
   takeQueuedHits,
   type NearHitRow,
   type NewLink,
+  type Reach,
+  type RiskFactorsRow,
 } from './place-hits.store.ts';
 
 export type PlaceHitsDeps = { db: Db; clock: Clock; log: Logger; config: { incidents: IncidentRules } };
@@ -78,7 +81,11 @@ async function placeHits(tx: Tx, orgId: OrgId, { rules, hitsMax, now }: PlaceOpt
   const queued = await takeQueuedHits(tx, orgId, hitsMax);
   if (queued.length === 0) return 0;
   await storeConnections(tx, orgId, queued);
-  const reach = { spanMs: Math.max(...Object.values(rules.spanMs)), othersMax: rules.othersMax };
+  const reach: Reach = {
+    spanMs: Math.max(...Object.values(rules.spanMs)),
+    riskSpanMs: riskSpanMs(rules.risk),
+    othersMax: rules.othersMax,
+  };
   const recounted = await countOthers(tx, orgId, queued, reach);
   const seeds = new Set([...queued, ...recounted]);
   const near = await listReachableHits(tx, orgId, seeds, reach);
@@ -96,12 +103,15 @@ async function placeHits(tx: Tx, orgId: OrgId, { rules, hitsMax, now }: PlaceOpt
     severity: hit.severity,
     seen: JSON.parse(hit.seen) as JoinHit['seen'],
     values: values.get(hit.id) ?? [],
+    risk: toRiskPart(hit),
   });
   // Nothing that happened belongs to a hit whose events are gone.
   const isFree = (hit: NearHitRow): boolean => !hit.isPinned && !hit.isTouched;
   const free = near.filter((hit) => isFree(hit) && hit.status !== 'outdated');
   const fixed = near.filter((hit) => hit.isTouched && hit.incidentId !== null);
-  const links = listLinks(free.filter(({ id }) => seeds.has(id)).map(toJoin), { fixed, toJoin, rules });
+  // What people work on or dealt with does not count again.
+  const withoutRisk = { ...rules, risk: { ...rules.risk, threshold: Infinity } };
+  const links = listLinks(free.filter(({ id }) => seeds.has(id)).map(toJoin), { fixed, toJoin, rules: withoutRisk });
   const targets = await listTargets(tx, orgId, [...new Set(links.map(({ incidentId }) => incidentId))]);
   const sets = joinHits(free.map(toJoin), rules).map(({ hitIds }) => hitIds);
   const joined = new Set(sets.flat());
@@ -109,6 +119,16 @@ async function placeHits(tx: Tx, orgId: OrgId, { rules, hitsMax, now }: PlaceOpt
   const changed = await storeSets(tx, orgId, { sets, alone, near, seeds, links, targets, rules, now });
   await emitIncidentEvents(tx, orgId, changed);
   return queued.length;
+}
+
+/** Returns what a hit adds to the risk of its entity. Null if that is nothing, or if many others have the entity. */
+export function toRiskPart({
+  riskKey,
+  toAt,
+  ...hit
+}: RiskFactorsRow & Pick<NearHitRow, 'severity' | 'status'>): RiskPart | null {
+  const points = riskKey === null ? 0 : riskPoints(hit);
+  return riskKey === null || points === 0 ? null : { key: riskKey, at: toAt.getTime(), points };
 }
 
 /** Stores what connects hits, as it follows from their rows. */
@@ -120,7 +140,7 @@ export async function storeConnections(tx: Tx, orgId: OrgId, hitIds: readonly st
   const nameOf = await readNames(tx, orgId, hits.flatMap(listParts));
   const contents = hits.map((hit) => ({
     hitId: hit.id,
-    entityKey: toConnectionKey(nameOf({ type: hit.entityType, value: hit.entity.trim() }).key),
+    entityKey: toEntityKey(hit, nameOf),
     seen: listSeenSpans(hit),
     connections: extractConnections(hit, nameOf),
   }));
@@ -135,7 +155,7 @@ async function listReachableHits(
   tx: Tx,
   orgId: OrgId,
   seeds: ReadonlySet<string>,
-  reach: Parameters<typeof listNearHits>[3],
+  reach: Reach,
 ): Promise<NearHitRow[]> {
   const reached = new Map<string, NearHitRow>();
   const expanded = new Set(seeds);
@@ -150,8 +170,8 @@ async function listReachableHits(
 }
 
 /** Resolves raw values to entities, each once. The function that it returns knows no others. */
-async function readNames(tx: Tx, orgId: OrgId, raws: readonly { type: string; value: string }[]): Promise<NameOf> {
-  const idOf = ({ type, value }: { type: string; value: string }): string => `${type}:${value}`;
+async function readNames(tx: Tx, orgId: OrgId, raws: readonly Parameters<NameOf>[0][]): Promise<NameOf> {
+  const idOf = ({ type, value, host = '' }: Parameters<NameOf>[0]): string => `${host}\n${type}:${value}`;
   const distinct = new Map(raws.map((raw) => [idOf(raw), raw]));
   const named = await resolveEntities(tx, orgId, [...distinct.values()]);
   const byId = new Map([...distinct.keys()].map((id, index) => [id, named[index]!]));

@@ -11,7 +11,9 @@ import type {
   IncidentList,
   IncidentTimeline,
 } from './incidents.schema.ts';
-import type { IncidentRules } from './join-hits.ts';
+import { listRisks, type IncidentRules } from './join-hits.ts';
+import { toRiskPart } from './place-hits.ts';
+import { listRiskMembers, type RiskMemberRow } from './place-hits.store.ts';
 import {
   findIncident,
   listComments,
@@ -91,6 +93,7 @@ export function getIncident(deps: ReadIncidentsDeps, { orgId }: Caller, id: stri
     if (!row) throw appError('not_found', `Incident ${id} not found.`);
     const hits = await listStageHits(tx, orgId, row.id);
     const reasons = await listReasons(tx, orgId, { incidentId: row.id, othersMax: rules.othersMax, limit: listedMax });
+    const members = await listRiskMembers(tx, orgId, row.id, rules.othersMax);
     const links = await listLinks(tx, orgId, row.id, listedMax);
     return {
       ...withLink(toIncident(row), publicUrl),
@@ -107,9 +110,29 @@ export function getIncident(deps: ReadIncidentsDeps, { orgId }: Caller, id: stri
           )
           .slice(0, listedMax),
       })),
+      risks: toRisks(members, rules),
       links: links.map((link) => ({ ...link, at: link.at.toISOString() })),
     };
   });
+}
+
+/** Returns the entities whose hits reached the risk for an incident, the highest first. */
+function toRisks(members: readonly RiskMemberRow[], rules: IncidentRules): IncidentDetail['risks'] {
+  const byKey = new Map(members.map((member) => [member.riskKey, member]));
+  const parts = members.flatMap((member) => {
+    const part = toRiskPart(member);
+    return part ? [{ id: member.id, ...part }] : [];
+  });
+  return listRisks(parts, rules.risk)
+    .toSorted((a, b) => b.risk.score - a.risk.score)
+    .slice(0, listedMax)
+    .map(({ key, hitIds, risk }) => ({
+      type: byKey.get(key)!.type,
+      value: byKey.get(key)!.value,
+      score: Math.round(risk.score * 10) / 10,
+      at: new Date(risk.at).toISOString(),
+      hits: hitIds.length,
+    }));
 }
 
 /** Returns a page of the comments on an incident and those that became part of it, newest first. */

@@ -45,7 +45,15 @@ export async function startHits(db: Db, orgId?: OrgId): Promise<RaisedHits> {
     db,
     clock: () => time,
     log: createLogger('error'),
-    config: { incidents: { spanMs: everySeverity(48), othersMax: 3, severityMin: 'medium', dueMs: everySeverity(24) } },
+    config: {
+      incidents: {
+        spanMs: everySeverity(48),
+        othersMax: 3,
+        severityMin: 'medium',
+        dueMs: everySeverity(24),
+        risk: { halfLifeMs: 7 * 86_400_000, threshold: 100 },
+      },
+    },
   };
   const { id: detectionId } = await createDetection({ db, clock: deps.clock } as never, caller, newDetectionInput);
   const select = selectIn(db, org);

@@ -94,6 +94,8 @@ export const texts = {
     seen: 'Last seen',
     risk: 'Risk',
     riskNote: 'Hits add points by severity, confidence and how often the detection was right. They fade with time.',
+    riskNow: (score: string, threshold: string) => `${score} now. An incident from ${threshold}.`,
+    riskDays: (days: number) => `Risk in each of the last ${days} days`,
     points: (points: string) => `${points} points`,
     shared: 'Different things have this name. It joins no other name by rule.',
     aliases: 'Aliases',

@@ -36,6 +36,7 @@ export const texts = {
   reasons: 'Why they belong together',
   noReasons: 'A person put these hits together.',
   joined: (hits: number) => `in ${countOf(hits, 'hit')}`,
+  risk: (score: string, hits: number) => `risk ${score} by ${countOf(hits, 'hit')}`,
   others: (count: number) => (count === 0 ? 'new here' : `${countOf(count, 'other')} had it before`),
   entities: 'Entities',
   links: 'Linked',

@@ -13,6 +13,7 @@ import { formatNumber } from '../../lib/text.ts';
 import { PageHeader } from '../../shell/page-header.tsx';
 import { texts as all } from '../../texts/hits.ts';
 import { texts as incidents } from '../../texts/incidents.ts';
+import { Sparkline } from '../../ui/charts/sparkline.tsx';
 import { Button, buttonClass } from '../../ui/button.tsx';
 import { SelectField, TextField } from '../../ui/forms/field.tsx';
 import { useChange } from '../../ui/forms/use-change.ts';
@@ -101,17 +102,21 @@ function Profile({ profile, path }: { profile: EntityProfile; path: EntityPath }
           </Link>
         </div>
       )}
-      {risk.causes.length > 0 && <Risk risk={risk} />}
+      {risk.history.some(({ score }) => score > 0) && <Risk risk={risk} />}
       <SharedItems feedItems={feedItems} />
     </article>
   );
 }
 
-/** The hits that cause the risk of the entity. */
-function Risk({ risk: { score, causes } }: Pick<EntityProfile, 'risk'>) {
+/** The risk of the entity over time, and the hits that cause it. */
+function Risk({ risk: { score, threshold, history, causes } }: Pick<EntityProfile, 'risk'>) {
   return (
     <Section title={texts.risk} count={score}>
-      <p className="text-12 text-muted">{texts.riskNote}</p>
+      <p className="flex flex-wrap items-center gap-x-3 gap-y-1 text-12 text-muted">
+        <Sparkline values={history.map((day) => day.score)} label={texts.riskDays(history.length)} />
+        <span>{texts.riskNow(formatNumber(score), formatNumber(threshold))}</span>
+        <span>{texts.riskNote}</span>
+      </p>
       <ul className="-mx-2 flex flex-col">
         {causes.map(({ id, headline, points }) => (
           <li key={id}>

@@ -10,6 +10,7 @@ import {
   type IncidentDetail,
 } from '../../api/incidents.ts';
 import { useHotkeys } from '../../lib/hotkeys.ts';
+import { formatNumber } from '../../lib/text.ts';
 import { PageHeader } from '../../shell/page-header.tsx';
 import { texts as hitTexts } from '../../texts/hits.ts';
 import { texts } from '../../texts/incidents.ts';
@@ -198,11 +199,19 @@ function Hits({ incident }: { incident: IncidentDetail }) {
   );
 }
 
-function Reasons({ incident: { reasons } }: { incident: IncidentDetail }) {
+function Reasons({ incident: { reasons, risks } }: { incident: IncidentDetail }) {
   return (
     <Section title={texts.reasons} count={reasons.length}>
       {reasons.length === 0 && <p className="text-muted">{texts.noReasons}</p>}
       <ul aria-label={texts.reasons} className="flex flex-col gap-2">
+        {risks.map(({ type, value, score, at, hits }) => (
+          <li key={`${type} ${value} ${at}`}>
+            <Link to="/incidents" search={{ entity: value }} className="wrap-anywhere hover:underline">
+              <span className="text-muted">{type}</span> <span className="font-mono">{value}</span>{' '}
+              <span className="text-12 text-muted">{texts.risk(formatNumber(score), hits)}</span>
+            </Link>
+          </li>
+        ))}
         {reasons.map(({ type, value, hits, cells }) => (
           <li key={`${type} ${value}`} className="flex flex-col gap-0.5">
             <Link to="/incidents" search={{ entity: value }} className="wrap-anywhere hover:underline">
