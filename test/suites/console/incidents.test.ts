@@ -59,6 +59,30 @@ test('opens an incident by keyboard, takes it, comments and closes it', async ()
   await page.getByRole('button', { name: 'Open again' }).waitFor();
 });
 
+test('rates an incident, opens one from selected hits, merges it by search, and finds it in the palette', async () => {
+  const { page } = await openIncidents();
+  await page.goto(new URL('/console/hits', started.origin).href);
+  await page.getByRole('option', { name: /zoe/ }).locator('[data-select]').click();
+  await page.getByRole('toolbar').getByRole('button', { name: 'Open an incident' }).click();
+  await page.getByRole('heading', { name: /zoe: 1 hit of/ }).waitFor();
+  await page.getByRole('button', { name: 'Severity', exact: true }).click();
+  await page.getByRole('menuitemradio', { name: 'Critical' }).click();
+  await page
+    .locator('article header')
+    .getByText(/^critical$/i)
+    .waitFor();
+  await page.getByRole('searchbox', { name: 'Search incidents to merge' }).fill('ada');
+  const found = page.getByRole('list', { name: 'Search incidents to merge' });
+  await found.getByRole('link', { name: /ada: 2 hits/ }).waitFor();
+  await found.getByRole('button', { name: 'Merge into this one' }).click();
+  await page.getByRole('heading', { name: /3 hits of/ }).waitFor();
+  expect(await findViolations(page)).toEqual([]);
+  await page.keyboard.press('Control+k');
+  await page.getByPlaceholder('Search').last().fill('198.51.100.7');
+  await page.getByRole('option', { name: /3 hits of/ }).click();
+  await page.waitForURL(/\/console\/incidents\/[0-9a-f-]{36}$/);
+});
+
 test('splits a hit off, and shows a new incident without a click', async () => {
   const { page, hits } = await openIncidents({ colorScheme: 'dark', viewport: { width: 400, height: 800 } });
   await page.getByText('Live', { exact: true }).waitFor();

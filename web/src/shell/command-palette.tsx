@@ -31,7 +31,7 @@ function hasWords(label: string, words: string): boolean {
 /** `typed` is what the user typed while the palette loaded. */
 type Props = { typed: string; returnTarget: () => HTMLElement | null; onClose: () => void };
 
-/** Finds pages, actions, and whatever the API finds: detections, items of the feed, and hits. */
+/** Finds pages, actions, and whatever the API finds: detections, items of the feed, incidents and hits. */
 export default function CommandPalette({ typed, returnTarget, onClose }: Props) {
   const navigate = useNavigate();
   const [text, setText] = useState(typed);

@@ -7,7 +7,7 @@ import { texts as hitTexts } from '../texts/hits.ts';
 type FoundGroup = { heading: string; entries: { id: string; label: string; to: NavigateOptions }[] };
 
 /** Groups the records that a search found by their type. Leaves out empty groups. */
-export const groupFound = ({ detections, hits, hitEntities, entities, items }: FoundRecords): FoundGroup[] =>
+export const groupFound = ({ detections, incidents, hits, hitEntities, entities, items }: FoundRecords): FoundGroup[] =>
   [
     {
       heading: texts.found.detections,
@@ -15,6 +15,14 @@ export const groupFound = ({ detections, hits, hitEntities, entities, items }: F
         id,
         label: name,
         to: linkOptions({ to: '/detections/$id', params: { id } }),
+      })),
+    },
+    {
+      heading: texts.found.incidents,
+      entries: incidents.map(({ id, title }) => ({
+        id,
+        label: title,
+        to: linkOptions({ to: '/incidents/$id', params: { id } }),
       })),
     },
     {

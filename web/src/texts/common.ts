@@ -67,6 +67,7 @@ export const texts = {
     entities: 'Threats',
     items: 'Feed',
     hits: 'Hits',
+    incidents: 'Incidents',
   },
   actions: {
     label: 'Actions',

@@ -53,6 +53,8 @@ export const texts = {
   split: 'Split off',
   remove: 'Remove',
   merge: 'Merge into this one',
+  ofHits: 'Highest of its hits',
+  mergeSearch: 'Search incidents to merge',
   changed: 'Changed.',
   splitOff: 'The hits are an incident of their own.',
   failed: 'The incident was not changed.',

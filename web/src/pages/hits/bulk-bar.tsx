@@ -2,10 +2,13 @@ import type { HitStatus } from '../../api/hits.ts';
 import { countOf } from '../../lib/text.ts';
 import { texts } from '../../texts/hits.ts';
 import { Button } from '../../ui/button.tsx';
+import { OpenIncident } from './open-incident.tsx';
 import { StatusBar } from './status-bar.tsx';
 
 type Props = {
   count: number;
+  /** The selected hits, if all of them are loaded. */
+  hitIds: string[] | undefined;
   /** Set if more hits can be selected than are loaded. */
   more: { count: number; onSelect: () => void } | undefined;
   pending: HitStatus | null;
@@ -15,7 +18,7 @@ type Props = {
 };
 
 /** The decisions about all selected hits. */
-export function BulkBar({ count, more, pending, onChoose, onSave, onClear }: Props) {
+export function BulkBar({ count, hitIds, more, pending, onChoose, onSave, onClear }: Props) {
   return (
     <div
       role="toolbar"
@@ -29,6 +32,7 @@ export function BulkBar({ count, more, pending, onChoose, onSave, onClear }: Pro
         </Button>
       )}
       <StatusBar current={undefined} pending={pending} onChoose={onChoose} onSave={onSave} />
+      {hitIds && !pending && <OpenIncident hitIds={hitIds} />}
       {!pending && (
         <Button kind="quiet" onClick={onClear}>
           {texts.bulk.clear}

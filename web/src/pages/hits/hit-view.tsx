@@ -1,8 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
-import { Link, useNavigate } from '@tanstack/react-router';
+import { Link } from '@tanstack/react-router';
 import { lazy, Suspense, useState } from 'react';
 import { hitContextQuery, hitQuery, type EntityPath, type Hit, type HitDetail } from '../../api/hits.ts';
-import { openIncident } from '../../api/incidents.ts';
 import { texts } from '../../texts/hits.ts';
 import { texts as incidents } from '../../texts/incidents.ts';
 import { Button } from '../../ui/button.tsx';
@@ -10,9 +9,9 @@ import { ErrorState, Skeleton } from '../../ui/states.tsx';
 import { SeverityLabel } from '../../ui/labels/severity.tsx';
 import { RelativeTime } from '../../ui/time.tsx';
 import { EvidenceTable } from '../../ui/evidence/evidence-table.tsx';
-import { useChange } from '../../ui/forms/use-change.ts';
 import { Section } from '../../ui/section.tsx';
 import { EntityHits, SharedItems, SimilarHits } from './context.tsx';
+import { OpenIncident } from './open-incident.tsx';
 import { Discussion } from './discussion.tsx';
 import { Facts } from './facts.tsx';
 import { StatusLabel } from './statuses.tsx';
@@ -67,29 +66,13 @@ export function HitView({ id, listed }: { id: string; listed: Hit | undefined })
 
 /** Leads to the incident of a hit, or opens one from it. */
 function HitIncident({ hit }: { hit: Hit }) {
-  const navigate = useNavigate();
-  const { mutate, isPending } = useChange({
-    change: () => openIncident([hit.id]),
-    refresh: [['hits'], ['incidents']],
-    failed: incidents.failed,
-  });
   if (hit.incidentId !== null)
     return (
       <Link to="/incidents/$id" params={{ id: hit.incidentId }} className="text-accent hover:underline">
         {incidents.one}
       </Link>
     );
-  return (
-    <Button
-      kind="quiet"
-      disabled={isPending}
-      onClick={() =>
-        mutate(undefined, { onSuccess: ({ id }) => void navigate({ to: '/incidents/$id', params: { id } }) })
-      }
-    >
-      {incidents.openFrom}
-    </Button>
-  );
+  return <OpenIncident hitIds={[hit.id]} />;
 }
 
 const citedOfRows = ({ evidence }: Hit) => evidence.filter(({ observation }) => observation === 'rows');

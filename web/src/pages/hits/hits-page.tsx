@@ -157,6 +157,7 @@ function Queue({ filter, openId, onOpen }: QueueProps) {
           {isBulk && (
             <BulkBar
               count={selection.count}
+              hitIds={selection.count === selected.length ? selected.map(({ id }) => id) : undefined}
               more={selection.more}
               pending={pending}
               onChoose={setPending}

@@ -1,12 +1,20 @@
 import { useQuery } from '@tanstack/react-query';
+import { ChevronDown } from 'lucide-react';
 import { changeIncident, type IncidentDetail, type IncidentResolution } from '../../api/incidents.ts';
 import { sessionQuery } from '../../api/session.ts';
 import { useHotkeys } from '../../lib/hotkeys.ts';
 import { texts } from '../../texts/incidents.ts';
-import { Button } from '../../ui/button.tsx';
+import { Button, buttonClass } from '../../ui/button.tsx';
 import { useChange } from '../../ui/forms/use-change.ts';
 import { Key } from '../../ui/key.tsx';
+import { severities, SeverityLabel } from '../../ui/labels/severity.tsx';
+import { MenuButton } from '../../ui/overlays/menu-button.tsx';
 
+const ofHits = 'hits';
+const severityOptions = [
+  { value: ofHits, label: texts.ofHits },
+  ...severities.map((value) => ({ value, label: <SeverityLabel severity={value} /> })),
+];
 const resolutions = Object.keys(texts.resolutions) as IncidentResolution[];
 
 /** What people do with an incident: take it, work on it, close it and open it again. Every action can be undone. */
@@ -46,6 +54,20 @@ export function IncidentActions({ incident }: { incident: IncidentDetail }) {
           {texts.start}
         </Button>
       )}
+      <MenuButton
+        entries={[
+          {
+            kind: 'choice',
+            value: incident.severitySet ? incident.severity : ofHits,
+            options: severityOptions,
+            onSelect: (value) => mutate({ severity: severities.find((severity) => severity === value) ?? null }),
+          },
+        ]}
+        className={buttonClass('secondary')}
+      >
+        {texts.filters.severity}
+        <ChevronDown className="size-3.5 text-faint" aria-hidden />
+      </MenuButton>
       {isClosed ? (
         <Button disabled={isPending} onClick={() => mutate({ state: 'open' })}>
           {texts.reopen}

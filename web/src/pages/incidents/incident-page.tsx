@@ -2,13 +2,7 @@ import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-quer
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { hitsQuery } from '../../api/hits.ts';
-import {
-  incidentQuery,
-  mergeIncidents,
-  moveIncidentHits,
-  splitIncident,
-  type IncidentDetail,
-} from '../../api/incidents.ts';
+import { incidentQuery, moveIncidentHits, splitIncident, type IncidentDetail } from '../../api/incidents.ts';
 import { useHotkeys } from '../../lib/hotkeys.ts';
 import { formatNumber } from '../../lib/text.ts';
 import { PageHeader } from '../../shell/page-header.tsx';
@@ -26,6 +20,7 @@ import { ErrorState, Skeleton } from '../../ui/states.tsx';
 import { ExactTime, RelativeTime } from '../../ui/time.tsx';
 import { IncidentActions } from './incident-actions.tsx';
 import { IncidentHistory } from './incident-history.tsx';
+import { MergeIncidents } from './merge-incidents.tsx';
 
 const route = getRouteApi('/shell/incidents/$id');
 
@@ -57,7 +52,7 @@ export function IncidentPage() {
             <Stages incident={incident} />
             <Hits incident={incident} />
             <Reasons incident={incident} />
-            <Links incident={incident} />
+            <MergeIncidents incident={incident} />
             <IncidentHistory id={incident.id} />
           </article>
         ) : (
@@ -232,38 +227,6 @@ function Reasons({ incident: { reasons, risks } }: { incident: IncidentDetail })
                   </Link>
                 ))}
             </span>
-          </li>
-        ))}
-      </ul>
-    </Section>
-  );
-}
-
-function Links({ incident }: { incident: IncidentDetail }) {
-  const merge = useChange({
-    change: (id: string) => mergeIncidents(incident, [id]),
-    refresh: [['incidents'], ['hits']],
-    done: () => texts.changed,
-    failed: texts.failed,
-  });
-  if (incident.links.length === 0) return null;
-  return (
-    <Section title={texts.links} count={incident.links.length}>
-      <p className="text-12 text-muted">{texts.linksBody}</p>
-      <ul aria-label={texts.links} className="flex flex-col gap-1">
-        {incident.links.map(({ hitId, incidentId, type, value, at }) => (
-          <li key={`${hitId} ${incidentId}`} className="flex flex-wrap items-center gap-x-3">
-            <Link to="/hits/$id" params={{ id: hitId }} className="min-w-0 wrap-anywhere hover:underline">
-              <span className="text-muted">{type}</span> <span className="font-mono">{value}</span>
-            </Link>
-            <span className="text-12 text-muted">
-              <RelativeTime time={at} />
-            </span>
-            {incidentId !== null && incidentId !== incident.id && (
-              <Button kind="quiet" disabled={merge.isPending} onClick={() => merge.mutate(incidentId)}>
-                {texts.merge}
-              </Button>
-            )}
           </li>
         ))}
       </ul>
