@@ -40,7 +40,7 @@ comment on column candidates.event_key is 'Key of the hit of a candidate that is
 comment on column candidates.facts is 'JSON of the facts that the analysis computed.';
 comment on column candidates.rows is 'JSON array of the log rows shown to the judge.';
 comment on column candidates.generation is 'Generation of the memory that the candidate was compared with.';
-comment on column candidates.state is 'pending, judged, raised (a hit from the facts, which the model may still judge), review (waits for a person), suppressed or outdated (the window no longer contains it).';
+comment on column candidates.state is 'pending, judged, raised (a hit from the facts, which the model may still judge), review (waits for a person), suppressed or outdated (the window no longer contains it, or its events were withdrawn).';
 comment on column candidates.verdict is 'JSON of the verdict. Null if the candidate became a hit without one.';
 comment on column candidates.observations is 'JSON array of the tool results that a verdict without a hit cites. Null otherwise.';
 comment on column candidates.case_id is 'Case of the review queue that the candidate waits with, which has the ID of its first candidate.';
@@ -53,6 +53,16 @@ create index candidates_window on candidates (organization_id, detection_id, win
 create index on candidates (organization_id, run_id);
 create unique index candidates_of_events on candidates (organization_id, event_key) where event_key is not null;
 select tocsin_protect('candidates');
+
+create table withdrawn_events (
+  organization_id uuid not null references organizations (id),
+  event_id text not null,
+  withdrawn_at timestamptz not null,
+  primary key (organization_id, event_id)
+);
+comment on table withdrawn_events is 'Events that stay in the logs although what they reported was withdrawn, such as sightings of a retracted indicator. No candidate of them becomes a hit.';
+create index on withdrawn_events (organization_id, withdrawn_at);
+select tocsin_protect('withdrawn_events');
 
 create table review_cases (
   organization_id uuid not null,

@@ -28,9 +28,12 @@ export type Sighting = SweepTarget & {
 /** A row that is a sighting of a value, whichever items state the value. */
 export type SightedRow = Pick<Sighting, 'dataset' | 'value' | 'eventKey'> & { connectionId: string };
 
-/** Returns the ID of the event of a sighted row. */
-export const sightingEventId = ({ connectionId, dataset, value, eventKey }: SightedRow): string =>
-  hash('sha256', JSON.stringify([connectionId, dataset, value, eventKey])).slice(0, 32);
+/** Returns the ID of the event of a sighted row. A row that is sighted again after `withdrawals` has another event each time. */
+export const sightingEventId = ({ connectionId, dataset, value, eventKey }: SightedRow, withdrawals = 0): string =>
+  hash(
+    'sha256',
+    JSON.stringify([connectionId, dataset, value, eventKey, ...(withdrawals > 0 ? [withdrawals] : [])]),
+  ).slice(0, 32);
 
 /** Matches rows against targets. Returns at most 20 sightings for each indicator of an item. */
 export function findSightings(rows: QueryRow[], { dataset, fields }: SweptDataset, targets: SweepTarget[]): Sighting[] {

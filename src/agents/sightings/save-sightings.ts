@@ -3,10 +3,16 @@ import type { FeedItem } from '../../feed/model/item.schema.ts';
 import type { RelevanceReason } from '../../feed/model/overrides.schema.ts';
 import { withOwnPoolLocked } from '../../feed/relevance/profile.ts';
 import { emitEvents } from '../../platform/notifications/emit-events.ts';
-import { sightingEventId, type Sighting } from './find-sightings.ts';
+import type { Sighting } from './find-sightings.ts';
 import { clearExposed, markExposed } from '../../feed/items/writing/overrides.store.ts';
-import { withdrawHits } from '../../detection/hits/set-status.ts';
-import { deleteWithdrawnSightings, hasSightings, insertSightings, type Sweep } from './sightings.store.ts';
+import { withdrawEvents } from '../../detection/runs/judging/withdrawn-events.store.ts';
+import {
+  deleteWithdrawnSightings,
+  hasSightings,
+  insertSightings,
+  listEventIds,
+  type Sweep,
+} from './sightings.store.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import { applyOverride } from '../../feed/items/snapshot/apply-overrides.ts';
 import { listNetworks } from '../../feed/model/values/observables.ts';
@@ -55,8 +61,8 @@ export async function saveSightings(
 }
 
 /**
- * Deletes sightings of values that items call harmless, or that their items no longer state, such as those of a retracted item. Open hits of rows
- * that are sightings no longer become `outdated`, and all of them say why.
+ * Deletes sightings of values that items call harmless, or that their items no longer state, such as those of a retracted item. The events of rows
+ * that are sightings no longer are withdrawn, with what waits for a verdict and the open hits.
  */
 export async function withdrawSightings(
   tx: Tx,
@@ -79,7 +85,8 @@ export async function withdrawSightings(
   await withOwnPoolLocked(tx, orgId, async () => {
     const { unseenItems, rows } = await deleteWithdrawnSightings(tx, orgId, { itemIds, standing, harmless });
     await clearExposed(tx, orgId, unseenItems, now);
-    await withdrawHits(tx, orgId, { values: rows.map((row) => sightingEventId(row)), reason: withdrawnReason, now });
+    const eventIds = await listEventIds(tx, orgId, rows);
+    await withdrawEvents(tx, orgId, { eventIds, reason: withdrawnReason, now });
     return unseenItems.length > 0;
   });
 }

@@ -11,9 +11,9 @@ import { inOrg, type Tx } from '../../platform/db/db.ts';
 import { AppError } from '../../platform/lib/errors.ts';
 import { uuidv7 } from '../../platform/lib/ids.ts';
 import type { Logger } from '../../platform/lib/logging/logger.ts';
-import { sightingEventId, type Sighting } from './find-sightings.ts';
+import type { Sighting } from './find-sightings.ts';
 import { leaveOutHarmless, type SweepFindings } from './save-sightings.ts';
-import { listKnownSightings, type Sweep } from './sightings.store.ts';
+import { listEventIds, listKnownSightings, type Sweep } from './sightings.store.ts';
 
 type SightingPlace = Pick<Sweep, 'orgId' | 'connectionId'>;
 
@@ -76,6 +76,8 @@ async function addEvents(
 ): Promise<void> {
   if (sightings.length === 0) return;
   const known = await listKnownSightings(tx, place, sightings);
+  const rows = sightings.map((sighting) => ({ ...sighting, connectionId: place.connectionId }));
+  const ids = await listEventIds(tx, place.orgId, rows);
   const itemsById = new Map(items.map((item) => [item.id, item]));
   const seenItems = new Map<string, ReturnType<typeof toSightedItem>>();
   for (const [index, sighting] of sightings.entries()) {
@@ -84,7 +86,7 @@ async function addEvents(
     if (!seenItems.has(itemId)) seenItems.set(itemId, toSightedItem(itemsById.get(itemId)!, overrides.get(itemId)));
     const { item, indicators } = seenItems.get(itemId)!;
     const indicator = indicators.get(value);
-    const id = sightingEventId({ ...sighting, connectionId: place.connectionId });
+    const id = ids[index]!;
     if (indicator && indicator.confidence > (events.get(id)?.confidence ?? -Infinity))
       events.set(id, { id, ...composeSightingEvent(place, sighting, { item, indicator, now }) });
   }

@@ -5,6 +5,7 @@ import { acrossOrgs, type Db, queryRow, queryRows, type Tx } from '../../platfor
 import { deleteRowsWithValue } from '../../platform/db/erasure.store.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import { type SightedRow, type Sighting, sightingEventId } from './find-sightings.ts';
+import { listWithdrawnEvents } from '../../detection/runs/judging/withdrawn-events.store.ts';
 import type { IndicatorForms } from './observed-values.ts';
 import type { ItemSightings, SweepList } from './sightings.schema.ts';
 
@@ -151,6 +152,16 @@ export async function deleteWithdrawnSightings(
     where organization_id = ${orgId} and md5(value) = any(array(select md5(v) from unnest(${[...new Set(deleted.map(({ value }) => value))]}::text[]) v))`;
   const leftIds = new Set(left.map((row) => sightingEventId(row)));
   return { unseenItems: unseen.map(({ id }) => id), rows: deleted.filter((row) => !leftIds.has(sightingEventId(row))) };
+}
+
+/** Returns the IDs of the events of sighted rows, which differ from those that were withdrawn. */
+export async function listEventIds(tx: Tx, orgId: OrgId, rows: readonly SightedRow[]): Promise<string[]> {
+  let ids = rows.map((row) => sightingEventId(row));
+  for (let withdrawals = 1; ; withdrawals += 1) {
+    const withdrawn = await listWithdrawnEvents(tx, orgId, ids);
+    if (withdrawn.size === 0) return ids;
+    ids = ids.map((id, index) => (withdrawn.has(id) ? sightingEventId(rows[index]!, withdrawals) : id));
+  }
 }
 
 type SightingRow = Omit<ItemSightings['sightings'][number], 'foundAt'> & { foundAt: Date };

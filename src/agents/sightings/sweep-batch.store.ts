@@ -47,7 +47,10 @@ export async function readSweepBatch(tx: Tx, { pools, cursor, weigh }: BatchOpti
   return { items, cursor: next };
 }
 
-/** Lists items of a pool that changed. Those whose indicators the organization has overridden changed in its private pool. */
+/**
+ * Lists items of a pool that changed. Those that a person has overridden changed in the organization's private pool, also when the override no longer
+ * changes their indicators.
+ */
 const listItemsAfter = (tx: Tx, pool: PoolPosition, [seq, itemId]: SweepCursor[string], limit: number) =>
   queryRows<{ id: string; seq: number; doc: string }>(tx)`
       (select id, seq, doc from items
@@ -55,7 +58,7 @@ const listItemsAfter = (tx: Tx, pool: PoolPosition, [seq, itemId]: SweepCursor[s
       order by seq, id limit ${limit})
       union all
       (select i.id, o.seq, i.doc from feed_overrides o join items i on i.id = o.item_id
-      where o.organization_id = tocsin_org() and (o.status = 'retracted' or o.indicators is not null)
+      where o.organization_id = tocsin_org() and (o.status = 'retracted' or o.indicators is not null or o.updated_by is not null or o.actor is not null)
         and o.seq <= ${pool.seq} and o.seq >= ${seq} and (o.seq, i.id) > (${seq}, ${itemId}::uuid)
         and exists (select from feed_pools where id = ${pool.id} and kind = 'private' and organization_id = tocsin_org())
       order by o.seq, i.id limit ${limit})

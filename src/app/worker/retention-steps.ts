@@ -12,6 +12,7 @@ import {
   deleteOldMemoryAcrossOrgs,
   deleteOldRunsAcrossOrgs,
 } from '../../detection/runs/run-retention.store.ts';
+import { deleteOldWithdrawalsAcrossOrgs } from '../../detection/runs/judging/withdrawn-events.store.ts';
 import { expireGapsAcrossOrgs } from '../../detection/scheduling/fill-gaps.store.ts';
 import { type Expiry, listExpiriesAcrossOrgs } from '../../platform/retention/organization-retention.store.ts';
 import type { RetentionKind, RetentionPeriods } from '../../platform/retention/retention.schema.ts';
@@ -34,6 +35,7 @@ export function createRetentionSteps(days: RetentionPeriods): RetentionStep[] {
     deleteExpired('rowsDays', deleteOldCandidatesAcrossOrgs),
     deleteExpired('hitsDays', deleteOldHitsAcrossOrgs),
     deleteExpired('hitsDays', deleteEmptyIncidentsAcrossOrgs),
+    deleteExpired('hitsDays', deleteOldWithdrawalsAcrossOrgs),
     deleteExpired('runsDays', deleteOldRunsAcrossOrgs),
     deleteExpired('runsDays', deleteOldAgentRunsAcrossOrgs),
     deleteOlderThan(sessionsDays, deleteOldSessionsAcrossOrgs),

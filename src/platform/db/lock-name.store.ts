@@ -8,3 +8,8 @@ import type { Tx } from './db.ts';
 export async function lockName(tx: Tx, name: string): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtextextended(${name}, 0))`.execute(tx);
 }
+
+/** Like `lockName`, but only waits for transactions that hold the lock alone, and lets others share it. */
+export async function shareName(tx: Tx, name: string): Promise<void> {
+  await sql`select pg_advisory_xact_lock_shared(hashtextextended(${name}, 0))`.execute(tx);
+}

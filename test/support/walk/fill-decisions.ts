@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import type { Deps } from '../../../src/app/deps.ts';
 import { findCandidate } from '../../../src/detection/runs/judging/candidates.store.ts';
 import { openCases } from '../../../src/detection/runs/judging/review-cases.store.ts';
+import { withdrawEvents } from '../../../src/detection/runs/judging/withdrawn-events.store.ts';
 import { storeProposal } from '../../../src/detection/runs/responses/agent-calls.ts';
 import { placeWaitingHits } from '../../../src/detection/incidents/place-hits.ts';
 import { inOrg, queryRow, queryRows } from '../../../src/platform/db/db.ts';
@@ -39,6 +40,9 @@ export async function fillProof(deps: Deps, org: TestOrg, mark: string): Promise
   const { id } = await post(`${url}/exceptions`, { entity: mark, reason: mark });
   await put(`${url}/tests`, { tests: [{ name: mark, events: [], expect: [] }] });
   const comment = await post(`/api/hits/${hits[0].id}/comments`, { body: mark });
+  await inOrg(deps.db, org.id, (tx) =>
+    withdrawEvents(tx, org.id, { eventIds: [mark], reason: mark, now: deps.clock() }),
+  );
   const incident = await fillIncident(deps, org, { hitIds: hits.map((hit: { id: string }) => hit.id), mark });
   return [id, comment.id, ruleSource.id, incident, ...(await fillProposals(deps, org, { hitId: hits[0].id, mark }))];
 }

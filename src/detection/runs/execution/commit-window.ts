@@ -19,6 +19,7 @@ import {
   recordPastChange,
 } from './backfill-windows.store.ts';
 import { reconcileCandidates } from '../judging/candidates.store.ts';
+import { findWithdrawn } from '../judging/withdrawn-events.store.ts';
 import type { ActiveRun } from '../run-model/active-run.ts';
 import type { Examination } from './examine-window.ts';
 import type { Clock } from '../../../platform/lib/time/clock.ts';
@@ -153,17 +154,22 @@ async function insertCandidates(
   { candidates, ...examination }: Pick<Examination, 'window' | 'candidates' | 'ofEvents'>,
   now: Date,
 ): Promise<void> {
+  const isWithdrawn = await findWithdrawn(tx, run.orgId, candidates);
   const weightLimit = { max: rowCharsPerInsert, of: ({ rows }: CandidateTexts) => rows.length };
   // The texts of all candidates of a window at once would need too much memory.
   for (const some of splitIntoBatches(candidates, candidatesPerInsert)) {
-    const withTexts = await mapInSlices(some, (candidate) => ({ candidate, rows: JSON.stringify(candidate.rows) }));
+    const withTexts = await mapInSlices(some, (candidate) => ({
+      candidate,
+      rows: JSON.stringify(candidate.rows),
+      state: isWithdrawn(candidate) ? ('outdated' as const) : ('pending' as const),
+    }));
     for (const batch of splitIntoBatches(withTexts, candidatesPerInsert, weightLimit))
       await insertCandidateBatch(tx, run, { ...examination, batch }, now);
   }
 }
 
 /** `rows` is the JSON of the candidate's rows. */
-type CandidateTexts = { candidate: Candidate; rows: string };
+type CandidateTexts = { candidate: Candidate; rows: string; state: 'pending' | 'outdated' };
 
 async function insertCandidateBatch(
   tx: Tx,
@@ -175,15 +181,15 @@ async function insertCandidateBatch(
   const eventKeys = candidates.map((candidate) => (ofEvents ? createEventKey(run, candidate) : null));
   await sql`
     insert into candidates (organization_id, id, detection_id, run_id, trigger, window_from, window_to, generation, created_at,
-      entity, entity_type, kind, kind_key, event_key, severity, facts, rows)
+      entity, entity_type, kind, kind_key, event_key, severity, facts, rows, state)
     select ${run.orgId}::uuid, id, ${run.detectionId}::uuid, ${run.id}::uuid, ${run.trigger}, ${window.from}::timestamptz,
-      ${window.to}::timestamptz, ${run.scope.generation}, ${now}::timestamptz, entity, entity_type, kind, kind_key, event_key, severity, facts, rows
+      ${window.to}::timestamptz, ${run.scope.generation}, ${now}::timestamptz, entity, entity_type, kind, kind_key, event_key, severity, facts, rows, state
     from unnest(${candidates.map(() => uuidv7(window.to))}::uuid[], ${candidates.map((candidate) => candidate.entity)}::text[],
       ${candidates.map((candidate) => candidate.entityType)}::text[], ${candidates.map((candidate) => candidate.kind)}::text[],
       ${candidates.map((candidate) => candidate.kindKey)}::text[], ${eventKeys}::text[], ${candidates.map((candidate) => candidate.severity)}::text[],
       ${candidates.map((candidate) => JSON.stringify(candidate.facts))}::text[],
-      ${batch.map(({ rows }) => rows)}::text[])
-      as c (id, entity, entity_type, kind, kind_key, event_key, severity, facts, rows)
+      ${batch.map(({ rows }) => rows)}::text[], ${batch.map(({ state }) => state)}::text[])
+      as c (id, entity, entity_type, kind, kind_key, event_key, severity, facts, rows, state)
     on conflict (organization_id, event_key) where event_key is not null do nothing`.execute(tx);
 }
 
