@@ -396,7 +396,7 @@ comment on column continuous_detections.minute_at is 'Minute of slot time in whi
 comment on column continuous_detections.minute_events is 'Events that it matched in that minute.';
 comment on column continuous_detections.events is 'Events that it has matched.';
 comment on column continuous_detections.missed is 'Events that a slot found although they had been matched before, at the same revision, without being found.';
-comment on column continuous_detections.latency_ms is 'Time from the receipt of the latest matched events to their stored candidates.';
+comment on column continuous_detections.latency_ms is 'Time from the arrival of the first event of the latest matched batch to the stored candidates.';
 select tocsin_protect('continuous_detections');
 
 create table matched_windows (
@@ -404,12 +404,14 @@ create table matched_windows (
   detection_id uuid not null,
   window_from timestamptz not null,
   window_to timestamptz not null,
+  arrived_at timestamptz not null,
   events int not null,
   primary key (organization_id, detection_id, window_from),
   check (window_from < window_to),
   foreign key (organization_id, detection_id) references agents (organization_id, id)
 );
 comment on table matched_windows is 'Windows by `_ingested` in which events match a continuous detection, until its next continuous run has examined them.';
+comment on column matched_windows.arrived_at is 'Arrival of the first event of the window, whether or not it matches.';
 select tocsin_protect('matched_windows');
 
 -- Memory of the analysis -------------------------------------------------------------------------------------------------------------

@@ -26,6 +26,7 @@ create table candidates (
   hit_id uuid,
   case_id uuid,
   judged_run_id uuid,
+  arrived_at timestamptz,
   created_at timestamptz not null,
   judged_at timestamptz,
   primary key (organization_id, id),
@@ -44,6 +45,7 @@ comment on column candidates.state is 'pending, judged, raised (a hit from the f
 comment on column candidates.verdict is 'JSON of the verdict. Null if the candidate became a hit without one.';
 comment on column candidates.observations is 'JSON array of the tool results that a verdict without a hit cites. Null otherwise.';
 comment on column candidates.case_id is 'Case of the review queue that the candidate waits with, which has the ID of its first candidate.';
+comment on column candidates.arrived_at is 'Arrival of the first event of the batch that was matched when it arrived. Null for what a slot found.';
 comment on column candidates.judged_run_id is 'Run that judged the candidate, or raised it from its facts. Null if no run did.';
 create index on candidates (organization_id, detection_id, window_from, id) where state = 'pending';
 create index candidates_raised on candidates (organization_id, detection_id, created_at) where state = 'raised';
@@ -202,6 +204,7 @@ create table hits (
   window_to timestamptz not null,
   first_seen_at timestamptz not null,
   last_seen_at timestamptz not null,
+  arrived_at timestamptz,
   created_at timestamptz not null,
   updated_at timestamptz not null,
   primary key (organization_id, id),
@@ -229,6 +232,7 @@ comment on column hits.changed_revision is 'Revision of the last change of its c
 comment on column hits.group_id is 'Group of the wave in which the hit was raised. Null if its window has few hits.';
 comment on column hits.occurrences is 'Number of windows that contain the finding.';
 comment on column hits.window_from is 'Start of the earliest of these windows.';
+comment on column hits.arrived_at is 'As in the candidate that became the hit.';
 create index on hits (organization_id, created_at desc, id desc);
 create index hits_detection on hits (organization_id, detection_id, status);
 -- Hits per day of a detection, for series.

@@ -115,6 +115,7 @@ async function refuse(response: Response, url: string): Promise<never> {
   throw new RefusedError(response.status === 401 ? `${url} rejects the API key in TOCSIN_API_KEY` : reason);
 }
 
-function renderHit({ createdAt, severity, detection, entity, headline, url, id }: Hit): string {
-  return `${createdAt}  ${severity}  ${detection.name}  ${entity}  ${headline}  ${url ?? id}`;
+function renderHit({ createdAt, severity, detection, entity, headline, latencyMs, url, id }: Hit): string {
+  const latency = latencyMs === null ? '' : `  ${(latencyMs / 1000).toFixed(1)} s after arrival`;
+  return `${createdAt}  ${severity}  ${detection.name}  ${entity}  ${headline}${latency}  ${url ?? id}`;
 }

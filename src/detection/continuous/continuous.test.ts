@@ -100,6 +100,29 @@ test('turns a matching event into a hit before its slot, which finds it again an
   );
 });
 
+test('a hit says how long after the arrival of its events it was found, unless its slot found it', async () => {
+  const { org, state } = await start();
+  at(5);
+  await send(org, [event('ada')]);
+  at(6);
+  await send(org, [event('ben')]);
+  // Both batches are matched together, a minute after the second.
+  at(7);
+  await work();
+  expect(await state()).toMatchObject({ latencyMs: 120_000 });
+  at(8);
+  await send(org, [event('cyn')]);
+  at(60);
+  await executeDueRuns(deps, now);
+  await work();
+  const { hits } = await callOk(org, 'GET', '/api/hits');
+  const latencies = hits.map(({ entity, latencyMs }: { entity: string; latencyMs: number | null }) => [
+    entity,
+    latencyMs,
+  ]);
+  expect(Object.fromEntries(latencies)).toEqual({ ada: 120_000, ben: 120_000, cyn: null });
+});
+
 test('matches late events when they arrive, and those of a repeated batch once', async () => {
   const { org, hits, state } = await start();
   at(30);

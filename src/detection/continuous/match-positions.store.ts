@@ -87,22 +87,24 @@ const segmentsMax = 1000;
 
 /**
  * Returns the window of the first events that wait, by arrival: of about `eventsMax` at most, in whole batches. Batches are published in the order
- * of their arrival, so nothing can appear before the end of one that is visible. `isEmpty`: only events loaded as history have arrived.
+ * of their arrival, so nothing can appear before the end of one that is visible. `isEmpty`: only events loaded as history have arrived. `arrivedAt`:
+ * arrival of the first event.
  */
 export async function findNextWindow(
   tx: Tx,
   { orgId, dataset, matchedTo }: MatchClaim,
   eventsMax: number,
-): Promise<TimeRange & { isEmpty: boolean }> {
-  const found = await queryRow<{ to: Date | null; last: Date }>(tx)`
-    select (select max(to_at) from (
-      select max(ingested_to) over (order by ingested_from, id) as to_at, sum(rows) over (order by ingested_from, id) - rows as before
+): Promise<TimeRange & { isEmpty: boolean; arrivedAt: Date }> {
+  const found = await queryRow<{ to: Date | null; arrivedAt: Date | null; last: Date }>(tx)`
+    select w.to_at as "to", w.from_at as "arrivedAt", last_ingested_at as last
+    from datasets left join lateral (select max(to_at) as to_at, min(ingested_from) as from_at from (
+      select ingested_from, max(ingested_to) over (order by ingested_from, id) as to_at, sum(rows) over (order by ingested_from, id) - rows as before
       from (select id, ingested_from, ingested_to, rows from segments where organization_id = ${orgId} and dataset = ${dataset} and not history
         and replaced_at is null and ingested_to >= ${matchedTo} order by ingested_from, id limit ${segmentsMax}) waiting
-    ) s where before < ${eventsMax}) as "to", last_ingested_at as last
-    from datasets where organization_id = ${orgId} and name = ${dataset}`;
+    ) s where before < ${eventsMax}) w on true
+    where organization_id = ${orgId} and name = ${dataset}`;
   const to = new Date((found?.to ?? found?.last ?? matchedTo).getTime() + 1);
-  return { from: matchedTo, to, isEmpty: !found?.to };
+  return { from: matchedTo, to, isEmpty: !found?.to, arrivedAt: found?.arrivedAt ?? to };
 }
 
 /** How long events wait to be matched before they are late. */

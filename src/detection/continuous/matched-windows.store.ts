@@ -13,13 +13,17 @@ export async function insertMatchedWindows(
     window,
     matches,
     now,
-  }: { window: TimeRange; matches: readonly { detectionId: string; events: number }[]; now: Date },
+  }: {
+    window: TimeRange & { arrivedAt: Date };
+    matches: readonly { detectionId: string; events: number }[];
+    now: Date;
+  },
 ): Promise<void> {
   if (matches.length === 0) return;
   const ids = matches.map(({ detectionId }) => detectionId);
   await sql`
-    insert into matched_windows (organization_id, detection_id, window_from, window_to, events)
-    select ${orgId}::uuid, detection_id, ${window.from}::timestamptz, ${window.to}::timestamptz, events
+    insert into matched_windows (organization_id, detection_id, window_from, window_to, arrived_at, events)
+    select ${orgId}::uuid, detection_id, ${window.from}::timestamptz, ${window.to}::timestamptz, ${window.arrivedAt}::timestamptz, events
     from unnest(${ids}::uuid[], ${matches.map(({ events }) => events)}::int[]) as m (detection_id, events)
     on conflict do nothing`.execute(tx);
   await queueContinuousRuns(tx, orgId, { detectionIds: ids, now });
@@ -63,24 +67,24 @@ export function listMatchedWindows(tx: Tx, { orgId, detectionId }: DetectionKey,
 }
 
 /**
- * Removes a window whose events a run stores in the same transaction, and notes how long they took from their receipt. Returns false if it was
- * removed meanwhile: then store nothing.
+ * Removes a window whose events a run stores in the same transaction, and notes how long they took from their receipt. Returns the arrival of its first
+ * event, or undefined if it was removed meanwhile: then store nothing.
  */
 export async function deleteMatchedWindow(
   tx: Tx,
   { orgId, detectionId }: DetectionKey,
   { window, now }: { window: TimeRange; now: Date },
-): Promise<boolean> {
+): Promise<Date | undefined> {
   const isDetection = sql`organization_id = ${orgId} and detection_id = ${detectionId}`;
-  const deleted = await queryRow<{ one: number }>(tx)`
+  const deleted = await queryRow<{ arrivedAt: Date }>(tx)`
     with deleted as (
-      delete from matched_windows where ${isDetection} and window_from = ${window.from} and window_to = ${window.to} returning 1 as one
+      delete from matched_windows where ${isDetection} and window_from = ${window.from} and window_to = ${window.to} returning arrived_at
     ), noted as (
-      update continuous_detections set latency_ms = greatest(0, round(extract(epoch from ${now}::timestamptz - ${window.to}::timestamptz) * 1000))
+      update continuous_detections set latency_ms = greatest(0, round(extract(epoch from ${now}::timestamptz - (select arrived_at from deleted)) * 1000))
       where ${isDetection} and exists (select from deleted)
     )
-    select one from deleted`;
-  return deleted !== undefined;
+    select arrived_at as "arrivedAt" from deleted`;
+  return deleted?.arrivedAt;
 }
 
 /** Leaves the windows of a detection whose continuous run ended without examining them to its slots, which then have not missed their events. */

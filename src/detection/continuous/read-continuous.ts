@@ -28,7 +28,9 @@ export const ContinuousMatching = z
     latencyMs: z
       .number()
       .nullable()
-      .describe('Time from the receipt of the latest matching events to their stored candidates, in milliseconds.'),
+      .describe(
+        'Time from the arrival of the first event of the latest matching batch to the stored candidates, in milliseconds.',
+      ),
     events: z.number().describe('Events that matched.'),
     missed: z
       .number()

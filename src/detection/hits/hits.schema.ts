@@ -122,6 +122,13 @@ export const Hit = z
     windowTo: time,
     firstSeenAt: time,
     lastSeenAt: time,
+    latencyMs: z
+      .number()
+      .int()
+      .nullable()
+      .describe(
+        'Milliseconds from the arrival of its events to the hit, if they were matched when they arrived. Includes the time of a model that judged it. Null for a hit that a slot found.',
+      ),
     createdAt: time,
     updatedAt: time,
   })

@@ -20,6 +20,7 @@ export type HitRow = Omit<
   | 'windowTo'
   | 'firstSeenAt'
   | 'lastSeenAt'
+  | 'latencyMs'
   | 'createdAt'
   | 'updatedAt'
 > & {
@@ -34,6 +35,7 @@ export type HitRow = Omit<
   windowTo: Date;
   firstSeenAt: Date;
   lastSeenAt: Date;
+  arrivedAt: Date | null;
   createdAt: Date;
   updatedAt: Date;
 };
@@ -51,7 +53,7 @@ const columns = sql`(select name from agents a where a.organization_id = hits.or
   model_disagrees as "modelDisagrees", group_id as "groupId",
   (select i.incident_id from incident_hits i where i.organization_id = hits.organization_id and i.hit_id = hits.id) as "incidentId", status, revision, occurrences as "occurrenceCount",
   window_from as "windowFrom", window_to as "windowTo", first_seen_at as "firstSeenAt", last_seen_at as "lastSeenAt",
-  created_at as "createdAt", updated_at as "updatedAt"`;
+  arrived_at as "arrivedAt", created_at as "createdAt", updated_at as "updatedAt"`;
 
 /** `entities` are the names of one entity, as hits write them. */
 type HitQuery = Omit<HitFilter, 'limit' | 'cursor' | 'from' | 'to' | 'entity'> &

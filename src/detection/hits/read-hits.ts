@@ -100,7 +100,15 @@ const listTaggedTechniques = (tags: readonly string[]): string[] =>
 /**
  * Returns the hit of a row, with the path of the console as `url`, which `withLink` and the delivery of events resolve. Its techniques are those of its rows, else those of the detection's tags.
  */
-export function toHit({ detectionName: name, tags, techniques, rule, judgedTechniques, ...row }: HitRow): Hit {
+export function toHit({
+  detectionName: name,
+  tags,
+  techniques,
+  rule,
+  judgedTechniques,
+  arrivedAt,
+  ...row
+}: HitRow): Hit {
   return {
     ...row,
     url: `/console/hits/${row.id}`,
@@ -112,6 +120,7 @@ export function toHit({ detectionName: name, tags, techniques, rule, judgedTechn
     windowTo: row.windowTo.toISOString(),
     firstSeenAt: row.firstSeenAt.toISOString(),
     lastSeenAt: row.lastSeenAt.toISOString(),
+    latencyMs: arrivedAt && Math.max(0, row.createdAt.getTime() - arrivedAt.getTime()),
     createdAt: row.createdAt.toISOString(),
     updatedAt: row.updatedAt.toISOString(),
   };

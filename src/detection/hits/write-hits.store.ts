@@ -26,6 +26,8 @@ export type NewHit = Verdict & {
   windowTo: Date;
   /** True if a backfill found it. */
   late: boolean;
+  /** Arrival of the first event of its batch. Null for a hit of a slot. */
+  arrivedAt: Date | null;
 };
 
 /** Stores hits. An existing hit with the same key stays as it is, unless it is replaced. Returns IDs by key. `now` is slot time. */
@@ -38,9 +40,9 @@ export async function insertHits(tx: Tx, orgId: OrgId, newHits: NewHit[], now: D
   const stored = await queryRows<{ id: string; key: string; rowsHash: string }>(tx)`
       insert into hits (organization_id, id, detection_id, key, entity, entity_type, kind, severity, confidence, headline, summary,
         next_step, verdict, claims, evidence, observations, techniques, open_question, rows, facts, judged, unjudged_reason, model_disagrees, occurrences, window_from, window_to, first_seen_at, last_seen_at,
-        created_at, updated_at)
+        arrived_at, created_at, updated_at)
       select ${orgId}::uuid, id, detection_id, key, entity, entity_type, kind, severity, confidence, headline, summary, next_step,
-        verdict, claims, evidence, observations, techniques, open_question, rows, facts, judged, unjudged_reason, model_disagrees, 0, window_from, window_to, window_to, window_to, ${now}::timestamptz, ${now}::timestamptz
+        verdict, claims, evidence, observations, techniques, open_question, rows, facts, judged, unjudged_reason, model_disagrees, 0, window_from, window_to, window_to, window_to, arrived_at, ${now}::timestamptz, ${now}::timestamptz
       from unnest(${hits.map((hit) => hit.id)}::uuid[], ${hits.map((hit) => hit.detectionId)}::uuid[], ${textArray((hit) => hit.key)},
         ${textArray((hit) => hit.entity)}, ${textArray((hit) => hit.entityType)}, ${textArray((hit) => hit.kind)}, ${textArray((hit) => hit.severity)},
         ${hits.map((hit) => hit.confidence)}::int[], ${textArray((hit) => hit.headline)}, ${textArray((hit) => hit.summary)},
@@ -49,9 +51,10 @@ export async function insertHits(tx: Tx, orgId: OrgId, newHits: NewHit[], now: D
         ${textArray((hit) => JSON.stringify(hit.techniques))}, ${textArray((hit) => hit.openQuestion)}, ${rowsTexts}::text[],
         ${textArray((hit) => JSON.stringify(hit.facts))}, ${hits.map((hit) => hit.judged)}::boolean[], ${textArray((hit) => hit.unjudgedReason)},
         ${textArray((hit) => hit.modelDisagrees)},
-        ${hits.map((hit) => hit.windowFrom.toISOString())}::timestamptz[], ${hits.map((hit) => hit.windowTo.toISOString())}::timestamptz[])
+        ${hits.map((hit) => hit.windowFrom.toISOString())}::timestamptz[], ${hits.map((hit) => hit.windowTo.toISOString())}::timestamptz[],
+        ${hits.map((hit) => hit.arrivedAt?.toISOString() ?? null)}::timestamptz[])
         as h (id, detection_id, key, entity, entity_type, kind, severity, confidence, headline, summary, next_step, verdict, claims, evidence,
-          observations, techniques, open_question, rows, facts, judged, unjudged_reason, model_disagrees, window_from, window_to)
+          observations, techniques, open_question, rows, facts, judged, unjudged_reason, model_disagrees, window_from, window_to, arrived_at)
       on conflict (organization_id, detection_id, key) do update set ${mergeIntoExisting(newHits.some(({ late }) => late))}
       returning id, key, md5(rows) as "rowsHash"`;
   const byKey = new Map(

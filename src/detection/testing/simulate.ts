@@ -156,6 +156,7 @@ async function resolveWindow(
     id: uuidv7(now),
     runId: run.id,
     late: false,
+    arrivedAt: null,
     windowFrom: window.from,
     windowTo: window.to,
     generation: run.scope.generation,

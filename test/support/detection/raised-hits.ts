@@ -120,5 +120,6 @@ function toNewHit(
     windowFrom: new Date(hour(Math.floor(at))),
     windowTo: new Date(hour(Math.floor(at) + 1)),
     late: true,
+    arrivedAt: null,
   };
 }

@@ -69,7 +69,7 @@ export const texts = {
     figures: {
       events: 'Events matched',
       latency: 'Latency',
-      latencyHint: 'From the receipt of the latest matching events to their stored candidates.',
+      latencyHint: 'From the arrival of the first event of the latest matching batch to the stored candidates.',
       matchedAt: 'Last match',
       waiting: 'Waiting since',
     },

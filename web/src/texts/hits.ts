@@ -144,4 +144,5 @@ export const texts = {
   confidence: 'Confidence',
   techniques: 'ATT&CK techniques',
   window: 'Window',
+  latency: 'Found after arrival',
 };

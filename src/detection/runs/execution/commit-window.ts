@@ -50,11 +50,13 @@ export async function commitWindow(
   const { window } = examination;
   const nothing = { progress, found: false };
   let { candidates } = examination;
+  let arrivedAt: Date | undefined;
   if (trigger === 'backfill') {
     if (!(await commitLateWindow(tx, run, examination, now))) return nothing;
     candidates = await reconcileCandidates(tx, run, { ...examination, now });
   } else if (trigger === 'continuous') {
-    if (!(await deleteMatchedWindow(tx, run, { window, now }))) return nothing;
+    arrivedAt = await deleteMatchedWindow(tx, run, { window, now });
+    if (!arrivedAt) return nothing;
   } else {
     if (trigger === 'schedule' && !(await commitScheduledWindow(tx, run, examination, now))) return nothing;
     await scheduleLateSlots(tx, run, examination.lateSlots, now);
@@ -62,7 +64,7 @@ export async function commitWindow(
   if (examination.ofEvents) candidates = await dropKnownEvents(tx, run, candidates);
   const isMissed = examination.ofEvents && trigger === 'schedule' && candidates.length > 0;
   const missed = isMissed ? await countMissedEvents(tx, run.claim, { window, events: candidates.length }) : 0;
-  await insertCandidates(tx, run, { ...examination, candidates }, now);
+  await insertCandidates(tx, run, { ...examination, candidates, arrivedAt: arrivedAt ?? null }, now);
   const found = candidates.length > 0;
   // Only the past of a revisited window changed.
   if (examination.repeat === 'revisit') return { progress, found };
@@ -151,7 +153,7 @@ async function replaceMemory(tx: Tx, run: ActiveRun, { window, memory }: Examina
 async function insertCandidates(
   tx: Tx,
   run: ActiveRun,
-  { candidates, ...examination }: Pick<Examination, 'window' | 'candidates' | 'ofEvents'>,
+  { candidates, ...examination }: Pick<Examination, 'window' | 'candidates' | 'ofEvents'> & { arrivedAt: Date | null },
   now: Date,
 ): Promise<void> {
   const isWithdrawn = await findWithdrawn(tx, run.orgId, candidates);
@@ -174,16 +176,21 @@ type CandidateTexts = { candidate: Candidate; rows: string; state: 'pending' | '
 async function insertCandidateBatch(
   tx: Tx,
   run: ActiveRun,
-  { window, ofEvents, batch }: Pick<Examination, 'window' | 'ofEvents'> & { batch: CandidateTexts[] },
+  {
+    window,
+    ofEvents,
+    arrivedAt,
+    batch,
+  }: Pick<Examination, 'window' | 'ofEvents'> & { arrivedAt: Date | null; batch: CandidateTexts[] },
   now: Date,
 ): Promise<void> {
   const candidates = batch.map(({ candidate }) => candidate);
   const eventKeys = candidates.map((candidate) => (ofEvents ? createEventKey(run, candidate) : null));
   await sql`
-    insert into candidates (organization_id, id, detection_id, run_id, trigger, window_from, window_to, generation, created_at,
+    insert into candidates (organization_id, id, detection_id, run_id, trigger, window_from, window_to, generation, arrived_at, created_at,
       entity, entity_type, kind, kind_key, event_key, severity, facts, rows, state)
     select ${run.orgId}::uuid, id, ${run.detectionId}::uuid, ${run.id}::uuid, ${run.trigger}, ${window.from}::timestamptz,
-      ${window.to}::timestamptz, ${run.scope.generation}, ${now}::timestamptz, entity, entity_type, kind, kind_key, event_key, severity, facts, rows, state
+      ${window.to}::timestamptz, ${run.scope.generation}, ${arrivedAt}::timestamptz, ${now}::timestamptz, entity, entity_type, kind, kind_key, event_key, severity, facts, rows, state
     from unnest(${candidates.map(() => uuidv7(window.to))}::uuid[], ${candidates.map((candidate) => candidate.entity)}::text[],
       ${candidates.map((candidate) => candidate.entityType)}::text[], ${candidates.map((candidate) => candidate.kind)}::text[],
       ${candidates.map((candidate) => candidate.kindKey)}::text[], ${eventKeys}::text[], ${candidates.map((candidate) => candidate.severity)}::text[],

@@ -16,6 +16,8 @@ type CandidateColumns = {
   windowFrom: Date;
   windowTo: Date;
   generation: string;
+  /** Arrival of the first event of the batch, if it was matched when it arrived. */
+  arrivedAt: Date | null;
   createdAt: Date;
   /** True if a backfill found it. */
   late: boolean;
@@ -32,7 +34,7 @@ type CandidateRow = Omit<Candidate, 'facts' | 'rows'> &
   CandidateColumns & { facts: string; rows: string; verdict: string | null };
 
 const columns = sql`c.id, c.run_id as "runId", c.window_from as "windowFrom", c.window_to as "windowTo", c.generation,
-  c.created_at as "createdAt", c.trigger = 'backfill' as late, c.entity, c.entity_type as "entityType", c.kind, c.kind_key as "kindKey", c.severity, c.facts, c.rows, c.verdict`;
+  c.arrived_at as "arrivedAt", c.created_at as "createdAt", c.trigger = 'backfill' as late, c.entity, c.entity_type as "entityType", c.kind, c.kind_key as "kindKey", c.severity, c.facts, c.rows, c.verdict`;
 
 /** The pending candidates of a run and, unless `ownRunOnly`, of ended runs. */
 type RunCandidates = DetectionKey & { runId: string; ownRunOnly: boolean };

@@ -1,5 +1,6 @@
 import { Link } from '@tanstack/react-router';
 import type { HitDetail } from '../../api/hits.ts';
+import { texts as detection } from '../../texts/detection.ts';
 import { texts as feed } from '../../texts/feed.ts';
 import { texts } from '../../texts/hits.ts';
 import { BaselineChart, readBaseline } from '../../ui/charts/baseline-chart.tsx';
@@ -31,6 +32,11 @@ export function Facts({ hit }: { hit: HitDetail }) {
         <Fact name={texts.window}>
           <ExactTime time={hit.windowFrom} /> – <ExactTime time={hit.windowTo} />
         </Fact>
+        {hit.latencyMs !== null && (
+          <Fact name={texts.latency}>
+            <span className="tabular">{detection.continuous.seconds(hit.latencyMs / 1000)}</span>
+          </Fact>
+        )}
         {techniques.length > 0 && (
           <Fact name={texts.techniques}>
             <span className="flex flex-wrap gap-x-3">

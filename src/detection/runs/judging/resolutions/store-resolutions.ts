@@ -118,5 +118,6 @@ function toNewHit(
     windowFrom: candidate.windowFrom,
     windowTo: candidate.windowTo,
     late: candidate.late,
+    arrivedAt: candidate.arrivedAt,
   };
 }
