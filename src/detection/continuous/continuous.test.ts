@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import { callOk } from '../../../test/support/detection/detection-factory.ts';
 import { startApp, type TestOrg } from '../../../test/support/harness.ts';
@@ -11,7 +12,7 @@ import { deleteMatchedWindows } from './matched-windows.store.ts';
 
 const midnight = Date.parse('2026-03-02T00:00:00Z');
 let now = new Date(midnight);
-const { deps, newOrg } = await startApp({ clock: () => now });
+const { app, deps, newOrg } = await startApp({ clock: () => now });
 
 /** Sets slot time to a number of minutes after midnight. */
 const at = (minutes: number): Date => (now = new Date(midnight + minutes * 60_000));
@@ -121,6 +122,40 @@ test('a hit says how long after the arrival of its events it was found, unless i
     latencyMs,
   ]);
   expect(Object.fromEntries(latencies)).toEqual({ ada: 120_000, ben: 120_000, cyn: null });
+});
+
+test('events are stored as fast while a matcher hangs as while none waits, and the lag is shown', async () => {
+  const { org, state } = await start();
+  const perRound = 20;
+  let sent = 0;
+  const store = async (): Promise<number> => {
+    const began = performance.now();
+    for (let n = 0; n < perRound; n += 1) await send(org, [event(`user-${(sent += 1)}`, 'login')]);
+    return performance.now() - began;
+  };
+  const readLag = async (): Promise<number> => {
+    const { payload } = await app.inject('/metrics');
+    return Number(/^tocsin_match_lag_seconds (\S+)$/m.exec(payload)?.[1]);
+  };
+  const [alone, behind]: [number[], number[]] = [[], []];
+  at(5);
+  await store();
+  for (let round = 0; round < 5; round += 1) {
+    await work();
+    alone.push(await store());
+    await work();
+    at(10 + round);
+    await inOrg(deps.db, org.id, async (tx) => {
+      // A matcher that neither continues nor dies. If storing waited for it, this would never end.
+      await sql`select from match_positions where dataset = 'auth' for update`.execute(tx);
+      await store();
+      behind.push(await store());
+    });
+    expect(await state()).toMatchObject({ waitingSince: now.toISOString() });
+  }
+  const median = (values: number[]): number => values.toSorted((a, b) => a - b)[2]!;
+  expect(median(behind)).toBeLessThan(2 * median(alone));
+  expect(await readLag()).toBeGreaterThan(0);
 });
 
 test('matches late events when they arrive, and those of a repeated batch once', async () => {
