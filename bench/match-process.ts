@@ -8,8 +8,8 @@ import { compileRuleSet } from '../src/detection/matching/rule-set.ts';
 
 export type MatchReport = { loadMs: number; matchMs: number; peakMib: number; matches: [number, number][] };
 
-const sampleRows = 256;
-const sampleAt = new Set([256, 1024, 4096, 16_384]);
+/** Rows are read, sampled and matched in chunks like those of the query engine. */
+const [chunkRows, sampleRows] = [2048, 256];
 
 const [rulesFile = '', eventsFile = ''] = process.argv.slice(2);
 const processorMs = (): number => {
@@ -29,33 +29,40 @@ const set = compileRuleSet(conditions, columnOf);
 const loadMs = processorMs() - loadStart;
 const names = [...columns.keys()];
 
+type Row = { row: FieldRow; columns: number[] };
+
 /** Reads an event whose fields are those of the rules. `null` is the text of the whole event. */
-function readLine(line: string): FieldRow {
+function readLine(line: string): Row {
   const event = JSON.parse(line) as Record<string, unknown>;
-  return createFieldRow((column) => {
+  const read = (column: number): string | null => {
     const name = names[column]!;
     const value = name === null ? line : event[name];
     if (value === undefined || value === null) return null;
     return typeof value === 'string' ? value : JSON.stringify(value);
-  });
+  };
+  const present = [null, ...Object.keys(event)].flatMap((name) => columns.get(name) ?? []);
+  return { row: createFieldRow(read), columns: present };
 }
 
 const matchStart = processorMs();
 const matches = new Map<number, number>();
-let recent: FieldRow[] = [];
-let events = 0;
+let chunk: Row[] = [];
+let chunks = 0;
+function matchChunk(): void {
+  chunks += 1;
+  if (Number.isInteger(Math.log2(chunks) / 2))
+    set.adapt(Array.from({ length: sampleRows }, (_, n) => chunk[Math.floor((n / sampleRows) * chunk.length)]!.row));
+  for (const { row, columns: present } of chunk)
+    for (const rule of set.match(row, present)) matches.set(rule, (matches.get(rule) ?? 0) + 1);
+  chunk = [];
+}
 const reader = createInterface({ input: createReadStream(eventsFile) });
 reader.on('line', (line) => {
-  const row = readLine(line);
-  events += 1;
-  if (events <= 16_384) recent.push(row);
-  if (sampleAt.has(events)) {
-    set.adapt(recent.slice(-sampleRows));
-    recent = [];
-  }
-  for (const rule of set.match(row)) matches.set(rule, (matches.get(rule) ?? 0) + 1);
+  chunk.push(readLine(line));
+  if (chunk.length === chunkRows) matchChunk();
 });
 await once(reader, 'close');
+if (chunk.length > 0) matchChunk();
 const matchMs = processorMs() - matchStart;
 const peakMib = process.resourceUsage().maxRSS / 1024;
 process.stdout.write(JSON.stringify({ loadMs, matchMs, peakMib, matches: [...matches] } satisfies MatchReport));

@@ -1,10 +1,18 @@
 /** Finds which of many literals occur in a text, in one pass over it, whatever their number (Aho and Corasick, 1975). */
 export type LiteralAutomaton = {
-  /** Calls `visit` with the index of every literal that occurs in the text, possibly more than once. ASCII letters match in either case. */
-  search: (text: string, visit: (literal: number) => void) => void;
+  /**
+   * Calls `visit` with the index of every literal that occurs in the text, possibly more than once. ASCII letters match in either case. `isAscii`:
+   * the text is known to have no other characters, which makes the search faster.
+   */
+  search: (text: string, visit: (literal: number) => void, isAscii?: boolean) => void;
 };
 
 const root = 0;
+const asciiMax = 127;
+/** From this many characters on, copying a text into bytes takes less time than reading it bytewise saves. */
+const copiedCharsMin = 32;
+/** Texts that are searched as bytes. Each is read before the next one is copied, so that all automata share the memory. */
+const copied = Buffer.allocUnsafeSlow(64 * 1024);
 /** Entries of the table with the transitions of the states near the root, where most searches stay. */
 const tableEntriesMax = 2 ** 21;
 
@@ -18,34 +26,50 @@ export function createAutomaton(literals: readonly string[], entriesMax = tableE
   const { ends } = trie;
   const { fail, output } = linkStates(trie);
   const tableStates = Math.min(fail.length, Math.max(1, Math.floor(entriesMax / classCount)));
-  const table = buildTable(trie, fail, { classCount, tableStates });
+  // States are multiplied with the number of classes, and those at which a literal ends are inverted.
+  const table = buildTable(trie, { fail, output }, { classCount, tableStates });
+  const tableEnd = tableStates * classCount;
   const leaveFarState = (from: number, symbol: number): number => {
-    let state = from;
+    let state = from / classCount;
     let target = root;
     while (state >= tableStates && (target = findChild(trie, state, symbol)) === root) state = fail[state]!;
-    return target === root ? table[state * classCount + symbol]! : target;
+    if (target === root) return table[state * classCount + symbol]!;
+    return output[target] === root ? target * classCount : ~(target * classCount);
+  };
+  const visitOutputs = (state: number, visit: (literal: number) => void): void => {
+    for (let found = output[state / classCount]!; found !== root; found = output[fail[found]!]!) visit(ends[found]!);
+  };
+  const searchBytes = (length: number, visit: (literal: number) => void): void => {
+    let state = root;
+    for (let at = 0; at < length; at++) {
+      const symbol = classes[copied[at]!]!;
+      state = state < tableEnd ? table[state + symbol]! : leaveFarState(state, symbol);
+      if (state < 0) visitOutputs((state = ~state), visit);
+    }
   };
   return {
-    search(text, visit) {
+    search(text, visit, isAscii = false) {
+      if (isAscii && text.length >= copiedCharsMin && text.length <= copied.length)
+        return searchBytes(copied.write(text, 'latin1'), visit);
       let state = root;
       for (let at = 0; at < text.length; at++) {
         const unit = text.charCodeAt(at);
         const symbol = unit < classes.length ? classes[unit]! : 0;
-        state = state < tableStates ? table[state * classCount + symbol]! : leaveFarState(state, symbol);
-        for (let found = output[state]!; found !== root; found = output[fail[found]!]!) visit(ends[found]!);
+        state = state < tableEnd ? table[state + symbol]! : leaveFarState(state, symbol);
+        if (state < 0) visitOutputs((state = ~state), visit);
       }
     },
   };
 }
 
-/** Returns the class of each code unit up to the highest in a literal. Units that are in none share the class 0. */
+/** Returns the class of each code unit of ASCII and up to the highest in a literal. Units that are in none share the class 0. */
 function classifyUnits(literals: readonly string[]): { classes: Uint16Array; classCount: number } {
   const units = new Set<number>();
   for (const literal of literals) for (let at = 0; at < literal.length; at++) units.add(literal.charCodeAt(at));
-  const classes = new Uint16Array([...units].reduce((max, unit) => Math.max(max, unit), -1) + 1);
+  const classes = new Uint16Array([...units].reduce((max, unit) => Math.max(max, unit), asciiMax) + 1);
   let classCount = 1;
   for (const unit of units) classes[unit] = classCount++;
-  for (let letter = 97; letter <= 122; letter++) if (letter < classes.length) classes[letter - 32] = classes[letter]!;
+  for (let letter = 97; letter <= 122; letter++) classes[letter - 32] = classes[letter]!;
   return { classes, classCount };
 }
 
@@ -112,10 +136,13 @@ function linkStates(trie: Trie): { fail: Int32Array; output: Int32Array } {
   return { fail, output };
 }
 
-/** Returns the state that follows each of the first states, by the class of the code unit, with the transitions of its suffixes. */
+/**
+ * Returns the state that follows each of the first states, by the class of the code unit, with the transitions of its suffixes: times the number of
+ * classes, and inverted if it has an output.
+ */
 function buildTable(
   { children, symbols }: Trie,
-  fail: Int32Array,
+  { fail, output }: { fail: Int32Array; output: Int32Array },
   { classCount, tableStates }: { classCount: number; tableStates: number },
 ): Int32Array {
   const table = new Int32Array(tableStates * classCount);
@@ -123,7 +150,8 @@ function buildTable(
     const start = state * classCount;
     // A suffix is nearer to the root, so that its row is complete.
     if (state !== root) table.copyWithin(start, fail[state]! * classCount, (fail[state]! + 1) * classCount);
-    for (let child = children[state]!; child < children[state + 1]!; child++) table[start + symbols[child]!] = child;
+    for (let child = children[state]!; child < children[state + 1]!; child++)
+      table[start + symbols[child]!] = output[child] === root ? child * classCount : ~(child * classCount);
   }
   return table;
 }

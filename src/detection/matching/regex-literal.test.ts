@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { compileRegex } from './compile-expression.ts';
 import { foldCase } from './text-pattern.ts';
-import { requiredLiterals } from './regex-literal.ts';
+import { listRequiredTexts, requiredLiterals } from './regex-literal.ts';
 
 test.each([
   ['mimikatz', 'mimikatz'],
@@ -27,6 +27,15 @@ test.each([
   ['.*', undefined],
 ])('%s requires %s', (source, expected) => {
   expect(requiredLiterals(source, [])).toEqual(typeof expected === 'string' ? [expected] : expected);
+});
+
+test('lists all texts that an expression requires, and those of which one is required', () => {
+  expect(listRequiredTexts(String.raw`(set).*&&\s?(?:a|b)*(in|out)\)`, [])).toEqual([
+    ['set'],
+    ['&&'],
+    ['in', 'out'],
+    [')'],
+  ]);
 });
 
 test('a text that matches without regard to case may have another letter instead of s', () => {
@@ -64,10 +73,11 @@ test('every text that matches contains one of the required ones', () => {
         return;
       }
       if (!matches(text)) return;
-      const literals = requiredLiterals(regex, flags);
-      if (literals === undefined) return;
+      const lists = listRequiredTexts(regex, flags);
+      if (lists.length === 0) return;
       matched += 1;
-      expect(literals.some((literal) => foldCase(text).includes(literal))).toBe(true);
+      for (const texts of lists) expect(texts.some((one) => foldCase(text).includes(one))).toBe(true);
+      expect(lists).toContainEqual(requiredLiterals(regex, flags));
     }),
     { numRuns: 20_000 },
   );

@@ -13,31 +13,41 @@ const depthMax = 50;
  * Returns texts, in lower case, one of which every match of an RE2 expression contains, or undefined. It is conservative: what it does not
  * understand, it does not return. Syntax: github.com/google/re2/wiki/Syntax.
  */
-export function requiredLiterals(source: string, flags: readonly string[]): readonly string[] | undefined {
+export const requiredLiterals = (source: string, flags: readonly string[]): readonly string[] | undefined =>
+  chooseTexts(listRequiredTexts(source, flags));
+
+/** Returns lists of texts, in lower case. Every match of an RE2 expression contains at least one text of each list. Like `requiredLiterals`. */
+export function listRequiredTexts(source: string, flags: readonly string[]): readonly (readonly string[])[] {
   // Without regard to case, `s` also matches U+017F, which is its own lower case.
   const breaks = flags.includes('i') || /\(\?[a-z]*i/i.test(source) ? /[sS]/ : undefined;
   const from = flagGroup.exec(source)?.[0].length ?? 0;
   const whole = readAlternatives({ source, breaks }, from, 0);
-  return whole?.end === source.length ? whole.texts : undefined;
+  return whole?.end === source.length ? whole.required : [];
 }
 
 type Pattern = { source: string; breaks: RegExp | undefined };
-/** `end` is the position after what was read. */
-type Reading = { texts: readonly string[] | undefined; end: number };
+/** `required` are lists of texts, of each of which a match has one. `end` is the position after what was read. */
+type Reading = { required: readonly (readonly string[])[]; end: number };
 
 /** Reads up to the end of a group or of the expression. Returns undefined for what is not understood. */
 function readAlternatives(pattern: Pattern, from: number, depth: number): Reading | undefined {
   if (depth > depthMax) return undefined;
-  const branches: (readonly string[] | undefined)[] = [];
+  const branches: Reading['required'][] = [];
   for (let at = from; ; at += 1) {
     const branch = readSequence(pattern, at, depth);
     if (!branch) return undefined;
-    branches.push(branch.texts);
+    branches.push(branch.required);
     at = branch.end;
     if (pattern.source[at] === '|') continue;
-    const texts = branches.every((one) => one !== undefined) ? [...new Set(branches.flat())] : undefined;
-    return { texts: texts && texts.length <= textsMax ? texts : undefined, end: at };
+    return { required: branches.length === 1 ? branches[0]! : joinBranches(branches), end: at };
   }
+}
+
+/** Returns what a match of one of several branches has. */
+function joinBranches(branches: readonly Reading['required'][]): Reading['required'] {
+  const chosen = branches.map(chooseTexts);
+  const texts = chosen.every((one) => one !== undefined) ? [...new Set(chosen.flat())] : [];
+  return texts.length > 0 && texts.length <= textsMax ? [texts] : [];
 }
 
 /** Reads up to a `|` or the end of a group or of the expression. */
@@ -58,7 +68,7 @@ function readSequence(pattern: Pattern, from: number, depth: number): Reading | 
       const group = readGroup(pattern, at, depth);
       if (!group) return undefined;
       endRun();
-      if (group.texts) found.push(group.texts);
+      found.push(...group.required);
       at = group.end;
       continue;
     }
@@ -85,7 +95,7 @@ function readSequence(pattern: Pattern, from: number, depth: number): Reading | 
     at += length;
   }
   endRun();
-  return { texts: chooseTexts(found), end: at };
+  return { required: found, end: at };
 }
 
 /** Reads a group. It has no texts if it may be absent. */
@@ -95,7 +105,7 @@ function readGroup(pattern: Pattern, from: number, depth: number): Reading | und
   const inner = readAlternatives(pattern, from + opening.length, depth + 1);
   if (!inner || source[inner.end] !== ')') return undefined;
   const end = inner.end + 1;
-  return { texts: optional.test(source.slice(end, end + 2)) ? undefined : inner.texts, end };
+  return { required: optional.test(source.slice(end, end + 2)) ? [] : inner.required, end };
 }
 
 /** Chooses the texts whose shortest is longest, because they rule out most values. */

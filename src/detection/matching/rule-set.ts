@@ -3,7 +3,7 @@ import { compileExpression, type FieldRow } from './compile-expression.ts';
 import { type Expression, type Match, visitMatches } from './expression.ts';
 import { createAutomaton } from './literal-automaton.ts';
 import { requiredLiterals } from './regex-literal.ts';
-import { foldCase, plainText } from './text-pattern.ts';
+import { foldCase, isAscii, plainText } from './text-pattern.ts';
 
 /** A text, in lower case, that a field equals or contains. */
 export type Guard = { field: string | null; isWhole: boolean; text: string };
@@ -12,9 +12,13 @@ export type Guard = { field: string | null; isWhole: boolean; text: string };
 type GuardChoice = {
   /** The expressions without guards. */
   unguarded: readonly number[];
-  /** The columns with guards, and what returns the expressions whose guards are true of a value, possibly more than once. */
-  columns: readonly { column: number; find: (value: string) => readonly number[] }[];
+  /** The columns with guards. */
+  columns: readonly number[];
+  /** For each of these columns, what returns the expressions whose guards are true of a value, possibly more than once. */
+  finders: readonly (ExpressionFinder | undefined)[];
 };
+
+type ExpressionFinder = (value: string) => readonly number[];
 
 /** Chooses the guards of expressions. */
 type GuardChooser = {
@@ -29,6 +33,10 @@ const shortTexts = [Infinity, 2000, 500, 100, 20];
 const charsPerEvaluation = 50;
 /** Rates guards that are equally often true by the expressions that have them. */
 const tieBreak = 0.001;
+/** The first samples are all used, then those by which their number has grown by a factor. */
+const [samplesFirst, samplesGrowth] = [2, 8];
+/** Characters of a column that are observed in a sample. */
+const observedCharsMax = 100_000;
 
 function createGuardChooser(
   expressions: readonly Expression[],
@@ -37,8 +45,10 @@ function createGuardChooser(
   const { guards, guardsOf } = listGuards(expressions);
   const byColumn = Map.groupBy(guards, ({ field }) => columnOf(field));
   // In the observed rows: those in which each guard is true, and the evaluations that a guard's share of searching its column is worth.
-  const found = new Int32Array(guards.length);
+  const found = new Float64Array(guards.length);
   const searchCosts = new Map([...byColumn.keys()].map((column) => [column, 0]));
+  // The last choice of each column, because most columns keep theirs.
+  const chosenBefore = new Map<number, { key: string; find: ExpressionFinder }>();
 
   const guardCostOf = ({ index, uses, isWhole, text }: ListedGuard): number =>
     found[index]! + tieBreak * (uses + (isWhole ? 0 : (shortTexts[text.length] ?? 0)));
@@ -59,28 +69,63 @@ function createGuardChooser(
           else expressionsOf.set(guard, [index]);
         }
       }
-      const columns = [...Map.groupBy(expressionsOf, ([{ field }]) => columnOf(field))].map(([column, used]) => {
-        const find = createGuardFinder(used.map(([guard]) => guard));
-        const listExpressions = (value: string): readonly number[] => {
-          const places = find(value);
-          return places.length === 0 ? none : places.flatMap((place) => used[place]![1]);
-        };
-        return { column, find: rememberResults(listExpressions, rememberedValuesMax) };
-      });
-      return { unguarded, columns };
+      const usedOf = Map.groupBy(expressionsOf, ([{ field }]) => columnOf(field));
+      const finders: (ExpressionFinder | undefined)[] = [];
+      for (const [column, used] of usedOf) {
+        const key = used.map(([{ index }, own]) => `${index}:${own.join()}`).join(';');
+        const before = chosenBefore.get(column);
+        const find = before?.key === key ? before.find : createExpressionFinder(used);
+        chosenBefore.set(column, { key, find });
+        finders[column] = find;
+      }
+      return { unguarded, columns: [...usedOf.keys()], finders };
     },
     observe(rows) {
       for (const [column, own] of byColumn) {
-        const find = createGuardFinder(own);
-        for (const row of rows) {
-          const value = row.text(column);
-          if (value === null) continue;
-          for (const place of find(value)) found[own[place]!.index]! += 1;
-          searchCosts.set(column, searchCosts.get(column)! + value.length / charsPerEvaluation / own.length);
-        }
+        const { values, share } = sampleValues(rows, column);
+        if (values.length === 0) continue;
+        const chars = sum(values, (value) => value.length);
+        searchCosts.set(column, searchCosts.get(column)! + chars / share / charsPerEvaluation / own.length);
+        const counts = countValues(values);
+        // Searching all values at once rules out most texts.
+        const all = values.join('\n');
+        for (const { index, isWhole, text } of own)
+          if (isWhole) found[index]! += (counts.get(text) ?? 0) / share;
+          else if (all.includes(text)) found[index]! += values.filter((value) => value.includes(text)).length / share;
       }
     },
   };
+}
+
+/** Returns the first values of a column, in lower case, and the share of the rows that they are from. */
+function sampleValues(rows: readonly FieldRow[], column: number): { values: string[]; share: number } {
+  const values: string[] = [];
+  let chars = 0;
+  let read = 0;
+  for (; read < rows.length && chars < observedCharsMax; read += 1) {
+    const value = rows[read]!.folded(column);
+    if (value === null) continue;
+    values.push(value);
+    chars += value.length;
+  }
+  return { values, share: read / rows.length };
+}
+
+function countValues(values: readonly string[]): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
+  return counts;
+}
+
+/** Returns what finds the expressions whose guards of one field are true of a value. It is prepared when a row has the field. */
+function createExpressionFinder(used: readonly (readonly [Guard, readonly number[]])[]): ExpressionFinder {
+  let find: ((value: string) => readonly number[]) | undefined;
+  const listExpressions = (value: string): readonly number[] => {
+    find ??= createGuardFinder(used.map(([guard]) => guard));
+    const places = find(value);
+    return places.length === 0 ? none : places.flatMap((place) => used[place]![1]);
+  };
+  return rememberResults(listExpressions, rememberedValuesMax);
 }
 
 /** A guard, its place among all of them, and the number of expressions that could have it. */
@@ -160,8 +205,6 @@ const guardKey = ({ field, isWhole, text }: Guard): string => `${isWhole ? '=' :
 
 const rememberedValuesMax = 4000;
 const none: readonly number[] = [];
-// oxlint-disable-next-line no-control-regex -- The range of ASCII.
-const beyondAscii = /[^\0-\x7f]/;
 
 /**
  * Returns a function that returns the places, in a list of guards of one field, of those that are true of a value. The case of a value that is
@@ -177,24 +220,26 @@ function createGuardFinder(guards: readonly Guard[]): (value: string) => readonl
       wholeLengths.add(text.length);
     } else contained.push(place);
   const automaton = contained.length > 0 ? createAutomaton(contained.map((place) => guards[place]!.text)) : undefined;
+  let places = none;
+  const add = (literal: number): void => {
+    const place = contained[literal]!;
+    if (!places.includes(place)) places = [...places, place];
+  };
   return (value) => {
-    const isAscii = !beyondAscii.test(value);
-    const folded = !isAscii || wholeLengths.has(value.length) ? foldCase(value) : value;
+    const isPlain = isAscii(value);
+    const folded = !isPlain || wholeLengths.has(value.length) ? foldCase(value) : value;
     const equal = whole.get(folded);
-    let places = equal === undefined ? none : [equal];
-    automaton?.search(folded, (literal) => {
-      const place = contained[literal]!;
-      if (!places.includes(place)) places = [...places, place];
-    });
+    places = equal === undefined ? none : [equal];
+    automaton?.search(folded, add, isPlain);
     return places;
   };
 }
 
 /** Expressions that are evaluated together. */
 export type RuleSet = {
-  /** Returns the indexes of the expressions that match a row, in ascending order. */
-  match: (row: FieldRow) => number[];
-  /** Makes `match` faster for rows like these and those of earlier calls. Of the calls it uses the first, the second, the fourth and so on. */
+  /** Returns the indexes of the expressions that match a row, in ascending order. `columns`: no other column of the row has a value. */
+  match: (row: FieldRow, columns?: readonly number[]) => number[];
+  /** Makes `match` faster for rows like these and those of earlier calls. Of the calls it uses the first two, and then fewer and fewer. */
   adapt: (rows: readonly FieldRow[]) => void;
 };
 
@@ -212,9 +257,10 @@ export function compileRuleSet(
   // The number of the last row for which an expression was evaluated.
   const evaluated = new Int32Array(expressions.length);
   let rowNumber = 0;
-  let samples = 0;
+  let [samples, nextSample] = [0, 1];
   return {
-    match(row) {
+    match(row, columns = choice.columns) {
+      const { unguarded, finders } = choice;
       rowNumber = (rowNumber + 1) | 0;
       const matching: number[] = [];
       const evaluate = (index: number): void => {
@@ -222,17 +268,19 @@ export function compileRuleSet(
         evaluated[index] = rowNumber;
         if (tests[index]!(row)) matching.push(index);
       };
-      for (const index of choice.unguarded) evaluate(index);
-      for (const { column, find } of choice.columns) {
-        const value = row.text(column);
-        if (value !== null) for (const index of find(value)) evaluate(index);
+      for (const index of unguarded) evaluate(index);
+      for (const column of columns) {
+        const find = finders[column];
+        const value = find ? row.text(column) : null;
+        if (value !== null) for (const index of find!(value)) evaluate(index);
       }
       return matching.length > 1 ? matching.toSorted((a, b) => a - b) : matching;
     },
     adapt(rows) {
       samples += 1;
       // Choosing costs as much as matching thousands of rows, and after some samples it changes little.
-      if (!Number.isInteger(Math.log2(samples))) return;
+      if (samples < nextSample) return;
+      nextSample = samples < samplesFirst ? samples + 1 : samples * samplesGrowth;
       chooser.observe(rows);
       choice = chooser.choose();
     },

@@ -128,6 +128,11 @@ function isBoundary(value: string, at: number): boolean {
   return !(at > 0 && unit >= 0xdc00 && unit <= 0xdfff && before >= 0xd800 && before <= 0xdbff);
 }
 
+// oxlint-disable-next-line no-control-regex -- The range of ASCII.
+const beyondAscii = /[^\0-\x7f]/;
+
+export const isAscii = (text: string): boolean => !beyondAscii.test(text);
+
 // Letters whose lower case is newer than the Unicode version of the embedded engine.
 const unfolded = /[\u1c89\ua7cb\ua7cc\ua7ce\ua7d2\ua7d4\ua7da\ua7dc\u{10d50}-\u{10d65}\u{16ea0}-\u{16eb8}]/u;
 /** Letters that `toLowerCase` of a whole text does not fold as it folds each of them: one becomes two, one depends on its neighbors. */
@@ -138,6 +143,7 @@ const unevenlyFolded = /[\u0130\u03a3]/;
  * `toLowerCase`, no character becomes two and none depends on its neighbors.
  */
 export function foldCase(text: string): string {
+  if (isAscii(text)) return text.toLowerCase();
   if (!unevenlyFolded.test(text) && !unfolded.test(text)) return text.toLowerCase();
   let result = '';
   for (const character of text) result += foldCharacter(character);

@@ -61,12 +61,12 @@ export async function runMatches(connection: DuckDBConnection, job: MatchJob, se
     const { rowCount } = chunk;
     total += rowCount;
     chunks += 1;
-    const readRow = createReader(chunk, job.fields);
+    const { columns, readRow } = createReader(chunk, job.fields);
     if (rowCount > sampleRows && Number.isInteger(Math.log2(chunks) / 2))
       set.adapt(Array.from({ length: sampleRows }, (_, n) => readRow(Math.floor((n / sampleRows) * rowCount))));
     for (let index = 0; index < rowCount; index += 1) {
       const row = readRow(index);
-      const rules = set.match(row);
+      const rules = set.match(row, columns);
       if (rules.length === 0) continue;
       const [id, time] = [idColumn, timeColumn].map((column) => toCell(chunk.getColumnVector(column).getItem(index)));
       for (const rule of rules) {
@@ -98,8 +98,14 @@ async function* readAhead(result: DuckDBResult): AsyncGenerator<DuckDBDataChunk>
   }
 }
 
-/** Returns a function that returns a row of a chunk. Texts are read when a rule needs them, and columns without a value in the chunk never. */
-function createReader(chunk: DuckDBDataChunk, fields: readonly number[][]): (row: number) => FieldRow {
+/**
+ * Returns the columns of a rule set that have a value in a chunk, and a function that returns a row of it. Texts are read when a rule needs them, and
+ * columns without a value never.
+ */
+function createReader(
+  chunk: DuckDBDataChunk,
+  fields: readonly number[][],
+): { columns: readonly number[]; readRow: (row: number) => FieldRow } {
   const vectors = Array.from({ length: chunk.columnCount }, (_, column) => chunk.getColumnVector(column));
   const { rowCount } = chunk;
   const hasValue = vectors.map((vector) => {
@@ -110,7 +116,7 @@ function createReader(chunk: DuckDBDataChunk, fields: readonly number[][]): (row
   const sources = fields.map((columns) =>
     columns.filter((column) => hasValue[column]).map((column) => vectors[column]!),
   );
-  return (row) =>
+  const readRow = (row: number): FieldRow =>
     createFieldRow((field) => {
       for (const vector of sources[field]!) {
         const text = vector.getItem(row) as string | null;
@@ -118,6 +124,7 @@ function createReader(chunk: DuckDBDataChunk, fields: readonly number[][]): (row
       }
       return null;
     });
+  return { columns: sources.flatMap((vectors, field) => (vectors.length > 0 ? [field] : [])), readRow };
 }
 
 function createCollector({ rowsMax, bytesMax }: MatchJob): {
