@@ -1138,7 +1138,7 @@ create table continuous_detections (
   events bigint not null default 0, -- Events that it has matched.
   missed bigint not null default 0, -- Events that a slot found although they had been matched before, at the same revision, without being found.
   matched_at timestamp with time zone,
-  latency_ms bigint, -- Time from the receipt of the latest matched events to their stored candidates.
+  latency_ms bigint, -- Time from the arrival of the first event of the latest matched batch to the stored candidates.
   constraint continuous_detections_pkey PRIMARY KEY (organization_id, detection_id),
   constraint continuous_detections_organization_id_detection_id_fkey FOREIGN KEY (organization_id, detection_id) REFERENCES agents(organization_id, id)
 );
@@ -1154,6 +1154,7 @@ create table matched_windows (
   detection_id uuid not null,
   window_from timestamp with time zone not null,
   window_to timestamp with time zone not null,
+  arrived_at timestamp with time zone not null, -- Arrival of the first event of the window, whether or not it matches.
   events integer not null,
   constraint matched_windows_pkey PRIMARY KEY (organization_id, detection_id, window_from),
   constraint matched_windows_check CHECK (window_from < window_to),
@@ -1236,12 +1237,13 @@ create table candidates (
   rows text not null, -- JSON array of the log rows shown to the judge.
   generation text not null, -- Generation of the memory that the candidate was compared with.
   learned boolean not null default true,
-  state text not null default 'pending'::text, -- pending, judged, raised (a hit from the facts, which the model may still judge), review (waits for a person), suppressed or outdated (the window no longer contains it).
+  state text not null default 'pending'::text, -- pending, judged, raised (a hit from the facts, which the model may still judge), review (waits for a person), suppressed or outdated (the window no longer contains it, or its events were withdrawn).
   verdict text, -- JSON of the verdict. Null if the candidate became a hit without one.
   observations text, -- JSON array of the tool results that a verdict without a hit cites. Null otherwise.
   hit_id uuid,
   case_id uuid, -- Case of the review queue that the candidate waits with, which has the ID of its first candidate.
   judged_run_id uuid, -- Run that judged the candidate, or raised it from its facts. Null if no run did.
+  arrived_at timestamp with time zone, -- Arrival of the first event of the batch that was matched when it arrived. Null for what a slot found.
   created_at timestamp with time zone not null,
   judged_at timestamp with time zone,
   constraint candidates_pkey PRIMARY KEY (organization_id, id),
@@ -1259,6 +1261,21 @@ alter table candidates force row level security;
 create policy every on candidates to tocsin_system using (true) with check (true);
 create policy own on candidates to tocsin_app using ((organization_id = ( SELECT tocsin_org() AS tocsin_org))) with check ((organization_id = ( SELECT tocsin_org() AS tocsin_org)));
 grant select, insert, update, delete on candidates to tocsin_app, tocsin_system;
+
+-- Events that stay in the logs although what they reported was withdrawn, such as sightings of a retracted indicator. No candidate of them becomes a hit.
+create table withdrawn_events (
+  organization_id uuid not null,
+  event_id text not null,
+  withdrawn_at timestamp with time zone not null,
+  constraint withdrawn_events_pkey PRIMARY KEY (organization_id, event_id),
+  constraint withdrawn_events_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id)
+);
+CREATE INDEX withdrawn_events_organization_id_withdrawn_at_idx ON withdrawn_events USING btree (organization_id, withdrawn_at);
+alter table withdrawn_events enable row level security;
+alter table withdrawn_events force row level security;
+create policy every on withdrawn_events to tocsin_system using (true) with check (true);
+create policy own on withdrawn_events to tocsin_app using ((organization_id = ( SELECT tocsin_org() AS tocsin_org))) with check ((organization_id = ( SELECT tocsin_org() AS tocsin_org)));
+grant select, insert, update, delete on withdrawn_events to tocsin_app, tocsin_system;
 
 -- Candidates that are no hit and that somebody must decide: those that the judge left undecided, and dismissals of the audit.
 create table review_cases (
@@ -1396,6 +1413,7 @@ create table hits (
   window_to timestamp with time zone not null,
   first_seen_at timestamp with time zone not null,
   last_seen_at timestamp with time zone not null,
+  arrived_at timestamp with time zone, -- As in the candidate that became the hit.
   created_at timestamp with time zone not null,
   updated_at timestamp with time zone not null,
   constraint hits_pkey PRIMARY KEY (organization_id, id),

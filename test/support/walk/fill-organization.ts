@@ -276,7 +276,7 @@ async function fillRuns(deps: Deps, org: TestOrg, mark: string): Promise<Pick<Fi
     await sql`insert into continuous_detections (organization_id, detection_id, revision, obstacle) values (${org.id}, ${custom.id}, 0, ${mark})`.execute(
       tx,
     );
-    await sql`insert into matched_windows values (${org.id}, ${custom.id}, now(), now() + interval '1 second', 1)`.execute(
+    await sql`insert into matched_windows values (${org.id}, ${custom.id}, now(), now() + interval '1 second', now(), 1)`.execute(
       tx,
     );
     await sql`insert into dataset_manifests (organization_id, dataset) select organization_id, name from datasets limit 1`.execute(
