@@ -24,7 +24,7 @@ export type ModelTool = ToolDeclaration & {
 };
 
 /**
- * One call of a model or a tool, as it is stored. `entity` is what the call is about. `alias` and `model` are those that
+ * One call of a model or a tool, as it is stored. `entity` is what the call is about, and `candidateId` the candidate of a detection. `alias` and `model` are those that
  * answered, which may be a fallback. `sent` has the messages added since the previous step.
  */
 export type ModelStep = {
@@ -44,6 +44,7 @@ export type ModelStep = {
   /** What the call of a tool found. */
   observation?: unknown;
   error?: string;
+  candidateId?: string;
 };
 
 /**

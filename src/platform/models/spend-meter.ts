@@ -27,8 +27,8 @@ export type SpendMeter = {
   recordStep: (step: ModelStep) => Promise<void>;
 };
 
-/** A meter of a run whose conversations may take place at the same time. Each conversation needs its own meter. */
-export type RunSpendMeter = { startConversation: () => SpendMeter };
+/** A meter of a run whose conversations may take place at the same time. Each conversation needs its own meter. Its steps are stored with `about`. */
+export type RunSpendMeter = { startConversation: (about?: Pick<ModelStep, 'candidateId'>) => SpendMeter };
 
 /** The cost of one step. `ms` is the time since the previous step. */
 export type StepUsage = ModelUsage & { ms: number };
@@ -58,11 +58,11 @@ type Conversation = { id: string; isCalling: boolean };
 export function createSpendMeter(deps: { db: Db; clock: Clock }, options: SpendMeterOptions): RunSpendMeter {
   const run: RunState = { deps, options, calls: createCallCounter(), lastStepAt: performance.now(), isFirst: true };
   return {
-    startConversation: () => {
+    startConversation: (about = {}) => {
       const conversation: Conversation = { id: randomUUID(), isCalling: false };
       return {
         checkBudget: (signal, model = options.model) => checkBudget(run, conversation, model, signal),
-        recordStep: (step) => recordStep(run, conversation, step),
+        recordStep: (step) => recordStep(run, conversation, { ...step, ...about }),
       };
     },
   };

@@ -92,7 +92,7 @@ async function storeLateVerdict(
   await markJudged(tx, { orgId, runId, now }, [
     { id: candidate.id, state: 'judged', verdict, observations: null, hitId: result?.hitId ?? null, caseId: null },
   ]);
-  if (!judgment.fallback) addVerdict(run, judgment);
+  if (!judgment.fallback) addVerdict(run, judgment, candidate.id);
   await writeProgress(tx, run);
   return result?.isDismissed === true;
 }

@@ -1,5 +1,6 @@
 import { isUnusableAnswer, ModelError } from '../../../platform/models/model-error.ts';
 import type { Candidate } from '../../analysis/candidate.ts';
+import type { StoredCandidate } from './candidates.store.ts';
 import { createAnalystVerdict } from '../../verdicts/analyst/analyst.ts';
 import type { DecidedVerdict } from '../../verdicts/claims/decide-verdict.ts';
 import type { DetectionTexts } from '../../verdicts/verdict.ts';
@@ -8,6 +9,12 @@ import type { Observation } from '../../verdicts/observation.ts';
 
 /** A checked verdict with the observations that it cites. `trace` is null for the built-in analyst. */
 export type Judged = DecidedVerdict & { observations: Observation[]; trace: InvestigationTrace | null };
+
+/** What a judge judges. Candidates that are not stored, and the cases of response agents, have no ID. */
+export type OpenCase = Candidate & Partial<Pick<StoredCandidate, 'id'>>;
+
+/** Returns what the steps of a case are stored with. */
+export const aboutCase = ({ id }: OpenCase): { candidateId?: string } => (id === undefined ? {} : { candidateId: id });
 
 /**
  * Judges candidates. `instant`: verdicts are free, so whole batches are judged and stored together. Otherwise up to `entitiesAtOnce` (default 1)
@@ -18,7 +25,7 @@ export type Judge = {
   model: string;
   instant: boolean;
   entitiesAtOnce?: number;
-  judge: (candidate: Candidate, signal: AbortSignal) => Promise<Judged>;
+  judge: (candidate: OpenCase, signal: AbortSignal) => Promise<Judged>;
   responds?: (signal: AbortSignal) => Promise<boolean>;
 };
 
@@ -45,7 +52,7 @@ export type Fallback = { reason: string; message: string; isFinal: boolean };
 /** Judges a candidate of a detection. A failure that concerns this candidate alone falls back to its facts. Throws any other failure. */
 export async function judgeCandidate(
   judge: Judge,
-  candidate: Candidate,
+  candidate: OpenCase,
   detection: DetectionTexts,
   signal: AbortSignal,
 ): Promise<Judgment> {

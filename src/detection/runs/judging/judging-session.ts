@@ -144,7 +144,8 @@ const entitiesMax = 200;
 /** Adds stored resolutions to the results of a run. `fallback` says why verdicts came from the facts. */
 export function addToProgress(run: ActiveRun, resolutions: Resolution[], fallback: Fallback | null): void {
   addSuppressed(run.progress.suppressed, resolutions);
-  for (const resolution of resolutions) if (resolution.outcome === 'judged') addVerdict(run, resolution);
+  for (const resolution of resolutions)
+    if (resolution.outcome === 'judged') addVerdict(run, resolution, resolution.candidate.id);
   if (fallback) warnAboutFallback(run, fallback);
 }
 
@@ -168,12 +169,20 @@ export function addSuppressed(suppressed: SuppressedCounts, resolutions: readonl
   }
 }
 
-/** Adds a verdict to the results of a run. Verdicts of the analyst do not count for the score of a model. */
-export function addVerdict({ progress }: ActiveRun, { fallback, verdict, trace }: Judgment): void {
+/** Adds a verdict to the results of a run, with the candidate that it is about. Verdicts of the analyst do not count for the score of a model. */
+export function addVerdict(
+  { progress }: ActiveRun,
+  { fallback, verdict, trace }: Judgment,
+  candidateId?: string,
+): void {
   if (fallback) progress.judging.unjudged += 1;
   else if (trace) progress.judging = addStats(progress.judging, countInvestigation({ verdict, trace }));
   if (progress.entities.length < entitiesMax)
-    progress.entities.push(fallback ? { ...verdict, unjudgedReason: fallback.reason } : verdict);
+    progress.entities.push({
+      ...verdict,
+      ...(candidateId !== undefined && { candidateId }),
+      ...(fallback && { unjudgedReason: fallback.reason }),
+    });
   if (verdict.claims.some(({ status }) => status === 'unproven'))
     addWarning(
       progress,

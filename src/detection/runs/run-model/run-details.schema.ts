@@ -17,6 +17,12 @@ export const RunStep = z.object({
   n: z.number().int().describe('Number within the attempt.'),
   kind: z.enum(['plan', 'call', 'tool']),
   entity: z.string().describe('Entity that was judged. In a run of a built-in agent, the feed item.'),
+  candidateId: z
+    .string()
+    .optional()
+    .describe(
+      'The candidate that was judged. Absent for a response agent, and for the grading of acceptance criteria.',
+    ),
   at: z.string(),
   ms: z.number(),
   alias: z.string().optional().describe('The alias that answered: that of the detection, or one of its fallbacks.'),

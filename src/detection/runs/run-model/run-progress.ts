@@ -22,8 +22,8 @@ export type ExaminedWindow = {
   dropped: DroppedCounts;
 };
 
-/** A verdict of a run. `unjudgedReason` is set if it comes from the facts. */
-export type RunVerdict = Verdict & { unjudgedReason?: string };
+/** A verdict of a run. `unjudgedReason` is set if it comes from the facts. A response agent has no candidate. */
+export type RunVerdict = Verdict & { candidateId?: string; unjudgedReason?: string };
 
 /** The results of a run so far, over all its attempts. Stored with each step. `phases` are in milliseconds. */
 export type RunProgress = {

@@ -13,6 +13,7 @@ import type { ModelStep } from '../../../platform/models/model-request.ts';
 import type { StepUsage } from '../../../platform/models/spend-meter.ts';
 import { fenceRun, type RunClaim } from '../../scheduling/run-claim.ts';
 import { type RunScore, toRunScore } from '../../verdicts/analyst/analyst-score.ts';
+import type { ToolUse } from '../../verdicts/investigation/acceptance.ts';
 import type { VerdictStats } from '../../verdicts/investigation/score.ts';
 import type { ActiveRun } from './active-run.ts';
 import type { RunFailure } from './run-failure.ts';
@@ -109,17 +110,17 @@ type StepRow = StepPosition & { body: string };
 const toolCallsMax = 5_000;
 
 /**
- * Lists which tools were called for which entities of a run, without calls that failed. Reads the first 5,000 calls. The kind comes first in the text of a
+ * Lists which tools were called for which candidates of a run, without calls that failed. A response agent has no candidate. Reads the first 5,000 calls. The kind comes first in the text of a
  * step, so that the prompts of the other steps are not parsed.
  */
-export function listToolUse(tx: Tx, orgId: OrgId, runId: string): Promise<{ entity: string; tool: string }[]> {
-  return queryRows<{ entity: string; tool: string }>(tx)`
-      select distinct entity, tool from (
-        select body ->> 'entity' as entity, body -> 'tool' ->> 'name' as tool, body -> 'tool' ->> 'failed' as failed from (
+export function listToolUse(tx: Tx, orgId: OrgId, runId: string): Promise<ToolUse[]> {
+  return queryRows<ToolUse>(tx)`
+      select distinct "candidateId", tool from (
+        select body ->> 'candidateId' as "candidateId", body -> 'tool' ->> 'name' as tool, body -> 'tool' ->> 'failed' as failed from (
           select body::json as body from run_steps
           where organization_id = ${orgId} and at = ${timeOfId(runId)} and run_id = ${runId} and body like '{"kind":"tool"%'
           order by attempt, n limit ${toolCallsMax}) s) c
-      where failed = 'false' order by entity, tool`;
+      where failed = 'false' order by "candidateId", tool`;
 }
 
 /** Lists `limit` + 1 steps of a run after a position, in order. */

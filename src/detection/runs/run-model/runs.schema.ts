@@ -44,6 +44,7 @@ export type RunStarted = z.infer<typeof RunStarted>;
 
 export const RunVerdict = z.object({
   ...verdictShape,
+  candidateId: z.string().optional().describe('The candidate, as its steps state it. Absent for a response agent.'),
   unjudgedReason: z
     .string()
     .optional()

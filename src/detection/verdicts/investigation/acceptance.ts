@@ -3,8 +3,8 @@ import { boundedString } from '../../../platform/lib/text/bounded-text.ts';
 import { findToolName } from '../../tools/tools.ts';
 import type { Verdict } from '../verdict.ts';
 
-/** The tool calls of a run that did not fail, by the entity that was investigated. */
-export type ToolUse = { entity: string; tool: string };
+/** A tool that was called for a candidate without failing. A response agent has no candidate. */
+export type ToolUse = { candidateId: string | null; tool: string };
 
 type Values<Shape> = { [F in keyof Shape]: z.infer<Shape[F]> };
 type Check<Shape extends z.ZodRawShape> = {
@@ -88,13 +88,13 @@ const namedMax = 3;
 /** Grades a check by the verdicts of a run, of which there is at least one. */
 export function gradeCheck(
   criterion: Exclude<AcceptanceCriterion, string>,
-  verdicts: readonly Verdict[],
+  verdicts: readonly (Verdict & { candidateId?: string })[],
   toolUse: readonly ToolUse[],
 ): AcceptanceGrade {
   const { holds } = checkOf(criterion);
-  const toolsOf = Map.groupBy(toolUse, ({ entity }) => entity);
+  const toolsOf = Map.groupBy(toolUse, ({ candidateId }) => candidateId);
   const failing = verdicts.filter(
-    (verdict) => !holds(verdict, criterion, toolsOf.get(verdict.entity)?.map(({ tool }) => tool) ?? []),
+    (verdict) => !holds(verdict, criterion, toolsOf.get(verdict.candidateId ?? null)?.map(({ tool }) => tool) ?? []),
   );
   const names = failing.slice(0, namedMax).map(({ entity }) => entity);
   const others = failing.length > namedMax ? ` and ${failing.length - namedMax} more` : '';

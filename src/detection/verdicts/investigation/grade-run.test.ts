@@ -83,9 +83,10 @@ test('asks again where a sentence has no grade, and returns one grade for each i
 
 test('code grades what verdicts cite and which tools were called', () => {
   const cited = { observation: 'o1', rowId: 'r1', field: 'ip', value: '192.0.2.7', why: 'x' };
-  const bob: Verdict = { ...verdict, entity: 'bob', verdict: 'undecided', evidence: [cited] };
-  const toolUse = [{ entity: 'bob', tool: 'search_siem' }];
-  const gradeOf = (criterion: Parameters<typeof gradeCheck>[0], verdicts = [verdict, bob]) =>
+  const ada = { ...verdict, candidateId: 'c1' };
+  const bob = { ...verdict, entity: 'bob', verdict: 'undecided' as const, evidence: [cited], candidateId: 'c2' };
+  const toolUse = [{ candidateId: 'c2', tool: 'search_siem' }];
+  const gradeOf = (criterion: Parameters<typeof gradeCheck>[0], verdicts: Verdict[] = [ada, bob]) =>
     gradeCheck(criterion, verdicts, toolUse);
   expect(gradeOf({ check: 'uses_tool', tool: 'search_logs' })).toEqual({
     criterion: 'Every investigation calls search_logs.',
@@ -102,5 +103,16 @@ test('code grades what verdicts cite and which tools were called', () => {
     expect(gradeOf(criterion, [bob])).toMatchObject({ isMet: true, reason: 'It holds for 1 of 1.' });
   }
   expect(gradeOf({ check: 'decided' })).toMatchObject({ isMet: false, reason: 'It fails for 1 of 2: bob.' });
-  expect(gradeOf({ check: 'decided' }, [verdict])).toMatchObject({ isMet: true });
+  expect(gradeOf({ check: 'decided' }, [ada])).toMatchObject({ isMet: true });
+  // Another candidate of the same entity, for which no tool was called.
+  const other = { ...bob, candidateId: 'c3' };
+  expect(gradeOf({ check: 'uses_tool', tool: 'search_logs' }, [bob, other])).toMatchObject({
+    reason: 'It fails for 1 of 2: bob.',
+  });
+  const answer = gradeCheck(
+    { check: 'uses_tool', tool: 'get_rows' },
+    [verdict],
+    [{ candidateId: null, tool: 'get_rows' }],
+  );
+  expect(answer.isMet).toBe(true);
 });

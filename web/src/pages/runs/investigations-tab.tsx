@@ -15,6 +15,10 @@ import { readInvestigations, type Investigation, type Question } from './transcr
 
 const texts = all.steps;
 
+type Case = Pick<Investigation, 'entity'> & { candidateId?: string | undefined };
+
+const isSameCase = (a: Case, b: Case): boolean => a.entity === b.entity && a.candidateId === b.candidateId;
+
 /** How each candidate was investigated: the questions, what was asked and found, and what follows. The one on `entity` is open, else the first. */
 export function InvestigationsTab({ run, entity }: { run: Run; entity: string | undefined }) {
   const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery(
@@ -33,7 +37,7 @@ export function InvestigationsTab({ run, entity }: { run: Run; entity: string | 
           run={run}
           investigation={investigation}
           isOpenFirst={investigation === opened}
-          isLatest={investigation === investigations.findLast((one) => one.entity === investigation.entity)}
+          isLatest={investigation === investigations.findLast((one) => isSameCase(one, investigation))}
         />
       ))}
       {hasNextPage && (
@@ -49,14 +53,14 @@ type ViewProps = {
   run: Run;
   investigation: Investigation;
   isOpenFirst: boolean;
-  /** No later attempt examined the entity, so that the run's verdict is from here. */
+  /** No later attempt examined the candidate, so that the run's verdict is from here. */
   isLatest: boolean;
 };
 
 function InvestigationView({ run, investigation, isOpenFirst, isLatest }: ViewProps) {
   const [isOpen, setIsOpen] = useState(isOpenFirst);
   const { key, entity, attempt, questions, observations, parts } = investigation;
-  const verdict = isLatest ? run.entities.find((one) => one.entity === entity) : undefined;
+  const verdict = isLatest ? run.entities.find((one) => isSameCase(one, investigation)) : undefined;
   const submissions = parts.filter(({ kind }) => kind === 'submission');
   return (
     <details

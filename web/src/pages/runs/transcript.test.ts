@@ -28,6 +28,15 @@ test('groups the steps of candidates that were judged side by side, and those of
   ]);
 });
 
+test('separates the candidates of one entity', () => {
+  const [c1, c2] = [{ candidateId: 'c1' }, { candidateId: 'c2' }];
+  const found = readInvestigations([step('ada', c1), step('ada', c2), step('ada', c1)]);
+  expect(found.map(({ candidateId, parts }) => [candidateId, parts.length])).toEqual([
+    ['c1', 2],
+    ['c2', 1],
+  ]);
+});
+
 test('connects the questions of a plan with the observations that a submission names', () => {
   const plan = call('write_plan', { questions: [planned, { question: 'By whom?', data: '' }] });
   const answers = [{ question: planned.question, observation: 'o2' }];

@@ -25,6 +25,8 @@ type PartKind =
 export type Investigation = {
   key: string;
   entity: string;
+  /** A response agent has no candidate. */
+  candidateId: string | undefined;
   attempt: number;
   questions: Question[];
   observations: Observation[];
@@ -35,14 +37,15 @@ type ToolCall = { name: string; input: Record<string, unknown> };
 
 /** Returns the steps of a run by candidate, in the order in which the candidates came up. */
 export function readInvestigations(steps: readonly RunStep[]): Investigation[] {
-  const groups = Map.groupBy(steps, ({ attempt, entity }) => `${attempt} ${entity}`);
+  const groups = Map.groupBy(steps, ({ attempt, entity, candidateId = entity }) => `${attempt} ${candidateId}`);
   return [...groups].map(([key, own]) => {
-    const { entity, attempt } = own[0]!;
+    const { entity, candidateId, attempt } = own[0]!;
     const answers = own.flatMap((step) => readCalls(step).flatMap(readAnswers));
     const parts = own.map((step) => readPart(step, answers));
     return {
       key,
       entity,
+      candidateId,
       attempt,
       questions: parts.flatMap((part) => (part.kind === 'plan' ? part.questions : [])),
       observations: own.flatMap(({ observation }) => observation ?? []),

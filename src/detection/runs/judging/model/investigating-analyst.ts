@@ -1,9 +1,8 @@
-import type { Candidate } from '../../../analysis/candidate.ts';
 import { askFollowUps, followUpTools } from '../../../verdicts/follow-ups/ask-follow-ups.ts';
 import type { ActiveRun } from '../../run-model/active-run.ts';
 import { inRunTransaction, insertStep } from '../../run-model/run-results.store.ts';
 import { addWarning } from '../../run-model/run-progress.ts';
-import { createAnalyst, type Judge, type Judged } from '../judge.ts';
+import { aboutCase, createAnalyst, type Judge, type Judged, type OpenCase } from '../judge.ts';
 import { bindTools, type BindToolsDeps } from './bind-tools.ts';
 
 /** Candidates of an attempt about which questions are asked, the most severe of each window first. */
@@ -54,7 +53,7 @@ async function findDatasets({ connection, definition }: ActiveRun, signal: Abort
   return sources?.datasets ?? [];
 }
 
-type FollowUpInput = { judged: Judged; candidate: Candidate; datasets: string[]; signal: AbortSignal };
+type FollowUpInput = { judged: Judged; candidate: OpenCase; datasets: string[]; signal: AbortSignal };
 
 async function followUp(
   deps: BindToolsDeps,
@@ -64,7 +63,7 @@ async function followUp(
   const tools = await bindTools(deps, run, candidate, followUpTools);
   const { steps, ...found } = await askFollowUps(judged.verdict, candidate, { tools, datasets, signal });
   await inRunTransaction(deps.db, run, async (tx) => {
-    for (const step of steps) await insertStep(tx, run.claim, step);
+    for (const step of steps) await insertStep(tx, run.claim, { ...step, ...aboutCase(candidate) });
   });
   return { ...judged, ...found };
 }

@@ -30,7 +30,7 @@ import { isResponseKind } from '../../../scheduling/run-claim.ts';
 import { isUnverified, type Conclusion } from '../../../verdicts/verdict.ts';
 import type { ActiveRun } from '../../run-model/active-run.ts';
 import { addWarning } from '../../run-model/run-progress.ts';
-import { createAnalyst, type Judge, type Judged } from '../judge.ts';
+import { aboutCase, createAnalyst, type Judge, type Judged, type OpenCase } from '../judge.ts';
 import { toDetectionTexts } from '../resolutions/resolve-candidates.ts';
 import { createInvestigatingAnalyst } from './investigating-analyst.ts';
 import { bindTools, type BindToolsDeps } from './bind-tools.ts';
@@ -105,15 +105,19 @@ export function createModelJudge(
   const listQueryLiterals = (): Promise<string[]> => (literals ??= readQueryLiterals(deps, run.orgId, searchOf(run)));
   const judgeWith = async (
     by: MeteredModel,
-    candidate: Candidate,
+    candidate: OpenCase,
     { callsBefore, signal }: Attempt,
   ): Promise<Judged> => {
     await refusePausedModel(deps, run, by.model);
+    const forCase = ({ model: one, meter }: MeteredModel): MeteredModel => ({
+      model: one,
+      meter: { startConversation: () => meter.startConversation(aboutCase(candidate)) },
+    });
     format ??= createSubmissionFormat(verdictSchema, run.definition.structuredOutputSchema);
     return judgeWithModel(deps, run, candidate, {
-      judge: by,
-      verifier: verifier ?? by,
-      confirmer,
+      judge: forCase(by),
+      verifier: forCase(verifier ?? by),
+      confirmer: forCase(confirmer),
       format,
       listQueryLiterals,
       callsBefore,
