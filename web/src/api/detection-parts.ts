@@ -13,7 +13,6 @@ export const detectionPackQuery = (id: string) =>
     queryFn: () => read(api.GET('/api/detections/{id}/pack', path(id))),
   });
 
-export type Prompt = Schemas['PromptVersion'];
 export const promptsQuery = (id: string) =>
   queryOptions({
     queryKey: ['detections', 'prompts', id],
@@ -36,6 +35,27 @@ export const activatePrompt = (detection: Versioned & { id: string }, version: n
     read(
       api.POST('/api/detections/{id}/prompts/{version}/activate', {
         params: { path: { id: detection.id, version }, header },
+      }),
+    ),
+  );
+
+export const revisionsQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['detections', 'revisions', id],
+    queryFn: () => read(api.GET('/api/detections/{id}/revisions', { params: { path: { id }, query: { limit: 200 } } })),
+  });
+export const revisionDiffQuery = (id: string, from: number, to: number) =>
+  queryOptions({
+    queryKey: ['detections', 'revisions', id, from, to],
+    queryFn: () =>
+      read(api.GET('/api/detections/{id}/revisions/diff', { params: { path: { id }, query: { from, to } } })),
+  });
+/** Stores the definition of an older revision as a new one. */
+export const restoreRevision = (detection: Versioned & { id: string }, revision: number) =>
+  sendIfMatch(detection, (header) =>
+    read(
+      api.POST('/api/detections/{id}/revisions/{revision}/restore', {
+        params: { path: { id: detection.id, revision }, header },
       }),
     ),
   );

@@ -30,7 +30,16 @@ const create = createRoute({
   component: lazyRouteComponent(() => import('../pages/detections/editor/new-detection-page.tsx'), 'NewDetectionPage'),
 });
 
-export const detectionTabs = ['overview', 'definition', 'prompts', 'tests', 'backtest', 'exceptions', 'runs'] as const;
+export const detectionTabs = [
+  'overview',
+  'definition',
+  'prompts',
+  'revisions',
+  'tests',
+  'backtest',
+  'exceptions',
+  'runs',
+] as const;
 export type DetectionTab = (typeof detectionTabs)[number];
 
 const one = createRoute({

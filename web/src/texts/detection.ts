@@ -6,6 +6,7 @@ export const texts = {
     overview: 'Overview',
     definition: 'Definition',
     prompts: 'Prompts',
+    revisions: 'Revisions',
     tests: 'Tests',
     backtest: 'Backtest',
     exceptions: 'Exceptions',

@@ -80,6 +80,14 @@ export const texts = {
   },
   planning: { auto: 'The model decides', always: 'Always plan first', never: 'One answer, without tools' },
   modes: { standard: 'Comments and proposes', sandbox: 'Rehearses' },
+  documents: {
+    title: 'Documents',
+    hint: 'What the model should know, such as a runbook. A verdict can cite them, and they can prove that a case is harmless. At most 60,000 characters together.',
+    one: (number: number) => `Document ${number}`,
+    add: 'Add document',
+    name: 'Document name',
+    content: 'Document text',
+  },
   inputs: {
     title: 'Inputs',
     hint: 'Values that a run can be given by hand or by a trigger. The model reads them as data, never as instructions.',

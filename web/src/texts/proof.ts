@@ -1,4 +1,4 @@
-/** Texts of prompts, tests, backtests and exceptions. */
+/** Texts of prompts, revisions, tests, backtests and exceptions. */
 export const texts = {
   prompts: {
     versions: 'Versions',
@@ -17,6 +17,16 @@ export const texts = {
     saved: (version: number) => `Version ${version} is saved. It is not active yet.`,
     failed: 'That did not work.',
     text_of: (version: number) => `Version ${version}`,
+  },
+  revisions: {
+    title: 'Revisions',
+    one: (revision: number) => `Revision ${revision}`,
+    /** `onUndecided` reads “on undecided”. */
+    field: (name: string) => name.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`),
+    changes: (revision: number) => `Changes since revision ${revision}`,
+    first: 'It was created with this one.',
+    restore: 'Restore this revision',
+    restored: (revision: number) => `Revision ${revision} is restored as a new one.`,
   },
   tests: {
     title: 'Test cases',

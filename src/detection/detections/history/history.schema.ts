@@ -67,7 +67,7 @@ export const RevisionDiff = z.object({
       field: z.string(),
       from: z.unknown(),
       to: z.unknown(),
-      diff: LineDiff.optional().describe('Line-by-line diff, for prompt and query.'),
+      diff: LineDiff.describe('Line-by-line diff of texts as they are, and of other values as YAML.'),
     }),
   ),
 });

@@ -34,7 +34,26 @@ test('records each change as a revision with fields, author and time', async () 
   expect(changes).toMatchObject([
     { field: 'promptVersion', from: 2, to: 1 },
     { field: 'systemPrompt', from: 'new', diff: { added: 1, removed: 1 } },
-    { field: 'customCronSchedule', from: '5 * * * *', to: null },
+    { field: 'customCronSchedule', from: '5 * * * *', to: null, diff: { added: 0, removed: 1 } },
+  ]);
+});
+
+test('compares the texts of documents line by line', async () => {
+  const docWith = (content: string) => ({
+    provider: 'wiki',
+    id: '1',
+    name: 'runbook',
+    mimeType: 'text/plain',
+    content,
+  });
+  const record = await postDetection(org, { contextDocs: [docWith('Backups run at night.\nNobody signs in.')] });
+  await change(record, { contextDocs: [docWith('Backups run at noon.\nNobody signs in.')] });
+  const { changes } = await callOk(org, 'GET', `${urlOf(record)}/revisions/diff?from=1&to=2`);
+  expect(changes).toMatchObject([{ field: 'contextDocs', diff: { added: 1, removed: 1 } }]);
+  const lines = changes[0].diff.lines.filter(({ op }: Json) => op !== 'same');
+  expect(lines.map(({ op, text }: Json) => [op, text.trim()])).toEqual([
+    ['removed', 'Backups run at night.'],
+    ['added', 'Backups run at noon.'],
   ]);
 });
 

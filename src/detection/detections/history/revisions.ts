@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { stringify } from 'yaml';
 import { inOrg } from '../../../platform/db/db.ts';
 import { appError, fieldError } from '../../../platform/lib/errors.ts';
 import type { PageQuery } from '../../../platform/lib/page-request.ts';
@@ -57,11 +58,15 @@ export function diffRevisions(
       field,
       from: old[field] ?? null,
       to: next[field] ?? null,
-      ...(fields[field]?.longText ? { diff: diffTexts(String(old[field]), String(next[field])) } : {}),
+      diff: diffTexts(toText(old[field]), toText(next[field])),
     }));
     return { from, to, changes };
   });
 }
+
+/** Returns a value as lines that people can compare. */
+const toText = (value: unknown): string =>
+  typeof value === 'string' ? value : (value ?? null) === null ? '' : stringify(value, { lineWidth: 0 });
 
 /**
  * Restores the definition of an older revision as a new revision. Does nothing if the definitions are equal. As with any

@@ -12,12 +12,14 @@ import { AgentOverview } from './agent-overview.tsx';
 import { AgentRuns } from './agent-runs.tsx';
 
 const AgentDefinition = lazy(() => import('./agent-definition.tsx'));
+const PromptsTab = lazy(() => import('../history/prompts-tab.tsx'));
+const RevisionsTab = lazy(() => import('../history/revisions-tab.tsx'));
 const TriggersTab = lazy(() => import('./triggers-tab.tsx'));
 
 const route = getRouteApi('/shell/agents/$id');
 type Tab = keyof typeof texts.tabs;
 const tabs = (Object.keys(texts.tabs) as Tab[]).map((key) => ({ key, label: texts.tabs[key] }));
-/** The triggers and the definition of a built-in agent cannot be changed here. */
+/** The triggers and the definition of a built-in agent cannot be changed here, and have no history. */
 const builtInTabs = tabs.filter(({ key }) => key === 'overview' || key === 'runs');
 
 /** One response agent: what it is for, what starts it, its definition, and what it did. */
@@ -54,7 +56,9 @@ export function AgentPage() {
 
 function TabContent({ agent, tab }: { agent: Agent; tab: Tab }) {
   if (tab === 'runs') return <AgentRuns agent={agent} />;
-  if (tab === 'triggers' && !agent.isBuiltIn) return <TriggersTab agent={agent} />;
-  if (tab === 'definition' && !agent.isBuiltIn) return <AgentDefinition agent={agent} />;
-  return <AgentOverview agent={agent} />;
+  if (tab === 'overview' || agent.isBuiltIn) return <AgentOverview agent={agent} />;
+  if (tab === 'triggers') return <TriggersTab agent={agent} />;
+  if (tab === 'prompts') return <PromptsTab detection={agent} />;
+  if (tab === 'revisions') return <RevisionsTab detection={agent} />;
+  return <AgentDefinition agent={agent} />;
 }

@@ -13,7 +13,8 @@ import { OverviewTab } from './overview-tab.tsx';
 import { RunsTab } from './runs-tab.tsx';
 
 const DefinitionTab = lazy(() => import('../editor/definition-tab.tsx'));
-const PromptsTab = lazy(() => import('./prompts-tab.tsx'));
+const PromptsTab = lazy(() => import('../history/prompts-tab.tsx'));
+const RevisionsTab = lazy(() => import('../history/revisions-tab.tsx'));
 const TestsTab = lazy(() => import('./tests-tab.tsx'));
 const BacktestTab = lazy(() => import('./backtest-tab.tsx'));
 const ExceptionsTab = lazy(() => import('./exceptions-tab.tsx'));
@@ -56,6 +57,7 @@ export function DetectionPage() {
 function Tab({ detection, tab, days }: { detection: Detection; tab: keyof typeof texts.tabs; days: string }) {
   if (tab === 'definition') return <DefinitionTab detection={detection} />;
   if (tab === 'prompts') return <PromptsTab detection={detection} />;
+  if (tab === 'revisions') return <RevisionsTab detection={detection} />;
   if (tab === 'tests') return <TestsTab id={detection.id} />;
   if (tab === 'backtest') return <BacktestTab detection={detection} />;
   if (tab === 'exceptions') return <ExceptionsTab id={detection.id} />;

@@ -15,6 +15,7 @@ export type Cadence = '' | 'hourly' | 'daily' | 'weekly' | 'custom';
 
 export type Budgets = NonNullable<NewDetection['budgets']>;
 export type Input = Detection['inputs'][number];
+export type Document = Detection['contextDocs'][number];
 
 /** The definition as the form edits it: text, so that half-typed values are possible, and numbers that may be left out. */
 export type Draft = {
@@ -36,6 +37,7 @@ export type Draft = {
   planningMode: Detection['planningMode'];
   mode: Detection['mode'];
   inputs: Input[];
+  contextDocs: Document[];
   /** JSON. */
   structuredOutputSchema: string;
   cadence: Cadence;
@@ -78,6 +80,7 @@ export const emptyDraft: Draft = {
   planningMode: 'auto',
   mode: 'standard',
   inputs: [],
+  contextDocs: [],
   structuredOutputSchema: '',
   cadence: 'hourly',
   customCronSchedule: '',
@@ -110,6 +113,7 @@ export const draftOf = (detection: Detection): Draft => ({
   planningMode: detection.planningMode,
   mode: detection.mode,
   inputs: detection.inputs,
+  contextDocs: detection.contextDocs,
   structuredOutputSchema: JSON.stringify(detection.structuredOutputSchema, null, 2),
   cadence: detection.customCronSchedule ? 'custom' : (detection.detectionCadence ?? ''),
   customCronSchedule: detection.customCronSchedule ?? '',
@@ -162,6 +166,7 @@ const toFields: { [Name in keyof Draft]: (draft: Draft) => DetectionChanges } = 
   planningMode: ({ planningMode }) => ({ planningMode }),
   mode: ({ mode }) => ({ mode }),
   inputs: ({ inputs }) => ({ inputs }),
+  contextDocs: ({ contextDocs }) => ({ contextDocs }),
   structuredOutputSchema: ({ structuredOutputSchema: text }) =>
     text.trim() === '' ? {} : { structuredOutputSchema: parseSchema(text) },
   cadence: scheduleOf,

@@ -4,6 +4,7 @@ import { texts } from '../../../texts/editor.ts';
 import { Field, SelectInput, TextArea, TextInput } from '../../../ui/forms/form.tsx';
 import { SkillPicker, ToolPicker } from '../../../ui/forms/name-pickers.tsx';
 import { Section } from '../../../ui/section.tsx';
+import { DocumentFields } from './document-fields.tsx';
 import type { FormProps } from './draft.ts';
 import { InputFields } from './input-fields.tsx';
 
@@ -86,6 +87,7 @@ export function JudgeFields(form: FormProps) {
         </summary>
         <SkillPicker chosen={draft.skills} onChange={(skills) => onChange({ skills })} />
       </details>
+      <DocumentFields {...form} />
       <InputFields {...form} />
     </Section>
   );

@@ -1,14 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState, type Dispatch, type SetStateAction } from 'react';
-import {
-  activatePrompt,
-  createPrompt,
-  promptDiffQuery,
-  promptsQuery,
-  type Prompt,
-} from '../../../api/detection-parts.ts';
+import { activatePrompt, createPrompt, promptDiffQuery, promptsQuery } from '../../../api/detection-parts.ts';
 import type { Detection } from '../../../api/detections.ts';
-import { classes } from '../../../lib/text.ts';
 import { texts as proof } from '../../../texts/proof.ts';
 import { texts as common } from '../../../texts/common.ts';
 import { Button } from '../../../ui/button.tsx';
@@ -18,15 +11,15 @@ import { TextInput } from '../../../ui/forms/form.tsx';
 import { Section } from '../../../ui/section.tsx';
 import { ErrorState } from '../../../ui/states.tsx';
 import { TableSkeleton } from '../../../ui/lists/table-skeleton.tsx';
-import { RelativeTime } from '../../../ui/time.tsx';
 import { toasts } from '../../../ui/overlays/toasts.tsx';
+import { VersionList } from './version-list.tsx';
 
 const texts = proof.prompts;
 
 /** A new version that is being written, with a note about the change. */
 type Draft = { text: string; note: string };
 
-/** The versions of the prompt: what changed between them, and which one is used. */
+/** The versions of the prompt of a detection or response agent: what changed between them, and which one is used. */
 export default function PromptsTab({ detection }: { detection: Detection }) {
   const { id } = detection;
   const client = useQueryClient();
@@ -35,7 +28,9 @@ export default function PromptsTab({ detection }: { detection: Detection }) {
   const [draft, setDraft] = useState<Draft | null>(null);
   const onError = ({ message }: Error): void =>
     void toasts.add({ title: texts.failed, description: message, isError: true });
-  const refresh = (): Promise<void> => client.invalidateQueries({ queryKey: ['detections'] });
+  const refresh = async (): Promise<void> => {
+    await Promise.all(['detections', 'agents'].map((key) => client.invalidateQueries({ queryKey: [key] })));
+  };
   const activate = useMutation({
     mutationFn: (version: number) => activatePrompt(detection, version),
     onSuccess: (_record, version) => {
@@ -66,7 +61,17 @@ export default function PromptsTab({ detection }: { detection: Detection }) {
   const before = prompts.find(({ version }) => version < shown.version);
   return (
     <div className="flex max-w-6xl gap-8 px-4 py-5 max-md:flex-col">
-      <PromptVersions prompts={prompts} shown={shown.version} onChoose={setChosen} />
+      <VersionList
+        label={texts.versions}
+        versions={prompts.map(({ version, description, ...rest }) => ({
+          ...rest,
+          number: version,
+          title: texts.text_of(version),
+          note: description,
+        }))}
+        shown={shown.version}
+        onChoose={setChosen}
+      />
       <div className="flex min-w-0 grow flex-col gap-6">
         {draft ? (
           <PromptDraft
@@ -101,36 +106,6 @@ export default function PromptsTab({ detection }: { detection: Detection }) {
         )}
       </div>
     </div>
-  );
-}
-
-type PromptVersionsProps = { prompts: readonly Prompt[]; shown: number; onChoose: (version: number) => void };
-
-function PromptVersions({ prompts, shown, onChoose }: PromptVersionsProps) {
-  return (
-    <nav aria-label={texts.versions} className="flex w-60 shrink-0 flex-col gap-px max-md:w-full">
-      {prompts.map(({ version, description, createdAt, author, active }) => (
-        <button
-          key={version}
-          type="button"
-          aria-pressed={version === shown}
-          onClick={() => onChoose(version)}
-          className={classes(
-            'flex flex-col items-start rounded-control px-2.5 py-1.5 text-left',
-            version === shown ? 'bg-selected' : 'hover:bg-hover',
-          )}
-        >
-          <span className="flex w-full items-center justify-between gap-2">
-            <span className="font-strong">{texts.text_of(version)}</span>
-            {active && <span className="text-12 text-good">{texts.active}</span>}
-          </span>
-          {description !== '' && <span className="line-clamp-2 break-words">{description}</span>}
-          <span className="text-12 text-muted">
-            <RelativeTime time={createdAt} /> {common.by(author?.name ?? texts.service)}
-          </span>
-        </button>
-      ))}
-    </nav>
   );
 }
 
