@@ -11,6 +11,7 @@ import {
   type SearchResult,
 } from '../siem/connector.ts';
 import { readTimeField, remoteConnectors, type RemoteSiemType } from '../siem/connectors/registry.ts';
+import { listNamedSources } from '../siem/query-text.ts';
 import { describeMissingConnection } from '../siem/siem-errors.ts';
 import { resolveConnection, type ConnectionRow } from './connections.store.ts';
 import { openCredentials } from './connection-settings.ts';
@@ -60,7 +61,7 @@ function connect(
   credentials: unknown,
 ): SiemConnection {
   const connector = remoteConnectors[row.kind];
-  const { language, writing, dialect, eventField, returnsEvents, tableOf = same } = connector;
+  const { language, writing, dialect, source, eventField, returnsEvents, tableOf = same } = connector;
   const settings = connector.settings.parse(JSON.parse(row.settings));
   const connection: SiemConnection = {
     id: row.id,
@@ -76,6 +77,8 @@ function connect(
       tableOf,
       timeField: readTimeField(row.kind, settings),
     },
+    // Columns have the names of the fields that they come from, unless the query renames them.
+    sourcesOf: (query) => Promise.resolve({ datasets: listNamedSources(query, source.named), fields: new Map() }),
     ...connector.connect({ settings, credentials, allow: fetchAllow }),
   };
   return withPortableQueries(connection, { organization: row.organization_id, kind: row.kind, settings });

@@ -2,7 +2,15 @@ import { didYouMean } from '../../platform/lib/text/nearest-names.ts';
 import { inspectQuery, type InspectedQuery } from '../log-query/search/inspect-query.ts';
 import { openForeignStore, type FixtureDeps, type ForeignEvent } from '../log-query/search/fixture-store.ts';
 import type { Expression } from '../matching/expression.ts';
-import type { DatasetFields, QueryWindow, SearchLimits, SearchResult, SiemConnection } from '../siem/connector.ts';
+import type {
+  DatasetField,
+  DatasetFields,
+  QuerySources,
+  QueryWindow,
+  SearchLimits,
+  SearchResult,
+  SiemConnection,
+} from '../siem/connector.ts';
 import { queryCharsMax, isPortableQuery, readLookbackMs } from '../siem/query-text.ts';
 import { type RemoteSiemType, findConnector, readTimeField } from '../siem/connectors/registry.ts';
 import { authorError, dataDependentError } from '../siem/siem-errors.ts';
@@ -64,7 +72,29 @@ export function withPortableQueries(
         : connection.search(query, window, limits, signal),
     check: (query, signal) =>
       isPortableQuery(query) ? check(context, query, signal) : connection.check(query, signal),
+    ...(connection.sourcesOf && {
+      sourcesOf: (query, signal) =>
+        isPortableQuery(query) ? readSources(context, query, signal) : connection.sourcesOf!(query, signal),
+    }),
   };
+}
+
+/** Returns what a portable query reads, in the names of the SIEM. */
+async function readSources(context: PortableContext, query: string, signal: AbortSignal): Promise<QuerySources> {
+  const { deps, target, listFields } = context;
+  const inspected = await inspectQuery(deps, deps.organization, query, signal);
+  const fields = new Map<string, DatasetField>();
+  const read = findDatasets(inspected, target);
+  for (const { name, placed } of read) {
+    const nameOf = createNameOf(target.kind, placed, await listFields(placed.source));
+    for (const output of inspected.inspection.outputs) {
+      const { origin } = output;
+      if ('star' in output || origin?.table !== name || origin.keys.length === 0) continue;
+      const field = nameOf({ keys: origin.keys, isExact: false });
+      if (typeof field === 'string') fields.set(output.name, { dataset: placed.source, field });
+    }
+  }
+  return { datasets: [...new Set(read.map(({ placed }) => placed.source))], fields };
 }
 
 async function search(context: PortableContext, input: Search, signal: AbortSignal): Promise<SearchResult> {

@@ -109,7 +109,10 @@ export type DatasetFields = {
 /** A field of a dataset. The keys of nested objects are joined by dots. */
 export type DatasetField = { dataset: string; field: string };
 
-/** The datasets that a query reads, and by column, in lower case, the field that it returns unchanged, as far as that is certain. */
+/**
+ * The datasets that a query reads, as tools call them, and by column, in lower case, the field that it returns unchanged, as far as that is certain. Any
+ * other column probably has the name of its field.
+ */
 export type QuerySources = { datasets: string[]; fields: ReadonlyMap<string, DatasetField> };
 
 /** How code and models write queries for a connection. */
@@ -223,8 +226,8 @@ export type RemoteConnector<Settings, Credentials> = {
   dialect: Dialect;
   /** The field with the time of an event, if the settings specify none. */
   timeField: string;
-  /** The SIEM's own word for a dataset, such as an index, with an example. */
-  source: { label: string; example: string };
+  /** The SIEM's own word for a dataset, such as an index, with an example. `named` matches where a query names one, with the name as its first group. */
+  source: { label: string; example: string; named: RegExp };
   /** The column that has a whole event as JSON, or null if the row is the event. */
   eventField: string | null;
   /** Returns what a query calls a dataset that `fields` lists. Absent: the same. */

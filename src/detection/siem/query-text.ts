@@ -154,6 +154,15 @@ export const isPlainPipe = (
   !query.includes(';') &&
   listPipeCommands(query, quoting).every((command) => commands.includes(command));
 
+/** Where an SQL query names a table without quotes. */
+export const sqlSource = /\b(?:from|join)\s+([a-z_][\w.]*)/gi;
+
+/** Returns the dataset that a query names, by its text, in a list. Of several none is certain, so that the list is empty. */
+export function listNamedSources(query: string, named: RegExp): string[] {
+  const names = new Set([...query.matchAll(named)].map((match) => match[1]!));
+  return names.size === 1 ? [...names] : [];
+}
+
 type ClockColumns = { timeColumn: string; ingestColumn?: string | undefined };
 
 /** Builds the window expressions of an SQL or pipe language. Applies `ingestedBefore` if there is an ingest column. `literal` formats a time. */

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { inOrg } from '../../platform/db/db.ts';
-import { createSharedCalls, type SharedCalls } from '../../platform/lib/concurrency/shared-calls.ts';
+import { createSharedCalls, type SharedCalls, untilAborted } from '../../platform/lib/concurrency/shared-calls.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import {
   createLogRuleSet,
@@ -213,14 +213,6 @@ export function toLogRule({ fields, columns, constants, where }: RuleQuery): Log
     columns: columns.map((field) => ({ name: names.get(field)!, field })),
     constants,
   };
-}
-
-function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  signal.throwIfAborted();
-  const aborted = new Promise<never>((_, reject) => {
-    signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
-  });
-  return Promise.race([work, aborted]);
 }
 
 const sizeOf = (results: SetResults): number =>

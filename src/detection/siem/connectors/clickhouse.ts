@@ -18,6 +18,7 @@ import {
   emptyWindow,
   pickOrderColumns,
   isPlainSelect,
+  sqlSource,
 } from '../query-text.ts';
 import { groupFields } from '../result-rows.ts';
 import { clickhouse as dialect } from '../dialects/clickhouse.ts';
@@ -58,7 +59,7 @@ export const clickhouse: RemoteConnector<z.infer<typeof Settings>, z.infer<typeo
   supportsIngestClock: ({ ingestColumn }) => ingestColumn !== undefined,
   dialect,
   timeField: 'timestamp',
-  source: { label: 'Table', example: 'windows_events' },
+  source: { label: 'Table', example: 'windows_events', named: sqlSource },
   names: 'sql',
   eventField: null,
   returnsEvents: (query) => isPlainSelect(query),

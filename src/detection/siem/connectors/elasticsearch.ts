@@ -42,7 +42,11 @@ export const elasticsearch: RemoteConnector<Settings, z.infer<typeof Credentials
   supportsIngestClock: ({ ingestField }) => ingestField !== undefined,
   dialect: esql,
   timeField: '@timestamp',
-  source: { label: 'Index', example: 'winlogbeat-*' },
+  source: {
+    label: 'Index',
+    example: 'winlogbeat-*',
+    named: /^\s*from\s+([\w.*:-]+)(?=\s*(?:\||metadata\b|$))/gi,
+  },
   names: 'pipes',
   eventField: '_source',
   returnsEvents: (query) => isPlainPipe(query, /^\s*from\s/i, ['where', 'sort', 'limit', 'keep', 'drop']),

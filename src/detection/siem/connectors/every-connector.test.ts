@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { datasets } from '../siem-settings.ts';
+import { listNamedSources } from '../query-text.ts';
 import { findConnector, remoteConnectors, type RemoteSiemType, type SiemKind } from './registry.ts';
 
 /** What every connector must answer. A new one is checked by being in the registry. `testConnectorConformance` tests its queries. */
@@ -42,7 +43,7 @@ describe.each(kinds)('%s', (kind) => {
 });
 
 describe.each(kinds)('queries of %s', (kind) => {
-  const { dialect, returnsEvents } = remoteConnectors[kind];
+  const { dialect, returnsEvents, source } = remoteConnectors[kind];
   const events = {
     table: kind === 'splunk' ? 'index=logs' : 'logs',
     time: 'time',
@@ -51,6 +52,12 @@ describe.each(kinds)('queries of %s', (kind) => {
 
   test('that read whole events are known as such', () => {
     expect(returnsEvents(dialect.writeEvents(events))).toBe(true);
+  });
+
+  test('name the dataset that they read', () => {
+    const counts = dialect.writeCounts({ ...events, by: { field: 'user' }, limit: 20 });
+    for (const query of [dialect.writeEvents(events), counts])
+      expect(listNamedSources(query, source.named)).toEqual(['logs']);
   });
 
   test('that count events name the groups, and are known to return no events', () => {
@@ -130,6 +137,16 @@ const planted: [RemoteSiemType, string[]][] = [
 
 test.each(planted)('no query of %s passes a value of its own off as an event', (kind, queries) => {
   expect(queries.filter((query) => remoteConnectors[kind].returnsEvents(query))).toEqual([]);
+});
+
+test.each<[RemoteSiemType, string]>([
+  ['clickhouse', 'SELECT * FROM logs JOIN users ON logs.user = users.name WHERE $window'],
+  ['elasticsearch', 'FROM logs, audit | WHERE user == "eve"'],
+  ['opensearch', 'source=logs, audit | where $window'],
+  ['sentinel', 'union logs, audit | where $window'],
+  ['splunk', 'index=logs OR index=audit'],
+])('no single dataset is certain of a query of %s that reads several', (kind, query) => {
+  expect(listNamedSources(query, remoteConnectors[kind].source.named)).toEqual([]);
 });
 
 test.each<SiemKind>(['local', ...kinds])('%s finds values and patterns', (kind) => {

@@ -42,7 +42,7 @@ export const opensearch: RemoteConnector<Settings, z.infer<typeof shared.userPas
   supportsIngestClock: ({ ingestField }) => ingestField !== undefined,
   dialect: ppl,
   timeField: '@timestamp',
-  source: { label: 'Index', example: 'winlogbeat-*' },
+  source: { label: 'Index', example: 'winlogbeat-*', named: /\bsource\s*=\s*([\w.*:-]+)(?![\w.*:-]|\s*,)/gi },
   names: 'pipes',
   eventField: null,
   returnsEvents: (query) =>

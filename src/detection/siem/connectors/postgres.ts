@@ -10,6 +10,7 @@ import {
   emptyWindow,
   pickOrderColumns,
   isPlainSelect,
+  sqlSource,
 } from '../query-text.ts';
 import { postgres as dialect } from '../dialects/postgres.ts';
 import { createRemoteConnection } from '../remote-connection.ts';
@@ -50,7 +51,7 @@ export const postgres: RemoteConnector<z.infer<typeof Settings>, z.infer<typeof 
   supportsIngestClock: ({ ingestColumn }) => ingestColumn !== undefined,
   dialect,
   timeField: 'timestamp',
-  source: { label: 'Table', example: 'windows_events' },
+  source: { label: 'Table', example: 'windows_events', named: sqlSource },
   names: 'postgres',
   eventField: null,
   returnsEvents: (query) => isPlainSelect(query, 'standard'),

@@ -66,7 +66,7 @@ export const sentinel: RemoteConnector<Settings, z.infer<typeof Credentials>> = 
   supportsIngestClock: () => true,
   dialect: kql,
   timeField: 'TimeGenerated',
-  source: { label: 'Table', example: 'SecurityEvent' },
+  source: { label: 'Table', example: 'SecurityEvent', named: /^\s*([a-z_]\w*)\s*(?=\||$)/gi },
   names: 'pipes',
   eventField: null,
   returnsEvents: (query) =>

@@ -43,7 +43,7 @@ export const splunk: RemoteConnector<Settings, z.infer<typeof Credentials>> = {
   supportsIngestClock: () => true,
   dialect: spl,
   timeField: '_time',
-  source: { label: 'Search', example: 'index=wineventlog' },
+  source: { label: 'Search', example: 'index=wineventlog', named: /\bindex\s*=\s*"?([\w*-]+)/gi },
   names: 'pipes',
   eventField: '_raw',
   tableOf: (dataset) => `index=${dataset}`,

@@ -6,7 +6,7 @@ import type { BoundTool } from '../../tools/tool-definition.ts';
 import { createResult, toRow } from '../../tools/tool-result.ts';
 import { createAnalystVerdict } from '../analyst/analyst.ts';
 import { askFollowUps, followUpTools } from './ask-follow-ups.ts';
-import { readCaseValues } from './case-values.ts';
+import { listEventCells, readCaseValues } from './case-values.ts';
 
 const candidate = candidatesOf([{ _id: 'e1', user: 'ada', country: 'VU' }], definitionOf('custom'))[0]!;
 const verdict = createAnalystVerdict(candidate, detectionTexts);
@@ -37,7 +37,12 @@ const failing = (): never => {
 };
 
 const ask = (tools: BoundTool[], signal = new AbortController().signal) =>
-  askFollowUps(verdict, candidate, { tools, datasets: ['signins'], signal });
+  askFollowUps(verdict, candidate, {
+    tools,
+    sources: { datasets: ['signins'], fields: new Map() },
+    hasEventIds: true,
+    signal,
+  });
 
 test('adds nothing to a verdict if nothing is found or a tool fails', async () => {
   for (const rowsOf of [() => [], failing]) {
@@ -105,10 +110,11 @@ test('proves every claim, whatever the logs and records contain', async () => {
 
 test('knows an entity in any case, and prefers external addresses', () => {
   const observation = observationOf('o1', { host: 'WEB-01', user: 'ADA', dst: '10.0.0.8', src: '198.51.100.4' });
-  expect(readCaseValues(candidate, 'signins', observation)).toMatchObject({
+  expect(readCaseValues(candidate, 'signins', listEventCells(observation))).toMatchObject({
     entity: { field: 'user', value: 'ADA' },
     address: { field: 'src' },
     newValue: undefined,
   });
-  expect(readCaseValues(candidate, 'signins', observationOf('o1', { user: 'bob' }))).toBeUndefined();
+  const bob = listEventCells(observationOf('o1', { user: 'bob' }));
+  expect(readCaseValues(candidate, 'signins', bob)).toBeUndefined();
 });

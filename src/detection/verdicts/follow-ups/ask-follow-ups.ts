@@ -3,6 +3,7 @@ import { createDelimiter } from '../../../platform/models/ask-model.ts';
 import type { Candidate } from '../../analysis/candidate.ts';
 import { getCategory } from '../../analysis/registry.ts';
 import { truncateAtWord } from '../../analysis/wording.ts';
+import type { QuerySources } from '../../siem/connector.ts';
 import type { BoundTool } from '../../tools/tool-definition.ts';
 import { selectEvidence } from '../analyst/evidence.ts';
 import { checkClaims } from '../claims/check-claims.ts';
@@ -11,7 +12,7 @@ import { planTool, submitTool } from '../investigation/task.ts';
 import { runToolCalls, type ToolTask } from '../investigation/toolbox.ts';
 import type { Observation } from '../observation.ts';
 import type { Claim, Verdict } from '../verdict.ts';
-import { readCaseValues } from './case-values.ts';
+import { listEventCells, listRowCells, readCaseValues } from './case-values.ts';
 import { isShort, listQuestions, type Question } from './questions.ts';
 
 /** The tools that the built-in analyst calls. They only read, and code writes what they search for. */
@@ -26,8 +27,13 @@ const newFieldsMax = 3;
 /** The fields of an event from which the new ones are chosen. */
 const fieldsRead = 20;
 
-/** `datasets` are those of the detection's query, of which the events behind the rows can be read by their IDs. */
-type FollowUpSources = { tools: readonly BoundTool[]; datasets: readonly string[]; signal: AbortSignal };
+/** `sources` is what the detection's query reads. `hasEventIds`: the events behind the rows can be read by the IDs that the rows have. */
+type FollowUpSources = {
+  tools: readonly BoundTool[];
+  sources: QuerySources;
+  hasEventIds: boolean;
+  signal: AbortSignal;
+};
 
 /** A verdict of the built-in analyst with what its questions found, and the steps in which it asked them. */
 export type FollowedUp = { verdict: Verdict; observations: Observation[]; steps: ModelStep[] };
@@ -39,7 +45,7 @@ export type FollowedUp = { verdict: Verdict; observations: Observation[]; steps:
 export async function askFollowUps(
   verdict: Verdict,
   candidate: Candidate,
-  { tools, datasets, signal }: FollowUpSources,
+  { tools, sources, hasEventIds, signal }: FollowUpSources,
 ): Promise<FollowedUp> {
   const steps: ModelStep[] = [];
   const observations: Observation[] = [];
@@ -62,15 +68,16 @@ export async function askFollowUps(
     calls += questions.length;
     return questions.map((question, index) => ({ question, observation: outcomes[index]!.observation }));
   };
-  const asked = listEventQuestions(candidate, datasets);
+  const asked = hasEventIds ? listEventQuestions(candidate, sources.datasets) : [];
   const events = await ask(asked.map(({ question }) => question));
   observations.push(...listFound(events));
-  const values = asked
-    .flatMap(({ dataset }, index) => {
-      const { observation } = events[index]!;
-      return (observation && readCaseValues(candidate, dataset, observation)) ?? [];
-    })
-    .at(0);
+  const read = asked.flatMap(({ dataset }, index) => {
+    const { observation } = events[index]!;
+    return (observation && readCaseValues(candidate, dataset, listEventCells(observation))) ?? [];
+  });
+  const [dataset] = sources.datasets;
+  const rowCells = dataset === undefined ? [] : listRowCells(candidate, sources);
+  const values = read[0] ?? (dataset === undefined ? undefined : readCaseValues(candidate, dataset, rowCells));
   const answers = await ask(listQuestions({ candidate, values }, getCategory(candidate.kind).followUps));
   observations.push(...listFound(answers));
   const all = [...events, ...answers];

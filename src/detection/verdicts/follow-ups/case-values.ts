@@ -5,10 +5,12 @@ import { operationField } from '../../analysis/rows/administrative.ts';
 import { commonEntityFields, inferEntityType } from '../../analysis/rows/entity-fields.ts';
 import { readList } from '../../analysis/wording.ts';
 import { isInternalAddress } from '../claims/mask-case.ts';
+import type { QuerySources } from '../../siem/connector.ts';
 import type { Observation } from '../observation.ts';
+import type { Citation } from '../verdict.ts';
 
-/** A cell of an event behind a candidate. `field` is its name in the logs, which the columns of the query need not have. */
-export type EventCell = { observation: string; rowId: string; field: string; value: string };
+/** A cell of an event behind a candidate, which `cite` cites. `field` is its name in the logs, which the columns of the query need not have. */
+export type EventCell = { field: string; value: string; cite: Citation };
 
 /** The values of a candidate that questions are about, with the fields that they have in the logs. */
 export type CaseValues = {
@@ -27,13 +29,30 @@ export type CaseValues = {
   known: ReadonlySet<string>;
 };
 
-/** Returns the events that an observation found, which are those of one dataset, as the values of a candidate. Undefined if no field has its entity. */
+/** Returns the cells of events that an observation found, whose columns have the names of the fields. */
+export const listEventCells = ({ id, rows }: Pick<Observation, 'id' | 'rows'>): EventCell[] =>
+  rows.flatMap(({ rowId, fields }) =>
+    Object.entries(fields).map(([field, value]) => ({
+      field,
+      value,
+      cite: { observation: id, rowId, field, value },
+    })),
+  );
+
+/** Returns the cells of the rows of a candidate, under the names that their fields have in the first dataset of the query. */
+export const listRowCells = ({ rows }: Candidate, { datasets: [dataset], fields }: QuerySources): EventCell[] =>
+  listEventCells({ id: 'rows', rows }).flatMap((cell) => {
+    const source = fields.get(cell.field.toLowerCase());
+    if (source && source.dataset !== dataset) return [];
+    return [{ ...cell, field: source?.field ?? cell.field }];
+  });
+
+/** Returns the values of a candidate among cells of events of a dataset. Undefined if no field has its entity. */
 export function readCaseValues(
   { entity, facts, rows }: Candidate,
   dataset: string,
-  observation: Observation,
+  cells: readonly EventCell[],
 ): CaseValues | undefined {
-  const cells = observation.rows.flatMap((row) => listCells(observation.id, row));
   const named = cells.filter(({ value }) => value.toLowerCase() === entity.toLowerCase());
   const found = commonEntityFields.flatMap((field) => named.find((cell) => cell.field === field) ?? [])[0] ?? named[0];
   if (!found) return undefined;
@@ -54,6 +73,3 @@ export function readCaseValues(
     ),
   };
 }
-
-const listCells = (observation: string, { rowId, fields }: RenderedRow): EventCell[] =>
-  Object.entries(fields).map(([field, value]) => ({ observation, rowId, field, value }));

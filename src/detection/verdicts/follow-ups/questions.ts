@@ -156,7 +156,7 @@ function whoElse({ entity }: Candidate, { dataset, actorField: field }: CaseValu
         const own = found.rows.find(({ fields }) => isOwn(fields[field]));
         if (shown.length === 0) {
           if (!own || found.truncated || found.rows.length > 1) return undefined;
-          const cites = [{ ...about }, citeCell(found, own, field), citeCell(found, own, 'events')];
+          const cites = [about.cite, citeCell(found, own, field), citeCell(found, own, 'events')];
           return toFact(
             `Nobody else had ${what} in the week before: all events with it are of “${own.fields[field]}” (${own.fields['events']}).`,
             cites,
@@ -166,7 +166,7 @@ function whoElse({ entity }: Candidate, { dataset, actorField: field }: CaseValu
         const kind = inferEntityType(field, shown[0]!.fields[field]!);
         const who = kind === 'entity' ? field : `${kind}s`;
         const more = others.length > shown.length || found.truncated ? ', and more' : '';
-        const cites = [{ ...about }, ...shown.map((row) => citeCell(found, row, field))];
+        const cites = [about.cite, ...shown.map((row) => citeCell(found, row, field))];
         return toFact(`In the week before, ${what} also occurs with these ${who}: ${names}${more}.`, cites);
       },
     },

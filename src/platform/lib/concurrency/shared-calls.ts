@@ -46,3 +46,12 @@ export function rememberResults<T>(compute: (text: string) => T, textsMax: numbe
     return result;
   };
 }
+
+/** Waits for work that others may share, until the signal of this caller aborts. Throws its reason. */
+export function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  signal.throwIfAborted();
+  const aborted = new Promise<never>((_, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
+  });
+  return Promise.race([work, aborted]);
+}

@@ -1,4 +1,6 @@
 import { askFollowUps, followUpTools } from '../../../verdicts/follow-ups/ask-follow-ups.ts';
+import { untilAborted } from '../../../../platform/lib/concurrency/shared-calls.ts';
+import type { QuerySources } from '../../../siem/connector.ts';
 import type { ActiveRun } from '../../run-model/active-run.ts';
 import { inRunTransaction, insertStep } from '../../run-model/run-results.store.ts';
 import { addWarning } from '../../run-model/run-progress.ts';
@@ -19,7 +21,7 @@ export function createInvestigatingAnalyst(deps: BindToolsDeps, run: ActiveRun):
   const analyst = createAnalyst(run.definition);
   let candidatesLeft = candidatesMax;
   let msLeft = timeMaxMs;
-  let datasets: Promise<string[]> | undefined;
+  let sources: Promise<QuerySources> | undefined;
   return {
     ...analyst,
     judge: async (candidate, signal) => {
@@ -30,10 +32,10 @@ export function createInvestigatingAnalyst(deps: BindToolsDeps, run: ActiveRun):
       }
       candidatesLeft -= 1;
       const startedAt = performance.now();
-      datasets ??= findDatasets(run, signal);
+      sources ??= findSources(run, signal);
       const timed = AbortSignal.any([signal, AbortSignal.timeout(Math.ceil(msLeft))]);
       try {
-        return await followUp(deps, run, { judged, candidate, datasets: await datasets, signal: timed });
+        return await followUp(deps, run, { judged, candidate, sources: await untilAborted(sources, timed), signal: timed });
       } catch (error) {
         signal.throwIfAborted();
         if (!timed.aborted) throw error;
@@ -47,21 +49,27 @@ export function createInvestigatingAnalyst(deps: BindToolsDeps, run: ActiveRun):
 
 const limited = `The built-in analyst asks its questions about at most ${candidatesMax} candidates and for ${timeMaxMs / 1000} seconds of an attempt. The other candidates are judged by their rows and facts alone.`;
 
-/** Returns the datasets of the detection's query. Other SIEMs than the embedded log store do not say which these are. */
-async function findDatasets({ connection, definition }: ActiveRun, signal: AbortSignal): Promise<string[]> {
+/** Returns what the detection's query reads, as far as it can be told. */
+async function findSources({ connection, definition }: ActiveRun, signal: AbortSignal): Promise<QuerySources> {
   const sources = await connection.sourcesOf?.(definition.detectionQuery, signal).catch(() => undefined);
-  return sources?.datasets ?? [];
+  return sources ?? { datasets: [], fields: new Map() };
 }
 
-type FollowUpInput = { judged: Judged; candidate: OpenCase; datasets: string[]; signal: AbortSignal };
+type FollowUpInput = { judged: Judged; candidate: OpenCase; sources: QuerySources; signal: AbortSignal };
 
 async function followUp(
   deps: BindToolsDeps,
   run: ActiveRun,
-  { judged, candidate, datasets, signal }: FollowUpInput,
+  { judged, candidate, sources, signal }: FollowUpInput,
 ): Promise<Judged> {
   const tools = await bindTools(deps, run, candidate, followUpTools);
-  const { steps, ...found } = await askFollowUps(judged.verdict, candidate, { tools, datasets, signal });
+  const { steps, ...found } = await askFollowUps(judged.verdict, candidate, {
+    tools,
+    sources,
+    // Only events of the embedded log store have an ID by which they can be found.
+    hasEventIds: run.connection.id === undefined,
+    signal,
+  });
   await inRunTransaction(deps.db, run, async (tx) => {
     for (const step of steps) await insertStep(tx, run.claim, { ...step, ...aboutCase(candidate) });
   });
