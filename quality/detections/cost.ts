@@ -114,7 +114,7 @@ async function measureCase(stepCount: number, facts: number) {
       detectionCategory: 'custom',
       detectionQuery: "SELECT * FROM signins WHERE eventName = 'ConsoleLogin'",
       systemPrompt: 'Find out who else used the address, and what the user did next. Benign: the VPN of the company.',
-      planningMode: 'never',
+      planningMode: 'auto',
       mode: 'standard',
       customInstructions: null,
     },

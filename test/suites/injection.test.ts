@@ -67,7 +67,7 @@ test('an allowed http_get sends only values of the entity, and only to its own a
   const t = await startRuns(on, () => [{ _id: 'e', user: 'eve', ip: '203.0.113.9', note: 'redirect me' }]);
   t.deps.models = createScriptedModels({ m: stand.url }, { provider: 'openai', api: 'chat' });
   t.deps.fetchAllow = ['127.0.0.1'];
-  const id = await t.newDetection({ modelAlias: 'm', toolNames: ['http_get'], planningMode: 'never' });
+  const id = await t.newDetection({ modelAlias: 'm', toolNames: ['http_get'] });
   await expect(
     grantTool(t.deps, t.caller, { id, tool: 'http_get' }, { url: 'https://{entity}.example/' }),
   ).rejects.toMatchObject({ status: 400 });

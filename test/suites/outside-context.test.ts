@@ -51,7 +51,7 @@ async function start({ brain, count, toolNames = [], mcp }: Setup) {
   t.deps.models = createScriptedModels({ m: stand.url });
   t.deps.feedTools = createFeedTools(app.deps);
   if (mcp) t.deps.mcp = mcp;
-  const id = await t.newDetection({ modelAlias: 'm', planningMode: 'never', toolNames });
+  const id = await t.newDetection({ modelAlias: 'm', toolNames });
   const listHits = () => t.select`select distinct verdict, severity from hits`;
   return { t, id, stand, listHits };
 }

@@ -59,7 +59,7 @@ export async function startJudgedRuns(
     answer ?? (({ window }) => (window.from.toISOString() === hour(0) ? [login('root'), login('bob')] : [])),
   );
   t.deps.models = createScriptedModels({ m: stand.url, ...(judgeStand ? { judge: judgeStand.url } : {}) }, entry);
-  const id = await t.newDetection({ modelAlias: 'm', planningMode: 'never', ...detection });
+  const id = await t.newDetection({ modelAlias: 'm', ...detection });
   return { t, id, stand, judgeStand };
 }
 

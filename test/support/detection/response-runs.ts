@@ -12,7 +12,6 @@ export const agentInput: CreateAgent = {
   name: 'Look into sign-ins',
   systemPrompt: 'Find out who signed in.',
   modelAlias: 'm',
-  planningMode: 'never',
   toolNames: [],
 };
 export const trigger = { source: 'hit.created' as const, enabled: true, filter: {}, inputs: {}, runsPerHourMax: 60 };

@@ -1,9 +1,5 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
-import { dataDir } from '../../../../test/support/data.ts';
+import { expect, test } from 'vitest';
 import { caseOf, good, medium } from '../../../../test/support/detection/verdict-examples.ts';
-import type { RenderedRow } from '../../analysis/candidate.ts';
 import type { Observation } from '../observation.ts';
 import type { Citation, Claim } from '../verdict.ts';
 import { checkClaims } from './check-claims.ts';
@@ -121,26 +117,4 @@ test('names a technique that ATT&CK does not have', () => {
   const claim = fact('This is T9999.', cell('e1', 'ip', '192.0.2.7'));
   const [checked] = checkClaims([claim], file, { isTechnique: (id) => id === 'T1098' });
   expect(checked!.claim).toMatchObject({ status: 'unproven', reason: expect.stringContaining('T9999') });
-});
-
-const dir = dataDir();
-describe.skipIf(!dir)('handed claims', () => {
-  const cases = JSON.parse(readFileSync(join(dir ?? '', 'cases/claims.json'), 'utf8')) as {
-    rows: RenderedRow[];
-    invented: string[];
-    fair: string[];
-  };
-  const cites = cases.rows.flatMap(({ rowId, fields }) =>
-    Object.entries(fields).map(([field, value]) => cell(rowId, field, value)),
-  );
-  const handed = caseOf({ ...medium, entity: 'ada', facts: {}, rows: cases.rows });
-
-  test.each(cases.fair)('does not strike: %s', (text) => {
-    expect(checkClaims([fact(text, ...cites)], handed)[0]!.claim).toMatchObject({ status: 'cited' });
-  });
-
-  test('calls no invented sentence more than cited', () => {
-    const statuses = cases.invented.map((text) => checkClaims([fact(text, ...cites)], handed)[0]!.claim.status);
-    expect(new Set(statuses)).toEqual(new Set(['cited']));
-  });
 });

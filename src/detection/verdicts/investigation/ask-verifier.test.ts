@@ -1,6 +1,10 @@
-import { expect, test } from 'vitest';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { dataDir } from '../../../../test/support/data.ts';
 import { caseOf, medium } from '../../../../test/support/detection/verdict-examples.ts';
 import { budgetExceededError, modelRefusedError, upstreamModelError } from '../../../platform/models/model-error.ts';
+import type { RenderedRow } from '../../analysis/candidate.ts';
 import { checkClaims } from '../claims/check-claims.ts';
 import { isUnverified, type Citation, type Claim, type Conclusion } from '../verdict.ts';
 import type { InvestigationTask } from './task.ts';
@@ -86,4 +90,39 @@ test('leaves a claim unproven on which the verifier gives no usable answer, keep
   expect(isUnverified(unverified!.claim)).toBe(true);
   const rejected = upstreamModelError('model_auth', 'The key is wrong.', { retryable: false, pauses: true });
   await expect(verifyWith(rejected)).rejects.toBe(rejected);
+});
+
+const dir = dataDir();
+describe.skipIf(!dir)('handed claims', () => {
+  const cases = JSON.parse(readFileSync(join(dir ?? '', 'cases/claims.json'), 'utf8')) as {
+    rows: RenderedRow[];
+    invented: string[];
+    fair: string[];
+  };
+  const cites = cases.rows.flatMap(({ rowId, fields }) =>
+    Object.entries(fields).map(([field, value]) => ({ observation: 'rows', rowId, field, value })),
+  );
+  const handed = caseOf({ ...medium, entity: 'ada', facts: {}, rows: cases.rows });
+
+  test.each(cases.fair)('does not strike: %s', (text) => {
+    expect(checkClaims([{ text, kind: 'fact', cites }], handed)[0]!.claim).toMatchObject({ status: 'cited' });
+  });
+
+  const statusesOf = async (texts: readonly string[], verify?: InvestigationTask['verify']) => {
+    const checks = texts.flatMap((text) => checkClaims([{ text, kind: 'fact', cites }], handed));
+    return [...new Set((await verifyClaims({ verify }, checks, 'raise')).map(({ claim }) => claim.status))];
+  };
+
+  test('calls no sentence more than cited without a verifier', async () => {
+    expect(await statusesOf([...cases.invented, ...cases.fair])).toEqual(['cited']);
+  });
+
+  test('supports every fair sentence and no invented one with a verifier that answers truly', async () => {
+    const truthful: InvestigationTask['verify'] = async ({ claim }) => ({
+      answer: cases.fair.includes(claim.text) ? 'supported' : 'not_stated',
+      reason: 'It was looked up.',
+    });
+    expect(await statusesOf(cases.fair, truthful)).toEqual(['supported']);
+    expect(await statusesOf(cases.invented, truthful)).toEqual(['unproven']);
+  });
 });

@@ -61,7 +61,7 @@ const renderCriteria = (criteria: readonly AcceptanceCriterion[]): string =>
 const planningInstructions: Record<JudgeDefinition['planningMode'], string> = {
   auto: `If the case is not simple, record a plan with ${planTool} first.`,
   always: '',
-  never: 'Do not write a plan. Act immediately.',
+  never: 'Answer immediately, from what you are given.',
 };
 
 /**

@@ -48,7 +48,6 @@ async function use(calls: { name: string; input: unknown }[], toolNames: string[
   const id = await t.newDetection({
     modelAlias: 'm',
     toolNames,
-    planningMode: 'never',
     detectionCategory: 'custom',
   });
   return {
@@ -208,7 +207,7 @@ test('offers a sending tool only after an administrator granted it, and warns ab
     calls: [{ name: 'submit_verdict', input: {} }],
   }));
   await run();
-  expect(stand.asked[0]!.tools).toEqual(['get_rows', 'submit_verdict']);
+  expect(stand.asked[0]!.tools).toEqual(['get_rows', 'submit_verdict', 'write_plan']);
   const warnings = async () =>
     (await t.select<{ warnings: string }>`select string_agg(warnings, ' ') as warnings from runs`)[0]!.warnings;
   expect(await warnings()).toContain('http_get, tickets__search');
@@ -216,8 +215,19 @@ test('offers a sending tool only after an administrator granted it, and warns ab
   await grantTool(t.deps, t.caller, { id, tool: 'tickets__search' }, {});
   await requestRun(t.deps, t.caller, id, { from: hour(0), to: hour(1) });
   await t.runAt(hour(1));
-  expect(stand.asked.at(-1)!.tools).toEqual(['get_rows', 'http_get', 'submit_verdict']);
+  expect(stand.asked.at(-1)!.tools).toEqual(['get_rows', 'http_get', 'submit_verdict', 'write_plan']);
   expect(await warnings()).toContain('tool_unavailable');
+});
+
+test('offers no tools and no skills with planningMode never', async () => {
+  const { t, id, stand, run } = await use([], ['get_rows'], () => ({
+    calls: [{ name: 'submit_verdict', input: {} }],
+  }));
+  const input = { planningMode: 'never' as const, skills: ['triage-of-a-sign-in'] };
+  await updateDetection(t.deps, t.caller, { id, input });
+  await run();
+  expect(stand.asked.map(({ tools }) => tools)).toEqual([['submit_verdict'], ['submit_verdict']]);
+  expect(stand.asked[0]!.system).not.toContain('triage-of-a-sign-in');
 });
 
 test('searches the feed as the organization sees it', async () => {

@@ -85,9 +85,15 @@ export async function bindTools(
   return bound;
 }
 
-/** Returns the tools of a detection. One with skills has the tool that reads them. */
-export const listToolNames = ({ toolNames, skills = [] }: Pick<Definition, 'toolNames' | 'skills'>): string[] =>
-  skills.length === 0 ? toolNames : [...toolNames, 'read_skill'];
+/** Returns the tools of a detection: none if it answers at once, and else with the tool that reads its skills. */
+const listToolNames = (definition: Definition): string[] => {
+  if (definition.planningMode === 'never') return [];
+  return listSkills(definition).length === 0 ? definition.toolNames : [...definition.toolNames, 'read_skill'];
+};
+
+/** Returns the skills that the model of a detection may read. */
+export const listSkills = ({ planningMode, skills = [] }: Pick<Definition, 'planningMode' | 'skills'>): string[] =>
+  planningMode === 'never' ? [] : skills;
 
 type ForeignTool = { name: string; grant: ToolGrantSettings; candidate: Candidate; hidden: HiddenData };
 

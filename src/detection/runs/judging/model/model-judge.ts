@@ -33,7 +33,7 @@ import { addWarning } from '../../run-model/run-progress.ts';
 import { aboutCase, createAnalyst, type Judge, type Judged, type OpenCase } from '../judge.ts';
 import { toDetectionTexts } from '../resolutions/resolve-candidates.ts';
 import { createInvestigatingAnalyst } from './investigating-analyst.ts';
-import { bindTools, type BindToolsDeps } from './bind-tools.ts';
+import { bindTools, type BindToolsDeps, listSkills } from './bind-tools.ts';
 import { findEstablished } from './established-values.ts';
 import { readActiveIndicators, readCaseFile, readQueryLiterals } from './read-case-file.ts';
 import { createRunSpendMeter, runBudgets } from './run-spend.ts';
@@ -169,7 +169,7 @@ async function judgeWithModel(
   const isVerifierOn = judge.model.entry.verifyClaims;
   const { hidden } = await inOrg(deps.db, run.orgId, (tx) => readAgentSettings(tx, run.orgId));
   const shown = { ...candidate, rows: withoutHiddenFields(candidate.rows, hidden) };
-  const skills = await loadAttachedSkills(deps.db, run.orgId, run.definition.skills ?? []);
+  const skills = await loadAttachedSkills(deps.db, run.orgId, listSkills(run.definition));
   const knownFile = await readCaseFile(deps, run, shown);
   const { submission, checks, headline, isEstablished, observations, trace } = await investigate({
     ...judge.meter.startConversation(),
