@@ -32,7 +32,6 @@ const rooms: Record<Half, Record<string, string[]>> = {
     tools: ['analysis', 'siem', 'matching'],
     verdicts: ['analysis', 'siem', 'tools'],
     hits: ['analysis', 'verdicts', 'entities'],
-    incidents: ['analysis', 'entities', 'hits'],
     skills: [],
     detections: ['siem', 'analysis', 'scheduling', 'tools', 'verdicts', 'skills'],
     managed: ['detections'],
@@ -70,6 +69,7 @@ const rooms: Record<Half, Record<string, string[]>> = {
       'response-agents',
       'continuous',
     ],
+    incidents: ['analysis', 'entities', 'hits', 'detections', 'runs'],
     testing: [
       'value-lists',
       'siem',

@@ -209,7 +209,7 @@ create table agent_triggers (
   organization_id uuid not null,
   id uuid not null,
   agent_id uuid not null,
-  source text not null check (source in ('cron', 'hit.created', 'webhook')),
+  source text not null check (source in ('cron', 'hit.created', 'incident.created', 'incident.updated', 'webhook')),
   name text not null,
   enabled boolean not null,
   settings text not null default '{}',
@@ -227,7 +227,7 @@ comment on column agent_triggers.sealed is 'Encrypted secret that signs the call
 comment on column agent_triggers.next_at is 'Next slot of an enabled schedule. Null otherwise.';
 comment on column agent_triggers.skipped is 'Number of events that started no run, because the trigger had started as many as it may.';
 create index on agent_triggers (organization_id, agent_id);
-create index agent_triggers_hits on agent_triggers (organization_id) where source = 'hit.created' and enabled;
+create index agent_triggers_events on agent_triggers (organization_id, source) where enabled;
 create index agent_triggers_webhooks on agent_triggers (id) where source = 'webhook';
 create index agent_triggers_due on agent_triggers (next_at) where next_at is not null;
 select tocsin_protect('agent_triggers');
@@ -242,7 +242,7 @@ create table trigger_events (
   foreign key (organization_id, trigger_id) references agent_triggers (organization_id, id) on delete cascade
 );
 comment on table trigger_events is 'Events that a trigger has handled, so that each starts one run at most.';
-comment on column trigger_events.event_key is 'The slot of a schedule, the ID of a hit, or the ID that the sender of a webhook gave its call.';
+comment on column trigger_events.event_key is 'The slot of a schedule, the ID of a hit, that of an incident with its revision, or the ID that the sender of a webhook gave its call.';
 comment on column trigger_events.run_id is 'The run that the event started. Null if the trigger had started as many as it may.';
 create index on trigger_events (organization_id, trigger_id, at);
 select tocsin_protect('trigger_events');

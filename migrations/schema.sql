@@ -622,11 +622,11 @@ create table agent_triggers (
   created_at timestamp with time zone not null,
   updated_at timestamp with time zone not null,
   constraint agent_triggers_pkey PRIMARY KEY (organization_id, id),
-  constraint agent_triggers_source_check CHECK (source = ANY (ARRAY['cron'::text, 'hit.created'::text, 'webhook'::text])),
+  constraint agent_triggers_source_check CHECK (source = ANY (ARRAY['cron'::text, 'hit.created'::text, 'incident.created'::text, 'incident.updated'::text, 'webhook'::text])),
   constraint agent_triggers_organization_id_agent_id_fkey FOREIGN KEY (organization_id, agent_id) REFERENCES agents(organization_id, id)
 );
 CREATE INDEX agent_triggers_due ON agent_triggers USING btree (next_at) WHERE next_at IS NOT NULL;
-CREATE INDEX agent_triggers_hits ON agent_triggers USING btree (organization_id) WHERE source = 'hit.created'::text AND enabled;
+CREATE INDEX agent_triggers_events ON agent_triggers USING btree (organization_id, source) WHERE enabled;
 CREATE INDEX agent_triggers_organization_id_agent_id_idx ON agent_triggers USING btree (organization_id, agent_id);
 CREATE INDEX agent_triggers_webhooks ON agent_triggers USING btree (id) WHERE source = 'webhook'::text;
 alter table agent_triggers enable row level security;
@@ -639,7 +639,7 @@ grant select, insert, update, delete on agent_triggers to tocsin_app, tocsin_sys
 create table trigger_events (
   organization_id uuid not null,
   trigger_id uuid not null,
-  event_key text not null, -- The slot of a schedule, the ID of a hit, or the ID that the sender of a webhook gave its call.
+  event_key text not null, -- The slot of a schedule, the ID of a hit, that of an incident with its revision, or the ID that the sender of a webhook gave its call.
   run_id uuid, -- The run that the event started. Null if the trigger had started as many as it may.
   at timestamp with time zone not null,
   constraint trigger_events_pkey PRIMARY KEY (organization_id, trigger_id, event_key),

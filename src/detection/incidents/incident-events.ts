@@ -2,7 +2,13 @@ import type { Tx } from '../../platform/db/db.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import { emitEvents } from '../../platform/notifications/emit-events.ts';
 import type { Incident } from './incidents.schema.ts';
-import { listIncidentsById, type IncidentRow } from './read-incidents.store.ts';
+import { fireIncidentTriggers } from '../runs/triggers/fire-triggers.ts';
+import { listLiveHitsById } from '../hits/read-hits.store.ts';
+import { toHit } from '../hits/read-hits.ts';
+import { listIncidentsById, listSevereHits, type IncidentRow } from './read-incidents.store.ts';
+
+/** Hits of an incident one of which may be the case of a run. */
+const hitsReadMax = 200;
 
 /** Emits `incident.created` for the first revision of each incident, otherwise `incident.updated`. */
 export async function emitIncidentEvents(tx: Tx, orgId: OrgId, ids: readonly string[]): Promise<void> {
@@ -10,7 +16,7 @@ export async function emitIncidentEvents(tx: Tx, orgId: OrgId, ids: readonly str
   await emitEvents(tx, [orgId], ['incident.created', 'incident.updated'], async () =>
     (await listIncidentsById(tx, orgId, ids)).map((row) => ({
       orgId,
-      type: row.revision === 1 ? ('incident.created' as const) : ('incident.updated' as const),
+      type: typeOf(row),
       resourceId: row.id,
       revision: row.revision,
       data: { organizationId: orgId, ...toIncident(row) },
@@ -18,6 +24,21 @@ export async function emitIncidentEvents(tx: Tx, orgId: OrgId, ids: readonly str
     })),
   );
 }
+
+/** Emits the events of incidents whose hits changed, and starts the response agents that wait for them. */
+export async function announceIncidents(tx: Tx, orgId: OrgId, ids: readonly string[]): Promise<void> {
+  await emitIncidentEvents(tx, orgId, ids);
+  if (ids.length === 0) return;
+  await fireIncidentTriggers(tx, orgId, {
+    readEvents: async () =>
+      (await listIncidentsById(tx, orgId, ids)).map((row) => ({ source: typeOf(row), incident: toIncident(row) })),
+    readHits: async (id) =>
+      (await listLiveHitsById(tx, orgId, await listSevereHits(tx, orgId, id, hitsReadMax))).map(toHit),
+  });
+}
+
+const typeOf = ({ revision }: IncidentRow) =>
+  revision === 1 ? ('incident.created' as const) : ('incident.updated' as const);
 
 /** Returns the incident of a row, with the path of the console as `url`. */
 export const toIncident = (row: IncidentRow): Incident => ({

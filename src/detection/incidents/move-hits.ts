@@ -4,7 +4,7 @@ import { fieldError } from '../../platform/lib/errors.ts';
 import { uuidv7 } from '../../platform/lib/ids.ts';
 import { insertAudit } from '../../platform/orgs/audit.store.ts';
 import { lockSeenIncident, type ChangeIncidentDeps, type SeenRevision } from './change-incident.ts';
-import { emitIncidentEvents } from './incident-events.ts';
+import { announceIncidents } from './incident-events.ts';
 import type { IncidentDetail, MergeIncidents, MoveHits, NewIncident, SplitIncident } from './incidents.schema.ts';
 import {
   assignAll,
@@ -95,7 +95,7 @@ export async function mergeIncidents(
     const fields = [{ field: 'incidents', before: merged, after: target.id }];
     const { dueMs } = deps.config.incidents;
     await refreshIncidents(tx, orgId, [target.id], { dueMs, now, author: caller, action: 'incident.merged', fields });
-    await emitIncidentEvents(tx, orgId, [target.id]);
+    await announceIncidents(tx, orgId, [target.id]);
     await audit(tx, caller, { action: 'incident.merged', id: target.id, after: { merged } });
   });
   return getIncident(deps, caller, id);
@@ -152,7 +152,7 @@ async function storeMove(
   const { dueMs } = deps.config.incidents;
   const fields = [{ field: 'moved', before: left, after: to }];
   await refreshIncidents(tx, orgId, changed, { dueMs, now, author: caller, action, fields });
-  await emitIncidentEvents(tx, orgId, changed);
+  await announceIncidents(tx, orgId, changed);
   await audit(tx, caller, { action, id, after: { hits: hitIds.length, from: left, to } });
 }
 

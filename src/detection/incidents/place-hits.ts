@@ -9,7 +9,7 @@ import { riskPoints } from '../hits/entity-risk.ts';
 import { resolveEntities } from '../entities/resolve-entities.ts';
 import { extractConnections, listParts, listSeenSpans, toEntityKey, type NameOf } from './connections.ts';
 import { joinHits, riskSpanMs, type IncidentRules, type JoinHit, type JoinRules, type RiskPart } from './join-hits.ts';
-import { emitIncidentEvents } from './incident-events.ts';
+import { announceIncidents } from './incident-events.ts';
 import {
   createIncident,
   listTargets,
@@ -117,7 +117,7 @@ async function placeHits(tx: Tx, orgId: OrgId, { rules, hitsMax, now }: PlaceOpt
   const joined = new Set(sets.flat());
   const alone = near.filter((hit) => isFree(hit) && !joined.has(hit.id));
   const changed = await storeSets(tx, orgId, { sets, alone, near, seeds, links, targets, rules, now });
-  await emitIncidentEvents(tx, orgId, changed);
+  await announceIncidents(tx, orgId, changed);
   return queued.length;
 }
 

@@ -77,6 +77,15 @@ export function listIncidentsById(tx: Tx, orgId: OrgId, ids: readonly string[]):
       order by c.id`;
 }
 
+/** Lists the IDs of the most severe hits of an incident. */
+export async function listSevereHits(tx: Tx, orgId: OrgId, incidentId: string, limit: number): Promise<string[]> {
+  const found = await queryRows<{ id: string }>(tx)`
+      select h.id from incident_hits i join hits h on h.organization_id = i.organization_id and h.id = i.hit_id
+      where i.organization_id = ${orgId} and i.incident_id = ${incidentId}
+      order by array_position(${[...severities]}::text[], h.severity) desc, h.id limit ${limit}`;
+  return found.map(({ id }) => id);
+}
+
 /** A hit of an incident. `techniques` are those of its rows, `judged` those of its verdict as JSON text. */
 export type StageHitRow = { techniques: string[] | null; judged: string; tags: string[]; fromAt: Date; toAt: Date };
 

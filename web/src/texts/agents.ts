@@ -33,6 +33,8 @@ export const texts = {
   sources: {
     cron: 'Schedule',
     'hit.created': 'New hit',
+    'incident.created': 'New incident',
+    'incident.updated': 'Incident with other hits',
     webhook: 'Webhook',
     manual: 'By hand',
   } satisfies Record<EventSource, string>,
@@ -94,7 +96,7 @@ export const texts = {
   noRuns: 'No runs yet',
   noRunsHint: 'A run investigates one hit, question or call. It starts by a trigger, or with “Run now”.',
   trigger: {
-    intro: 'A new hit or a signed call of another system starts a run. The schedule is in the definition.',
+    intro: 'A new hit, an incident or a signed call of another system starts a run. The schedule is in the definition.',
     add: 'Add trigger',
     addTitle: 'Add trigger',
     editTitle: (name: string) => `Edit “${name}”`,
@@ -131,12 +133,18 @@ export const texts = {
     runsPerHourMax: 'Runs per hour, at most',
     runsPerHourHint: 'Further events start none and are counted.',
     inputs: 'Inputs',
-    inputsHint: 'A JSON pointer into the hit or the body of the call, such as /entity, or a fixed value.',
+    inputsHint: 'A JSON pointer into the hit, the incident or the body of the call, such as /entity, or a fixed value.',
     from: 'From the event',
     value: 'Fixed value',
     unset: 'Not set',
     kind: (name: string) => `Where ${name} comes from`,
-    every: (source: Trigger['source']) => (source === 'webhook' ? 'Every signed call' : 'Every new hit'),
+    every: (source: Trigger['source']) =>
+      ({
+        'hit.created': 'Every new hit',
+        'incident.created': 'Every new incident',
+        'incident.updated': 'Every incident with other hits',
+        webhook: 'Every signed call',
+      })[source],
     filter: {
       severity: (severity: string) => `severity ${severity} or higher`,
       detections: (count: number) => `of ${countOf(count, 'detection')}`,
@@ -207,6 +215,8 @@ export const texts = {
     startedBy: 'Started by',
     about: 'About',
     theHit: 'A hit',
+    of: 'Of',
+    theIncident: 'An incident',
     question: 'Question',
     proposals: 'Proposals of this agent',
   },

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { boundedString } from '../../../platform/lib/text/bounded-text.ts';
 import { severities } from '../../analysis/candidate.ts';
 import { IdPath } from '../record/detection-input.schema.ts';
-import type { triggerSources } from '../record/detection.schema.ts';
+import { triggerSources } from '../record/detection.schema.ts';
 
 export type TriggerSource = (typeof triggerSources)[number];
 
@@ -14,14 +14,14 @@ const InputSource = z.union([
   z.strictObject({ value: z.union([z.string().max(20_000), z.number(), z.boolean()]) }),
   z.strictObject({
     from: boundedString({ min: 1, max: 500 }).describe(
-      'JSON pointer into the event, such as `/entity` of a hit. A hit has the fields of `GET /api/hits`, a webhook those of its body.',
+      'JSON pointer into the event, such as `/entity` of a hit. A hit has the fields of `GET /api/hits`, an incident those of `GET /api/incidents`, a webhook those of its body.',
     ),
   }),
 ]);
 
 export const TriggerFilter = z
   .strictObject({
-    severity: z.enum(severities).optional().describe('The lowest severity of a hit.'),
+    severity: z.enum(severities).optional().describe('The lowest severity of a hit or an incident.'),
     detections: z.array(Id).min(1).max(100).optional().describe('IDs of detections.'),
     tags: z
       .array(boundedString({ min: 1, max: 100 }))
@@ -35,7 +35,9 @@ export const TriggerFilter = z
       .max(20)
       .optional(),
   })
-  .describe('Which events start a run. All conditions must be met. With {}, every event does.');
+  .describe(
+    'Which events start a run. All conditions must be met, for an incident by one of its hits. With {}, every event does.',
+  );
 
 const fields = {
   name: boundedString({ min: 1, max: 255 }),
@@ -59,7 +61,10 @@ export const TriggerSettings = z.strictObject({
 export type TriggerSettings = z.infer<typeof TriggerSettings>;
 
 export const CreateTrigger = z.strictObject({
-  source: z.enum(['hit.created', 'webhook']),
+  source: z
+    .enum(triggerSources)
+    .exclude(['cron'])
+    .describe('`incident.updated`: an incident has other hits than before. What people decide about it starts no run.'),
   name: fields.name.optional(),
   enabled: fields.enabled.default(true),
   ...TriggerSettings.shape,

@@ -43,17 +43,22 @@ export async function findSchedule(tx: Tx, orgId: OrgId, agentId: string): Promi
   return (await selectTriggers(tx, isSchedule))[0]!;
 }
 
-const firesOnHits = (orgId: OrgId) => sql`t.organization_id = ${orgId} and t.source = 'hit.created' and t.enabled
+const firesOn = (orgId: OrgId, sources: readonly TriggerSource[]) => sql`t.organization_id = ${orgId}
+  and t.source = any(${sources}::text[]) and t.enabled
   and t.agent_id in (select id from agents where organization_id = ${orgId} and deleted_at is null)`;
 
-/** Lists the enabled triggers of live agents for new hits. */
-export const listHitTriggers = (tx: Tx, orgId: OrgId): Promise<TriggerRow[]> => selectTriggers(tx, firesOnHits(orgId));
+/** Lists the enabled triggers of live agents for some events. */
+export const listEventTriggers = (tx: Tx, orgId: OrgId, sources: readonly TriggerSource[]): Promise<TriggerRow[]> =>
+  selectTriggers(tx, firesOn(orgId, sources));
 
-/** Locks those of some triggers for new hits that are still enabled, in the order of their IDs. */
-export const lockHitTriggers = (tx: Tx, orgId: OrgId, triggers: readonly TriggerRow[]): Promise<TriggerRow[]> =>
+/** Locks those of some triggers that are still enabled, in the order of their IDs. */
+export const lockEventTriggers = (tx: Tx, orgId: OrgId, triggers: readonly TriggerRow[]): Promise<TriggerRow[]> =>
   selectTriggers(
     tx,
-    sql`${firesOnHits(orgId)} and t.id = any(${triggers.map(({ id }) => id)}::uuid[]) order by t.id for no key update`,
+    sql`${firesOn(
+      orgId,
+      triggers.map(({ source }) => source),
+    )} and t.id = any(${triggers.map(({ id }) => id)}::uuid[]) order by t.id for no key update`,
   );
 
 /** Returns a webhook of a live agent of any organization that is not suspended. */

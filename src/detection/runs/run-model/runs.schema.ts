@@ -86,6 +86,7 @@ const RunEvent = z.object({
   source: z.enum(['manual', ...triggerSources]),
   triggerId: z.string().nullable(),
   hitId: z.string().nullable().describe('The hit that a response agent looks into.'),
+  incidentId: z.string().optional().describe('The incident of the hit, if its trigger waits for incidents.'),
   inputs: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])),
 });
 /** What started a run: a person (`manual`) or a trigger. */

@@ -7,13 +7,13 @@ import type { Clock } from '../../../platform/lib/time/clock.ts';
 import { signDelivery } from '../../../platform/notifications/destination-secrets.ts';
 import { severities } from '../../analysis/candidate.ts';
 import { type AgentInputs, type InputValues, readInputValues } from '../../detections/record/input-values.ts';
-import type { TriggerSettings } from '../../detections/triggers/agent-triggers.schema.ts';
+import type { TriggerSettings, TriggerSource } from '../../detections/triggers/agent-triggers.schema.ts';
 import {
   advanceSlot,
   findWebhookAcrossOrgs,
-  listHitTriggers,
+  listEventTriggers,
   lockDueSlotsAcrossOrgs,
-  lockHitTriggers,
+  lockEventTriggers,
   lockTrigger,
   type TriggerRow,
 } from '../../detections/triggers/agent-triggers.store.ts';
@@ -22,22 +22,22 @@ import { listLiveHitsById } from '../../hits/read-hits.store.ts';
 import { toHit } from '../../hits/read-hits.ts';
 import { openTriggerSecret } from '../../response-agents/agent-triggers.ts';
 import type { RunStarted } from '../run-model/runs.schema.ts';
-import { readAgentInputs, startTriggeredRuns } from './start-responses.store.ts';
+import { readAgentInputs, startTriggeredRuns, type TriggerEvent } from './start-responses.store.ts';
 
 /**
  * Starts runs of the response agents whose triggers wait for hits like these, in the transaction that stores them. Only new hits count. Those of one
  * group start one run together, on the most severe of them.
  */
 export async function fireHitTriggers(tx: Tx, orgId: OrgId, ids: readonly string[], now: Date): Promise<void> {
-  const triggers = ids.length === 0 ? [] : await listHitTriggers(tx, orgId);
+  const triggers = ids.length === 0 ? [] : await listEventTriggers(tx, orgId, ['hit.created']);
   if (triggers.length === 0) return;
   const rows = await listLiveHitsById(tx, orgId, [...ids]);
   const hits = rows.filter(({ revision }) => revision === 1).map(toHit);
   const listMatching = (trigger: TriggerRow): Hit[] =>
-    hits.filter((hit) => new Date(hit.createdAt) >= trigger.createdAt && matchesFilter(hit, trigger));
+    hits.filter((hit) => new Date(hit.createdAt) >= trigger.createdAt && matchesFilter(hit, trigger.settings.filter));
   const concerned = triggers.filter((trigger) => listMatching(trigger).length > 0);
   // Only those that start a run are locked, so that hits which are found again wait for nobody.
-  for (const trigger of concerned.length === 0 ? [] : await lockHitTriggers(tx, orgId, concerned)) {
+  for (const trigger of concerned.length === 0 ? [] : await lockEventTriggers(tx, orgId, concerned)) {
     const matching = listMatching(trigger);
     const byCase = Map.groupBy(matching, ({ id, groupId }) => groupId ?? id);
     const events = [...byCase].map(([key, members]) => {
@@ -48,10 +48,53 @@ export async function fireHitTriggers(tx: Tx, orgId: OrgId, ids: readonly string
   }
 }
 
+/** An incident that is new or whose hits changed. Its record has the fields of `GET /api/incidents`. */
+export type IncidentEvent = {
+  source: Extract<TriggerSource, `incident.${string}`>;
+  incident: { id: string; severity: Hit['severity']; revision: number; updatedAt: string };
+};
+
+type IncidentSources = {
+  readEvents: () => Promise<IncidentEvent[]>;
+  /** Returns hits of an incident. */
+  readHits: (incidentId: string) => Promise<Hit[]>;
+};
+
+/**
+ * Starts runs of the response agents whose triggers wait for incidents, in the transaction that changes them. The case of such a run is the most severe hit
+ * of the incident that meets the filter.
+ */
+export async function fireIncidentTriggers(
+  tx: Tx,
+  orgId: OrgId,
+  { readEvents, readHits }: IncidentSources,
+): Promise<void> {
+  const waiting = await listEventTriggers(tx, orgId, ['incident.created', 'incident.updated']);
+  const events = waiting.length === 0 ? [] : await readEvents();
+  if (events.length === 0) return;
+  const now = new Date(Math.max(...events.map(({ incident }) => Date.parse(incident.updatedAt))));
+  const hitsOf = new Map<string, Hit[]>();
+  for (const { incident } of events)
+    hitsOf.set(
+      incident.id,
+      (await readHits(incident.id)).toSorted((a, b) => rank(b) - rank(a)),
+    );
+  for (const trigger of await lockEventTriggers(tx, orgId, waiting)) {
+    const { severity = 'none', ...ofHits } = trigger.settings.filter;
+    const matching = events.flatMap(({ source, incident }): TriggerEvent[] => {
+      const hit = hitsOf.get(incident.id)!.find((one) => matchesFilter(one, ofHits));
+      if (source !== trigger.source || !hit || rank(incident) < rank({ severity })) return [];
+      const key = `${incident.id} ${incident.revision}`;
+      const inputs = readEventInputs(trigger.settings.inputs, incident);
+      return [{ key, hitId: hit.id, incidentId: incident.id, inputs }];
+    });
+    await startTriggeredRuns(tx, orgId, { trigger, events: matching }, now);
+  }
+}
+
 const rank = ({ severity }: Pick<Hit, 'severity'>): number => severities.indexOf(severity);
 
-function matchesFilter(hit: Hit, { settings: { filter } }: TriggerRow): boolean {
-  const { severity, detections, tags, entityTypes } = filter;
+function matchesFilter(hit: Hit, { severity, detections, tags, entityTypes }: TriggerSettings['filter']): boolean {
   return (
     (severity === undefined || rank(hit) >= rank({ severity })) &&
     (detections === undefined || detections.includes(hit.detectionId)) &&

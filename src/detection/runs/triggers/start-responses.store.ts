@@ -44,7 +44,7 @@ export async function readAgentInputs(tx: Tx, orgId: OrgId, agentId: string): Pr
 }
 
 /** An event that concerns a trigger. `key` identifies it, so that it starts one run at most. */
-export type TriggerEvent = { key: string; hitId: string | null; inputs: RunEvent['inputs'] };
+export type TriggerEvent = { key: string } & Pick<RunEvent, 'hitId' | 'incidentId' | 'inputs'>;
 
 /**
  * Starts a run for each event that a locked trigger has not handled, as many as it may start in an hour. Stores them with the events in the caller's
@@ -62,8 +62,8 @@ export async function startTriggeredRuns(
   const places = settings.runsPerHourMax - (await countRecentRuns(tx, orgId, id, now));
   const started = fresh.map((event, index) => ({ ...event, runId: index < places ? uuidv7(now) : null }));
   await insertHandledEvents(tx, orgId, { id, events: started }, now);
-  const runs = started.flatMap(({ runId, hitId, inputs }) =>
-    runId === null ? [] : [{ runId, event: { source, triggerId: id, hitId, inputs } }],
+  const runs = started.flatMap(({ runId, key: _, ...event }) =>
+    runId === null ? [] : [{ runId, event: { source, triggerId: id, ...event } }],
   );
   await insertResponseRuns(tx, { orgId, agentId, kind: 'response', now }, runs);
   return new Map([...handled, ...started.map(({ key, runId }) => [key, runId] as const)]);

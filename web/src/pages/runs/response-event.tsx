@@ -21,6 +21,14 @@ export function ResponseEvent({ run }: { run: Run }) {
         </Link>
       ),
     ],
+    [
+      texts.of,
+      event?.incidentId && (
+        <Link to="/incidents/$id" params={{ id: event.incidentId }} className="underline underline-offset-2">
+          {texts.theIncident}
+        </Link>
+      ),
+    ],
     [texts.question, question],
     ...inputs.map(([name, value]): [string, React.ReactNode] => [name, String(value)]),
   ];

@@ -14,7 +14,7 @@ import { InputSources } from './input-sources.tsx';
 import { draftTrigger, triggerOf, type TriggerDraft } from './trigger-draft.ts';
 
 const texts = all.trigger;
-const sources = ['hit.created', 'webhook'] as const;
+const sources = ['hit.created', 'incident.created', 'incident.updated', 'webhook'] as const;
 
 type Props = {
   agent: Agent;
@@ -37,7 +37,6 @@ export default function TriggerDialog({ agent, trigger, onSaved, onClose }: Prop
     },
     onSuccess: onClose,
   });
-  const isHit = draft.source === 'hit.created';
   return (
     <Dialog isWide title={trigger ? texts.editTitle(nameTrigger(trigger)) : texts.addTitle} onClose={onClose}>
       <form
@@ -64,7 +63,7 @@ export default function TriggerDialog({ agent, trigger, onSaved, onClose }: Prop
             onChange={({ target }) => change({ name: target.value })}
           />
         </div>
-        {isHit && <FilterFields draft={draft} error={error} onChange={change} />}
+        {draft.source !== 'webhook' && <FilterFields draft={draft} error={error} onChange={change} />}
         <TextField
           label={texts.runsPerHourMax}
           hint={texts.runsPerHourHint}
@@ -99,7 +98,7 @@ export default function TriggerDialog({ agent, trigger, onSaved, onClose }: Prop
 
 type FilterProps = { draft: TriggerDraft; error: Error | null; onChange: (part: Partial<TriggerDraft>) => void };
 
-/** Which new hits start a run. */
+/** Which hits or incidents start a run. */
 function FilterFields({ draft, error, onChange }: FilterProps) {
   return (
     <>
