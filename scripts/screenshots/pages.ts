@@ -39,7 +39,7 @@ export const shots: Shot[] = [
       await page.getByText('would fire').first().waitFor();
     },
   },
-  ...['prompts', 'tests', 'backtest', 'exceptions', 'runs'].map((tab) => ({
+  ...['prompts', 'revisions', 'tests', 'backtest', 'exceptions', 'runs'].map((tab) => ({
     name: `detection-${tab}`,
     path: ({ detection }: Ids) => `/detections/${detection}?tab=${tab}`,
   })),

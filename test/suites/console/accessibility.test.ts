@@ -192,6 +192,7 @@ const pages: TestPage[] = [
     (page) => page.getByRole('columnheader', { name: 'In the pack' }).waitFor(),
   ],
   ['a prompt', `${detection}?tab=prompts`, (page) => page.getByText('Version 1').first().waitFor()],
+  ['revisions', `${detection}?tab=revisions`, (page) => page.getByText('Revision 1').first().waitFor()],
   ['backtest', `${detection}?tab=backtest`, (page) => page.getByRole('button', { name: 'Start backtest' }).waitFor()],
   ['exceptions', `${detection}?tab=exceptions`, (page) => page.getByText('No exceptions').waitFor()],
   ['a run', `/runs/${run.id}`, (page) => page.getByText('Where the time went').waitFor()],

@@ -33,14 +33,14 @@ test('edits the prompt and the documents of a response agent, shows what each re
 
   await page.getByRole('link', { name: 'Revisions' }).click();
   const list = page.getByRole('navigation', { name: 'Revisions' });
-  await list.getByRole('button', { name: /^Revision 4Active.*system prompt/ }).waitFor();
+  await list.getByRole('button', { name: /^Revision 4 ?Active.*system prompt/ }).waitFor();
   await list.getByRole('button', { name: /^Revision 3.*context docs/ }).click();
   // Only the changed line of the document, not the whole.
   await page.getByText('Backups run at noon.').waitFor();
   expect(await page.locator('.line-through').allInnerTexts()).toEqual([expect.stringContaining('at night.')]);
   await list.getByRole('button', { name: /^Revision 2/ }).click();
   await page.getByRole('button', { name: 'Restore this revision' }).click();
-  await list.getByRole('button', { name: /^Revision 5Active/ }).waitFor();
+  await list.getByRole('button', { name: /^Revision 5 ?Active/ }).waitFor();
   expect(await read()).toMatchObject({ contextDocs: [document], activeSystemPrompt: { prompt: 'Look.' } });
   await context.close();
   expect(complaints).toEqual([]);
