@@ -35,7 +35,12 @@ export function createInvestigatingAnalyst(deps: BindToolsDeps, run: ActiveRun):
       sources ??= findSources(run, signal);
       const timed = AbortSignal.any([signal, AbortSignal.timeout(Math.ceil(msLeft))]);
       try {
-        return await followUp(deps, run, { judged, candidate, sources: await untilAborted(sources, timed), signal: timed });
+        return await followUp(deps, run, {
+          judged,
+          candidate,
+          sources: await untilAborted(sources, timed),
+          signal: timed,
+        });
       } catch (error) {
         signal.throwIfAborted();
         if (!timed.aborted) throw error;
