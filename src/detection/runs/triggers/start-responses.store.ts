@@ -62,8 +62,10 @@ export async function startTriggeredRuns(
   const places = settings.runsPerHourMax - (await countRecentRuns(tx, orgId, id, now));
   const started = fresh.map((event, index) => ({ ...event, runId: index < places ? uuidv7(now) : null }));
   await insertHandledEvents(tx, orgId, { id, events: started }, now);
-  const runs = started.flatMap(({ runId, key: _, ...event }) =>
-    runId === null ? [] : [{ runId, event: { source, triggerId: id, ...event } }],
+  const runs = started.flatMap(({ runId, hitId, incidentId, inputs }) =>
+    runId === null
+      ? []
+      : [{ runId, event: { source, triggerId: id, hitId, ...(incidentId && { incidentId }), inputs } }],
   );
   await insertResponseRuns(tx, { orgId, agentId, kind: 'response', now }, runs);
   return new Map([...handled, ...started.map(({ key, runId }) => [key, runId] as const)]);
