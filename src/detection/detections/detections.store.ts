@@ -118,7 +118,8 @@ const queriesMax = 2_000;
 /** Returns the queries of the enabled detections, the latest first. */
 export async function listDetectionQueries(tx: Tx, orgId: OrgId): Promise<string[]> {
   const rows = await queryRows<{ query: string }>(tx)`
-      select detection_query as query from agents where organization_id = ${orgId} and enabled and deleted_at is null
+      select detection_query as query from agents
+      where organization_id = ${orgId} and enabled and deleted_at is null and detection_query is not null
       order by id desc limit ${queriesMax}`;
   return rows.map(({ query }) => query);
 }
