@@ -20,6 +20,7 @@ import { measureScenarios } from './detections/scenarios.ts';
 import { measureReading } from './prose/reading.ts';
 import { measureReports } from './prose/reports.ts';
 import { measurePortable } from './sigma/portable.ts';
+import { measureSearch } from './feed/search.ts';
 import { measureStixOut } from './feed/stix-out.ts';
 import { measureSeverity } from './prose/severity.ts';
 import { measureSigma } from './sigma/sigma.ts';
@@ -78,6 +79,7 @@ const measurements = {
   'technique-reports': (verbose) => measureTechniqueReports(verbose, options.reports),
   corrections: measureCorrections,
   passages: measurePassages,
+  search: measureSearch,
   scenarios: measureScenarios,
   incidents: measureIncidents,
   windows: measureWindows,

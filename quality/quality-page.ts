@@ -20,6 +20,7 @@ export const qualitySubjects = [
   'feeds',
   'corrections',
   'passages',
+  'search',
   'stix-out',
   'noise',
   'scenarios',

@@ -24,7 +24,7 @@ export type EntitiesDeps = { db: Db; clock: Clock; snapshots: SnapshotCache };
 
 /** Returns a page of the entities that the organization sees, or those of the items that match filters: by type, then by name. */
 export async function listEntities(
-  { db, snapshots }: EntitiesDeps,
+  { db, clock, snapshots }: EntitiesDeps,
   { orgId }: Caller,
   { type, q, limit: limitText, cursor, ...filterQuery }: EntitiesQuery,
 ): Promise<FeedEntities> {
@@ -35,7 +35,7 @@ export async function listEntities(
   const filters = readFilters(filterQuery);
   const snapshot = await snapshots.get(orgId);
   const found = await inOrg(db, orgId, async (tx) => {
-    const options = await toSearchOptions(tx, filters, snapshot);
+    const options = await toSearchOptions(tx, filters, { snapshot, now: clock() });
     const rows: { type: EntityType; row: EntityRow }[] = [];
     for (const one of remaining) {
       if (rows.length > limit) break;
@@ -56,11 +56,15 @@ export async function listEntities(
 }
 
 /** Returns the search for the items that match filters, or undefined without filters. */
-async function toSearchOptions(tx: Tx, filters: FeedFilters, snapshot: Snapshot): Promise<SearchOptions | undefined> {
-  const orgState = await readOrgState(tx, snapshot);
+async function toSearchOptions(
+  tx: Tx,
+  filters: FeedFilters,
+  context: { snapshot: Snapshot; now: Date },
+): Promise<SearchOptions | undefined> {
+  const orgState = await readOrgState(tx, context.snapshot);
   const onlyIds = filters.relevancyMode === 'relevant' ? relevantItems(orgState) : undefined;
   if (!onlyIds && !isFiltered(filters)) return undefined;
-  return { filters: await toItemFilters(tx, filters, { snapshot, orgState }), search: filters.search, onlyIds };
+  return { filters: await toItemFilters(tx, filters, { ...context, orgState }), search: filters.search, onlyIds };
 }
 
 function toAttackId(type: EntityType, name: string): { attackId?: string } {

@@ -1,4 +1,5 @@
 import type { EventQuery } from './exports-query.ts';
+import { readFields } from '../items/feed-filters.ts';
 import { readSearch } from '../items/search-terms/search-query.ts';
 import type { FeedItem } from '../model/item.schema.ts';
 import { toTermValue } from '../model/terms.ts';
@@ -13,7 +14,7 @@ const listByKind: Record<string, NameList> = { malware: 'malware', tool: 'malwar
 
 /** Returns the filters of a query that select values by name, besides the items that have the name. */
 export const readNameFilters = (query: EventQuery): NameFilter[] =>
-  readSearch(query).rootTerms.flatMap(({ kind, values }) => {
+  readSearch(readFields(query)).rootTerms.flatMap(({ kind, values }) => {
     const list = listByKind[kind];
     return list ? [{ kind: kind as NameFilter['kind'], list, values: new Set(values) }] : [];
   });

@@ -53,7 +53,8 @@ export function readExportPage(
   return inOrg(db, orgId, async (tx) => {
     const orgState = await readOrgState(tx, snapshot);
     const isMember = filters.relevancyMode === 'relevant' ? isRelevant(orgState) : undefined;
-    const found = await listFiltered(tx, filters, { snapshot, orgState, limit: Number(query.limit), after, isMember });
+    const range = { snapshot, orgState, now: new Date(hour), limit: Number(query.limit), after, isMember };
+    const found = await listFiltered(tx, filters, range);
     const ids = found.map(({ id }) => id);
     const overrides = await listOverrideHistory(tx, ids);
     const members = found.filter((row) => row.isMember);
@@ -77,6 +78,7 @@ export function readExportPage(
 type ExportRange = {
   snapshot: Snapshot;
   orgState: OrgState;
+  now: Date;
   limit: number;
   after: PageCursor | undefined;
   isMember: ((id: Sql) => Condition) | undefined;

@@ -5,7 +5,9 @@ import { findPlatform, type Platform } from '../model/platforms.ts';
 import { itemStatuses, severities, type ItemStatus, type Severity } from '../model/vocabulary.ts';
 import type { ItemFilters, SourceFilter } from './list-query/filters.sql.ts';
 import { listSourceNames } from './items.store.ts';
+import { readPeriod, readQueryFields } from './search-terms/query-fields.ts';
 import { readSearch, searchFields, type Search } from './search-terms/search-query.ts';
+import { isTermValue } from './search-terms/term-filters.ts';
 import type { OrgState } from './snapshot/org-state.store.ts';
 import { toSnapshot, type Snapshot } from './snapshot/snapshot.ts';
 
@@ -35,8 +37,21 @@ export type FeedFilters = {
   applied: Record<string, string>;
 };
 
+/** Returns a query with the parameters that `field:value` sets in its text. One that is set already is kept. */
+export function readFields<Query extends FilterQuery>(query: Query): Query {
+  if (!query.q?.includes(':')) return query;
+  const { text, parameters } = readQueryFields(query.q, (name, value) => {
+    if (query[name as keyof FilterQuery]?.trim()) return false;
+    if (name === 'severity') return severities.some((one) => one === value);
+    if (name === 'status') return itemStatuses.some((one) => one === value);
+    return name === 'platform' ? findPlatform(value) !== undefined : isTermValue(name, value);
+  });
+  return { ...query, ...parameters, q: text };
+}
+
 /** Reads the filters of a query string. Throws a 400 for an id with the wrong form. */
-export function readFilters(query: FilterQuery & { searchOrder?: 'relevance' | 'newest' | undefined }): FeedFilters {
+export function readFilters(given: FilterQuery & { searchOrder?: 'relevance' | 'newest' | undefined }): FeedFilters {
+  const query = readFields(given);
   const platformText = query.platform?.trim() ? query.platform : undefined;
   const source = query.source?.trim() ? query.source : undefined;
   const platform = platformText === undefined ? undefined : (findPlatform(platformText) ?? null);
@@ -60,8 +75,8 @@ export function readFilters(query: FilterQuery & { searchOrder?: 'relevance' | '
 }
 
 /** Returns whether a search restricts a list by more than the columns of its items. */
-export const hasSearch = ({ terms, rootTerms, fullText, updatedSince }: Search): boolean =>
-  terms.length > 0 || rootTerms.length > 0 || fullText !== undefined || updatedSince !== undefined;
+export const hasSearch = ({ terms, rootTerms, fullText, period, updatedSince }: Search): boolean =>
+  terms.length > 0 || rootTerms.length > 0 || [fullText, period, updatedSince].some((value) => value !== undefined);
 
 /** Returns whether filters leave out any item, apart from `relevancyMode`. */
 export const isFiltered = ({ severity, status, platform, source, search }: FeedFilters): boolean =>
@@ -75,13 +90,17 @@ export const isTextOnly = ({ search, relevancyMode, ...filters }: FeedFilters): 
 export const filteredSnapshot = ({ platform }: FeedFilters, snapshot: Snapshot): Snapshot =>
   platform === null ? toSnapshot([]) : snapshot;
 
+/** `now` is that of the snapshot, so that all pages of a list mean the same days. */
+export type FilterContext = { snapshot: Snapshot; orgState: Pick<OrgState, 'overridesSeq'>; now: Date };
+
 /** Returns the filters by the columns of an item, without `duplicates`, which is part of the search. */
 export async function toItemFilters(
   tx: Tx,
-  { severity, status, platform, source }: FeedFilters,
-  { snapshot, orgState }: { snapshot: Snapshot; orgState: Pick<OrgState, 'overridesSeq'> },
+  { severity, status, platform, source, search }: FeedFilters,
+  { snapshot, orgState, now }: FilterContext,
 ): Promise<ItemFilters> {
   return {
+    ...(search.period === undefined ? {} : { published: readPeriod(search.period, now) }),
     ...(severity ? { severity } : {}),
     ...(status ? { status } : {}),
     ...(orgState.overridesSeq === undefined ? {} : { overridesSeq: orgState.overridesSeq }),

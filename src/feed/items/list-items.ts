@@ -8,7 +8,7 @@ import { highlightItems } from './highlight-items.ts';
 import { hasFilters } from './list-query/filters.sql.ts';
 import { readItemsQuery, type ItemsQuery, type ItemsRequest } from './items-query.ts';
 import { overrideDocuments } from './override-documents.ts';
-import { listOtherSearches, type CountPublicWords, type OtherSearch } from './search/correct-search.ts';
+import { enoughMatches, listOtherSearches, type CountPublicWords, type OtherSearch } from './search/correct-search.ts';
 import { readSearchPage, type SearchPage } from './search/search.store.ts';
 import { readOrgState, type OrgState } from './snapshot/org-state.store.ts';
 import type { CachedPage } from '../../platform/http/responses/cached-pages.ts';
@@ -40,8 +40,7 @@ export async function listItems(
       const orgState = await readOrgState(tx, dated.snapshot);
       const source = { snapshot, orgState, request, now: new Date(dated.hour) };
       const found = await readPage(tx, deps, source);
-      const mayBeMisspelled = found.total === 0 && !found.isFrequent;
-      const other = mayBeMisspelled ? await readOtherPage(tx, deps, source) : undefined;
+      const other = found.isFrequent ? undefined : await readOtherPage(tx, deps, { ...source, total: found.total });
       const page = other?.page ?? found;
       const docs = page.docs.map(({ doc, nextExpiryAt }) =>
         nextExpiryAt && nextExpiryAt.getTime() <= dated.hour ? updateDocumentExpiry(doc, dated.hour) : doc,
@@ -81,16 +80,25 @@ async function readPage(tx: Tx, { pageStarts: starts }: ListItemsDeps, source: P
   return { ...page, isEstimated: false };
 }
 
-type OtherPage = OtherSearch & { page: SearchPage };
+/** `written` is the number of items that match the search as it is written. */
+type OtherPage = OtherSearch & { page: SearchPage; written: number };
 
-/** Reads the page of the text corrected, or of a part of it, if no item matches the text as it is written. Returns undefined if no item matches then either. */
-async function readOtherPage(tx: Tx, deps: ListItemsDeps, source: PageSource): Promise<OtherPage | undefined> {
-  const { snapshot, request, now } = source;
+/**
+ * Reads the page of another search, if `total`, the number of items that match the search as it is written, is small. Returns undefined if no further item matches
+ * then either.
+ */
+async function readOtherPage(
+  tx: Tx,
+  deps: ListItemsDeps,
+  source: PageSource & { total: number },
+): Promise<OtherPage | undefined> {
+  const { snapshot, request, now, total } = source;
   const { countPublicWords } = deps;
-  const written = { search: request.search, isUnmatched: isTextOnly(request) };
+  if (total >= enoughMatches) return undefined;
+  const written = { search: request.search, total, isTextOnly: isTextOnly(request) };
   for (const other of await listOtherSearches(tx, written, { snapshot, countPublicWords, now })) {
     const page = await readPage(tx, deps, { ...source, request: { ...request, search: other.search } });
-    if (page.total > 0) return { ...other, page };
+    if (page.total > total && !(page.isFrequent && total > 0)) return { ...other, page, written: total };
   }
   return undefined;
 }
@@ -106,7 +114,7 @@ type ResponseFacts = {
   page: SearchPage;
   token: string | undefined;
   orgState: OrgState;
-  other: OtherSearch | undefined;
+  other: OtherPage | undefined;
   highlights: ItemHighlights | undefined;
 };
 
@@ -146,11 +154,13 @@ function platformWarnings({ platform, applied }: ListRequest): Warning[] {
   return [{ code: 'unknown_platform', message, param: 'platform' }];
 }
 
-function otherSearchWarnings({ applied }: ListRequest, other: OtherSearch | undefined): Warning[] {
+function otherSearchWarnings({ applied }: ListRequest, other: OtherPage | undefined): Warning[] {
   if (other === undefined) return [];
-  const found =
-    other.code === 'corrected_search' ? `These items match \`${other.text}\`.` : 'These items match some of its words.';
-  return [{ code: other.code, message: `No item matches \`${applied['q']}\`. ${found}`, param: 'q' }];
+  const { code, text, written } = other;
+  const q = [applied['q'], applied['published']].filter(Boolean).join(' ');
+  const found = code === 'corrected_search' ? `These items match \`${text}\`.` : 'These items match some of its words.';
+  const few = `${written === 1 ? '1 item matches' : `${written} items match`} all words of \`${q}\`. The others match some of them.`;
+  return [{ code, message: written > 0 ? few : `No item matches \`${q}\`. ${found}`, param: 'q' }];
 }
 
 function relevanceWarnings({ relevancyMode }: ListRequest, orgState: OrgState): Warning[] {

@@ -7,12 +7,17 @@ import type { Snapshot } from '../snapshot/snapshot.ts';
 /** Publishers and source names, either of which may match. */
 export type SourceFilter = { publishers: string[]; names: string[] };
 
+/** Instants as ISO text: the first one within, and the first one after. */
+export type Published = { from?: string; until?: string };
+
 /** The filters of a list by the columns of an item. */
 export type ItemFilters = {
   severity?: string;
   status?: string;
   platform?: string;
   sources?: SourceFilter;
+  /** When items were published, or else added. Only a search has this filter: `feed_counts` has no times. */
+  published?: Published;
   /** Leaves duplicates out. */
   rootsOnly?: boolean;
   /** Sequence number of the organization's private pool at which its overrides apply. Absent when the organization has no overrides. */
@@ -33,12 +38,13 @@ export const hasFilters = ({ overridesSeq: _overridesSeq, rootsOnly = false, ...
 
 /** Compares a row's own columns with the filters, without overrides. `platforms` is the array to search. */
 export const matchesRow = (
-  { platform, sources, severity, status, rootsOnly }: ItemFilters,
+  { platform, sources, published, severity, status, rootsOnly }: ItemFilters,
   platforms: Sql = sql`platforms`,
 ): Condition =>
   allOf([
     platform === undefined ? undefined : sql`${platform} = any(${platforms})`,
     sources && isOfSource(sources),
+    published && isPublished(published),
     severity === undefined ? undefined : hasValue('severity', severity),
     status === undefined ? undefined : hasValue('status', status),
     rootsOnly ? isRoot : undefined,
@@ -69,6 +75,15 @@ export const matchesAsOverridden = (filters: ItemFilters, id: Sql): Condition =>
 
 export const isOfSource = ({ publishers, names }: SourceFilter): Condition =>
   sql`publisher = any(${publishers}) or source_name = any(${names})`;
+
+/** An item is added after it is published, which an index on the times of the list makes use of. */
+const isPublished = ({ from, until }: Published): Condition =>
+  allOf([
+    from === undefined
+      ? undefined
+      : sql`coalesce(publish_time, added_to_feed_at) >= ${from}::timestamptz and added_to_feed_at >= ${from}::timestamptz`,
+    until === undefined ? undefined : sql`coalesce(publish_time, added_to_feed_at) < ${until}::timestamptz`,
+  ]);
 
 const hasValue = (column: 'severity' | 'status', value: string): Condition => sql`${sql.ref(column)} = ${value}`;
 const isRoot: Condition = sql`duplicate_of is null`;
@@ -108,7 +123,7 @@ function duplicateRootsCte(snapshot: Snapshot, filters: ItemFilters): Cte {
 /** The rows of a snapshot as the organization sees them. `ids` is a query that restricts them. */
 function rowsAsSeen(snapshot: Snapshot, hasOverridden: boolean, ids?: Sql): Sql {
   const { current, past } = isInSnapshot(snapshot);
-  const columns = sql`added_to_feed_at, severity, status, duplicate_of, publisher, source_name, platforms`;
+  const columns = sql`added_to_feed_at, publish_time, severity, status, duplicate_of, publisher, source_name, platforms`;
   const isWanted = (id: Sql) => (ids ? sql<boolean>`${id} in (${ids})` : undefined);
   // An array makes the planner look the ids up by index, whatever their number.
   const isWantedCurrent = ids && sql<boolean>`i.id = any(array(${ids}))`;
@@ -141,10 +156,10 @@ export function overriddenRowsCte(snapshot: Snapshot, overridesSeq: number): Cte
       select row.*, coalesce(o.severity, row.severity) as own_severity, coalesce(o.status, row.status) as own_status,
         case when o.moved then o.duplicate_of else row.duplicate_of end as own_duplicate_of
       from ${overrides} o join (
-        select i.id, added_to_feed_at, null::bigint as seq_from, severity, status, duplicate_of, publisher, source_name, platforms
+        select i.id, added_to_feed_at, publish_time, null::bigint as seq_from, severity, status, duplicate_of, publisher, source_name, platforms
           from items i where (${current}) and i.id = ${ids}
         union all
-        select s.item_id, added_to_feed_at, seq_from, severity, status, duplicate_of, publisher, source_name, platforms
+        select s.item_id, added_to_feed_at, publish_time, seq_from, severity, status, duplicate_of, publisher, source_name, platforms
           from item_states s where (${past}) and s.item_id = ${ids}
       ) row on row.id = o.item_id`,
   );
@@ -152,7 +167,7 @@ export function overriddenRowsCte(snapshot: Snapshot, overridesSeq: number): Cte
 
 /** `overridden_rows` with the organization's values in the shared columns, as a table. */
 export const overriddenRowsAsSeen: Sql = sql`(
-  select id, added_to_feed_at, seq_from, own_severity as severity, own_status as status, own_duplicate_of as duplicate_of, publisher,
+  select id, added_to_feed_at, publish_time, seq_from, own_severity as severity, own_status as status, own_duplicate_of as duplicate_of, publisher,
     source_name, platforms from overridden_rows) as_seen`;
 
 /** Leaves out the items of `overridden_rows`. */

@@ -2,8 +2,11 @@ import { z } from 'zod';
 import { Instant } from '../../../platform/lib/schema-parts.ts';
 import { boundedString } from '../../../platform/lib/text/bounded-text.ts';
 import { indicatorForms } from '../../model/values/indicator-forms.ts';
+import { getShippedNames } from '../../extraction/names/dictionary/name-dictionary.ts';
 import { findAttackName } from '../../reference-data/attack.ts';
-import { namedVulnerabilities, type NamedVulnerability } from '../../reference-data/vulnerability-names.ts';
+import { nameKey } from '../../reference-data/name-forms.ts';
+import { namedVulnerabilities } from '../../reference-data/vulnerability-names.ts';
+import { splitPeriod } from './query-fields.ts';
 import { listSearchedRuns, toQueryText } from './query-text.ts';
 import { readTermFilters, termFields, type TermFilter } from './term-filters.ts';
 
@@ -12,7 +15,7 @@ export const searchFields = {
   q: boundedString({ max: 500 })
     .optional()
     .describe(
-      'Full-text search in title, summary and text. All words must match, in any grammatical form; words of at least four letters also match longer words that begin with them. Supports `"…"` for a phrase, `OR`, `-word` or `NOT word`, and parentheses; a phrase or an exclusion turns beginnings off. Common abbreviations such as `RCE` also match what they stand for, and names of vulnerabilities such as `Log4Shell` their CVE ids, and the other way round. If no item matches all words, those that match all but one are returned, or any of them, with the warning `partial_search`. Any part of Chinese, Japanese, Korean or Thai text matches. Addresses may be defanged.',
+      'Full-text search in title, summary and text. All words must match, in any grammatical form; words of at least four letters also match longer words that begin with them. Supports `"…"` for a phrase, `OR`, `-word` or `NOT word`, and parentheses; a phrase or an exclusion turns beginnings off. Common abbreviations such as `RCE` also match what they stand for, and names of vulnerabilities such as `Log4Shell` their CVE ids, and the other way round. Behind fewer than five matches follow items that match some of the words, with the warning `partial_search`. `actor:lazarus` and the other filters can be written as `field:value`, and times of publication in words (`last week`, `since march 2024`). Any part of Chinese, Japanese, Korean or Thai text matches. Addresses may be defanged.',
     ),
   ...termFields,
   updatedSince: Instant.optional().describe('Items whose `lastUpdated` is this time or later.'),
@@ -37,17 +40,31 @@ export const searchOrderFields = {
 const SearchQuery = z.object({ ...searchFields, ...searchOrderFields });
 type SearchQuery = z.infer<typeof SearchQuery>;
 
+/** Part of a search as text, and how much more a match of it counts than that of another: the fewer items match, the more. */
+export type WeighedText = { text: string; weight: number };
+
+/** What an item must match in place of all words: all texts of one of the `groups`, which list them by their places. */
+export type PartialMatch = { texts: WeighedText[]; groups: number[][] };
+
 /**
  * `indicatorForms` are the canonical forms of a text that is a single word, and `runs` its runs of characters of scripts without spaces, which match
  * parts of words.
  */
-export type FullTextQuery = { text: string; indicatorForms: string[]; runs: string[] };
+export type FullTextQuery = {
+  text: string;
+  indicatorForms: string[];
+  runs: string[];
+  /** Further matches, which come behind those of all words. */
+  partial?: PartialMatch;
+};
 
 /** With `rootsOnly`, a duplicate may match `terms` and `fullText` for its root. The root itself must match `rootTerms`. */
 export type Search = {
   terms: TermFilter[];
   rootTerms: TermFilter[];
   fullText: FullTextQuery | undefined;
+  /** Words of the search that say when an item was published, as `readPeriod` reads them. */
+  period: string | undefined;
   updatedSince: string | undefined;
   rootsOnly: boolean;
   /** Whether the best matches of the text come first. */
@@ -55,17 +72,20 @@ export type Search = {
   applied: Record<string, string>;
 };
 
-/** Throws a 400 that names the parameter if an id has the wrong form. */
+/** Throws a 400 that names the parameter if an id has the wrong form. The text has no fields any more (`readFilters`). */
 export function readSearch(query: SearchQuery): Search {
-  const q = query.q?.trim() || undefined;
+  const written = query.q?.trim() || undefined;
+  const { text = '', period } = written === undefined ? {} : splitPeriod(written);
+  const q = text || undefined;
   const { terms, rootTerms, applied } = readTermFilters(query);
   const updatedSince = query.updatedSince && new Date(query.updatedSince).toISOString();
   const { searchOrder, duplicates } = query;
-  const parameters = { q, ...applied, updatedSince, duplicates, searchOrder };
+  const parameters = { q, published: period, ...applied, updatedSince, duplicates, searchOrder };
   return {
     terms,
     rootTerms,
     fullText: q === undefined ? undefined : toFullTextQuery(q),
+    period,
     updatedSince,
     rootsOnly: duplicates === 'hide',
     isRanked: q !== undefined && searchOrder !== 'newest',
@@ -75,8 +95,8 @@ export function readSearch(query: SearchQuery): Search {
   };
 }
 
-const toFullTextQuery = (q: string): FullTextQuery => ({
-  text: toQueryText(addAbbreviations(addAttackNames(addVulnerabilityNames(q)))),
+export const toFullTextQuery = (q: string): FullTextQuery => ({
+  text: toQueryText(addAbbreviations(addAttackNames(addNameForms(q)))),
   indicatorForms: /\s/.test(q) ? [] : indicatorForms(q),
   runs: listSearchedRuns(q),
 });
@@ -157,10 +177,10 @@ const nameWordsMax = 3;
 const wordsMax = 2;
 
 /**
- * Adds its CVE ids to the name of a vulnerability, written together or apart, and its name to a CVE id, because reports print either. Searches with
- * quotation marks or parentheses remain as they are.
+ * Adds its CVE ids to the name of a vulnerability, and its name to a CVE id, and to names of several words the form without spaces, because reports print
+ * either. Searches with quotation marks or parentheses remain as they are.
  */
-export function addVulnerabilityNames(text: string): string {
+export function addNameForms(text: string): string {
   if (/["()]/.test(text)) return text;
   const words = text.split(/\s+/).filter(Boolean);
   const terms: string[] = [];
@@ -182,9 +202,23 @@ function findAt(words: readonly string[], at: number) {
     if (named) return { count, alternatives: toAlternatives(named, named.cves) };
     const ofCve = byCve.get(printed.toUpperCase());
     if (ofCve) return { count, alternatives: toAlternatives(ofCve, [printed]) };
+    const spaced = findSpacedName(printed);
+    if (spaced) return { count, alternatives: toAlternatives(spaced) };
   }
   return undefined;
 }
 
-const toAlternatives = ({ name }: NamedVulnerability, cves: readonly string[]): string =>
+const toAlternatives = ({ name }: { name: string }, cves: readonly string[] = []): string =>
   `(${[`"${name}"`, ...(name.includes(' ') ? [name.replaceAll(' ', '')] : []), ...cves].join(' or ')})`;
+
+/** Returns an actor, malware or tool whose name has several words, together or apart: `Cobalt Strike` for `cobaltstrike`. */
+function findSpacedName(printed: string): { name: string } | undefined {
+  const name = getShippedNames().get(nameKey(printed))?.printed;
+  if (name === undefined) return undefined;
+  const spaced = [name, printed].find((form) => form.includes(' '));
+  return spaced === undefined || !/^[\p{L}\p{N} ]+$/u.test(spaced) ? undefined : { name: spaced };
+}
+
+/** Returns whether words are one name or one term of the field. */
+export const isName = (words: string): boolean =>
+  findAt(words.split(' '), 0)?.count === words.split(' ').length || shortForms.has(words.toLowerCase());

@@ -30,13 +30,13 @@ export const termParameters = {
     maxChars: 50,
     description: 'A CVE id, such as `CVE-2024-12345`.',
     matchesDuplicates: true,
-    read: idReader('cve', { form: /^CVE-\d{4}-\d{4,19}$/, example: 'CVE-2024-12345' }),
+    read: idReader('cve', 'CVE-2024-12345'),
   },
   technique: {
     maxChars: 50,
     description: 'An ATT&CK id. A technique also matches its sub-techniques.',
     matchesDuplicates: false,
-    read: idReader('technique', { form: /^T\d{4}(?:\.\d{3})?$/, example: 'T1059 or T1059.001' }),
+    read: idReader('technique', 'T1059 or T1059.001'),
   },
   actor: {
     maxChars: 200,
@@ -84,13 +84,17 @@ export function readTermFilters(query: Partial<Record<TermParameterName, string 
   };
 }
 
-function idReader(
-  kind: 'cve' | 'technique',
-  { form, example }: { form: RegExp; example: string },
-): TermParameter['read'] {
+const idForms = { cve: /^CVE-\d{4}-\d{4,19}$/, technique: /^T\d{4}(?:\.\d{3})?$/ };
+
+/** Returns whether a text has the form of the values of a parameter. */
+export const isTermValue = (name: string, text: string): boolean =>
+  !Object.hasOwn(idForms, name) || idForms[name as keyof typeof idForms].test(text.toUpperCase());
+
+function idReader(kind: keyof typeof idForms, example: string): TermParameter['read'] {
   return (text) => {
     const id = text.toUpperCase();
-    if (!form.test(id)) throw fieldError(`query/${kind}`, 'invalid_format', `\`${kind}\` must look like ${example}.`);
+    if (!idForms[kind].test(id))
+      throw fieldError(`query/${kind}`, 'invalid_format', `\`${kind}\` must look like ${example}.`);
     return { applied: id, filter: { kind, values: [toTermValue(kind, id)] } };
   };
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { correctText, countWords } from './correct-search.ts';
+import { correctText, countWords, listGroups, listParts } from './correct-search.ts';
 
 const known = countWords([
   'Cobalt Strike beacons on a rented host',
@@ -26,4 +26,33 @@ test.each([
   ['clbalt strke and a bnak', 'cobalt strike and a bank'],
 ])('corrects %s to %s', (text, expected) => {
   expect(correctText(text, known)).toBe(expected);
+});
+
+test.each([
+  ['supply chain npm', ['supply', 'chain', 'npm']],
+  ['ransomware in a hospital', ['ransomware', 'hospital']],
+  ['cozy bear powershell', ['cozy bear', 'powershell']],
+  ['citrix bleed or bec', ['citrix bleed', 'bec']],
+  ['a.example ransomware', []],
+  ['ransomware -lockbit', []],
+])('splits %s into parts', (text, expected) => {
+  expect(listParts(text)).toEqual(expected);
+});
+
+test.each([
+  [[0.5, 0.2, 0.13], [[0]]],
+  [
+    [0.3, 0.3],
+    [[0], [1]],
+  ],
+  [
+    [0.3, 0.3, 0.3],
+    [
+      [0, 1],
+      [0, 2],
+      [1, 2],
+    ],
+  ],
+])('lists the smallest groups with half of the weights %j', (weights, expected) => {
+  expect(listGroups(weights)).toEqual(expected);
 });

@@ -1,21 +1,18 @@
 import type { Tx } from '../../../platform/db/db.ts';
 import { editDistance } from '../../../platform/lib/text/nearest-names.ts';
 import { listRecentItems } from '../items.store.ts';
+import { isDate } from '../search-terms/query-fields.ts';
 import { listPlainWords, withoutFillers } from '../search-terms/query-text.ts';
-import type { Search } from '../search-terms/search-query.ts';
+import {
+  isName,
+  toFullTextQuery,
+  type FullTextQuery,
+  type PartialMatch,
+  type Search,
+  type WeighedText,
+} from '../search-terms/search-query.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import { readSearchPage, textOnly } from './search.store.ts';
-
-/**
- * Returns what to search for when no item matches all words of a text: all of them but one, then any of them. Returns nothing for a single word, for
- * very many, or for a text with signs.
- */
-export function listPartialTexts(text: string): string[] {
-  const words = withoutFillers(listPlainWords(text) ?? []).filter((word) => word.toLowerCase() !== 'or');
-  if (words.length < 2) return [];
-  const allButOne = words.map((_left, left) => words.filter((_word, index) => index !== left).join(' ')).join(' or ');
-  return words.length === 2 ? [allButOne] : [allButOne, words.join(' or ')];
-}
 
 const titlesMax = 2_000;
 
@@ -24,45 +21,120 @@ export type CountPublicWords = () => WordCounts;
 
 export type CorrectionContext = { snapshot: Snapshot; countPublicWords: CountPublicWords; now: Date };
 
-/** `isUnmatched`: it is already known that no item matches the text. */
-type WrittenSearch = { search: Search; isUnmatched: boolean };
+/** `total` is the number of items that match the whole search, of which the text is the only condition if `isTextOnly`. */
+type WrittenSearch = { search: Search; total: number; isTextOnly: boolean };
 
-/** A search in place of one that no item matches. `code` is that of the warning, `text` what is searched for. */
+/** A search in place of one that few items match. `code` is that of the warning, `text` what is searched for. */
 export type OtherSearch = { code: 'corrected_search' | 'partial_search'; text: string; search: Search };
 
+/** So many matches of all words are enough. Behind fewer, the list continues with items that match some of the words. */
+export const enoughMatches = 5;
+
 /**
- * Lists what to search for if no item matches the text as written, best first: the text with its misspelled words corrected, then parts of the text. Returns
- * nothing if an item matches the text itself. Corrections are public names and words from the titles of the newest items that the organization
- * sees, so that it never sees a word of another organization.
+ * Lists what to search for if hardly any item matches a text as written, best first: a date as text, the text with its misspelled words corrected, the text with
+ * items behind its matches that match some of its words. Returns nothing if enough items match the text itself. Corrections are public names
+ * and words from the titles of the newest items that the organization sees, so that it never sees a word of another organization.
  */
 export async function listOtherSearches(
   tx: Tx,
-  { search, isUnmatched }: WrittenSearch,
-  { snapshot, countPublicWords, now }: CorrectionContext,
+  { search, total, isTextOnly }: WrittenSearch,
+  context: CorrectionContext,
 ): Promise<OtherSearch[]> {
-  if (!search.fullText) return [];
-  if (!isUnmatched) {
-    const asWritten = textOnly({ filters: {}, search });
-    const written = await readSearchPage(tx, snapshot, { ...asWritten, limit: 1, offset: 0, now });
-    if (written.total > 0) return [];
-  }
-  const recent = await listRecentItems(tx, snapshot, { overridesSeq: undefined, limit: titlesMax });
-  const known = countWords(
-    recent.map(({ title }) => title),
-    countPublicWords(),
-  );
-  const corrected = correctText(search.fullText.text, known);
-  const withText = (text: string): Search => ({ ...search, fullText: { text, indicatorForms: [], runs: [] } });
-  return [
-    ...(corrected === undefined
-      ? []
-      : [{ code: 'corrected_search' as const, text: corrected, search: withText(corrected) }]),
-    ...listPartialTexts(search.applied['q'] ?? '').map((text) => ({
-      code: 'partial_search' as const,
+  const others: OtherSearch[] = [];
+  const { fullText, period } = search;
+  const q = search.applied['q'] ?? '';
+  if (period !== undefined && total === 0 && isDate(period)) {
+    const text = [q, period].join(' ').trim();
+    others.push({
+      code: 'partial_search',
       text,
-      search: withText(text),
-    })),
-  ];
+      search: { ...search, period: undefined, fullText: toFullTextQuery(text) },
+    });
+  }
+  if (!fullText || (total > 0 && listParts(q).length < 2)) return others;
+  const written = isTextOnly ? total : await countText(tx, search, fullText, context);
+  if (written === 0) {
+    const corrected = correctText(fullText.text, await listKnownWords(tx, context));
+    if (corrected !== undefined) {
+      const query = { text: corrected, indicatorForms: [], runs: [] };
+      others.push({ code: 'corrected_search', text: corrected, search: { ...search, fullText: query } });
+    }
+  }
+  if (written < enoughMatches && (written === 0 || search.isRanked)) {
+    const partial = await findPartialMatch(tx, search, q, context);
+    if (partial)
+      others.push({ code: 'partial_search', text: q, search: { ...search, fullText: { ...fullText, partial } } });
+  }
+  return others;
+}
+
+async function listKnownWords(tx: Tx, { snapshot, countPublicWords }: CorrectionContext): Promise<WordCounts> {
+  const recent = await listRecentItems(tx, snapshot, { overridesSeq: undefined, limit: titlesMax });
+  const titles = recent.map(({ title }) => title);
+  return countWords(titles, countPublicWords());
+}
+
+/** Returns the number of items that match a text, whatever the other conditions of the search. */
+async function countText(
+  tx: Tx,
+  search: Search,
+  fullText: FullTextQuery,
+  { snapshot, now }: CorrectionContext,
+): Promise<number> {
+  const alone = textOnly({ filters: {}, search: { ...search, fullText, isRanked: false } });
+  return (await readSearchPage(tx, snapshot, { ...alone, limit: 1, offset: 0, now })).total;
+}
+
+/**
+ * Returns what else to match for a text of two words or more: parts of it with at least half of the weight of all. The fewer items match a part, the
+ * more it weighs, so that `supply chain npm` finds a report about npm before one about any supply chain.
+ */
+async function findPartialMatch(
+  tx: Tx,
+  search: Search,
+  text: string,
+  context: CorrectionContext,
+): Promise<PartialMatch | undefined> {
+  const parts = listParts(text);
+  if (parts.length < 2) return undefined;
+  const weighed: WeighedText[] = [];
+  for (const part of parts) {
+    const query = { ...toFullTextQuery(part), indicatorForms: [] };
+    const matches = await countText(tx, search, query, context);
+    if (matches > 0) weighed.push({ text: query.text, weight: 1 / Math.log2(2 + matches) });
+  }
+  const texts = weighed.toSorted((a, b) => b.weight - a.weight).slice(0, partsMax);
+  return texts.length === 0 ? undefined : { texts, groups: listGroups(texts.map(({ weight }) => weight)) };
+}
+
+/** Twenty groups at most. */
+const partsMax = 6;
+
+/** Returns the smallest groups of weights, by their places, that have at least half of the sum. */
+export function listGroups(weights: readonly number[]): number[][] {
+  const sum = (places: readonly number[]): number => places.reduce((total, place) => total + weights[place]!, 0);
+  const half = sum([...weights.keys()]) / 2;
+  const isEnough = (places: readonly number[]): boolean => sum(places) >= half - 1e-9;
+  const all = Array.from({ length: 2 ** weights.length }, (_, mask) =>
+    [...weights.keys()].filter((place) => (mask >> place) & 1),
+  );
+  return all.filter(
+    (places) => isEnough(places) && places.every((left) => !isEnough(places.filter((place) => place !== left))),
+  );
+}
+
+const partWordsMax = 3;
+
+/** Returns the words of a text that says something, and names of several words as one. Returns nothing for a text with signs, and for a very long one. */
+export function listParts(text: string): string[] {
+  const words = withoutFillers(listPlainWords(text) ?? []).filter((word) => word.toLowerCase() !== 'or');
+  const parts: string[] = [];
+  while (words.length > 0) {
+    const counts = Array.from({ length: Math.min(partWordsMax, words.length) }, (_, index) => index + 1).toReversed();
+    const count = counts.find((size) => size === 1 || isName(words.slice(0, size).join(' ')))!;
+    parts.push(words.splice(0, count).join(' '));
+  }
+  return [...new Set(parts)];
 }
 
 const wordMinChars = 4;

@@ -3,7 +3,7 @@ import { foldSource, hasSearch, isTextOnly, toItemFilters, type FeedFilters } fr
 import { readItemCounts, type ItemCountRow } from '../items.store.ts';
 import { relevantItems } from '../list-query/relevant-items.store.ts';
 import type { OrgState } from '../snapshot/org-state.store.ts';
-import { listOtherSearches, type CorrectionContext } from './correct-search.ts';
+import { enoughMatches, listOtherSearches, type CorrectionContext } from './correct-search.ts';
 import { readMatchCounts } from './search.store.ts';
 
 type CountContext = CorrectionContext & { orgState: OrgState };
@@ -18,7 +18,7 @@ type MatchCounts = { rows: ItemCountRow[]; isEstimated: boolean };
 async function readFilteredCounts(
   tx: Tx,
   filters: FeedFilters,
-  { snapshot, orgState }: CountContext,
+  { snapshot, orgState, now }: CountContext,
 ): Promise<MatchCounts> {
   const { search, source, relevancyMode } = filters;
   const { overridesSeq } = orgState;
@@ -27,7 +27,7 @@ async function readFilteredCounts(
   if (!hasSearch(search) && source === undefined && !onlyIds)
     return { rows: await readItemCounts(tx, snapshot, { overridesSeq, rootsOnly }), isEstimated: false };
   const columns = { ...filters, severity: undefined, status: undefined, platform: undefined };
-  const itemFilters = await toItemFilters(tx, columns, { snapshot, orgState });
+  const itemFilters = await toItemFilters(tx, columns, { snapshot, orgState, now });
   return readMatchCounts(tx, snapshot, { filters: itemFilters, search, onlyIds });
 }
 
@@ -38,14 +38,16 @@ type SourceCounts = { bySource: MatchCounts; ofAllSources: MatchCounts };
  * in parts, as in lists.
  */
 export async function readSourceCounts(tx: Tx, filters: FeedFilters, context: CountContext): Promise<SourceCounts> {
-  const hasMatch = ({ bySource }: SourceCounts): boolean => bySource.rows.some((row) => matchesColumns(filters, row));
+  const countMatches = ({ bySource }: SourceCounts): number =>
+    bySource.rows.reduce((sum, row) => sum + (matchesColumns(filters, row) ? row.n : 0), 0);
   const counts = await countSources(tx, filters, context);
+  const total = countMatches(counts);
   // A text that is counted in a sample has many matches.
-  if (hasMatch(counts) || counts.ofAllSources.isEstimated) return counts;
-  const written = { search: filters.search, isUnmatched: isTextOnly(filters) };
+  if (total >= enoughMatches || counts.ofAllSources.isEstimated) return counts;
+  const written = { search: filters.search, total, isTextOnly: isTextOnly(filters) };
   for (const { search } of await listOtherSearches(tx, written, context)) {
     const others = await countSources(tx, { ...filters, search }, context);
-    if (hasMatch(others)) return others;
+    if (countMatches(others) > total && !(others.ofAllSources.isEstimated && total > 0)) return others;
   }
   return counts;
 }

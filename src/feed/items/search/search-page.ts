@@ -12,6 +12,7 @@ import {
   idsWithTerm,
   itemMatchesText,
   type NewestMatches,
+  partialScore,
   type SearchBounds,
   searchCtes,
   type SearchOptions,
@@ -204,10 +205,10 @@ const rankedPage = ({ query, rankedMax, now, range: { limit, offset } }: TextSea
     select id, added_to_feed_at, seq_from, case
       when place > ${rankedMax} then null
       when seq_from is null then (
-        select tocsin_search_score(w.words, ${toTsquery(query)}, coalesce(i.publish_time, i.added_to_feed_at), ${now})
+        select tocsin_search_score(words, ${toTsquery(query)}, coalesce(i.publish_time, i.added_to_feed_at), ${now}) + ${partialScore(query)}
         from item_search w join items i on i.id = w.item_id where w.item_id = listed.id)
       else (
-        select tocsin_search_score(s.words, ${toTsquery(query)}, coalesce(s.publish_time, s.added_to_feed_at), ${now})
+        select tocsin_search_score(words, ${toTsquery(query)}, coalesce(s.publish_time, s.added_to_feed_at), ${now}) + ${partialScore(query)}
         from item_states s where s.item_id = listed.id and s.seq_from = listed.seq_from)
     end as score
     from listed

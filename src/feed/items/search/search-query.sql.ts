@@ -85,7 +85,30 @@ const indicatorTerm = ({ indicatorForms }: FullTextQuery): TermFilter => ({
   values: indicatorForms,
 });
 
-export const toTsquery = ({ text }: FullTextQuery): Sql => sql`tocsin_text_query(${text})`;
+export const toTsquery = ({ text, partial }: FullTextQuery): Sql => {
+  const all = sql`tocsin_text_query(${text})`;
+  if (!partial) return all;
+  const groups = partial.groups.map((places) =>
+    sql.join(
+      places.map((place) => sql`tocsin_text_query(${partial.texts[place]!.text})`),
+      sql` && `,
+    ),
+  );
+  return sql`(${sql.join([all, ...groups.map((group) => sql`(${group})`)], sql` || `)})`;
+};
+
+/** Returns what a row's words score besides their rank: more than any rank for each part of the text that matches, by its weight. */
+export const partialScore = ({ text, partial }: FullTextQuery): Sql => {
+  if (!partial) return sql`0`;
+  const total = partial.texts.reduce((sum, { weight }) => sum + weight, 0);
+  const scores = [{ text, weight: total }, ...partial.texts].map(
+    ({ text: part, weight }) =>
+      sql`case when words @@ tocsin_text_query(${part}) then ${weight * partialFactor}::float8 else 0 end`,
+  );
+  return sql.join(scores, sql` + `);
+};
+
+const partialFactor = 1_000;
 
 /** Like the current condition of `hasFullText`, but for few rows: compares the words of an item instead of collecting all matches. */
 export const itemMatchesText = (snapshot: Snapshot, query: FullTextQuery, id: Sql): Condition =>
