@@ -102,6 +102,7 @@ const rooms: Record<Half, Record<string, string[]>> = {
     relevance: ['model', 'items'],
     exports: ['model', 'reference-data', 'extraction', 'items', 'indicators'],
     entities: ['model', 'extraction', 'items', 'exports'],
+    stories: ['model', 'items', 'exports'],
     taxii: ['model', 'items', 'exports'],
   },
   agents: {

@@ -35,6 +35,7 @@ import { entityNoteRoutes } from '../detection/entities/entity-notes.routes.ts';
 import { ruleSourceRoutes } from '../detection/rule-sources/rule-sources.routes.ts';
 import { skillRoutes } from '../detection/skills/skills.routes.ts';
 import { valueListRoutes } from '../detection/value-lists/value-lists.routes.ts';
+import { storyRoutes } from '../feed/stories/stories.routes.ts';
 import { curationRoutes } from '../feed/curation/curation.routes.ts';
 import { postItemRoutes } from '../feed/ingestion/post-item.routes.ts';
 import { readingRoutes } from '../feed/reading/reading.routes.ts';
@@ -263,6 +264,7 @@ function registerFeed(app: App, deps: Deps): void {
   relevanceRoutes(app, deps);
   indicatorRoutes(app, deps);
   entityRoutes(app, deps);
+  storyRoutes(app, deps);
   sourceRoutes(app, deps);
   postItemRoutes(app, deps);
   readingRoutes(app, deps);

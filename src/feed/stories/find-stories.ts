@@ -1,0 +1,165 @@
+import type { Tx } from '../../platform/db/db.ts';
+import { severities } from '../model/vocabulary.ts';
+import { findJoinReasons, type JoinReason, type SharedTerm, type StoryReport } from './join-reports.ts';
+import type { Story } from './stories.schema.ts';
+import {
+  listGroupMembers,
+  listHeldTerms,
+  listStoryReports,
+  type HeldTermRow,
+  type StoryReportRow,
+} from './stories.store.ts';
+
+const itemsMax = 200;
+const reasonsMax = 200;
+const valuesMax = 20;
+/** More than any chain of reports within days of each other needs. */
+const roundsMax = 20;
+
+/** Two reports of one story. */
+type Join = { a: string; b: string; reasons: JoinReason[] };
+
+type Search = { known: Map<string, StoryReportRow>; joins: Map<string, Join> };
+
+/**
+ * Returns the stories of items by the id of each item: the connected components of reports with a reason to be joined, as the organization sees
+ * them. They follow from the items alone, so the order in which items arrived, and from which item a story is found, does not matter. Retracted items have none.
+ */
+export async function findStories(tx: Tx, ids: string[]): Promise<Map<string, Story>> {
+  const search: Search = { known: new Map(), joins: new Map() };
+  const expanded = new Set<string>();
+  let frontier = ids;
+  for (
+    let round = 0;
+    round < roundsMax && frontier.length > 0 && search.known.size < ids.length * itemsMax;
+    round += 1
+  ) {
+    for (const id of frontier) expanded.add(id);
+    const joined = await joinWithOthers(tx, search, frontier);
+    frontier = [...joined].filter((id) => !expanded.has(id));
+  }
+  return buildStories(search, ids);
+}
+
+async function readReports(tx: Tx, { known }: Search, ids: readonly string[]): Promise<void> {
+  const unread = [...new Set(ids)].filter((id) => !known.has(id));
+  if (unread.length === 0) return;
+  for (const row of await listStoryReports(tx, unread)) known.set(row.id, row);
+}
+
+/** Joins reports with all others, and returns the ids of those that are joined. */
+async function joinWithOthers(tx: Tx, search: Search, ids: string[]): Promise<Set<string>> {
+  await readReports(tx, search, ids);
+  const { known, joins } = search;
+  const live = ids.filter((id) => known.has(id));
+  const members = await listGroupMembers(tx, [...new Set(live.map((id) => known.get(id)!.group_id))]);
+  const held = await listHeldTerms(tx, live);
+  await readReports(tx, search, [...members, ...held.flatMap(({ holders }) => holders)]);
+  const joined = new Set<string>();
+  const shared = listShared(held, known);
+  for (const id of live) {
+    const sharing = shared.get(id) ?? new Map<string, SharedTerm[]>();
+    for (const other of new Set([...sharing.keys(), ...members])) {
+      if (other === id || !known.has(other)) continue;
+      const key = [id, other].toSorted().join(' ');
+      const reasons = findJoinReasons(toReport(known.get(id)!), toReport(known.get(other)!), sharing.get(other) ?? []);
+      if (reasons.length === 0) continue;
+      if (!joins.has(key)) joins.set(key, { a: id, b: other, reasons });
+      joined.add(other);
+    }
+  }
+  return joined;
+}
+
+/** Returns what each report shares with each other one. */
+function listShared(
+  held: readonly HeldTermRow[],
+  known: ReadonlyMap<string, StoryReportRow>,
+): Map<string, Map<string, SharedTerm[]>> {
+  const shared = new Map<string, Map<string, SharedTerm[]>>();
+  for (const { kind, printed, is_address: isAddress, holders } of held) {
+    const live = holders.filter((id) => known.has(id));
+    const term: SharedTerm = { kind, value: printed, isAddress, holders: live.length };
+    for (const id of live) {
+      const sharing = shared.get(id) ?? new Map<string, SharedTerm[]>();
+      shared.set(id, sharing);
+      for (const other of live) if (other !== id) sharing.set(other, [...(sharing.get(other) ?? []), term]);
+    }
+  }
+  return shared;
+}
+
+const timeOf = ({ publish_time, added_to_feed_at }: StoryReportRow): Date => publish_time ?? added_to_feed_at;
+
+const toReport = (row: StoryReportRow): StoryReport => {
+  const cves = row.names.filter((name) => name.startsWith('cve ')).length;
+  return {
+    id: row.id,
+    groupId: row.group_id,
+    at: timeOf(row).getTime(),
+    isList: row.is_list,
+    cves,
+    names: row.names.length - cves,
+  };
+};
+
+function buildStories({ known, joins }: Search, ids: readonly string[]): Map<string, Story> {
+  const componentOf = new Map<string, Set<string>>();
+  const componentWith = (id: string): Set<string> => componentOf.get(id) ?? new Set([id]);
+  for (const { a, b } of joins.values()) {
+    const whole = componentWith(a).union(componentWith(b));
+    for (const id of whole) componentOf.set(id, whole);
+  }
+  const joinsOf = Map.groupBy(joins.values(), ({ a }) => componentOf.get(a)!);
+  const stories = new Map<Set<string>, Story>();
+  return new Map(
+    ids
+      .filter((id) => known.has(id))
+      .map((id) => {
+        const component = componentWith(id);
+        const rows = [...component].map((member) => known.get(member)!);
+        const story = stories.get(component) ?? toStory(rows, joinsOf.get(component) ?? []);
+        stories.set(component, story);
+        return [id, story];
+      }),
+  );
+}
+
+const byTime = (timeOfRow: (row: StoryReportRow) => Date) => (a: StoryReportRow, b: StoryReportRow) =>
+  timeOfRow(a).getTime() - timeOfRow(b).getTime() || (a.id < b.id ? -1 : 1);
+
+type Severity = Story['severity'];
+const rankOf = ({ severity }: StoryReportRow): number => severities.indexOf(severity as Severity);
+
+function toStory(rows: StoryReportRow[], joins: readonly Join[]): Story {
+  const timeline = rows.toSorted(byTime(timeOf)).slice(0, itemsMax);
+  const [first, last] = [timeline[0]!, timeline.at(-1)!];
+  const founded = timeline.filter(({ is_founded }) => is_founded);
+  const [worst] = (founded.length > 0 ? founded : timeline).toSorted((a, b) => rankOf(b) - rankOf(a));
+  const publishers = Map.groupBy(timeline, ({ publisher }) => publisher);
+  return {
+    id: rows.toSorted(byTime((row) => row.added_to_feed_at))[0]!.id,
+    title: first.title,
+    severity: worst!.severity as Severity,
+    severityItemId: worst!.id,
+    firstPublished: timeOf(first).toISOString(),
+    lastPublished: timeOf(last).toISOString(),
+    sources: [...publishers]
+      .map(([publisher, items]) => ({ publisher, items: items.length }))
+      .toSorted((a, b) => b.items - a.items || a.publisher.localeCompare(b.publisher)),
+    items: timeline.map(({ id, title, publisher, severity, publish_time, added_to_feed_at }) => ({
+      id,
+      title,
+      publisher,
+      severity: severity as Severity,
+      ...(publish_time ? { publishTime: publish_time.toISOString() } : {}),
+      addedToFeedAt: added_to_feed_at.toISOString(),
+    })),
+    reasons: joins
+      .flatMap(({ a, b, reasons }) =>
+        reasons.map(({ kind, values }) => ({ kind, values: values.slice(0, valuesMax), itemIds: [a, b].toSorted() })),
+      )
+      .toSorted((a, b) => (a.itemIds.join(' ') < b.itemIds.join(' ') ? -1 : 1))
+      .slice(0, reasonsMax),
+  };
+}
