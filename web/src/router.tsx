@@ -21,6 +21,7 @@ import { parseSearch, stringifySearch } from './routes/search.ts';
 import { root, shell } from './routes/shell.ts';
 import { signInRoute } from './routes/sign-in.ts';
 import { sourceRoutes } from './routes/sources.ts';
+import { storyRoutes } from './routes/stories.ts';
 
 const routeTree = root.addChildren([
   signInRoute,
@@ -35,6 +36,7 @@ const routeTree = root.addChildren([
     ...ruleSourceRoutes,
     ...runRoutes,
     ...feedRoutes,
+    ...storyRoutes,
     ...entityRoutes,
     ...coverageRoutes,
     ...indicatorRoutes,

@@ -1,6 +1,8 @@
+import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import { callOk } from '../../../test/support/detection/detection-factory.ts';
 import { startApp, type TestOrg } from '../../../test/support/harness.ts';
+import { inOrg } from '../../platform/db/db.ts';
 import type { Story } from './stories.schema.ts';
 
 const app = await startApp();
@@ -100,6 +102,11 @@ test('takes the most severe level that is well founded', async () => {
   const before = await storyOf(org, id);
   const worst = before.items.find((item) => item.id === before.severityItemId)!;
   expect(before.severity).toBe(worst.severity);
+  // A level that no passage of the report states.
+  await inOrg(app.deps.db, org.id, (tx) =>
+    sql`update items set severity = 'critical', severity_rule = 'report:spread' where id = ${other}`.execute(tx),
+  );
+  expect(await storyOf(org, id)).toMatchObject({ severity: before.severity, severityItemId: before.severityItemId });
   await callOk(org, 'PUT', `/api/feed/items/${other}/override`, { severity: 'critical' });
   expect(await storyOf(org, id)).toMatchObject({ severity: 'critical', severityItemId: other });
 });

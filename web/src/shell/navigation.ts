@@ -22,7 +22,7 @@ export const pages = [
 const sections: Record<string, readonly string[]> = {
   '/hits': ['/incidents', '/review', '/approvals'],
   '/detections': ['/agents', '/rule-sources', '/runs'],
-  '/feed': ['/entities', '/indicators', '/sources'],
+  '/feed': ['/stories', '/entities', '/indicators', '/sources'],
 };
 
 /** Returns whether an address within the console is that of a page which belongs to one of the sidebar. */
@@ -47,6 +47,7 @@ export const detectionPages = [
 /** The pages of the feed, which stand side by side at its top. */
 export const feedPages = [
   { path: '/feed', label: feed.sections.items },
+  { path: '/stories', label: feed.sections.stories },
   { path: '/entities', label: feed.sections.entities },
   { path: '/indicators', label: feed.sections.indicators },
   { path: '/sources', label: feed.sections.sources },

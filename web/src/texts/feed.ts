@@ -28,6 +28,7 @@ export const texts = {
   sections: {
     label: 'Parts of the feed',
     items: 'Items',
+    stories: 'Stories',
     entities: 'Entities',
     indicators: 'Indicators',
     sources: 'Sources',

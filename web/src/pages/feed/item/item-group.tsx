@@ -1,14 +1,16 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { itemQuery, splitItem, type ItemDetail } from '../../../api/feed.ts';
+import { itemStoryQuery } from '../../../api/stories.ts';
 import { texts } from '../../../texts/feed.ts';
+import { texts as stories } from '../../../texts/stories.ts';
 import { Button } from '../../../ui/button.tsx';
 import { Section } from '../../../ui/section.tsx';
 import { SeverityMark } from '../../../ui/labels/severity.tsx';
 import { Skeleton } from '../../../ui/states.tsx';
 import { RelativeTime } from '../../../ui/time.tsx';
 import { toasts } from '../../../ui/overlays/toasts.tsx';
-import { severityOf } from '../item-fields.ts';
+import { severityOf, statusOf } from '../item-fields.ts';
 
 const shownMax = 20;
 
@@ -26,6 +28,7 @@ export function ItemGroup({ item }: { item: ItemDetail }) {
   const duplicates = [...(item.duplicateOf ? [item.duplicateOf] : []), ...item.duplicates];
   return (
     <>
+      {statusOf(item) !== 'retracted' && <ItemStory id={item.id} />}
       {duplicates.length > 0 && (
         <Section
           title={texts.group}
@@ -47,6 +50,22 @@ export function ItemGroup({ item }: { item: ItemDetail }) {
         </Section>
       )}
     </>
+  );
+}
+
+/** Leads to the story of an item, if other reports belong to it. */
+function ItemStory({ id }: { id: string }) {
+  const { data } = useQuery(itemStoryQuery(id));
+  if (!data || data.items.length < 2) return null;
+  return (
+    <Section title={stories.inStory} count={data.items.length}>
+      <p className="flex flex-wrap items-center gap-x-2">
+        {data.sources.map(({ publisher }) => publisher).join(' · ')}
+        <Link to="/stories" search={{ story: data.id }} className="text-accent hover:underline">
+          {stories.open}
+        </Link>
+      </p>
+    </Section>
   );
 }
 

@@ -1,0 +1,62 @@
+import { afterEach, expect, test } from 'vitest';
+import { newPage, openBrowser, type Complaints } from '../../support/browser/browser.ts';
+import { signIn, startConsole } from '../../support/browser/console.ts';
+import { callOk } from '../../support/detection/detection-factory.ts';
+import type { TestOrg } from '../../support/harness.ts';
+
+const hash = '9f2b6c0a6c1d4e5f8a7b3c2d1e0f9a8b7c6d5e4f3a2b1c0d9e8f7a6b5c4d3e2f';
+const reports = [
+  ['Harbor News', '2026-03-02', 'Wiper at a shipping company', `A wiper with the SHA-256 ${hash} destroyed servers.`],
+  ['Hafenblatt', '2026-03-03', 'Schadsoftware legt Reederei lahm', `Die Datei hat den Hash ${hash}.`],
+  ['Bank Weekly', '2026-03-03', 'Emotet returns', 'Emotet sends mail again.'],
+];
+
+const started = await startConsole();
+const browser = await openBrowser();
+const open: { complaints: Complaints; close: () => Promise<void> }[] = [];
+
+async function openPage(org: TestOrg, path: string) {
+  const { page, context, complaints } = await newPage(browser);
+  open.push({ complaints, close: () => context.close() });
+  await signIn(page, started.origin, org, path);
+  return page;
+}
+
+afterEach(async () => {
+  for (const { complaints, close } of open.splice(0)) {
+    await close();
+    expect(complaints).toEqual([]);
+  }
+});
+
+test('lists reports of two sources about one event as one row, with its time line and the reason', async () => {
+  const org = await started.newOrg();
+  const ids: string[] = [];
+  for (const [publisher, publishTime, title, text] of reports)
+    ids.push((await callOk(org, 'POST', '/api/feed/items', { publisher, publishTime, title, text })).id);
+  const page = await openPage(org, '/stories');
+  const rows = page.getByRole('list', { name: 'Stories' }).getByRole('button');
+  await expect.poll(() => rows.count()).toBe(2);
+  const row = rows.filter({ hasText: 'Wiper at a shipping company' });
+  expect(await row.textContent()).toContain('Hafenblatt · Harbor News');
+  expect(await row.textContent()).toContain('2 reports');
+  await row.click();
+  const story = page.getByRole('article');
+  await story.getByText(hash).waitFor();
+  await expect
+    .poll(() =>
+      story
+        .getByRole('listitem')
+        .filter({ has: page.getByRole('link') })
+        .count(),
+    )
+    .toBe(2);
+  await story.getByRole('link', { name: 'Schadsoftware legt Reederei lahm' }).click();
+  await page.getByRole('link', { name: 'Open the story' }).click();
+  await expect.poll(() => new URL(page.url()).search).toBe(`?story=${ids[0]}`);
+  await page.getByRole('searchbox').fill('emotet');
+  await expect.poll(() => rows.count()).toBe(1);
+  await page.getByRole('searchbox').fill('nobody');
+  await page.getByRole('button', { name: 'Clear filters' }).click();
+  await expect.poll(() => rows.count()).toBe(2);
+});
