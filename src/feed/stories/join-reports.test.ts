@@ -14,7 +14,10 @@ const day = 86_400_000;
 const base = report();
 const other = (change: Partial<StoryReport> = {}): StoryReport => report({ id: 'b', at: base.at + day, ...change });
 const term = (kind: SharedTerm['kind'], value: string, change: Partial<SharedTerm> = {}): SharedTerm => ({
-  ...{ kind, value, isAddress: false, holders: 2 },
+  kind,
+  value,
+  isAddress: false,
+  holders: 2,
   ...change,
 });
 const hash = term('indicator', 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855');

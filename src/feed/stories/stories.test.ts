@@ -68,7 +68,9 @@ test.each([
         { publisher: 'Le Port', items: 1 },
       ],
     });
-    expect(story.reasons.map(({ kind, values }) => [kind, values])).toEqual(Array(3).fill(['indicator', [hash]]));
+    expect(story.reasons.map(({ kind, values }) => [kind, values])).toEqual(
+      Array.from({ length: 3 }, () => ['indicator', [hash]]),
+    );
   }
   const stories = await list(org);
   expect(stories.map((story) => titlesOf(story).length).toSorted()).toEqual([1, 1, 3]);
