@@ -94,10 +94,12 @@ comment on function tocsin_words(text, text, text) is
 -- The cube root lets a title of years ago rank before a recent text that mentions a word in passing. The weights let many mentions in a long text
 -- count less.
 create function tocsin_search_score(words tsvector, query tsquery, at timestamptz, now timestamptz) returns float8 language sql stable parallel safe as $$
-  select ln(greatest(ts_rank('{0.03, 0.1, 0.4, 1}', words, query, 1), 1e-6)) - ln(1 + greatest(extract(epoch from now - at), 0)::float8 / (30 * 24 * 3600)) / 3
+  select ln(greatest(ts_rank('{0.03, 0.1, 0.4, 1}', words, query, 1) + case when query::text like '% & %'
+    then ts_rank('{0.03, 0.1, 0.4, 1}', words, replace(query::text, ' & ', ' | ')::tsquery, 1) else 0 end, 1e-6))
+    - ln(1 + greatest(extract(epoch from now - at), 0)::float8 / (30 * 24 * 3600)) / 3
 $$;
 comment on function tocsin_search_score(tsvector, tsquery, timestamptz, timestamptz) is
-  'Returns the score of an item in a search by relevance and freshness: its rank divided by the cube root of its age, 30 days older than it is.';
+  'Returns the score of an item in a search by relevance and freshness: its rank divided by the cube root of its age, 30 days older than it is. The rank of all words counts how near they are, that of each word where it is: a title with one of them counts even if the others are in the text.';
 
 -- Runs of Chinese, Japanese, Korean, Thai and similar text are indexed as pairs of characters, so that every part of them is found.
 create function tocsin_text_query(text text) returns tsquery language sql immutable parallel safe as $$

@@ -3188,13 +3188,15 @@ exception when program_limit_exceeded then
   return name || setweight(to_tsvector('tocsin_text', left(head, 20000)), 'B') || to_tsvector('tocsin_text', left(body, 30000));
 end $function$;
 
--- Returns the score of an item in a search by relevance and freshness: its rank divided by the cube root of its age, 30 days older than it is.
+-- Returns the score of an item in a search by relevance and freshness: its rank divided by the cube root of its age, 30 days older than it is. The rank of all words counts how near they are, that of each word where it is: a title with one of them counts even if the others are in the text.
 CREATE OR REPLACE FUNCTION public.tocsin_search_score(words tsvector, query tsquery, at timestamp with time zone, now timestamp with time zone)
  RETURNS double precision
  LANGUAGE sql
  STABLE PARALLEL SAFE
 AS $function$
-  select ln(greatest(ts_rank('{0.03, 0.1, 0.4, 1}', words, query, 1), 1e-6)) - ln(1 + greatest(extract(epoch from now - at), 0)::float8 / (30 * 24 * 3600)) / 3
+  select ln(greatest(ts_rank('{0.03, 0.1, 0.4, 1}', words, query, 1) + case when query::text like '% & %'
+    then ts_rank('{0.03, 0.1, 0.4, 1}', words, replace(query::text, ' & ', ' | ')::tsquery, 1) else 0 end, 1e-6))
+    - ln(1 + greatest(extract(epoch from now - at), 0)::float8 / (30 * 24 * 3600)) / 3
 $function$;
 
 -- Returns the full-text query of a search text. Without quotation marks and exclusions (!), and up to eight words, a word of at least four letters and digits also matches longer words that begin with it, unless it is part of a compound (<). A compound such as zero-day also matches its words without a hyphen, and APT28, APT 28 and APT-28 match each other. Quotation marks around pairs of characters of a script without spaces do not count, and a single character of it matches the pairs that begin with it.

@@ -129,7 +129,7 @@ test('every operation with a filter of the feed accepts all of them', () => {
   );
   expect(Object.fromEntries(byFilter)).toEqual(
     Object.fromEntries(
-      `listItems listFeedItems getStats getFeedStats getFeedFacets listFeedEntities exportStix exportMispManifest exportRss exportJsonFeed
+      `listItems listFeedItems getStats getFeedStats getFeedFacets listFeedEntities listFeedStories exportStix exportMispManifest exportRss exportJsonFeed
       exportCsv exportBlocklist`
         .split(/\s+/)
         .map((id) => [id, []]),

@@ -5,6 +5,7 @@ import type { Clock } from '../../platform/lib/time/clock.ts';
 import type { Caller } from '../../platform/http/caller.ts';
 import { listExportRows } from '../exports/exports.store.ts';
 import { filteredSnapshot, hasSearch, isFiltered, readFilters, toItemFilters } from '../items/feed-filters.ts';
+import { isRelevant } from '../items/list-query/relevant-items.store.ts';
 import { withSearchLimits } from '../items/search/search.store.ts';
 import { readOrgState } from '../items/snapshot/org-state.store.ts';
 import type { SnapshotCache } from '../items/snapshot/snapshot.ts';
@@ -40,15 +41,19 @@ export async function listStories(
     withSearchLimits(tx, async () => {
       const orgState = await readOrgState(tx, snapshot);
       const itemFilters = await toItemFilters(tx, filters, { snapshot, orgState, now: clock() });
-      const search = hasSearch(filters.search) ? filters.search : undefined;
-      const listMatching = isFiltered(filters)
-        ? (ids: string[]) => listMatchingIds(tx, snapshot, { filters: itemFilters, search: filters.search, ids })
-        : (ids: string[]) => Promise.resolve(ids);
+      const { search } = filters;
+      const isMember = filters.relevancyMode === 'relevant' ? isRelevant(orgState) : undefined;
+      const listMatching =
+        isFiltered(filters) || isMember
+          ? (ids: string[]) => listMatchingIds(tx, snapshot, { filters: itemFilters, search, isMember, ids })
+          : (ids: string[]) => Promise.resolve(ids);
       const stories: Story[] = [];
       let last: PageCursor | undefined = after ?? undefined;
       for (let batch = 0; batch < batchesMax; batch += 1) {
-        const range = { filters: itemFilters, search, limit, after: last, isMember: undefined };
-        const rows = await listExportRows(tx, snapshot, range);
+        const range = hasSearch(search)
+          ? { filters: itemFilters, search }
+          : { filters: { ...itemFilters, rootsOnly: search.rootsOnly }, search: undefined };
+        const rows = await listExportRows(tx, snapshot, { ...range, limit, after: last, isMember });
         const found = await findStories(
           tx,
           rows.map(({ id }) => id),

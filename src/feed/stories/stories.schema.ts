@@ -4,10 +4,8 @@ import { filterFields } from '../items/feed-filters.ts';
 import { Instant } from '../model/overrides.schema.ts';
 import { severities } from '../model/vocabulary.ts';
 
-const { relevancyMode: _relevance, duplicates: _duplicates, status: _status, ...itemFilters } = filterFields;
-
 /** The filters of items that a story must have one item for. */
-export const StoriesQuery = PageQuery.extend(itemFilters);
+export const StoriesQuery = PageQuery.extend(filterFields);
 export type StoriesQuery = z.infer<typeof StoriesQuery>;
 
 export const Story = z

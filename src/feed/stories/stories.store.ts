@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { queryRows, type Tx } from '../../platform/db/db.ts';
-import { visiblePoolIds, withCtes } from '../items/snapshot/query.sql.ts';
+import { allOf, visiblePoolIds, withCtes, type Condition, type Sql } from '../items/snapshot/query.sql.ts';
 import type { Snapshot } from '../items/snapshot/snapshot.ts';
 import { hadFullText, itemMatchesText, searchCtes, type SearchOptions } from '../items/search/search-query.sql.ts';
 
@@ -71,15 +71,18 @@ export function listHeldTerms(tx: Tx, ids: string[]): Promise<HeldTermRow[]> {
     select kind, value, printed, is_address, holders from held where cardinality(holders) between 2 and ${holdersMax}`;
 }
 
-/** Returns those of the items that match a search. */
+/** `isMember` is a further condition on the id of an item. */
+export type MemberSearch = Omit<SearchOptions, 'onlyIds'> & { isMember: ((id: Sql) => Condition) | undefined };
+
+/** Returns those of the items that match a search and are members. */
 export async function listMatchingIds(
   tx: Tx,
   snapshot: Snapshot,
-  { ids, ...options }: Omit<SearchOptions, 'onlyIds'> & { ids: string[] },
+  { ids, isMember, ...options }: MemberSearch & { ids: string[] },
 ): Promise<string[]> {
   const onlyIds = {
     ids: sql`select unnest(${ids}::uuid[])`,
-    contains: (id: ReturnType<typeof sql>) => sql<boolean>`${id} = any(${ids}::uuid[])`,
+    contains: (id: Sql) => allOf([sql`${id} = any(${ids}::uuid[])`, isMember?.(id)]),
   };
   const { fullText } = options.search;
   const text = fullText && { current: itemMatchesText(snapshot, fullText, sql`i.id`), past: hadFullText(fullText) };

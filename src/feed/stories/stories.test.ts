@@ -95,6 +95,7 @@ test('lists a story once over pages and at any filter that one of its items meet
   ])
     expect((await list(org, new URLSearchParams(query).toString())).map(({ title }) => title)).toEqual([english.title]);
   expect(await list(org, 'q=nowhere')).toEqual([]);
+  expect(await list(org, 'duplicates=hide&relevancyMode=relevant')).toHaveLength(3);
 });
 
 test('takes the most severe level that is well founded', async () => {

@@ -105,10 +105,14 @@ function readAlternatives(rest: string[]): Clause[] | undefined {
 
 const plainWordsMax = 8;
 const plainText = /^[\p{L}\p{N}]+(?:\s+[\p{L}\p{N}]+)*$/u;
+const plainOrCompounds = /^[\p{L}\p{N}]+(?:-[\p{L}\p{N}]+)*(?:\s+[\p{L}\p{N}]+(?:-[\p{L}\p{N}]+)*)*$/u;
 
-/** Returns the words of a text that has at most eight and nothing else. Undefined for an address, an id, a phrase or an exclusion, which are meant as they are. */
-export function listPlainWords(text: string): string[] | undefined {
-  if (!plainText.test(text.trim())) return undefined;
+/**
+ * Returns the words of a text that has at most eight and nothing else. Undefined for an address, a phrase or an exclusion, which are meant as they are, and for an
+ * id or another compound unless `withCompounds`.
+ */
+export function listPlainWords(text: string, { withCompounds = false } = {}): string[] | undefined {
+  if (!(withCompounds ? plainOrCompounds : plainText).test(text.trim())) return undefined;
   const words = text.trim().split(/\s+/);
   return words.length > plainWordsMax ? undefined : words;
 }

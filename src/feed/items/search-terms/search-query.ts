@@ -219,6 +219,20 @@ function findSpacedName(printed: string): { name: string } | undefined {
   return spaced === undefined || !/^[\p{L}\p{N} ]+$/u.test(spaced) ? undefined : { name: spaced };
 }
 
+/** Each alias is one alternative of a search, of which there are few. */
+const aliasesMax = 12;
+
+/** Adds the aliases of an actor, malware or tool to its name. Most items have them all, but not those that print a name without more. */
+export function addAliases(name: string): string {
+  const entities = getShippedNames().get(nameKey(name))?.entities ?? [];
+  const names = new Map(
+    entities.flatMap((entity) => [entity.name, ...entity.aliases]).map((form) => [nameKey(form), form] as const),
+  );
+  names.delete(nameKey(name));
+  const others = [...names.values()].filter((form) => !form.includes('"')).slice(0, aliasesMax);
+  return others.length === 0 ? name : `(${[name, ...others].map((form) => `"${form}"`).join(' or ')})`;
+}
+
 /** Returns whether words are one name or one term of the field. */
 export const isName = (words: string): boolean =>
   findAt(words.split(' '), 0)?.count === words.split(' ').length || shortForms.has(words.toLowerCase());

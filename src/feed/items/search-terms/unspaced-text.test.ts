@@ -37,7 +37,7 @@ test.each([
   ['"攻击使用log4j"', ['chinese']],
   ['"攻击 log4j"', []],
   ['log4', ['english', 'chinese']],
-  ['log4j 漏洞', ['chinese']],
+  ['log4j 漏洞', ['english', 'chinese']],
   ['勒索 or 木马', ['other', 'chinese']],
   ['ランサム', ['japanese']],
   ['ランサムウェア 攻撃', ['japanese']],

@@ -14,6 +14,7 @@ test.each([
   ['ransomwre', 'ransomware'],
   ['ransmowaer bank', 'ransomware bank'],
   ['banl', 'bank'],
+  ['lockbit ransomeware', undefined],
   ['lgo4j2', 'log4j2'],
   ['cobalt strike', undefined],
   ['rans', undefined],

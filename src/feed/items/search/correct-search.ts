@@ -4,6 +4,7 @@ import { listRecentItems } from '../items.store.ts';
 import { isDate } from '../search-terms/query-fields.ts';
 import { listPlainWords, withoutFillers } from '../search-terms/query-text.ts';
 import {
+  addAliases,
   isName,
   toFullTextQuery,
   type FullTextQuery,
@@ -51,7 +52,7 @@ export async function listOtherSearches(
       search: { ...search, period: undefined, fullText: toFullTextQuery(text) },
     });
   }
-  if (!fullText || (total > 0 && listParts(q).length < 2)) return others;
+  if (!fullText || (total > 0 && !hasParts(q))) return others;
   const written = isTextOnly ? total : await countText(tx, search, fullText, context);
   if (written === 0) {
     const corrected = correctText(fullText.text, await listKnownWords(tx, context));
@@ -86,7 +87,7 @@ async function countText(
 }
 
 /**
- * Returns what else to match for a text of two words or more: parts of it with at least half of the weight of all. The fewer items match a part, the
+ * Returns what else to match for a text: parts of it, also by the aliases of a name, with at least two fifths of the weight of all. The fewer items match a part, the
  * more it weighs, so that `supply chain npm` finds a report about npm before one about any supply chain.
  */
 async function findPartialMatch(
@@ -95,26 +96,33 @@ async function findPartialMatch(
   text: string,
   context: CorrectionContext,
 ): Promise<PartialMatch | undefined> {
-  const parts = listParts(text);
-  if (parts.length < 2) return undefined;
+  if (!hasParts(text)) return undefined;
   const weighed: WeighedText[] = [];
-  for (const part of parts) {
-    const query = { ...toFullTextQuery(part), indicatorForms: [] };
+  for (const part of listParts(text)) {
+    const query = { ...toFullTextQuery(addAliases(part)), indicatorForms: [] };
     const matches = await countText(tx, search, query, context);
-    if (matches > 0) weighed.push({ text: query.text, weight: 1 / Math.log2(2 + matches) });
+    if (matches > 0) weighed.push({ text: query.text, weight: 1 / Math.sqrt(matches) });
   }
   const texts = weighed.toSorted((a, b) => b.weight - a.weight).slice(0, partsMax);
   return texts.length === 0 ? undefined : { texts, groups: listGroups(texts.map(({ weight }) => weight)) };
 }
 
+/** Returns whether an item can match a part of a text, or an alias of it, but not the text. */
+const hasParts = (text: string): boolean => {
+  const parts = listParts(text);
+  return parts.length > 1 || parts.some((part) => addAliases(part) !== part);
+};
+
 /** Twenty groups at most. */
 const partsMax = 6;
 
-/** Returns the smallest groups of weights, by their places, that have at least half of the sum. */
+const shareMin = 0.4;
+
+/** Returns the smallest groups of weights, by their places, that have at least two fifths of the sum. */
 export function listGroups(weights: readonly number[]): number[][] {
   const sum = (places: readonly number[]): number => places.reduce((total, place) => total + weights[place]!, 0);
-  const half = sum([...weights.keys()]) / 2;
-  const isEnough = (places: readonly number[]): boolean => sum(places) >= half - 1e-9;
+  const enough = sum([...weights.keys()]) * shareMin;
+  const isEnough = (places: readonly number[]): boolean => sum(places) >= enough - 1e-9;
   const all = Array.from({ length: 2 ** weights.length }, (_, mask) =>
     [...weights.keys()].filter((place) => (mask >> place) & 1),
   );
@@ -127,7 +135,9 @@ const partWordsMax = 3;
 
 /** Returns the words of a text that says something, and names of several words as one. Returns nothing for a text with signs, and for a very long one. */
 export function listParts(text: string): string[] {
-  const words = withoutFillers(listPlainWords(text) ?? []).filter((word) => word.toLowerCase() !== 'or');
+  const words = withoutFillers(listPlainWords(text, { withCompounds: true }) ?? []).filter(
+    (word) => word.toLowerCase() !== 'or',
+  );
   const parts: string[] = [];
   while (words.length > 0) {
     const counts = Array.from({ length: Math.min(partWordsMax, words.length) }, (_, index) => index + 1).toReversed();
@@ -158,7 +168,7 @@ export function countWords(texts: Iterable<string>, others: WordCounts = new Map
 
 /**
  * Replaces each unknown word of a search by the nearest known one: at one edit, from eight letters on at two, the most frequent first. A word with
- * which a known word begins is known. Returns undefined if the text is not of plain words, if all words are known, or if one has no neighbor.
+ * which a known word begins is known, unless its neighbor is far more frequent. Returns undefined if the text is not of plain words, if all words are known, or if one has no neighbor.
  */
 export function correctText(text: string, known: WordCounts): string | undefined {
   const words = listPlainWords(text.toLowerCase());
@@ -170,19 +180,26 @@ export function correctText(text: string, known: WordCounts): string | undefined
 const isCorrectable = (word: string): boolean =>
   word.length >= wordMinChars && word.length <= wordMaxChars && startsWithLetter.test(word);
 
+/** A known word is misspelled if its neighbor is so much more frequent. Names are misspelled, too. */
+const misspelledMin = 20;
+
 function findNearest(word: string, known: WordCounts): string | undefined {
   const limit = word.length < 8 ? 1 : 2;
   const letters = new Set(word);
   let best: { word: string; distance: number; count: number } | undefined;
+  let ownCount = 0;
   for (const [candidate, count] of known) {
-    if (candidate.startsWith(word)) return word;
+    if (candidate.startsWith(word)) {
+      ownCount = Math.max(ownCount, count);
+      continue;
+    }
     if (!mayBeNear(candidate, { word, letters, limit })) continue;
     const distance = editDistance(word, candidate, limit);
     if (distance > limit) continue;
     if (!best || distance < best.distance || (distance === best.distance && count > best.count))
       best = { word: candidate, distance, count };
   }
-  return best?.word;
+  return best && best.count > ownCount * misspelledMin ? best.word : ownCount > 0 ? word : undefined;
 }
 
 type WantedWord = { word: string; letters: ReadonlySet<string>; limit: number };

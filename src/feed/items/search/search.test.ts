@@ -179,7 +179,7 @@ test('ranks the entry of a CVE and titles of years ago before recent texts that 
   expect(await titles(cve)).toEqual(both);
   expect(await titles('harrow')).toEqual(both);
   expect(await titles('logger injection')).toEqual(both);
-  expect(await titles('harrow exploited')).toEqual([row.vulnerabilityName]);
+  expect(await titles('harrow exploited')).toEqual(both);
   expect(await titles('us weekly')).toEqual(['Weekly notes']);
 });
 
