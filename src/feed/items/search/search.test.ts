@@ -214,39 +214,6 @@ test('corrects a misspelled search that no item matches, by words that the organ
   expect(await find(neighbor, 'quilstone')).toEqual(corrected('quilstone', 'quillstone'));
 });
 
-test('lists items that match some of the words behind those that match all', async () => {
-  const reader = await app.newOrg();
-  const post = (title: string, text: string) =>
-    callOk(reader, 'POST', '/api/feed/items', { title, text, publisher: 'Us', publishTime: '2026-01-05' });
-  await post('Aurora loader', 'The aurora loader was sold on a forum.');
-  await post('Weekly notes', 'Loaders in general. The aurora was visible over the harbor, and someone sold a boat.');
-  await post('Forum closed', 'Nothing is sold there.');
-  await post('Boats', 'Sold at the harbor.');
-  const titles = async (query: string) => {
-    const list = await callOk(reader, 'GET', `/items?${query}`);
-    const messages = list.validations.warnings.map(({ message }: { message: string }) => message);
-    return {
-      titles: list.items.map(({ event }: FeedList['items'][number]) => event.title),
-      messages,
-      total: list.total,
-    };
-  };
-  const q = 'q=aurora+loader+forum';
-  const first = await titles(`${q}&perPage=1`);
-  expect(first).toEqual({
-    titles: ['Aurora loader'],
-    messages: ['1 item matches all words of `aurora loader forum`. The others match some of them.'],
-    total: 2,
-  });
-  expect((await titles(`${q}&perPage=1&page=2`)).titles).toEqual(['Weekly notes']);
-  expect(await titles(`${q}&searchOrder=newest`)).toEqual({ titles: ['Aurora loader'], messages: [], total: 1 });
-  expect(await callOk(reader, 'GET', `/stats?${q}`)).toMatchObject({ totalItems: 2 });
-  expect(await callOk(reader, 'GET', `/api/feed/facets?${q}`)).toMatchObject({ total: 2 });
-  const elsewhere = await titles('q=aurora+loader+january+2026');
-  expect(elsewhere).toMatchObject({ titles: ['Aurora loader', 'Weekly notes'], messages: [] });
-  expect(await titles('q=loader+last+week')).toEqual({ titles: [], messages: [], total: 0 });
-});
-
 test('splits a search into pages without gaps or overlaps', async () => {
   const seen: string[] = [];
   for (const page of [1, 2, 3]) {
