@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { expectedHits } from '../../src/demo/demo-summary.ts';
 import { newProgramDir, removeProgramDir, root } from '../support/program.ts';
 import { demoPages, expectPageRuns, startBlock, startService, type RunningService } from '../support/typed-commands.ts';
@@ -36,6 +36,29 @@ describe('the demo as the guide starts it', () => {
     });
     const { events } = (await response.json()) as { events: { data: { headline: string } }[] };
     expect(events.length).toBeGreaterThanOrEqual(expectedHits.length);
+  });
+
+  test('joins the hits of the intrusion to one incident with its stages in order, and leaves the benign ones alone', async () => {
+    const get = async <Body>(path: string): Promise<Body> => {
+      const headers = { authorization: 'Bearer choose-a-long-random-key' };
+      return (await (await fetch(`http://127.0.0.1:${service.port}${path}`, { headers })).json()) as Body;
+    };
+    type Hits = { hits: { entity: string; incidentId: string | null }[] };
+    const joined = await vi.waitUntil(
+      async () => {
+        const { hits } = await get<Hits>('/api/hits?limit=100');
+        return hits.filter(({ incidentId }) => incidentId !== null).length === 5 && hits;
+      },
+      { timeout: 30_000, interval: 200 },
+    );
+    expect(joined.flatMap(({ entity, incidentId }) => (incidentId === null ? [entity] : [])).toSorted()).toEqual([
+      'arn:aws:iam::111122223333:user/ingrid.solberg',
+      'claire.tan',
+    ]);
+    const { incidents } = await get<{ incidents: { id: string }[] }>('/api/incidents');
+    expect(incidents).toHaveLength(1);
+    const { stages } = await get<{ stages: { tactic: string }[] }>(`/api/incidents/${incidents[0]!.id}`);
+    expect(stages.map(({ tactic }) => tactic)).toEqual(['initial-access', 'persistence', 'discovery', 'impact']);
   });
 
   // The agent runs its first suggestions over a week of logs.
