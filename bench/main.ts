@@ -18,6 +18,7 @@ import { growthBenchmark } from './growth/growth.ts';
 import { footprintBenchmark } from './footprint.ts';
 import { objectStorageBenchmark } from './object-storage.ts';
 import { otherOrganizationsBenchmark } from './other-organizations.ts';
+import { placeHitsBenchmark } from './place-hits.ts';
 import { pullSourcesBenchmark } from './pull-sources.ts';
 import { listDetectionsBenchmark } from './list-detections.ts';
 import { listItemsBenchmark } from './list-items.ts';
@@ -39,6 +40,7 @@ const benchmarks: Record<string, Benchmark> = {
   claims: claimRunsBenchmark,
   runs: examineRunsBenchmark,
   investigate: investigateBenchmark,
+  incidents: placeHitsBenchmark,
   scale: scaleBenchmark,
   growth: growthBenchmark,
   local: queryLogStoreBenchmark,
