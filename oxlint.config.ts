@@ -27,7 +27,7 @@ const rooms: Record<Half, Record<string, string[]>> = {
     'log-query': ['siem', 'matching', 'log-store', 'log-engine', 'log-ingest'],
     'log-compaction': ['log-store', 'log-engine', 'log-query'],
     shippers: ['log-store', 'log-ingest'],
-    entities: [],
+    entities: ['analysis'],
     'value-lists': ['analysis', 'entities'],
     tools: ['analysis', 'siem', 'matching'],
     verdicts: ['analysis', 'siem', 'tools'],

@@ -546,13 +546,14 @@ create table entity_decisions (
   entity_stem uuid not null,
   alias_stem uuid not null,
   is_joined boolean not null,
+  source text not null check (source in ('person', 'log')),
   reason text,
   key_id text,
   actor text,
   at timestamptz not null,
   primary key (organization_id, id)
 );
-comment on table entity_decisions is 'Names of entities that people joined or separated. A decision is deleted when a later one takes it back.';
+comment on table entity_decisions is 'Names of entities that people joined or separated, and that logs state both. A decision of a person is deleted when a later one takes it back.';
 comment on column entity_decisions.entity is 'Canonical name of the entity when the decision was made.';
 comment on column entity_decisions.entity_stem is 'MD5 of the stem, as in hit_values. A UUID, because row-level security lets only leakproof operators use an index.';
 comment on column entity_decisions.is_joined is 'False if the alias is another entity, whatever rules and lists say.';
@@ -562,13 +563,18 @@ create index on entity_decisions (organization_id, entity_stem);
 create index on entity_decisions (organization_id, alias_stem);
 select tocsin_protect('entity_decisions');
 
--- Hits of names that people join or separate are placed again.
+-- Hits of names that are joined or separated are placed again, and those of the names that other decisions connect with them.
 create function tocsin_queue_named_hits() returns trigger language plpgsql as $$
 declare
   decision entity_decisions := coalesce(new, old);
 begin
-  perform tocsin_queue_hits(decision.organization_id, array(select hit_id from hit_values
-    where organization_id = decision.organization_id and value_key in (decision.entity_stem, decision.alias_stem)));
+  perform tocsin_queue_hits(decision.organization_id, array(
+    with recursive stems (stem) as (
+      select unnest(array[decision.entity_stem, decision.alias_stem])
+      union select unnest(array[d.entity_stem, d.alias_stem]) from stems s join entity_decisions d
+        on d.organization_id = decision.organization_id and s.stem in (d.entity_stem, d.alias_stem)
+    )
+    select hit_id from hit_values where organization_id = decision.organization_id and value_key in (select stem from stems)));
   return null;
 end $$;
 create trigger queue_named_hits after insert or delete on entity_decisions for each row execute function tocsin_queue_named_hits();

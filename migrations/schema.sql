@@ -1731,7 +1731,7 @@ create policy every on entity_notes to tocsin_system using (true) with check (tr
 create policy own on entity_notes to tocsin_app using ((organization_id = ( SELECT tocsin_org() AS tocsin_org))) with check ((organization_id = ( SELECT tocsin_org() AS tocsin_org)));
 grant select, insert, update, delete on entity_notes to tocsin_app, tocsin_system;
 
--- Names of entities that people joined or separated. A decision is deleted when a later one takes it back.
+-- Names of entities that people joined or separated, and that logs state both. A decision of a person is deleted when a later one takes it back.
 create table entity_decisions (
   organization_id uuid not null,
   id uuid not null,
@@ -1742,11 +1742,13 @@ create table entity_decisions (
   entity_stem uuid not null, -- MD5 of the stem, as in hit_values. A UUID, because row-level security lets only leakproof operators use an index.
   alias_stem uuid not null,
   is_joined boolean not null, -- False if the alias is another entity, whatever rules and lists say.
+  source text not null,
   reason text,
   key_id text, -- API key that decided.
   actor text, -- Person or key that signed in, if the decision was made with a session.
   at timestamp with time zone not null,
   constraint entity_decisions_pkey PRIMARY KEY (organization_id, id),
+  constraint entity_decisions_source_check CHECK (source = ANY (ARRAY['person'::text, 'log'::text])),
   constraint entity_decisions_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id)
 );
 CREATE INDEX entity_decisions_organization_id_alias_stem_idx ON entity_decisions USING btree (organization_id, alias_stem);
@@ -3106,8 +3108,13 @@ AS $function$
 declare
   decision entity_decisions := coalesce(new, old);
 begin
-  perform tocsin_queue_hits(decision.organization_id, array(select hit_id from hit_values
-    where organization_id = decision.organization_id and value_key in (decision.entity_stem, decision.alias_stem)));
+  perform tocsin_queue_hits(decision.organization_id, array(
+    with recursive stems (stem) as (
+      select unnest(array[decision.entity_stem, decision.alias_stem])
+      union select unnest(array[d.entity_stem, d.alias_stem]) from stems s join entity_decisions d
+        on d.organization_id = decision.organization_id and s.stem in (d.entity_stem, d.alias_stem)
+    )
+    select hit_id from hit_values where organization_id = decision.organization_id and value_key in (select stem from stems)));
   return null;
 end $function$;
 

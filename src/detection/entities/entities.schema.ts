@@ -37,7 +37,7 @@ const entity = {
       z.object({
         type: z.enum(entityTypes),
         name: z.string(),
-        why: z.string().describe('Why it is a name of the entity: a rule, a list or a person.'),
+        why: z.string().describe('Why it is a name of the entity: a rule, a list, a log or a person.'),
         canSeparate: z.boolean().describe('False for the name of the entity itself, in any case and notation.'),
         hits: z.number().int().describe('Hits that have this name as their entity.'),
         firstSeenAt: time.nullable(),

@@ -22,7 +22,7 @@ export async function listStatedNames(tx: Tx, orgId: OrgId): Promise<{ own: stri
   return { own: entriesOf(ownNamesList), aliases: entriesOf(aliasesList) };
 }
 
-/** A decision of a person that two names are one entity or two, with the keys of their stems. */
+/** A decision of a person that two names are one entity or two, or a log that states both, with the keys of their stems. */
 export type DecisionRow = {
   id: string;
   entityType: EntityType;
@@ -32,6 +32,7 @@ export type DecisionRow = {
   entityStem: string;
   aliasStem: string;
   isJoined: boolean;
+  source: 'person' | 'log';
   reason: string | null;
   keyId: string | null;
   actor: string | null;
@@ -45,30 +46,27 @@ export const lockDecisions = (tx: Tx, orgId: OrgId): Promise<void> => lockName(t
 export function listDecisions(tx: Tx, orgId: OrgId, stems: readonly string[]): Promise<DecisionRow[]> {
   return queryRows<DecisionRow>(tx)`
     select id, entity_type as "entityType", entity, alias_type as "aliasType", alias, replace(entity_stem::text, '-', '') as "entityStem",
-      replace(alias_stem::text, '-', '') as "aliasStem", is_joined as "isJoined", reason, key_id as "keyId", actor, at
+      replace(alias_stem::text, '-', '') as "aliasStem", is_joined as "isJoined", source, reason, key_id as "keyId", actor, at
     from entity_decisions where organization_id = ${orgId} and id in (
       select id from entity_decisions where organization_id = ${orgId} and entity_stem = any(${stems}::uuid[])
       union all select id from entity_decisions where organization_id = ${orgId} and alias_stem = any(${stems}::uuid[]))
     order by id`;
 }
 
-export async function countDecisions(tx: Tx, orgId: OrgId): Promise<number> {
-  const [row] = await queryRows<{ n: number }>(
-    tx,
-  )`select count(*)::int as n from entity_decisions where organization_id = ${orgId}`;
+export async function countDecisions(tx: Tx, orgId: OrgId, source: DecisionRow['source']): Promise<number> {
+  const [row] = await queryRows<{ n: number }>(tx)`
+    select count(*)::int as n from entity_decisions where organization_id = ${orgId} and source = ${source}`;
   return row!.n;
 }
 
-export async function insertDecision(
-  tx: Tx,
-  { orgId, keyId, subject }: Author,
-  row: Omit<DecisionRow, 'keyId' | 'actor'>,
-): Promise<void> {
+export type NewDecision = Omit<DecisionRow, 'keyId' | 'actor'>;
+
+export async function insertDecision(tx: Tx, { orgId, keyId, subject }: Author, row: NewDecision): Promise<void> {
   await sql`
-    insert into entity_decisions (organization_id, id, entity_type, entity, alias_type, alias, entity_stem, alias_stem, is_joined, reason,
-      key_id, actor, at)
+    insert into entity_decisions (organization_id, id, entity_type, entity, alias_type, alias, entity_stem, alias_stem, is_joined, source,
+      reason, key_id, actor, at)
     values (${orgId}, ${row.id}, ${row.entityType}, ${row.entity}, ${row.aliasType}, ${row.alias}, ${row.entityStem}, ${row.aliasStem},
-      ${row.isJoined}, ${row.reason}, ${keyId}, ${subject ?? null}, ${row.at})`.execute(tx);
+      ${row.isJoined}, ${row.source}, ${row.reason}, ${keyId}, ${subject ?? null}, ${row.at})`.execute(tx);
 }
 
 export async function deleteDecisions(tx: Tx, orgId: OrgId, ids: readonly string[]): Promise<void> {

@@ -1,3 +1,4 @@
+import type { RenderedRow } from '../analysis/candidate.ts';
 import { inOrg, type Db, type Tx } from '../../platform/db/db.ts';
 import type { Clock } from '../../platform/lib/time/clock.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
@@ -15,6 +16,7 @@ import {
   type DecisionRow,
 } from './entities.store.ts';
 import { findEntity, resolveEntities, toStemKey, type KnownEntity } from './resolve-entities.ts';
+import { findStatedAliases } from './stated-aliases.ts';
 import type { AliasInput, EntityAliases, EntityPath, AliasQuery } from './entities.schema.ts';
 
 const decisionsMax = 10_000;
@@ -139,7 +141,7 @@ async function findSeparating(
 type Decision = { entity: EntityKey; alias: EntityName; isJoined: boolean; reason: string | null; now: Date };
 
 async function decide(tx: Tx, caller: Caller, { entity, alias, isJoined, reason, now }: Decision): Promise<void> {
-  if ((await countDecisions(tx, caller.orgId)) >= decisionsMax)
+  if ((await countDecisions(tx, caller.orgId, 'person')) >= decisionsMax)
     throw appError('conflict', `An organization can have at most ${decisionsMax} decisions about entities.`);
   const id = uuidv7(now);
   const stems = { entityStem: toStemKey(entity), aliasStem: toStemKey(alias) };
@@ -151,6 +153,7 @@ async function decide(tx: Tx, caller: Caller, { entity, alias, isJoined, reason,
     alias: alias.name,
     ...stems,
     isJoined,
+    source: 'person' as const,
     reason,
     at: now,
   };
@@ -162,4 +165,47 @@ async function decide(tx: Tx, caller: Caller, { entity, alias, isJoined, reason,
     before: null,
     after: { entity: entity.key, alias: toKey(alias), reason },
   });
+}
+
+const loggedMax = 10_000;
+
+/** Remembers the names of one entity that the rows of a hit state, each pair once. An organization has at most 10,000 of them. */
+export async function learnAliases(
+  tx: Tx,
+  orgId: OrgId,
+  hits: readonly { id: string; rows: readonly RenderedRow[] }[],
+  now: Date,
+): Promise<void> {
+  const stated = hits.flatMap(({ id, rows }) =>
+    findStatedAliases(rows).map(({ type, name, alias, fields: [first, second] }) => ({
+      entity: foldName({ type, value: name }),
+      alias: foldName({ type, value: alias }),
+      reason: `A row of hit ${id} has both, in \`${first}\` and \`${second}\`.`,
+    })),
+  );
+  if (stated.length === 0) return;
+  const pairOf = (entity: EntityName, alias: EntityName): string => `${toKey(entity)}\n${toKey(alias)}`;
+  const rows = await listDecisions(tx, orgId, [...new Set(stated.map(({ alias }) => toStemKey(alias)))]);
+  const known = new Set(
+    rows.map((row) => pairOf({ type: row.entityType, name: row.entity }, { type: row.aliasType, name: row.alias })),
+  );
+  const fresh = new Map(stated.map((one) => [pairOf(one.entity, one.alias), one]));
+  let left = loggedMax - (await countDecisions(tx, orgId, 'log'));
+  for (const [pair, { entity, alias, reason }] of fresh) {
+    if (known.has(pair) || left-- <= 0) continue;
+    const author = { orgId, keyId: null };
+    await insertDecision(tx, author, {
+      id: uuidv7(now),
+      entityType: entity.type,
+      entity: entity.name,
+      aliasType: alias.type,
+      alias: alias.name,
+      entityStem: toStemKey(entity),
+      aliasStem: toStemKey(alias),
+      isJoined: true,
+      source: 'log',
+      reason,
+      at: now,
+    });
+  }
 }

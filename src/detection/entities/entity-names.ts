@@ -55,7 +55,8 @@ const iamRole = /^arn:(aws[^:]*):iam::(\d*):role\/(?:.*\/)?([\w+=,.@-]+)$/i;
 const assumedRole = /^arn:(aws[^:]*):sts::(\d*):assumed-role\/([\w+=,.@-]+)(?:\/([\w+=,.@-]+))?$/i;
 const iamRoot = /^arn:aws[^:]*:iam::(\d+):root$/i;
 const ssoRole = /^awsreservedsso_/i;
-const localSid = /^s-1-(?:[0-4]|5-\d{1,2})(?:-|$)/i;
+/** All but those of domains and of machines, which begin with `S-1-5-21`. */
+const localSid = /^s-1-(?:[0-4]|5-(?!21-)\d{1,2})(?:-|$)/i;
 const cloudAccount = /^\d+$|^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const accessKey = /^(?:AKIA|ASIA)[A-Z0-9]{12,}$/;
 

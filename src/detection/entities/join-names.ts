@@ -6,12 +6,12 @@ export type EntityLink = {
   a: EntityName;
   b: EntityName;
   isJoined: boolean;
-  source: 'person' | 'list';
+  source: 'person' | 'list' | 'log';
   why: string;
 };
 
 /** Links in this order decide. Those of the rules come last. */
-const sources = ['person', 'list', 'rule'] as const;
+const sources = ['person', 'list', 'log', 'rule'] as const;
 type Edge = { a: string; b: string; source: (typeof sources)[number]; why: string };
 
 const ownName = 'It is the name of the entity.';
@@ -84,7 +84,7 @@ function nameSets(
   edges: readonly Edge[],
   find: (key: string) => string,
 ): Map<string, EntityKey> {
-  const aliases = new Set(edges.flatMap(({ b, source }) => (source === 'rule' ? [] : [b])));
+  const aliases = new Set(edges.flatMap(({ b, source }) => (source === 'rule' || source === 'log' ? [] : [b])));
   const compare = (x: string, y: string): number => {
     const [one, other] = [nodes.get(x)!, nodes.get(y)!];
     return (

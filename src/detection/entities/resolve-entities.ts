@@ -16,6 +16,7 @@ import {
 } from './entity-names.ts';
 import { joinNames, type EntityLink } from './join-names.ts';
 import { listDecisions, listHitNames, listStatedNames, type DecisionRow, type HitNameRow } from './entities.store.ts';
+import { dropAmbiguous } from './stated-aliases.ts';
 
 /** Decisions lead from a name to others. Longer chains than this are cut. */
 const stepsMax = 10;
@@ -40,7 +41,7 @@ export async function resolveEntities(tx: Tx, orgId: OrgId, names: readonly RawN
 }
 
 /** Returns what people decided and listed about names, and about those that this leads to. */
-async function listLinks(tx: Tx, orgId: OrgId, names: readonly EntityName[]): Promise<Links> {
+async function listLinks(tx: Tx, orgId: OrgId, names: readonly EntityName[], isProof = false): Promise<Links> {
   const { own, aliases } = await listStatedNames(tx, orgId);
   const listed = aliases.flatMap((line) => readAliasLine(line) ?? []);
   const found = new Map<string, EntityLink>(listed.map((link) => [`${toKey(link.a)}\n${toKey(link.b)}`, link]));
@@ -59,7 +60,9 @@ async function listLinks(tx: Tx, orgId: OrgId, names: readonly EntityName[]): Pr
     }
     fresh = reached() === before.size ? [] : [...stems].filter((stem) => !before.has(stem));
   }
-  return { own: toOwnNames(own), links: [...found.values()], stems: [...stems] };
+  const ownNames = toOwnNames(own);
+  const all = dropAmbiguous([...found.values()], ownNames);
+  return { own: ownNames, links: isProof ? all.filter(({ source }) => source !== 'log') : all, stems: [...stems] };
 }
 
 const typesByName = new Set<string>(entityTypes);
@@ -81,15 +84,16 @@ function readAliasLine(line: string): EntityLink | undefined {
   };
 }
 
-function toLink({ entityType, entity, aliasType, alias, isJoined, reason, keyId, actor, at }: DecisionRow): EntityLink {
+function toLink(row: DecisionRow): EntityLink {
+  const { entityType, entity, aliasType, alias, isJoined, source, reason, keyId, actor, at } = row;
   const author = actor ?? (keyId === null ? 'The service' : `Key ${keyId}`);
   const words = `${author} joined it on ${at.toISOString().slice(0, 10)}${reason === null ? '.' : `: ${reason}`}`;
   return {
     a: { type: entityType, name: entity },
     b: { type: aliasType, name: alias },
     isJoined,
-    source: 'person',
-    why: words,
+    source,
+    why: source === 'log' ? (reason ?? '') : words,
   };
 }
 
@@ -97,13 +101,21 @@ function toLink({ entityType, entity, aliasType, alias, isJoined, reason, keyId,
 export type KnownEntity = { entity: EntityKey; names: KnownName[] };
 export type KnownName = EntityName & { why: string; hits: number; firstSeenAt: Date | null; lastSeenAt: Date | null };
 
+/** `isProof`: without the names that only logs state, because an attacker can write into them. */
+export type NameOptions = { isProof?: boolean };
+
 /**
  * Returns the entity of a raw name with all names that hits, people and lists know. Without a type, it is the entity of the hits that have the name, of
  * any type.
  */
-export async function findEntity(tx: Tx, orgId: OrgId, raw: RawName): Promise<KnownEntity> {
+export async function findEntity(
+  tx: Tx,
+  orgId: OrgId,
+  raw: RawName,
+  { isProof = false }: NameOptions = {},
+): Promise<KnownEntity> {
   const forms = raw.type === null ? [null, 'user', 'host'].map((type) => foldName({ ...raw, type })) : [foldName(raw)];
-  const { own, links, stems } = await listLinks(tx, orgId, forms);
+  const { own, links, stems } = await listLinks(tx, orgId, forms, isProof);
   const hitNames = await listHitNames(tx, orgId, stems, namesMax);
   const joined = joinNames([...forms, ...hitNames.map(foldName)], links, own);
   const keyOf = (name: RawName): string => joined.get(toKey(foldName(name)))!.key;
@@ -131,8 +143,8 @@ export async function findEntity(tx: Tx, orgId: OrgId, raw: RawName): Promise<Kn
 }
 
 /** Returns the names under which notes on the entity of a raw name may be: those that are known, and the spellings that the rules join. */
-export async function listSpellings(tx: Tx, orgId: OrgId, raw: RawName): Promise<string[]> {
-  const { entity, names } = await findEntity(tx, orgId, raw);
+export async function listSpellings(tx: Tx, orgId: OrgId, raw: RawName, options: NameOptions = {}): Promise<string[]> {
+  const { entity, names } = await findEntity(tx, orgId, raw, options);
   const { own } = await listStatedNames(tx, orgId);
   const spelled = [entity, ...names].flatMap((name) => spellName(name, toOwnNames(own)));
   return [...new Set([...names.map(({ name }) => name), ...(entity.isShared ? [] : spelled)])];

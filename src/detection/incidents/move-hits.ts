@@ -28,7 +28,7 @@ export async function openIncident(
   await inOrg(deps.db, caller.orgId, async (tx) => {
     await lockIncidents(tx, caller.orgId);
     await createIncident(tx, caller.orgId, { id, now: deps.clock(), isTouched: true });
-    const places = await listPlaces(tx, caller, { pointer: '/hitIds', hitIds });
+    const places = await listPlaces(tx, caller, { pointer: '/hitIds', hitIds, now: deps.clock() });
     await storeMove(tx, deps, caller, { action: 'incident.opened', id, places, to: id });
   });
   return getIncident(deps, caller, id);
@@ -44,7 +44,7 @@ export async function splitIncident(
   const newId = uuidv7(deps.clock());
   await inOrg(deps.db, caller.orgId, async (tx) => {
     const source = await lockSeenIncident(tx, caller, id, seen);
-    const places = await listPlaces(tx, caller, { pointer: '/hitIds', hitIds, within: source.id });
+    const places = await listPlaces(tx, caller, { pointer: '/hitIds', hitIds, within: source.id, now: deps.clock() });
     await createIncident(tx, caller.orgId, { id: newId, now: deps.clock(), isTouched: true });
     await storeMove(tx, deps, caller, { action: 'incident.split', id: source.id, places, to: newId });
   });
@@ -60,8 +60,13 @@ export async function moveHits(
 ): Promise<IncidentDetail> {
   await inOrg(deps.db, caller.orgId, async (tx) => {
     const incident = await lockSeenIncident(tx, caller, id, seen);
-    const added = await listPlaces(tx, caller, { pointer: '/add', hitIds: add });
-    const removed = await listPlaces(tx, caller, { pointer: '/remove', hitIds: remove, within: incident.id });
+    const added = await listPlaces(tx, caller, { pointer: '/add', hitIds: add, now: deps.clock() });
+    const removed = await listPlaces(tx, caller, {
+      pointer: '/remove',
+      hitIds: remove,
+      within: incident.id,
+      now: deps.clock(),
+    });
     const move = { action: 'incident.hits_moved', id: incident.id };
     if (added.length > 0) await storeMove(tx, deps, caller, { ...move, places: added, to: incident.id });
     if (removed.length > 0) await storeMove(tx, deps, caller, { ...move, places: removed, to: null });
@@ -101,10 +106,10 @@ export async function mergeIncidents(
   return getIncident(deps, caller, id);
 }
 
-type Places = { pointer: string; hitIds: readonly string[]; within?: string };
+type Places = { pointer: string; hitIds: readonly string[]; within?: string; now: Date };
 
 /** Lists where hits are, also those that were not placed yet. Throws 400 for an unknown hit, or one outside of `within`. */
-async function listPlaces(tx: Tx, { orgId }: Caller, { pointer, hitIds, within }: Places): Promise<HitPlaceRow[]> {
+async function listPlaces(tx: Tx, { orgId }: Caller, { pointer, hitIds, within, now }: Places): Promise<HitPlaceRow[]> {
   if (hitIds.length === 0) return [];
   const placed = new Set((await listHitPlaces(tx, orgId, hitIds)).map(({ hitId }) => hitId));
   const others = await listHitsToPlace(
@@ -117,6 +122,7 @@ async function listPlaces(tx: Tx, { orgId }: Caller, { pointer, hitIds, within }
       tx,
       orgId,
       others.map(({ id }) => id),
+      now,
     );
   const places = await listHitPlaces(tx, orgId, hitIds);
   const found = new Map(places.map((place) => [place.hitId, place]));

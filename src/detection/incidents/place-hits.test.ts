@@ -1,6 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { joinAlias, separateAlias } from '../entities/entity-aliases.ts';
+import { findEntity, listSpellings } from '../entities/resolve-entities.ts';
+import { inOrg } from '../../platform/db/db.ts';
 import { testDatabase } from '../../../test/support/database.ts';
 import { startHits, type RaisedHit } from '../../../test/support/detection/raised-hits.ts';
 import { putValueList, removeValueList } from '../value-lists/value-lists.ts';
@@ -114,6 +116,29 @@ test('hits are placed again when people list the own domains, and names that are
   await removeValueList(t.deps, t.caller, 'own-domains');
   await t.place();
   expect(await t.incidents()).toEqual([['a', 'c']]);
+});
+
+test('a log that states two names of a user joins the hits of both, also earlier ones', async () => {
+  const t = await startHits(db);
+  await t.raise([hit('a', 0, 'trn'), hit('b', 1, 'tomas.rehn@one.example')]);
+  await t.place();
+  expect(await t.incidents()).toEqual([]);
+  const stated = (email: string) => ({ 'target.user.name': 'trn', 'target.user.email': email });
+  await t.raise([hit('c', 300, 'eve', stated('tomas.rehn@one.example'))]);
+  await t.place();
+  expect(await t.incidents()).toEqual([['a', 'b']]);
+  const entity = await inOrg(db, t.orgId, (tx) => findEntity(tx, t.orgId, { type: 'user', value: 'trn' }));
+  expect(entity.names.map(({ name, why }) => [name, why.replace(/hit \S+/, 'hit …')]).toSorted()).toEqual([
+    ['tomas.rehn@one.example', 'A row of hit … has both, in `target.user.email` and `target.user.name`.'],
+    ['trn', 'It is the name of the entity.'],
+  ]);
+  // An attacker can write into logs, so that this proves nothing to a judge.
+  const raw = { type: 'user', value: 'trn' };
+  expect(await inOrg(db, t.orgId, (tx) => listSpellings(tx, t.orgId, raw, { isProof: true }))).toEqual(['trn']);
+  // The account has a second address, so that it may belong to two people.
+  await t.raise([hit('d', 600, 'eve', stated('someone@two.example'))]);
+  await t.place();
+  expect(await t.incidents()).toEqual([]);
 });
 
 const arbitraryHits = fc

@@ -6,6 +6,7 @@ import type { OrgId } from '../../platform/lib/org-id.ts';
 import type { Clock } from '../../platform/lib/time/clock.ts';
 import { severities, type RenderedRow, type Severity } from '../analysis/candidate.ts';
 import { riskPoints } from '../hits/entity-risk.ts';
+import { learnAliases } from '../entities/entity-aliases.ts';
 import { resolveEntities } from '../entities/resolve-entities.ts';
 import { extractConnections, listParts, listSeenSpans, toEntityKey, type NameOf } from './connections.ts';
 import { joinHits, riskSpanMs, type IncidentRules, type JoinHit, type JoinRules, type RiskPart } from './join-hits.ts';
@@ -80,7 +81,7 @@ async function placeHits(tx: Tx, orgId: OrgId, { rules, hitsMax, now }: PlaceOpt
   await lockIncidents(tx, orgId);
   const queued = await takeQueuedHits(tx, orgId, hitsMax);
   if (queued.length === 0) return 0;
-  await storeConnections(tx, orgId, queued);
+  await storeConnections(tx, orgId, queued, now);
   const reach: Reach = {
     spanMs: Math.max(...Object.values(rules.spanMs)),
     riskSpanMs: riskSpanMs(rules.risk),
@@ -132,11 +133,12 @@ export function toRiskPart({
 }
 
 /** Stores what connects hits, as it follows from their rows. */
-export async function storeConnections(tx: Tx, orgId: OrgId, hitIds: readonly string[]): Promise<void> {
+export async function storeConnections(tx: Tx, orgId: OrgId, hitIds: readonly string[], now: Date): Promise<void> {
   const hits = (await listHitsToPlace(tx, orgId, hitIds)).map((hit) => ({
     ...hit,
     rows: JSON.parse(hit.rows) as RenderedRow[],
   }));
+  await learnAliases(tx, orgId, hits, now);
   const nameOf = await readNames(tx, orgId, hits.flatMap(listParts));
   const contents = hits.map((hit) => ({
     hitId: hit.id,

@@ -96,7 +96,7 @@ export async function readProfile(
   limit: number,
 ): Promise<RecordRow[]> {
   const { orgId } = scope;
-  const values = [entity, ...(await listSpellings(tx, orgId, { type: null, value: entity }))];
+  const values = [entity, ...(await listSpellings(tx, orgId, { type: null, value: entity }, { isProof: true }))];
   const notes = await findNotes(tx, orgId, { entity: '', entityType: '', values }, notesMax);
   const lists = await findListsWith(tx, orgId, entity);
   const request = { values: [entity], since: new Date(0), commonMax: Number.MAX_SAFE_INTEGER };

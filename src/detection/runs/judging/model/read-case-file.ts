@@ -45,7 +45,7 @@ export async function readCaseFile(
   const to = new Date(before.getTime() - recentDays * dayMs);
   const values = listValues(rows);
   const known = await inOrg(db, orgId, async (tx) => {
-    const otherNames = await listSpellings(tx, orgId, { type: entityType, value: entity });
+    const otherNames = await listSpellings(tx, orgId, { type: entityType, value: entity }, { isProof: true });
     const named = { entity, entityType, otherNames };
     return {
       notes: await findNotes(tx, orgId, { entity, entityType, values: [...otherNames, ...values] }, notesMax),
