@@ -172,7 +172,7 @@ function Hits({ incident }: { incident: IncidentDetail }) {
                 aria-label={texts.select(hit.headline)}
                 checked={chosen.has(hit.id)}
                 onChange={() => toggle(hit.id)}
-                className="mt-1 size-3.5 accent-(--color-accent)"
+                className="mt-1 size-3.5 shrink-0 accent-(--color-accent)"
               />
               <span className="flex h-5 items-center">
                 <SeverityMark severity={hit.severity} />
@@ -196,8 +196,8 @@ function Hits({ incident }: { incident: IncidentDetail }) {
 
 function Reasons({ incident: { reasons, risks } }: { incident: IncidentDetail }) {
   return (
-    <Section title={texts.reasons} count={reasons.length}>
-      {reasons.length === 0 && <p className="text-muted">{texts.noReasons}</p>}
+    <Section title={texts.reasons} count={reasons.length + risks.length}>
+      {reasons.length + risks.length === 0 && <p className="text-muted">{texts.noReasons}</p>}
       <ul aria-label={texts.reasons} className="flex flex-col gap-2">
         {risks.map(({ type, value, score, at, hits }) => (
           <li key={`${type} ${value} ${at}`}>
