@@ -55,6 +55,7 @@ export const shots: Shot[] = [
   },
   { name: 'feed', ...unfilled('/feed') },
   { name: 'item', path: ({ item }) => `/feed/${item}` },
+  { name: 'stories', path: ({ item }) => `/stories?story=${item}` },
   { name: 'entities', ...unfilled('/entities') },
   {
     name: 'entity',

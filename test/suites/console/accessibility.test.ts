@@ -96,6 +96,11 @@ const pages: TestPage[] = [
       await page.locator('mark').waitFor();
     },
   ],
+  [
+    'an open story',
+    `/stories?story=${report.id}`,
+    (page) => page.getByRole('heading', { name: 'Time line' }).waitFor(),
+  ],
   ['a search of the feed', '/feed?q=emotet', (page) => page.locator('mark').first().waitFor()],
   ['coverage', '/coverage?technique=T1059', (page) => page.getByRole('heading', { name: 'Detections' }).waitFor()],
   ['coverage as a table', '/coverage?view=table&q=T1059', (page) => page.getByRole('row').nth(2).waitFor()],
