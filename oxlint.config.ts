@@ -70,6 +70,7 @@ const rooms: Record<Half, Record<string, string[]>> = {
       'continuous',
     ],
     incidents: ['analysis', 'entities', 'hits', 'detections', 'runs'],
+    'incident-reports': ['analysis', 'verdicts', 'hits', 'incidents', 'detections', 'runs'],
     // prettier-ignore
     testing: [
       'value-lists', 'siem', 'analysis', 'scheduling', 'log-store', 'log-engine', 'log-ingest',

@@ -28,6 +28,7 @@ import { relevanceRoutes } from '../feed/relevance/relevance.routes.ts';
 import { entityRoutes } from '../feed/entities/entities.routes.ts';
 import { indicatorRoutes } from '../feed/indicators/indicators.routes.ts';
 import { erasers } from './erasers.ts';
+import { incidentReportRoutes } from '../detection/incident-reports/incident-reports.routes.ts';
 import { incidentRoutes } from '../detection/incidents/incidents.routes.ts';
 import { findTechnique, listTactics } from '../feed/reference-data/attack.ts';
 import { hitRoutes } from '../detection/hits/hits.routes.ts';
@@ -239,6 +240,7 @@ function registerDetections(app: App, deps: Deps): void {
   agentSettingsRoutes(app, deps);
   hitRoutes(app, deps);
   incidentRoutes(app, { ...deps, findTechnique, listTactics });
+  incidentReportRoutes(app, { ...deps, findTechnique, listTactics });
   reviewQueueRoutes(app, deps);
   entityNoteRoutes(app, deps);
   valueListRoutes(app, deps);

@@ -218,6 +218,16 @@ export const detectionCommands: readonly CommandRow[] = [
     examples: ['tocsin tail --severity high', 'tocsin tail --json | jq .headline'],
     load: async () => (await import('./detections/tail-command.ts')).tailCommand,
   }),
+  command(
+    'verify-bundle',
+    'check the evidence bundle of an incident, without a service; exit code 1 if something in it does not hold',
+    {
+      args: [['<FILE>', 'zip archive of GET /api/incidents/{id}/bundle']],
+      options: [json],
+      examples: ['tocsin verify-bundle incident.zip'],
+      load: async () => (await import('./detections/verify-bundle-command.ts')).verifyBundleCommand,
+    },
+  ),
   command('pack plan', 'show what apply would change in each organization', {
     args: [place],
     options: [

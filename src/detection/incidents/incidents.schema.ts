@@ -82,6 +82,7 @@ export const IncidentDetail = Incident.extend({
         name: z.string(),
         techniques: z.array(z.string()),
         hits: z.number().int(),
+        hitIds: z.array(z.string()).describe('Its hits in order of time, at most 200.'),
         firstAt: time,
         lastAt: time,
       }),

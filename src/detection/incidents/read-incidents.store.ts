@@ -87,12 +87,19 @@ export async function listSevereHits(tx: Tx, orgId: OrgId, incidentId: string, l
 }
 
 /** A hit of an incident. `techniques` are those of its rows, `judged` those of its verdict as JSON text. */
-export type StageHitRow = { techniques: string[] | null; judged: string; tags: string[]; fromAt: Date; toAt: Date };
+export type StageHitRow = {
+  id: string;
+  techniques: string[] | null;
+  judged: string;
+  tags: string[];
+  fromAt: Date;
+  toAt: Date;
+};
 
 /** Lists the hits of an incident in order of time, for its stages. */
 export function listStageHits(tx: Tx, orgId: OrgId, incidentId: string): Promise<StageHitRow[]> {
   return queryRows<StageHitRow>(tx)`
-      select h.facts::json->'techniques' as techniques, h.techniques as judged, a.tags, i.from_at as "fromAt", i.to_at as "toAt"
+      select h.id, h.facts::json->'techniques' as techniques, h.techniques as judged, a.tags, i.from_at as "fromAt", i.to_at as "toAt"
       from incident_hits i join hits h on h.organization_id = i.organization_id and h.id = i.hit_id
         join agents a on a.organization_id = h.organization_id and a.id = h.detection_id
       where i.organization_id = ${orgId} and i.incident_id = ${incidentId} order by i.from_at, i.hit_id`;

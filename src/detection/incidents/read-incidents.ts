@@ -98,7 +98,7 @@ export function getIncident(deps: ReadIncidentsDeps, { orgId }: Caller, id: stri
     return {
       ...withLink(toIncident(row), publicUrl),
       stages: buildStages(
-        hits.map((hit) => ({ techniques: techniquesOfHit(hit), from: hit.fromAt, to: hit.toAt })),
+        hits.map((hit) => ({ id: hit.id, techniques: techniquesOfHit(hit), from: hit.fromAt, to: hit.toAt })),
         deps,
       ),
       entities: await listIncidentEntities(tx, orgId, row.id, listedMax),
@@ -183,8 +183,8 @@ type TacticSources = {
   listTactics: () => Tactic[];
 };
 
-type StageHit = { techniques: readonly string[]; from: Date; to: Date };
-type Stage = { tactic: Tactic | null; techniques: Set<string>; hits: number; from: Date; to: Date };
+type StageHit = { id: string; techniques: readonly string[]; from: Date; to: Date };
+type Stage = { tactic: Tactic | null; techniques: Set<string>; hitIds: string[]; from: Date; to: Date };
 
 /**
  * Returns the stages of hits by ATT&CK tactic, in order of time. A technique of several tactics counts for the first one that does not lie before
@@ -194,7 +194,7 @@ function buildStages(hits: readonly StageHit[], sources: TacticSources): Inciden
   const tactics = new Map(sources.listTactics().map((tactic) => [tactic.shortName, tactic]));
   const stages = new Map<string, Stage>();
   let reached = -1;
-  for (const { techniques, from, to } of hits.toSorted((a, b) => a.from.getTime() - b.from.getTime())) {
+  for (const { id, techniques, from, to } of hits.toSorted((a, b) => a.from.getTime() - b.from.getTime())) {
     const options = techniques
       .flatMap((id) => sources.findTechnique(id)?.tactics ?? [])
       .flatMap((name) => tactics.get(name) ?? [])
@@ -202,9 +202,9 @@ function buildStages(hits: readonly StageHit[], sources: TacticSources): Inciden
     const tactic = options.find(({ rank }) => rank >= reached) ?? options[0] ?? null;
     if (tactic) reached = tactic.rank;
     const key = tactic?.shortName ?? '';
-    const stage = stages.get(key) ?? { tactic, techniques: new Set(), hits: 0, from, to };
+    const stage = stages.get(key) ?? { tactic, techniques: new Set(), hitIds: [], from, to };
     stages.set(key, stage);
-    stage.hits += 1;
+    stage.hitIds.push(id);
     if (to > stage.to) stage.to = to;
     for (const technique of techniques) stage.techniques.add(technique);
   }
@@ -212,7 +212,8 @@ function buildStages(hits: readonly StageHit[], sources: TacticSources): Inciden
     tactic: stage.tactic?.shortName ?? null,
     name: stage.tactic?.name ?? 'No technique',
     techniques: [...stage.techniques].toSorted(),
-    hits: stage.hits,
+    hits: stage.hitIds.length,
+    hitIds: stage.hitIds.slice(0, listedMax),
     firstAt: stage.from.toISOString(),
     lastAt: stage.to.toISOString(),
   }));

@@ -189,6 +189,8 @@ async function useIncidents(deps: Deps, org: TestOrg): Promise<void> {
   const { revision } = await get(path);
   await readOk(org.call('PATCH', path, { state: 'in_progress', owner: 'ada', expectedRevision: revision }));
   await get('/api/incidents?state=active&sort=due');
+  await get(`${path}/report`);
+  await get(`${path}/bundle`);
   await get(`${path}/timeline`);
   await get(`${path}/comments`);
 }

@@ -49,6 +49,17 @@ export function findChain(tx: Tx, orgId: OrgId): Promise<ChainRow | undefined> {
     select sequence, hash, expired_through, expired_hash from audit_chains where organization_id = ${orgId}`;
 }
 
+/** Returns the place of an entry in the chain, which it gets when its transaction ends. `after` is its JSON text. */
+export async function findSequence(
+  tx: Tx,
+  { action, resourceType, resourceId, after }: Record<'action' | 'resourceType' | 'resourceId' | 'after', string>,
+): Promise<number | undefined> {
+  const row = await queryRow<{ sequence: number }>(tx)`
+    select sequence from audit where resource_type = ${resourceType} and resource_id = ${resourceId} and action = ${action} and after = ${after}
+    order by at desc, id desc limit 1`;
+  return row?.sequence;
+}
+
 /** Returns up to `limit` entries in the order of the chain, from after one sequence through another. */
 export function listChainedEntries(
   tx: Tx,

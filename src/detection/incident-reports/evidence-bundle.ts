@@ -1,0 +1,150 @@
+import { createHash } from 'node:crypto';
+import { zipSync } from 'fflate';
+import { inOrg, type Tx } from '../../platform/db/db.ts';
+import type { Caller } from '../../platform/http/caller.ts';
+import { AppError } from '../../platform/lib/errors.ts';
+import type { OrgId } from '../../platform/lib/org-id.ts';
+import { insertAudit } from '../../platform/orgs/audit.store.ts';
+import { requireScopes } from '../../platform/orgs/credentials.ts';
+import {
+  type ChainedEntry,
+  findChain,
+  findSequence,
+  listChainedEntries,
+} from '../../platform/orgs/audit/audit-chain.store.ts';
+import { getRevision } from '../detections/history/revisions.ts';
+import type { HitDetail, HitEvidence } from '../hits/hits.schema.ts';
+import { getHit, getHitEvidence } from '../hits/read-hits.ts';
+import { getRun, getSteps } from '../runs/read-runs.ts';
+import { getIncidentReport, type ReportDeps } from './read-report.ts';
+import { renderHtml, renderMarkdown } from './render-report.ts';
+
+/** The form of a bundle. A later form that older programs cannot check gets another number. */
+export const bundleFormat = 'tocsin-evidence-bundle/1';
+/** The action of the audit entry that a bundle is chained to. */
+export const exportAction = 'incident.export';
+
+/** A hit with what its claims cite. `run` is the one that judged it and `steps` those about its entity; null if they were deleted. */
+export type BundledHit = {
+  hit: HitDetail;
+  evidence: HitEvidence;
+  run: unknown;
+  steps: unknown[] | null;
+  detection: unknown;
+};
+
+/** `files` has the SHA-256 of every file but itself and `audit.json`. `removed` names what claims cite and retention or an erasure removed. */
+export type Manifest = {
+  format: string;
+  incidentId: string;
+  organizationId: string;
+  createdAt: string;
+  removed: string[];
+  files: Record<string, string>;
+};
+
+/** The audit entry of a bundle, with the hash of the entry before it, in hexadecimal. */
+export type BundledEntry = Omit<ChainedEntry, 'hash'> & { hash: string; previous: string };
+
+export const sha256 = (bytes: Uint8Array | string): string => createHash('sha256').update(bytes).digest('hex');
+const toBytes = (value: unknown): Buffer => Buffer.from(`${JSON.stringify(value, null, 2)}\n`);
+
+/**
+ * Returns a zip archive with the report on an incident, its hits with what they cite, the runs and versions behind them, and the hash of each file.
+ * Records it in the audit log, and adds that entry, so that `verifyBundle` can check all of it without the service.
+ */
+export async function exportBundle(
+  deps: ReportDeps,
+  caller: Caller,
+  id: string,
+): Promise<{ incidentId: string; zip: Buffer }> {
+  // Runs and versions are readable with this scope only.
+  requireScopes(caller, ['detections:read']);
+  const report = await getIncidentReport(deps, caller, id);
+  const hits: BundledHit[] = [];
+  for (const hit of report.hits) hits.push(await readHit(deps, caller, hit.id));
+  const files: Record<string, Buffer> = {
+    'report.json': toBytes(report),
+    'report.md': Buffer.from(renderMarkdown(report)),
+    'report.html': Buffer.from(renderHtml(report)),
+    ...Object.fromEntries(hits.map((one) => [`hits/${one.hit.id}.json`, toBytes(one)])),
+  };
+  const manifest: Manifest = {
+    format: bundleFormat,
+    incidentId: report.incident.id,
+    organizationId: caller.orgId,
+    createdAt: report.createdAt,
+    removed: hits.flatMap(listRemoved),
+    files: Object.fromEntries(Object.entries(files).map(([name, bytes]) => [name, sha256(bytes)])),
+  };
+  const manifestBytes = toBytes(manifest);
+  const after = { id: manifest.incidentId, manifest: sha256(manifestBytes) };
+  const change = { action: exportAction, resourceType: 'incident', resourceId: manifest.incidentId };
+  await inOrg(deps.db, caller.orgId, (tx) => insertAudit(tx, caller, { ...change, before: null, after }));
+  const entry = await inOrg(deps.db, caller.orgId, async (tx) => {
+    const sequence = await findSequence(tx, { ...change, after: JSON.stringify(after) });
+    return readEntry(tx, caller.orgId, sequence!);
+  });
+  const all = { ...files, 'manifest.json': manifestBytes, 'audit.json': toBytes(entry) };
+  return { incidentId: manifest.incidentId, zip: Buffer.from(zipSync(all, { level: 6 })) };
+}
+
+async function readEntry(tx: Tx, orgId: OrgId, sequence: number): Promise<BundledEntry> {
+  const rows = await listChainedEntries(tx, orgId, { after: sequence - 2, through: sequence, limit: 2 });
+  const entry = rows.at(-1)!;
+  // Without an entry before it, retention deleted that one, or this is the first.
+  const previous = rows.length === 2 ? rows[0]!.hash : (await findChain(tx, orgId))?.expired_hash;
+  return { ...entry, hash: entry.hash!.toString('hex'), previous: (previous ?? Buffer.alloc(0)).toString('hex') };
+}
+
+async function readHit(deps: ReportDeps, caller: Caller, id: string): Promise<BundledHit> {
+  const hit = await getHit(deps, caller, id);
+  const evidence = await getHitEvidence(deps, caller, id);
+  const runId = hit.runs.at(-1);
+  const run = runId === undefined ? null : await unlessRemoved(getRun(deps, caller, runId));
+  const steps = run && (await listStepsOf(deps, caller, { runId: run.id, entity: hit.entity }));
+  const revision = run?.revision ?? null;
+  const detection =
+    revision === null ? null : await unlessRemoved(getRevision(deps, caller, hit.detectionId, revision));
+  return { hit, evidence, run, steps, detection };
+}
+
+async function listStepsOf(
+  deps: ReportDeps,
+  caller: Caller,
+  { runId, entity }: { runId: string; entity: string },
+): Promise<unknown[]> {
+  const steps: unknown[] = [];
+  let cursor: string | null = null;
+  do {
+    const page: Awaited<ReturnType<typeof getSteps>> = await getSteps(deps, caller, runId, {
+      limit: '100',
+      ...(cursor === null ? {} : { cursor }),
+    });
+    steps.push(...page.steps.filter((step) => step.entity === entity));
+    cursor = page.nextCursor;
+  } while (cursor !== null);
+  return steps;
+}
+
+/** Returns null for a record that retention or an erasure removed. */
+const unlessRemoved = <T>(read: Promise<T>): Promise<T | null> =>
+  read.catch((error: unknown) => {
+    if (error instanceof AppError && error.status === 404) return null;
+    throw error;
+  });
+
+/** Lists the cells that claims of a hit cite and its evidence does not have. */
+export function listRemoved({ hit, evidence }: Pick<BundledHit, 'hit' | 'evidence'>): string[] {
+  return hit.claims
+    .filter(({ status }) => status === 'supported' || status === 'cited')
+    .flatMap(({ cites }) => cites)
+    .filter(({ observation, rowId, field, value }) => {
+      if (observation === undefined || rowId === undefined || field === undefined) return false;
+      const rows = evidence.observations.find(({ id }) => id === observation)?.rows ?? [];
+      const row = rows.find((one) => one.rowId === rowId || one.eventIds?.includes(rowId));
+      const text = row?.fields[field] ?? (field === 'time' ? row?.time : undefined);
+      return !text?.includes((value ?? '').trim());
+    })
+    .map(({ observation, rowId, field }) => `hit ${hit.id}: ${observation} ${rowId} ${field}`);
+}

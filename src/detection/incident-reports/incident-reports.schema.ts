@@ -1,0 +1,54 @@
+import { z } from 'zod';
+import { Hit } from '../hits/hits.schema.ts';
+import { IncidentDetail, IncidentTimeline } from '../incidents/incidents.schema.ts';
+import { Claims } from '../verdicts/verdicts.schema.ts';
+
+const claim = Claims.element.shape;
+const ofHit = z.array(z.object({ hitId: z.string(), text: z.string() }));
+
+export const reportFormats = ['json', 'markdown', 'html'] as const;
+
+export const ReportQuery = z.object({
+  format: z.enum(reportFormats).optional().describe('Default: `json`. The other formats are sent as files.'),
+});
+
+const Story = z.object({
+  headline: z.string(),
+  paragraphs: z
+    .array(
+      z.object({
+        tactic: z.string().nullable().describe('Short name of the ATT&CK tactic. Null for hits without a technique.'),
+        name: z.string(),
+        firstAt: z.string(),
+        lastAt: z.string(),
+        sentences: z.array(
+          z.object({
+            text: z.string(),
+            status: claim.status.exclude(['unproven']),
+            hitId: z.string(),
+            cites: claim.cites,
+          }),
+        ),
+      }),
+    )
+    .describe('The stages of the incident in order of time.'),
+  openQuestions: ofHit.describe('What has to be found out.'),
+  nextSteps: ofHit,
+  unproven: z.number().int().describe('Sentences of verdicts that are left out because nothing proves them.'),
+});
+export type Story = z.infer<typeof Story>;
+
+export const IncidentReport = z
+  .object({
+    createdAt: z.string(),
+    organization: z.string(),
+    incident: IncidentDetail,
+    story: Story.describe('What happened. Each sentence is a claim of the verdict on a hit, or states the hit itself.'),
+    hits: z.array(Hit).describe('In order of time, at most 200.'),
+    timeline: IncidentTimeline.shape.entries.describe('Latest first, at most 500 entries.'),
+    leftOut: z
+      .object({ hits: z.number().int(), isTimelineCut: z.boolean() })
+      .describe('What exceeds the limits of a report.'),
+  })
+  .meta({ id: 'IncidentReport' });
+export type IncidentReport = z.infer<typeof IncidentReport>;
