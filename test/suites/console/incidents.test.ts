@@ -38,12 +38,16 @@ test('opens an incident by keyboard, takes it, comments and closes it', async ()
   await page.keyboard.press('j');
   await page.keyboard.press('Enter');
   await page.waitForURL(/\/console\/incidents\/[0-9a-f-]{36}$/);
-  const stages = page.getByRole('list', { name: 'Stages' }).getByRole('listitem');
-  await stages.nth(1).waitFor();
-  expect(await stages.allInnerTexts()).toEqual([
-    expect.stringContaining('Initial Access'),
-    expect.stringContaining('Exfiltration'),
+  const story = page.getByRole('list', { name: 'What happened' });
+  await story.getByRole('heading').nth(1).waitFor();
+  expect(await story.getByRole('heading').allInnerTexts()).toEqual(['Initial Access', 'Exfiltration']);
+  await story.getByRole('button', { name: /found the user ada/ }).first().click();
+  await story.getByRole('link', { name: 'Open the hit' }).waitFor();
+  const [bundle] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('link', { name: 'Evidence bundle' }).click(),
   ]);
+  expect(bundle.suggestedFilename()).toMatch(/^incident-[0-9a-f-]{36}\.zip$/);
   await page
     .getByRole('list', { name: 'Why they belong together' })
     .getByText('user', { exact: true })

@@ -32,6 +32,21 @@ export const incidentQuery = (id: string) =>
     queryFn: () => read(api.GET('/api/incidents/{id}', { params: { path: { id } } })),
   });
 
+export type StorySentence = Schemas['IncidentReport']['story']['paragraphs'][number]['sentences'][number];
+
+export const incidentReportQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['incidents', 'one', id, 'report'],
+    queryFn: () => read(api.GET('/api/incidents/{id}/report', { params: { path: { id } } })),
+  });
+
+/** Addresses of files about an incident. */
+export const incidentFiles = (id: string) => ({
+  html: `/api/incidents/${id}/report?format=html`,
+  markdown: `/api/incidents/${id}/report?format=markdown`,
+  bundle: `/api/incidents/${id}/bundle`,
+});
+
 /** Hits, comments and changes of an incident, latest first. */
 export const incidentTimelineQuery = (id: string) =>
   infiniteQueryOptions({

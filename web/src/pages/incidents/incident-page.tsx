@@ -20,6 +20,7 @@ import { ErrorState, Skeleton } from '../../ui/states.tsx';
 import { ExactTime, RelativeTime } from '../../ui/time.tsx';
 import { IncidentActions } from './incident-actions.tsx';
 import { IncidentHistory } from './incident-history.tsx';
+import { IncidentStory } from './incident-story.tsx';
 import { MergeIncidents } from './merge-incidents.tsx';
 
 const route = getRouteApi('/shell/incidents/$id');
@@ -49,7 +50,7 @@ export function IncidentPage() {
         ) : incident ? (
           <article className="flex max-w-5xl flex-col gap-6 px-4 py-5">
             <Headline incident={incident} />
-            <Stages incident={incident} />
+            <IncidentStory incident={incident} />
             <Hits incident={incident} />
             <Reasons incident={incident} />
             <MergeIncidents incident={incident} />
@@ -94,30 +95,6 @@ function Headline({
         )}
       </div>
     </header>
-  );
-}
-
-function Stages({ incident: { stages } }: { incident: IncidentDetail }) {
-  return (
-    <Section title={texts.stages}>
-      {stages.every(({ tactic }) => tactic === null) ? (
-        <p className="text-muted">{texts.noStages}</p>
-      ) : (
-        <ol aria-label={texts.stages} className="flex flex-col gap-1.5">
-          {stages.map(({ tactic, name, techniques, hits, firstAt }) => (
-            <li key={tactic ?? ''} className="flex flex-wrap items-baseline gap-x-3 gap-y-0.5">
-              <span className="text-12 text-muted">
-                <ExactTime time={firstAt} />
-              </span>
-              <span className="font-strong">{name}</span>
-              <span className="text-12 text-muted">
-                {techniques.join(', ')} {texts.joined(hits)}
-              </span>
-            </li>
-          ))}
-        </ol>
-      )}
-    </Section>
   );
 }
 
