@@ -1,3 +1,4 @@
+import { describeTimeRange } from '../analysis/wording.ts';
 import type { Hit } from '../hits/hits.schema.ts';
 import type { IncidentDetail } from '../incidents/incidents.schema.ts';
 import type { Story } from './incident-reports.schema.ts';
@@ -30,10 +31,10 @@ export function composeStory({ title, stages }: Pick<IncidentDetail, 'title' | '
 
 /** Returns the sentence that states a hit, and those of its verdict. */
 function tellHit(hit: Hit): Sentence[] {
-  const { id: hitId, detection, entity, entityType, severity, firstSeenAt, lastSeenAt, occurrenceCount } = hit;
-  const time = firstSeenAt === lastSeenAt ? `at ${firstSeenAt}` : `from ${firstSeenAt} to ${lastSeenAt}`;
-  const count = occurrenceCount > 1 ? `, in ${occurrenceCount} windows` : '';
-  const text = `${detection.name} found the ${entityType} ${entity} ${time}${count} (${severity}).`;
+  const { id: hitId, detection, severity, occurrenceCount: windows, windowFrom: from, windowTo: to } = hit;
+  const place = windows > 1 ? `in ${windows} windows from` : 'in the window';
+  const by = `(${detection.name}, ${severity}, ${place} ${describeTimeRange({ from, to }, 'from', 'to')})`;
+  const text = `${hit.headline} ${by}`;
   const claims = hit.claims.flatMap(({ status, ...claim }): Sentence[] =>
     status === 'unproven' ? [] : [{ text: claim.text, status, hitId, cites: claim.cites }],
   );

@@ -1,4 +1,5 @@
 import { showLine } from '../../platform/lib/text/show-text.ts';
+import { describeTime, describeTimeRange } from '../analysis/wording.ts';
 import type { IncidentReport, Story } from './incident-reports.schema.ts';
 
 type Sentence = Story['paragraphs'][number]['sentences'][number];
@@ -24,8 +25,9 @@ type Writer = {
 };
 
 const markdown: Writer = {
-  // Every character that Markdown or HTML within it gives a meaning.
-  escape: (text) => showLine(text).replaceAll(/[\\`*_{}[\]()<>#+\-.!|~&:]/g, (mark) => `\\${mark}`),
+  // Characters with a meaning in GitHub's Markdown or in HTML within it, those with one at the start of a line, and those that make a link.
+  escape: (text) =>
+    showLine(text).replaceAll(/[\\`*_[\]<>|~&]|^[-+=#]|(?<=^\d+)[.)]|:(?=\/\/)|(?<=www)\./gi, (mark) => `\\${mark}`),
   title: (text) => `# ${text}\n`,
   heading: (text) => `## ${text}\n`,
   paragraph: (text) => `${text}\n`,
@@ -53,11 +55,13 @@ const html: Writer = {
 export const renderMarkdown = (report: IncidentReport): string => renderParts(report, markdown).join('\n');
 
 const style =
-  'body{font:16px/1.5 system-ui,sans-serif;max-width:50rem;margin:2rem auto;padding:0 1rem;color:#1a1a1a;background:#fff}table{border-collapse:collapse;width:100%}th,td{text-align:left;vertical-align:top;padding:.3rem .6rem;border-bottom:1px solid #ccc;overflow-wrap:anywhere}p,li{overflow-wrap:anywhere}@media(prefers-color-scheme:dark){body{color:#e6e6e6;background:#161616}th,td{border-color:#444}a{color:#8ab4f8}}@media print{body{margin:0;max-width:none}}';
+  'body{font:16px/1.5 system-ui,sans-serif;max-width:50rem;margin:2rem auto;padding:0 1rem;color:#1a1a1a;background:#fff}table{border-collapse:collapse;width:100%}th,td{text-align:left;vertical-align:top;padding:.3rem .6rem;border-bottom:1px solid #ccc;overflow-wrap:anywhere}th{overflow-wrap:normal}p,li{overflow-wrap:anywhere}@media(prefers-color-scheme:dark){body{color:#e6e6e6;background:#161616}th,td{border-color:#444}a{color:#8ab4f8}}@media print{body{margin:0;max-width:none}}';
 
 /** Renders a report as an HTML page that loads nothing. */
 export const renderHtml = (report: IncidentReport): string =>
   `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${html.escape(report.story.headline)}</title><style>${style}</style></head><body>${renderParts(report, html).join('\n')}</body></html>\n`;
+
+const timeOf = (at: string): string => describeTime({ at }, 'at');
 
 function renderParts(report: IncidentReport, write: Writer): string[] {
   const { incident, story, hits, organization, createdAt, leftOut } = report;
@@ -65,7 +69,7 @@ function renderParts(report: IncidentReport, write: Writer): string[] {
   const state = incident.resolution === null ? incident.state : `${incident.state}, ${incident.resolution}`;
   const notes: string[] = [];
   const paragraphs = story.paragraphs.flatMap(({ name, firstAt, lastAt, sentences }) => [
-    write.heading(escape(`${name}, ${firstAt} to ${lastAt}`)),
+    write.heading(escape(`${name}, ${describeTimeRange({ firstAt, lastAt }, 'firstAt', 'lastAt')}`)),
     write.list(sentences.map((sentence) => writeSentence(sentence, notes, write))),
   ]);
   const texts = (heading: string, list: Story['nextSteps']): string[] =>
@@ -73,9 +77,10 @@ function renderParts(report: IncidentReport, write: Writer): string[] {
   const decisions = report.timeline.filter(({ kind }) => kind !== 'hit').toReversed();
   return [
     write.title(escape(story.headline)),
-    write.table([
-      ['Organization', 'Severity', 'State', 'Owner', 'First seen', 'Last seen', 'Report of'],
-      [organization, incident.severity, state, incident.owner ?? 'none', incident.firstAt, incident.lastAt, createdAt].map(escape), // prettier-ignore
+    write.list([
+      escape(`${incident.severity}, ${state}, owner: ${incident.owner ?? 'none'}`),
+      escape(`seen ${describeTimeRange({ from: incident.firstAt, to: incident.lastAt }, 'from', 'to')}`),
+      escape(`reported for ${organization}, ${timeOf(createdAt)}`),
     ]),
     ...paragraphs,
     ...texts('Open questions', story.openQuestions),
@@ -84,7 +89,7 @@ function renderParts(report: IncidentReport, write: Writer): string[] {
     write.table([
       ['First seen', 'Severity', 'Entity', 'Detection', 'Headline', 'Status'],
       ...hits.map((hit) =>
-        [hit.firstSeenAt, hit.severity, hit.entity, hit.detection.name, hit.headline, hit.status].map(escape),
+        [timeOf(hit.firstSeenAt), hit.severity, hit.entity, hit.detection.name, hit.headline, hit.status].map(escape),
       ),
     ]),
     ...(decisions.length === 0
@@ -93,7 +98,7 @@ function renderParts(report: IncidentReport, write: Writer): string[] {
           write.heading('Decisions and comments'),
           write.list(
             decisions.map(({ at, actor, action, text }) =>
-              escape(`${at} ${actor ?? 'service'}: ${action}${text === null ? '' : `: ${text}`}`),
+              escape(`${timeOf(at)} ${actor ?? 'service'}: ${action}${text === null ? '' : `: ${text}`}`),
             ),
           ),
         ]),

@@ -41,7 +41,10 @@ test('opens an incident by keyboard, takes it, comments and closes it', async ()
   const story = page.getByRole('list', { name: 'What happened' });
   await story.getByRole('heading').nth(1).waitFor();
   expect(await story.getByRole('heading').allInnerTexts()).toEqual(['Initial Access', 'Exfiltration']);
-  await story.getByRole('button', { name: /found the user ada/ }).first().click();
+  await story
+    .getByRole('button', { name: /in the window 2026-03-02/ })
+    .first()
+    .click();
   await story.getByRole('link', { name: 'Open the hit' }).waitFor();
   const [bundle] = await Promise.all([
     page.waitForEvent('download'),
