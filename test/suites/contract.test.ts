@@ -124,7 +124,7 @@ test('openapi.json contains the seven operations of the interface', () => {
 });
 
 /** Without a response or a JSON body to record. */
-const hasNoExample = ['sendLogs', 'importSkill', 'exportSkill'];
+const hasNoExample = ['exportIncidentBundle', 'sendLogs', 'importSkill', 'exportSkill'];
 
 /** Returns the request and the response of an operation. */
 const contentsOf = ({ requestBody, responses }: Operation): Content[string][] =>
