@@ -33,7 +33,8 @@ export const texts = {
   story: 'What happened',
   unproven: (count: number) =>
     `${countOf(count, 'sentence')} of verdicts ${count === 1 ? 'is' : 'are'} left out, because nothing proves ${count === 1 ? 'it' : 'them'}.`,
-  notTold: (count: number) => `${countOf(count, 'further hit')} ${count === 1 ? 'is' : 'are'} in the list of hits only.`,
+  notTold: (count: number) =>
+    `${countOf(count, 'further hit')} ${count === 1 ? 'is' : 'are'} in the list of hits only.`,
   openHit: 'Open the hit',
   exports: { html: 'Report', markdown: 'Markdown', bundle: 'Evidence bundle' },
   hits: 'Hits',

@@ -32,7 +32,10 @@ export function IncidentStory({ incident: { id, stages } }: { incident: Incident
                   {stages.find((stage) => stage.tactic === tactic)?.techniques.join(', ')}
                 </span>
               </div>
-              <ClaimList claims={sentences.map(toClaim)} renderSource={(claim) => <Source claim={claim as ToldClaim} />} />
+              <ClaimList
+                claims={sentences.map(toClaim)}
+                renderSource={(claim) => <Source claim={claim as ToldClaim} />}
+              />
             </li>
           ))}
         </ol>
