@@ -155,20 +155,18 @@ const batchKeysMin = 6;
 
 /** How to read keys of an event: `keySql` returns the text of one, which may need the further columns `extracted` of the scan. */
 function extractKeys(fields: CatalogField[], event: SqlText): { keySql: (key: string) => SqlText; extracted: SqlText } {
-  const keys = [...new Set(fields.flatMap(({ keys: spellings }) => spellings))];
+  const keys = fields.flatMap(({ keys: spellings }) => spellings);
   if (keys.length < batchKeysMin)
     return {
       keySql: (key) => duck`json_extract_string(${event}, ${quoteLiteral(jsonPointer([key]))})`,
       extracted: duck``,
     };
-  const positions = new Map(keys.map((key, index) => [key, index + 1]));
-  // One pass over the keys of an event. As text, because an object would have its numeric keys first.
-  const structure = `{${keys.map((key) => `${JSON.stringify(key)}:"VARCHAR"`).join(',')}}`;
+  const listIndex = new Map(keys.map((key, index) => [key, index + 1]));
+  const pointers = joinSql(keys.map((key) => quoteLiteral(jsonPointer([key]))));
   return {
-    // By position, because names of a structure differ by more than their case.
-    keySql: (key) => duck`struct_extract_at(_text, ${positions.get(key)!})`,
+    keySql: (key) => duck`_text[${listIndex.get(key)!}]`,
     // A name that no column of a file has.
-    extracted: duck`, json_transform(${event}, ${quoteLiteral(structure)}) AS _text`,
+    extracted: duck`, json_extract_string(${event}, [${pointers}]) AS _text`,
   };
 }
 
