@@ -1,15 +1,20 @@
 import { describeTimeRange } from '../analysis/wording.ts';
-import type { Hit } from '../hits/hits.schema.ts';
+import type { Hit, HitDetail } from '../hits/hits.schema.ts';
 import type { IncidentDetail } from '../incidents/incidents.schema.ts';
 import type { Story } from './incident-reports.schema.ts';
 
+/** A hit with its computed facts. */
+export type ToldHit = Hit & Pick<HitDetail, 'facts'>;
 type Sentence = Story['paragraphs'][number]['sentences'][number];
 
 /**
  * Tells what happened in an incident: a paragraph for each stage, in which every hit is stated and followed by the proven claims of its verdict and by
  * its assessments. Nothing is written anew, so that each sentence cites what its hit cites. Hits that are not among `hits` are not told.
  */
-export function composeStory({ title, stages }: Pick<IncidentDetail, 'title' | 'stages'>, hits: readonly Hit[]): Story {
+export function composeStory(
+  { title, stages }: Pick<IncidentDetail, 'title' | 'stages'>,
+  hits: readonly ToldHit[],
+): Story {
   const byId = new Map(hits.map((hit) => [hit.id, hit]));
   const told = stages.map(({ tactic, name, firstAt, lastAt, hitIds }) => ({
     tactic,
@@ -30,13 +35,22 @@ export function composeStory({ title, stages }: Pick<IncidentDetail, 'title' | '
 }
 
 /** Returns the sentence that states a hit, and those of its verdict. */
-function tellHit(hit: Hit): Sentence[] {
+function tellHit(hit: ToldHit): Sentence[] {
   const { id: hitId, detection, severity, occurrenceCount: windows, windowFrom: from, windowTo: to } = hit;
   const place = windows > 1 ? `in ${windows} windows from` : 'in the window';
   const by = `(${detection.name}, ${severity}, ${place} ${describeTimeRange({ from, to }, 'from', 'to')})`;
   const text = `${hit.headline} ${by}`;
   const claims = hit.claims.flatMap(({ status, ...claim }): Sentence[] =>
-    status === 'unproven' ? [] : [{ text: claim.text, status, hitId, cites: claim.cites }],
+    status === 'unproven'
+      ? []
+      : [{ text: claim.text, status, hitId, cites: claim.cites.map((cite) => addValue(cite, hit.facts)) }],
   );
   return [{ text, status: 'cited', hitId, cites: [{ hit: hitId }] }, ...claims];
+}
+
+/** Returns a citation of a fact with the value of the fact, which the claim does not repeat. */
+function addValue(cite: Sentence['cites'][number], facts: ToldHit['facts']): Sentence['cites'][number] {
+  if (cite.fact === undefined || !Object.hasOwn(facts, cite.fact)) return cite;
+  const value = facts[cite.fact];
+  return { ...cite, value: Array.isArray(value) ? value.join(', ') : String(value) };
 }

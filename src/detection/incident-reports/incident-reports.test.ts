@@ -16,7 +16,8 @@ async function startIncident(): Promise<{ org: TestOrg; id: string; hitId: strin
     { name: 'a', at: 0, entity: 'ada', techniques: ['T1078'], fields: { src_ip: '198.51.100.7', agent: planted } },
     { name: 'b', at: 2, entity: 'ada', techniques: ['T1567'], severity: 'high' },
   ]);
-  const [row] = (await callOk(org, 'GET', `/api/hits/${first}`)).rows;
+  const { facts, rows } = await callOk(org, 'GET', `/api/hits/${first}`);
+  const [row] = rows;
   const claim = (text: string, status: string, cites: object[] = []) => ({
     text,
     kind: 'fact',
@@ -28,10 +29,11 @@ async function startIncident(): Promise<{ org: TestOrg; id: string; hitId: strin
   const claims = [
     claim('ada signed in from 198.51.100.7.', 'supported', [cell]),
     claim(planted, 'cited', [{ ...cell, field: 'agent', value: planted }]),
+    claim('It occurred once.', 'cited', [{ fact: 'rows' }]),
     claim('ada is an impostor.', 'assessment'),
     claim('ada dumped LSASS.', 'unproven'),
   ];
-  await hits.select`update hits set claims = ${JSON.stringify(claims)}, open_question = 'Was ada abroad?' where id = ${first!}`;
+  await hits.select`update hits set claims = ${JSON.stringify(claims)}, facts = ${JSON.stringify({ ...facts, rows: 1 })}, open_question = 'Was ada abroad?' where id = ${first!}`;
   await hits.place();
   const [incident] = (await callOk(org, 'GET', '/api/incidents')).incidents;
   const erase = () => hits.select`update hits set rows = '[]' where id = ${first!}`;
@@ -57,6 +59,7 @@ test('tells an incident by its stages, with the proven claims of each hit and wh
     'cited',
     'supported',
     'cited',
+    'cited',
     'assessment',
   ]);
   expect(sentences[0]).toMatchObject({
@@ -65,6 +68,7 @@ test('tells an incident by its stages, with the proven claims of each hit and wh
     text: expect.stringMatching(/, in the window 2026-03-02 \d\d:00 to \d\d:00 UTC\)$/),
   });
   expect(sentences[1]).toMatchObject({ text: 'ada signed in from 198.51.100.7.', cites: [{ field: 'src_ip' }] });
+  expect(sentences[3].cites).toEqual([{ fact: 'rows', value: '1' }]);
   expect(story).toMatchObject({ unproven: 1, openQuestions: [{ hitId, text: 'Was ada abroad?' }] });
   expect(leftOut).toEqual({ hits: 0, isTimelineCut: false });
 });
@@ -88,7 +92,7 @@ test('exports a bundle that can be checked without the service, and finds every 
   const { org, id, hitId } = await startIncident();
   const { zip, files } = await exportFiles(org, id);
   const result = verifyBundle(zip);
-  expect(result).toMatchObject({ incidentId: id, sentences: 5, removed: [], faults: [] });
+  expect(result).toMatchObject({ incidentId: id, sentences: 6, removed: [], faults: [] });
   const { entries } = await callOk(org, 'GET', '/api/audit?action=incident.export');
   expect(entries).toMatchObject([{ sequence: result.head!.sequence, hash: result.head!.hash, resourceId: id }]);
 

@@ -2,6 +2,7 @@ import { inOrg, type Db } from '../../platform/db/db.ts';
 import type { Caller } from '../../platform/http/caller.ts';
 import { findOrgName } from '../../platform/orgs/orgs.store.ts';
 import type { Clock } from '../../platform/lib/time/clock.ts';
+import type { HitDetail } from '../hits/hits.schema.ts';
 import { listHitsById } from '../hits/read-hits.store.ts';
 import { toHit, withLink } from '../hits/read-hits.ts';
 import { getIncident, getIncidentTimeline, type ReadIncidentsDeps } from '../incidents/read-incidents.ts';
@@ -18,9 +19,10 @@ export async function getIncidentReport(deps: ReportDeps, caller: Caller, id: st
   const incident = await getIncident(deps, caller, id);
   const ids = [...new Set(incident.stages.flatMap(({ hitIds }) => hitIds))].slice(0, hitsMax);
   const { hits, organization } = await inOrg(deps.db, caller.orgId, async (tx) => ({
-    hits: (await listHitsById(tx, caller.orgId, ids)).map(({ rows: _rows, facts: _facts, ...row }) =>
-      withLink(toHit(row), deps.config.publicUrl),
-    ),
+    hits: (await listHitsById(tx, caller.orgId, ids)).map(({ rows: _rows, facts, ...row }) => ({
+      ...withLink(toHit(row), deps.config.publicUrl),
+      facts: JSON.parse(facts) as HitDetail['facts'],
+    })),
     organization: (await findOrgName(tx, caller.orgId)) ?? '',
   }));
   const inOrder = hits.toSorted((a, b) => (a.firstSeenAt < b.firstSeenAt ? -1 : a.firstSeenAt > b.firstSeenAt ? 1 : 0));
@@ -30,7 +32,7 @@ export async function getIncidentReport(deps: ReportDeps, caller: Caller, id: st
     organization,
     incident,
     story: composeStory(incident, inOrder),
-    hits: inOrder,
+    hits: inOrder.map(({ facts: _facts, ...hit }) => hit),
     timeline: entries,
     leftOut: { hits: incident.hits - inOrder.length, isTimelineCut: isCut },
   };

@@ -132,5 +132,5 @@ function describeCitation(cite: Citation): string {
     return `${cite.observation === 'rows' ? 'row' : `observation ${cite.observation}, row`} ${cite.rowId ?? ''} ${cite.field ?? cite.column ?? ''} = ${cite.value ?? ''}`;
   const [kind = '', value = ''] =
     Object.entries(cite).find(([name]) => ['fact', 'hit', 'note', 'list', 'document', 'item'].includes(name)) ?? [];
-  return `${kind} ${value}${cite.entry === undefined ? '' : ` ${cite.entry}`}${cite.quote === undefined ? '' : `: “${cite.quote}”`}`;
+  return `${kind} ${value}${kind === 'fact' && cite.value !== undefined ? ` = ${cite.value}` : ''}${cite.entry === undefined ? '' : ` ${cite.entry}`}${cite.quote === undefined ? '' : `: “${cite.quote}”`}`;
 }

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { readZip, isZip } from '../../platform/lib/storage/zip.ts';
 import { hashAuditEntry } from '../../platform/orgs/audit/audit-chain.store.ts';
@@ -90,7 +91,7 @@ export function verifyBundle(bytes: Buffer): BundleVerification {
       report.incident,
       hits.map(({ hit }) => hit),
     );
-    if (JSON.stringify(told.paragraphs) !== JSON.stringify(report.story.paragraphs))
+    if (!isDeepStrictEqual(told.paragraphs, report.story.paragraphs))
       faults.push('report.json tells another story than its hits.');
   }
   return result;

@@ -59,5 +59,5 @@ function Source({ hit, claim }: { hit: Hit; claim: Claim }) {
   const { data, error, refetch } = useQuery(hitEvidenceQuery(hit.id));
   if (error) return <ErrorState error={error} onRetry={() => void refetch()} />;
   if (!data) return <Skeleton className="h-24" />;
-  return <ClaimSource claim={claim} evidence={hit.evidence} observations={data.observations} />;
+  return <ClaimSource claim={claim} evidence={hit.evidence} observations={data.observations} facts={hit.facts} />;
 }

@@ -71,7 +71,12 @@ function Source({ claim }: { claim: ToldClaim }) {
       {error ? (
         <ErrorState error={error} onRetry={() => void Promise.all([hit.refetch(), evidence.refetch()])} />
       ) : isOfHit ? null : hit.data && evidence.data ? (
-        <ClaimSource claim={claim} evidence={hit.data.evidence} observations={evidence.data.observations} />
+        <ClaimSource
+          claim={claim}
+          evidence={hit.data.evidence}
+          observations={evidence.data.observations}
+          facts={hit.data.facts}
+        />
       ) : (
         <Skeleton className="h-24" />
       )}

@@ -56,7 +56,7 @@ export function CaseView({ id }: { id: string }) {
         <Statement
           verdict={one}
           renderSource={(claim) => (
-            <ClaimSource claim={claim} evidence={one.evidence} observations={one.observations} />
+            <ClaimSource claim={claim} evidence={one.evidence} observations={one.observations} facts={one.facts} />
           )}
         />
         {one.second && (

@@ -1,6 +1,7 @@
 import type { CitedValue, Claim, Observation } from '../../api/hits.ts';
 import { texts } from '../../texts/evidence.ts';
 import { CitedCells } from './cited-cells.tsx';
+import { formatFact } from './fact-list.tsx';
 import { ObservationView } from './observation-view.tsx';
 
 type Props = {
@@ -8,11 +9,13 @@ type Props = {
   /** What the verdict cites, with the values. */
   evidence: readonly CitedValue[];
   observations: readonly Observation[];
+  /** The computed facts, of which `evidence` may lack some. */
+  facts?: Readonly<Record<string, unknown>>;
 };
 
 /** What a sentence cites: the cells in the rows of the query that found them, and anything else as it is known. */
-export function ClaimSource({ claim, evidence, observations }: Props) {
-  const cells = claim.cites.map((citation) => toCitedValue(citation, evidence));
+export function ClaimSource({ claim, evidence, observations, facts = {} }: Props) {
+  const cells = claim.cites.map((citation) => toCitedValue(citation, evidence, facts));
   const places = Map.groupBy(cells, (cell) => observations.find(({ id }) => id === cell.observation));
   return (
     <>
@@ -63,9 +66,16 @@ function findCells(cell: CitedValue, { rows }: Observation): (CitedValue & { tex
 }
 
 /** Returns a citation with the value that it refers to, as far as the verdict keeps it. */
-function toCitedValue(citation: Claim['cites'][number], evidence: readonly CitedValue[]): CitedValue {
+function toCitedValue(
+  citation: Claim['cites'][number],
+  evidence: readonly CitedValue[],
+  facts: Readonly<Record<string, unknown>>,
+): CitedValue {
   const { observation, rowId = '', field, column, value = '' } = citation;
   if (observation !== undefined) return { observation, rowId, field: field ?? column ?? '', value, why: '' };
+  const { fact } = citation;
+  if (fact !== undefined && Object.hasOwn(facts, fact))
+    return { observation: 'fact', rowId: '', field: fact, value: formatFact(facts[fact]), why: '' };
   const place = findPlace(citation);
   const kept = evidence.find(
     (one) =>

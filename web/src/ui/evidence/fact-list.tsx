@@ -13,7 +13,8 @@ const isShown = (value: unknown): boolean =>
 const isTime = (value: unknown): value is string =>
   typeof value === 'string' && /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z$/.test(value);
 
-const format = (value: unknown): string => (Array.isArray(value) ? value.join(', ') : String(value));
+/** Returns the text of a fact. */
+export const formatFact = (value: unknown): string => (Array.isArray(value) ? value.join(', ') : String(value));
 
 type Props = { facts: Record<string, unknown>; children?: React.ReactNode };
 
@@ -26,7 +27,7 @@ export function FactList({ facts, children }: Props) {
       {entries.map(([name, value]) => (
         <Fragment key={name}>
           <dt className="text-muted">{fieldToWords(name)}</dt>
-          <dd className="min-w-0 break-words">{isTime(value) ? <ExactTime time={value} /> : format(value)}</dd>
+          <dd className="min-w-0 break-words">{isTime(value) ? <ExactTime time={value} /> : formatFact(value)}</dd>
         </Fragment>
       ))}
     </dl>
