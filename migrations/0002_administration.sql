@@ -14,12 +14,14 @@ create table organization_limits (
   requests_per_minute int,
   model_usd_per_day numeric(16, 8),
   model_usd_per_month numeric(16, 8),
+  observation_bytes_per_day bigint,
   updated_at timestamptz not null,
   checked_at timestamptz
 );
 comment on table organization_limits is 'Quotas of organizations. Null is no limit, and so is a missing row.';
 comment on column organization_limits.log_bytes_per_day is 'Size of the events as stored when they arrive, uncompressed.';
 comment on column organization_limits.log_bytes_stored is 'Size of the log files, compressed.';
+comment on column organization_limits.observation_bytes_per_day is 'Size of the results of tools that investigations store on a UTC day.';
 comment on column organization_limits.feed_items is 'Items of the private pool that are not retracted.';
 comment on column organization_limits.model_usd_per_day is 'Cost of all models together by UTC day.';
 comment on column organization_limits.checked_at is 'When the use of the quotas was last compared with them. Null after a change.';
@@ -52,10 +54,12 @@ create table usage_days (
   query_ms bigint not null default 0,
   feed_items bigint not null default 0,
   log_bytes_stored bigint not null default 0,
+  observation_bytes bigint not null default 0,
   logs_measured_at timestamptz,
   primary key (organization_id, day)
 );
 comment on table usage_days is 'Use of the service by UTC day. Processes count in memory and add to it every few seconds, so that a crash loses the last of them.';
+comment on column usage_days.observation_bytes is 'Size of the results of tools that investigations stored, counted with each of them.';
 comment on column usage_days.requests is 'Requests with a valid key or session, including refused ones.';
 comment on column usage_days.refused_requests is 'Requests that were answered with 429.';
 comment on column usage_days.query_ms is 'Time that the queries of runs took.';

@@ -189,6 +189,7 @@ create table organization_limits (
   requests_per_minute integer,
   model_usd_per_day numeric(16,8), -- Cost of all models together by UTC day.
   model_usd_per_month numeric(16,8),
+  observation_bytes_per_day bigint, -- Size of the results of tools that investigations store on a UTC day.
   updated_at timestamp with time zone not null,
   checked_at timestamp with time zone, -- When the use of the quotas was last compared with them. Null after a change.
   constraint organization_limits_pkey PRIMARY KEY (organization_id),
@@ -226,6 +227,7 @@ create table usage_days (
   query_ms bigint not null default 0, -- Time that the queries of runs took.
   feed_items bigint not null default 0, -- Items that its sources added or corrected.
   log_bytes_stored bigint not null default 0, -- Size of the log files at the last measurement of the day.
+  observation_bytes bigint not null default 0, -- Size of the results of tools that investigations stored, counted with each of them.
   logs_measured_at timestamp with time zone, -- When log_bytes_stored was measured. Null: not on this day.
   constraint usage_days_pkey PRIMARY KEY (organization_id, day),
   constraint usage_days_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id)

@@ -13,11 +13,12 @@ export const quotaLabels: Record<QuotaName, string> = {
   requestsPerMinute: 'Requests per minute',
   modelUsdPerDay: 'Model cost per day',
   modelUsdPerMonth: 'Model cost per month',
+  observationBytesPerDay: 'Results of tools per day',
 };
 
 /** Returns an amount of what a quota limits, with its unit. */
 export function formatQuota(quota: QuotaName, amount: number): string {
-  if (quota.startsWith('logBytes')) return formatBytes(amount);
+  if (quota.startsWith('logBytes') || quota.startsWith('observationBytes')) return formatBytes(amount);
   return quota.startsWith('modelUsd') ? formatMoney(amount) : formatNumber(amount);
 }
 

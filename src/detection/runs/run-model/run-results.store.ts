@@ -100,6 +100,21 @@ export async function insertStep(
     select ${orgId}::uuid, ${runId}::uuid, ${attempt}::int,
       (select coalesce(max(n), 0) + 1 from run_steps where at = ${dueAt} and run_id = ${runId} and attempt = ${attempt}),
       ${dueAt}::timestamptz, ${body}::text`.execute(tx);
+  if (step.observation !== undefined) await countObservation(tx, { orgId, dueAt }, step.observation);
+}
+
+/** Counts the size of an observation towards the quota of its organization, on the day when the run was due. */
+async function countObservation(
+  tx: Tx,
+  { orgId, dueAt }: Pick<RunClaim, 'orgId' | 'dueAt'>,
+  observation: unknown,
+): Promise<void> {
+  const [day, bytes] = [dueAt.toISOString().slice(0, 10), Buffer.byteLength(JSON.stringify(observation))];
+  await sql`
+    insert into usage_days as u (organization_id, day, observation_bytes) values (${orgId}, ${day}::date, ${bytes})
+    on conflict (organization_id, day) do update set observation_bytes = u.observation_bytes + excluded.observation_bytes`.execute(
+    tx,
+  );
 }
 
 /** The position of a step: its number `n` counts within the attempt. */

@@ -21,6 +21,7 @@ export const quotaFields = {
     .describe('Requests with all of its keys and sessions, for each process that serves requests.'),
   modelUsdPerDay: usd('Cost of all language models on a UTC day, in US dollars.'),
   modelUsdPerMonth: usd('Cost of all language models in a UTC month, in US dollars.'),
+  observationBytesPerDay: size('Size of the results of tools that its investigations may store on a UTC day.'),
 };
 export type QuotaName = keyof typeof quotaFields;
 export const quotaNames = Object.keys(quotaFields) as QuotaName[];

@@ -26,6 +26,18 @@ export async function readQuota(tx: Tx, orgId: OrgId, name: QuotaName): Promise<
   return row?.value ?? null;
 }
 
+/** Returns how much of one quota is used, or null if it is not set. `now` is slot time. The transaction must be that of the organization. */
+export async function readQuotaState(
+  tx: Tx,
+  orgId: OrgId,
+  { name, now }: { name: WatchedQuota; now: Date },
+): Promise<QuotaState | null> {
+  const limit = await readQuota(tx, orgId, name);
+  if (limit === null) return null;
+  const row = await queryRow<{ used: number }>(tx)`select ${used[name](now.toISOString().slice(0, 10))} as used`;
+  return toState(name, limit, row!.used, now);
+}
+
 /** Replaces the quotas of an organization. Moves `updated_at` strictly forward. */
 export async function storeQuotasAcrossOrgs(tx: Tx, orgId: OrgId, quotas: Quotas): Promise<void> {
   const names = sql.join(quotaNames.map(columnOf));
@@ -64,6 +76,7 @@ const used: Record<WatchedQuota, (day: string) => RawBuilder<number>> = {
     where ${own} and revoked_at is null and (expires_at is null or expires_at > now()))`,
   modelUsdPerDay: (day) => sumOfDays('cost_usd', 'model_usage', sql`${day}::date`, day),
   modelUsdPerMonth: (day) => sumOfDays('cost_usd', 'model_usage', sql`date_trunc('month', ${day}::date)`, day),
+  observationBytesPerDay: (day) => sumOfDays('observation_bytes', 'usage_days', sql`${day}::date`, day),
 };
 
 /** Returns how much is used of each quota that is set. `now` is slot time. The transaction must be that of the organization. */

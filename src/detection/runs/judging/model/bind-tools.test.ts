@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { bindTools } from './bind-tools.ts';
+import { changeQuotas, readOrganizationQuotas } from '../../../../platform/orgs/limits/quotas.ts';
 import { requestRun } from '../../request-run.ts';
 import { startApp } from '../../../../../test/support/harness.ts';
 import { startModelStandIn, type ModelBrain } from '../../../../../test/support/models/model-stand-in.ts';
@@ -76,6 +77,26 @@ test('searches the same connection within its limits, redacts the rows, and repo
     to: new Date(hour(1)),
     from: new Date(Date.parse(hour(1)) - 2 * 3_600_000),
   });
+});
+
+test('a used-up quota of results lets tools fail with the reason, until the next day', async () => {
+  const calls = [{ name: 'search_siem', input: { query: 'others', hours: 2 } }];
+  const changes = { observationBytesPerDay: 100 };
+  const first = await use(calls, ['search_siem']);
+  await changeQuotas(first.t.deps, { id: first.t.orgId }, { changes, operator: 'test' });
+  expect(await first.run()).toMatchObject([{ failed: false }]);
+  const { states } = await readOrganizationQuotas(first.t.deps, first.t.orgId);
+  expect(states).toMatchObject([{ quota: 'observationBytesPerDay', limit: 100, level: 'reached', resetsAt: hour(24) }]);
+  const { used } = states[0]!;
+  expect(used).toBeGreaterThan(100);
+
+  const second = await use(calls, ['search_siem']);
+  await changeQuotas(second.t.deps, { id: second.t.orgId }, { changes, operator: 'test' });
+  await second.t
+    .select`insert into usage_days (organization_id, day, observation_bytes) values (${second.t.orgId}, ${hour(1)}::date, ${used})`;
+  expect(await second.run()).toMatchObject([
+    { failed: true, output: expect.stringContaining('(100 bytes) are used up until') },
+  ]);
 });
 
 test('a detection with skills reads these and no others, without the tool in toolNames', async () => {
@@ -239,7 +260,8 @@ test('searches the feed as the organization sees it', async () => {
   const [own, foreign] = [org, stranger].map(({ id }) => createFeedTools(deps)(id));
   type Found = { items: { id: string; title: string }[] };
   const found = (await own!.searchFeed(`about ${mark}`, 3)) as Found;
-  expect(found.items.map(({ title }) => title)).toEqual([`About ${mark}`]);
+  // The other item has one of the words.
+  expect(found.items.map(({ title }) => title)).toEqual([`About ${mark}`, `Beside ${mark}`]);
   expect(await own!.searchFeed(`x${mark} nowhere`, 3)).toEqual({ items: [] });
   expect(await foreign!.searchFeed(mark, 3)).toEqual({ items: [] });
   expect(await own!.lookupIndicator('EVIL-panel.top')).toMatchObject({

@@ -2,6 +2,8 @@ import { inOrg, type Db } from '../../../../platform/db/db.ts';
 import type { Clock } from '../../../../platform/lib/time/clock.ts';
 import type { OrgId } from '../../../../platform/lib/org-id.ts';
 import { fetchBytes } from '../../../../platform/lib/outbound-http/fetch.ts';
+import type { QuotaState } from '../../../../platform/orgs/limits/limits.schema.ts';
+import { readQuotaState } from '../../../../platform/orgs/limits/limits.store.ts';
 import { isMcpToolName } from '../../../../platform/mcp/mcp.schema.ts';
 import type { McpTools } from '../../../../platform/mcp/mcp-tools.ts';
 import type { Candidate } from '../../../analysis/candidate.ts';
@@ -45,9 +47,10 @@ export async function bindTools(
   const names = [
     ...new Map(toolNames.toReversed().map((name) => [findToolName(name) ?? name, name])).values(),
   ].toReversed();
-  const { grants, hidden } = await inOrg(deps.db, run.orgId, async (tx) => ({
+  const { grants, hidden, quota } = await inOrg(deps.db, run.orgId, async (tx) => ({
     grants: new Map((await listGrants(tx, run.orgId, run.detectionId)).map(({ tool, settings }) => [tool, settings])),
     hidden: (await readAgentSettings(tx, run.orgId)).hidden,
+    quota: await readQuotaState(tx, run.orgId, { name: 'observationBytesPerDay', now: deps.clock() }),
   }));
   const sources = createToolSources(deps, run, candidate, hidden);
   const bound: BoundTool[] = [];
@@ -82,7 +85,14 @@ export async function bindTools(
       'tool_unavailable',
       `No responding server provides these tools, or a detection cannot have them: ${format(unavailable)}.`,
     );
-  return bound;
+  return quota?.level === 'reached' ? bound.map((tool) => refuseBeyond(tool, quota)) : bound;
+}
+
+/** Returns a tool that stores nothing more until the quota is free again. The skills and rows of the case are not stored anew. */
+function refuseBeyond(tool: BoundTool, { limit, resetsAt }: QuotaState): BoundTool {
+  if (tool.source === 'case') return tool;
+  const reason = `The results of tools that this organization may store on a day (${limit} bytes) are used up until ${resetsAt}.`;
+  return { ...tool, run: () => Promise.reject(new Error(reason)) };
 }
 
 /** Returns the tools of a detection: none if it answers at once, and else with the tool that reads its skills. */
