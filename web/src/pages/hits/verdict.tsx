@@ -36,7 +36,7 @@ export function Verdict({ hit, details }: Props) {
           {hit.unjudgedReason && <span className="text-muted">({hit.unjudgedReason.replaceAll('_', ' ')})</span>}
         </p>
       )}
-      <Statement verdict={hit} renderSource={(claim) => <Source hit={hit} claim={claim} />} />
+      <Statement verdict={hit} renderSource={(claim) => <Source hit={hit} facts={details?.facts} claim={claim} />} />
       {hit.modelDisagrees && (
         <p className="max-w-[72ch] wrap-anywhere text-muted">
           {texts.disagrees} {hit.modelDisagrees}
@@ -55,9 +55,9 @@ const isInvestigated = ({ claims }: Hit): boolean =>
       cites.some(({ observation = 'rows' }) => observation !== 'rows'),
   );
 
-function Source({ hit, claim }: { hit: Hit; claim: Claim }) {
+function Source({ hit, facts = {}, claim }: { hit: Hit; facts: HitDetail['facts'] | undefined; claim: Claim }) {
   const { data, error, refetch } = useQuery(hitEvidenceQuery(hit.id));
   if (error) return <ErrorState error={error} onRetry={() => void refetch()} />;
   if (!data) return <Skeleton className="h-24" />;
-  return <ClaimSource claim={claim} evidence={hit.evidence} observations={data.observations} facts={hit.facts} />;
+  return <ClaimSource claim={claim} evidence={hit.evidence} observations={data.observations} facts={facts} />;
 }
