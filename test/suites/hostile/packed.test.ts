@@ -14,10 +14,10 @@ const packings: Record<string, { encoding: string; bytes: Buffer }> = {
   br: { encoding: 'br', bytes: brotliCompressSync(blank, { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } }) },
 };
 
-test.each(Object.entries(packings))('rejects a response of 140 MB compressed with %s', async (name, packing) => {
+test.each(Object.entries(packings))('rejects a response of 140 MB compressed with %s', async (_name, packing) => {
   expect(packing.bytes.length).toBeLessThan(mega);
   // What unpacks a response is the same for every kind, and knows nothing of the encoding once it has chosen a decoder.
-  for (const kind of name === 'gzip' ? kinds : kinds.slice(0, 2)) {
+  for (const kind of kinds.slice(0, 2)) {
     const { error, added } = await pullFrom(kind, (response) =>
       response.writeHead(200, { 'content-encoding': packing.encoding }).end(packing.bytes),
     );
