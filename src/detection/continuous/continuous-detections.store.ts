@@ -139,25 +139,32 @@ export async function countMatches(
 }
 
 /**
- * Returns how many of the `events` that the run of a slot has found were missed: all, if all events of its window have been matched at the same revision and
- * nothing of that waits to be stored. Otherwise none.
+ * Returns whether all events of the window of a slot have been matched at the revision of its run, and nothing of that waits to be stored. Events that
+ * the slot finds and that are not stored afterwards were missed. Asked before these are looked up, so that a run that stores its window in between
+ * counts as one that found them.
  */
-export async function countMissedEvents(
+export async function isWindowMatched(
   tx: Tx,
   { orgId, detectionId, runId, dueAt }: Pick<RunClaim, 'orgId' | 'detectionId' | 'runId' | 'dueAt'>,
-  { window, events }: { window: TimeRange; events: number },
-): Promise<number> {
-  const counted = await queryRow<{ missed: number }>(tx)`
-    update continuous_detections c set missed = c.missed + ${events}
-    from match_positions p
+  window: TimeRange,
+): Promise<boolean> {
+  const found = await queryRow<{ one: number }>(tx)`
+    select 1 as one from continuous_detections c, match_positions p
     where c.organization_id = ${orgId} and c.detection_id = ${detectionId} and c.paused_at is null
       and c.revision = (select r.revision from runs r where r.organization_id = ${orgId} and r.due_at = ${dueAt} and r.id = ${runId})
       and c.matched_from <= ${window.from} and p.organization_id = c.organization_id and p.dataset = c.dataset and p.reader = 'detections'
       and not exists (select from segments g where g.organization_id = c.organization_id and g.dataset = c.dataset and not g.history
         and g.replaced_at is null and g.ingested_to >= p.matched_to and g.ingested_from < ${window.to})
-      and not exists (select from matched_windows w where w.organization_id = c.organization_id and w.detection_id = c.detection_id)
-    returning c.missed`;
-  return counted ? events : 0;
+      and not exists (select from matched_windows w where w.organization_id = c.organization_id and w.detection_id = c.detection_id)`;
+  return found !== undefined;
+}
+
+/** Adds to the number of events that matching has missed. */
+export async function addMissedEvents(tx: Tx, { orgId, detectionId }: DetectionKey, events: number): Promise<void> {
+  await sql`
+    update continuous_detections set missed = missed + ${events} where organization_id = ${orgId} and detection_id = ${detectionId}`.execute(
+    tx,
+  );
 }
 
 /** The state of the continuous matching of a detection. */

@@ -7,7 +7,7 @@ import type { Candidate } from '../../analysis/candidate.ts';
 import { isRemembered, writeMemory } from '../../analysis/memory/memory.store.ts';
 import { coverGapWindow, coverWindow, replaceWindowWithGap } from '../../scheduling/coverage.store.ts';
 import { splitOffGapWindow } from '../../scheduling/fill-gaps.store.ts';
-import { countMissedEvents } from '../../continuous/continuous-detections.store.ts';
+import { addMissedEvents, isWindowMatched } from '../../continuous/continuous-detections.store.ts';
 import { deleteMatchedWindow } from '../../continuous/matched-windows.store.ts';
 import { createHitKey } from '../../hits/hit-key.ts';
 import { scheduleLateSlots } from './late-slots.ts';
@@ -61,9 +61,14 @@ export async function commitWindow(
     if (trigger === 'schedule' && !(await commitScheduledWindow(tx, run, examination, now))) return nothing;
     await scheduleLateSlots(tx, run, examination.lateSlots, now);
   }
+  const isMatched =
+    examination.ofEvents &&
+    trigger === 'schedule' &&
+    candidates.length > 0 &&
+    (await isWindowMatched(tx, run.claim, window));
   if (examination.ofEvents) candidates = await dropKnownEvents(tx, run, candidates);
-  const isMissed = examination.ofEvents && trigger === 'schedule' && candidates.length > 0;
-  const missed = isMissed ? await countMissedEvents(tx, run.claim, { window, events: candidates.length }) : 0;
+  const missed = isMatched ? candidates.length : 0;
+  if (missed > 0) await addMissedEvents(tx, run, missed);
   await insertCandidates(tx, run, { ...examination, candidates, arrivedAt: arrivedAt ?? null }, now);
   const found = candidates.length > 0;
   // Only the past of a revisited window changed.
