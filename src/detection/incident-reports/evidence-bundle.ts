@@ -6,45 +6,19 @@ import { AppError } from '../../platform/lib/errors.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import { insertAudit } from '../../platform/orgs/audit.store.ts';
 import { requireScopes } from '../../platform/orgs/credentials.ts';
-import {
-  type ChainedEntry,
-  findChain,
-  findSequence,
-  listChainedEntries,
-} from '../../platform/orgs/audit/audit-chain.store.ts';
+import { findChain, findSequence, listChainedEntries } from '../../platform/orgs/audit/audit-chain.store.ts';
 import { getRevision } from '../detections/history/revisions.ts';
-import type { HitDetail, HitEvidence } from '../hits/hits.schema.ts';
 import { getHit, getHitEvidence } from '../hits/read-hits.ts';
 import { getRun, getSteps } from '../runs/read-runs.ts';
+import { type BundledEntry, type BundledEvidence, bundleFormat, type Manifest } from './incident-reports.schema.ts';
 import { getIncidentReport, type ReportDeps } from './read-report.ts';
 import { renderHtml, renderMarkdown } from './render-report.ts';
 
-/** The form of a bundle. A later form that older programs cannot check gets another number. */
-export const bundleFormat = 'tocsin-evidence-bundle/1';
 /** The action of the audit entry that a bundle is chained to. */
 export const exportAction = 'incident.export';
 
-/** A hit with what its claims cite. `run` is the one that judged it and `steps` those about its entity; null if they were deleted. */
-export type BundledHit = {
-  hit: HitDetail;
-  evidence: HitEvidence;
-  run: unknown;
-  steps: unknown[] | null;
-  detection: unknown;
-};
-
-/** `files` has the SHA-256 of every file but itself and `audit.json`. `removed` names what claims cite and retention or an erasure removed. */
-export type Manifest = {
-  format: string;
-  incidentId: string;
-  organizationId: string;
-  createdAt: string;
-  removed: string[];
-  files: Record<string, string>;
-};
-
-/** The audit entry of a bundle, with the hash of the entry before it, in hexadecimal. */
-export type BundledEntry = Omit<ChainedEntry, 'hash'> & { hash: string; previous: string };
+/** `run` is the one that judged the hit and `steps` those about its entity; null if they were deleted. */
+type BundledHit = BundledEvidence & { run: unknown; steps: unknown[] | null; detection: unknown };
 
 export const sha256 = (bytes: Uint8Array | string): string => createHash('sha256').update(bytes).digest('hex');
 const toBytes = (value: unknown): Buffer => Buffer.from(`${JSON.stringify(value, null, 2)}\n`);
@@ -135,7 +109,7 @@ const unlessRemoved = <T>(read: Promise<T>): Promise<T | null> =>
   });
 
 /** Lists the cells that claims of a hit cite and its evidence does not have. */
-export function listRemoved({ hit, evidence }: Pick<BundledHit, 'hit' | 'evidence'>): string[] {
+export function listRemoved({ hit, evidence }: BundledEvidence): string[] {
   return hit.claims
     .filter(({ status }) => status === 'supported' || status === 'cited')
     .flatMap(({ cites }) => cites)

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Hit } from '../hits/hits.schema.ts';
+import { Hit, HitDetail, HitEvidence } from '../hits/hits.schema.ts';
 import { IncidentDetail, IncidentTimeline } from '../incidents/incidents.schema.ts';
 import { Claims } from '../verdicts/verdicts.schema.ts';
 
@@ -52,3 +52,41 @@ export const IncidentReport = z
   })
   .meta({ id: 'IncidentReport' });
 export type IncidentReport = z.infer<typeof IncidentReport>;
+
+/** The form of a bundle. A later form that older programs cannot check gets another number. */
+export const bundleFormat = 'tocsin-evidence-bundle/1';
+
+const hex = z.string().regex(/^[0-9a-f]{64}$/);
+
+/** `files` has the SHA-256 of every file but itself and `audit.json`. `removed` names what claims cite and retention or an erasure removed. */
+export const Manifest = z.object({
+  format: z.literal(bundleFormat, `is not ${bundleFormat}, the form that this version checks`),
+  incidentId: z.string(),
+  organizationId: z.string(),
+  createdAt: z.string(),
+  removed: z.array(z.string()),
+  files: z.record(z.string(), hex),
+});
+export type Manifest = z.infer<typeof Manifest>;
+
+/** The audit entry of a bundle, with the hash of the entry before it, in hexadecimal. That of the first entry is empty. */
+export const BundledEntry = z.object({
+  organization_id: z.string(),
+  sequence: z.string(),
+  id: z.string(),
+  atMicros: z.string(),
+  key_id: z.string().nullable(),
+  actor: z.string().nullable(),
+  action: z.string(),
+  resource_type: z.string(),
+  resource_id: z.string(),
+  before: z.string().nullable(),
+  after: z.string().nullable(),
+  hash: hex,
+  previous: z.string().regex(/^(?:[0-9a-f]{64})?$/),
+});
+export type BundledEntry = z.infer<typeof BundledEntry>;
+
+/** A hit with what its claims cite. */
+export const BundledEvidence = z.object({ hit: HitDetail, evidence: HitEvidence });
+export type BundledEvidence = z.infer<typeof BundledEvidence>;

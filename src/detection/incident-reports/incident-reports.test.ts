@@ -124,6 +124,9 @@ test('exports a bundle that can be checked without the service, and finds every 
   const entry = (text: string): string => text.replace(/"actor": .*/, '"actor": "somebody else",');
   expect(faultsWith({ 'audit.json': entry })).toEqual(['audit.json was changed: it does not have its hash.']);
   expect(faultsWith({}, { 'more.txt': Buffer.from('x') })).toEqual(['more.txt is not part of the bundle.']);
+  expect(faultsWith({}, { constructor: Buffer.from('x') } as never)).toEqual([
+    'constructor is not part of the bundle.',
+  ]);
   expect(verifyBundle(Buffer.from('no archive')).faults).toEqual(['manifest.json is missing.']);
 });
 

@@ -2,41 +2,13 @@ import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { readZip, isZip } from '../../platform/lib/storage/zip.ts';
 import { hashAuditEntry } from '../../platform/orgs/audit/audit-chain.store.ts';
-import { HitDetail, HitEvidence } from '../hits/hits.schema.ts';
 import { composeStory } from './compose-story.ts';
-import { bundleFormat, exportAction, listRemoved, sha256 } from './evidence-bundle.ts';
-import { IncidentReport } from './incident-reports.schema.ts';
+import { exportAction, listRemoved, sha256 } from './evidence-bundle.ts';
+import { BundledEntry, BundledEvidence, IncidentReport, Manifest } from './incident-reports.schema.ts';
 
 const bounds = { entriesMax: 1_000, entryMaxBytes: 100_000_000, totalMaxBytes: 500_000_000 };
 
-const hex = z.string().regex(/^[0-9a-f]{64}$/);
-const Manifest = z.object({
-  format: z.literal(bundleFormat, `is not ${bundleFormat}, the form that this version checks`),
-  incidentId: z.string(),
-  organizationId: z.string(),
-  createdAt: z.string(),
-  removed: z.array(z.string()),
-  files: z.record(z.string(), hex),
-});
-const nullable = z.string().nullable();
-const Entry = z.object({
-  organization_id: z.string(),
-  sequence: z.string(),
-  id: z.string(),
-  atMicros: z.string(),
-  key_id: nullable,
-  actor: nullable,
-  action: z.string(),
-  resource_type: z.string(),
-  resource_id: z.string(),
-  before: nullable,
-  after: nullable,
-  hash: hex,
-  previous: z.string().regex(/^(?:[0-9a-f]{64})?$/),
-});
-const Bundled = z.object({ hit: HitDetail, evidence: HitEvidence });
-
-/** What a check found. `head` is the place of the bundle in the audit log, by which somebody with the log can compare it. */
+/** The result of a check. `head` is the audit entry of the bundle, which can be compared with the audit log of the organization. */
 export type BundleVerification = {
   incidentId: string | null;
   head: { sequence: number; hash: string } | null;
@@ -75,15 +47,15 @@ export function verifyBundle(bytes: Buffer): BundleVerification {
     if (!files.has(name)) faults.push(`${name} is missing.`);
     else if (sha256(files.get(name)!) !== hash) faults.push(`${name} was changed.`);
   for (const name of files.keys())
-    if (!(name in manifest.files) && name !== 'manifest.json' && name !== 'audit.json')
+    if (!Object.hasOwn(manifest.files, name) && name !== 'manifest.json' && name !== 'audit.json')
       faults.push(`${name} is not part of the bundle.`);
-  const entry = read('audit.json', Entry);
+  const entry = read('audit.json', BundledEntry);
   if (entry) {
     faults.push(...checkEntry(entry, { ...manifest, hash: sha256(files.get('manifest.json')!) }));
     result.head = { sequence: Number(entry.sequence), hash: entry.hash };
   }
   const report = read('report.json', IncidentReport);
-  const hits = (report?.hits ?? []).flatMap(({ id }) => read(`hits/${id}.json`, Bundled) ?? []);
+  const hits = (report?.hits ?? []).flatMap(({ id }) => read(`hits/${id}.json`, BundledEvidence) ?? []);
   for (const one of hits) faults.push(...checkHit(one, manifest.removed));
   if (report) {
     result.sentences = report.story.paragraphs.reduce((sum, { sentences }) => sum + sentences.length, 0);
@@ -98,7 +70,7 @@ export function verifyBundle(bytes: Buffer): BundleVerification {
 }
 
 function checkEntry(
-  entry: z.infer<typeof Entry>,
+  entry: BundledEntry,
   manifest: { incidentId: string; organizationId: string; hash: string },
 ): string[] {
   const { hash, previous, ...hashed } = entry;
@@ -112,7 +84,7 @@ function checkEntry(
   ];
 }
 
-function checkHit({ hit, evidence }: z.infer<typeof Bundled>, removed: readonly string[]): string[] {
+function checkHit({ hit, evidence }: BundledEvidence, removed: readonly string[]): string[] {
   const changed = evidence.observations.filter(({ rows, hash }) => sha256(JSON.stringify(rows)) !== hash);
   return [
     ...changed.map(({ id }) => `hits/${hit.id}.json: the rows of ${id} do not have the hash of the observation.`),
