@@ -28,7 +28,10 @@ const lookUps = [
   { name: 'lookup_indicator', input: { value: '203.0.113.9' } },
 ];
 
-/** Answers every prompt of the product so that the next one follows: an investigation asks everything, is sent back once, and dismisses. */
+/**
+ * A model whose answers lead through every prompt of the product: its investigation calls every tool, submits once what is sent back, and then
+ * dismisses the case.
+ */
 const think: ModelBrain = (asked) => {
   const { system, turns, tools } = asked;
   if (system.includes('A detection found one entity')) {

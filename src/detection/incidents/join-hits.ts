@@ -6,7 +6,7 @@ export type SeenSpan = { from: number; to: number };
 /** A value by which a hit can join others. `others` is the number of other entities that had it before the hit. */
 export type JoinValue = { key: string; others: number };
 
-/** What a hit adds to the risk of its entity from `at`, in epoch milliseconds. */
+/** The points that a hit adds to the risk of its entity. `at` is when they begin to count, in epoch milliseconds. */
 export type RiskPart = { key: string; at: number; points: number };
 
 /** A hit with what can connect it to others. `risk` is null if its entity is one that many others have. */

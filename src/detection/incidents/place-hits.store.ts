@@ -120,7 +120,7 @@ export type NearHitRow = {
   isTouched: boolean;
 } & RiskFactorsRow;
 
-/** What a hit adds to the risk of its entity follows from this. `riskKey` is null if many others have the entity. */
+/** The fields that determine how much a hit adds to the risk of its entity. `riskKey` is null if many others have the entity. */
 export type RiskFactorsRow = {
   riskKey: string | null;
   toAt: Date;

@@ -24,8 +24,8 @@ export type ModelTool = ToolDeclaration & {
 };
 
 /**
- * One call of a model or a tool, as it is stored. `entity` is what the call is about, and `candidateId` the candidate of a detection. `alias` and `model` are those that
- * answered, which may be a fallback. `sent` has the messages added since the previous step.
+ * One call of a model or a tool, as it is stored. `entity` is what the call is about, and `candidateId` the candidate of a detection. `alias` and
+ * `model` are those that answered, which may be a fallback. `sent` has the messages added since the previous step.
  */
 export type ModelStep = {
   kind: 'plan' | 'call' | 'tool';

@@ -10,7 +10,7 @@ import type { Observation } from '../../verdicts/observation.ts';
 /** A checked verdict with the observations that it cites. `trace` is null for the built-in analyst. */
 export type Judged = DecidedVerdict & { observations: Observation[]; trace: InvestigationTrace | null };
 
-/** What a judge judges. Candidates that are not stored, and the cases of response agents, have no ID. */
+/** A case for a judge. Candidates that are not stored, and the cases of response agents, have no ID. */
 export type OpenCase = Candidate & Partial<Pick<StoredCandidate, 'id'>>;
 
 /** Returns what the steps of a case are stored with. */

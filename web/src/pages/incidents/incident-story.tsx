@@ -59,7 +59,7 @@ function Files({ id }: { id: string }) {
   ));
 }
 
-/** What a sentence cites: a hit, or cells of its evidence. */
+/** Shows the source of a sentence: its hit, or cells of the evidence of that hit. */
 function Source({ claim }: { claim: ToldClaim }) {
   const { hitId, cites } = claim;
   const isOfHit = cites.every(({ hit }) => hit === hitId);

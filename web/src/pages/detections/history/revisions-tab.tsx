@@ -67,7 +67,7 @@ export default function RevisionsTab({ detection }: { detection: Detection }) {
   );
 }
 
-/** What a revision changed, field by field. */
+/** The fields that a revision changed, each with its difference. */
 function Changes({ id, to }: { id: string; to: number }) {
   const { data, error, refetch } = useQuery(revisionDiffQuery(id, to - 1, to));
   if (error) return <ErrorState error={error} onRetry={() => void refetch()} />;
