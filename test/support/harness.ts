@@ -12,6 +12,8 @@ import type { OrgId } from '../../src/platform/lib/org-id.ts';
 import { createKey } from '../../src/platform/orgs/keys.ts';
 import { operatorOf, scopes, type Scope } from '../../src/platform/http/caller.ts';
 import { createOrganization } from '../../src/app/bootstrap.ts';
+import { createBodyReader } from '../../src/detection/shippers/body-reader.ts';
+import { createRuleConverter } from '../../src/detection/sigma/convert/convert-request.ts';
 import { createExtractor } from '../../src/feed/ingestion/extractor.ts';
 import { createParser } from '../../src/feed/sources/documents/parser.ts';
 import { pullClaimedSource } from '../../src/feed/sources/pull/pull-source.ts';
@@ -45,6 +47,16 @@ export type TestApp = {
 /** Threads that read texts have a low priority. Where other processes are busy, they take many times as long. */
 const textMaxMs = 240_000;
 
+const openThreads = (dataDir: string) => ({
+  extractor: createExtractor(dataDir, textMaxMs),
+  parser: createParser(dataDir),
+  bodyReader: createBodyReader(),
+  ruleConverter: createRuleConverter(),
+});
+
+/** Shared by the apps of a test process, because they load modules and lists for longer than most tests take. */
+const sharedThreads = openThreads(newProgramDir());
+
 /** Starts the whole program with its own database and data directory. `clock` and any other dependency can be replaced. */
 export async function startApp(
   options: { clock?: Clock; env?: Record<string, string>; deps?: Partial<Deps> } = {},
@@ -59,17 +71,17 @@ export async function startApp(
   });
   const { clock = systemClock } = options;
   const built = buildDeps({ config, db, log: createLogger(config.logLevel), clock });
-  const parser = createParser(config.dataDir);
+  // A given directory can have lists of its own. Idle threads do not keep the process.
+  const isGiven = options.env?.['TOCSIN_DATA_DIR'] !== undefined;
+  const { parser, ...threads } = isGiven ? openThreads(config.dataDir) : sharedThreads;
   // In this thread, so that pulls follow the test's clock. The tests of pull-threads.ts and of the process use threads.
   const runPull: RunPull = (source, pullOptions) => pullClaimedSource({ ...deps, parser }, source, pullOptions);
-  const extractor = createExtractor(config.dataDir, textMaxMs);
-  const deps: Deps = { ...built.deps, runPull, extractor, ...options.deps };
+  // Functions of the dependencies use this object.
+  const deps: Deps = Object.assign(built.deps, { runPull, ...threads }, options.deps);
   const app = await buildApp(deps);
   await app.ready();
   afterAll(async () => {
     await app.close();
-    await parser.close();
-    await extractor.close();
     await built.stop();
   });
   const newKey = async (org: Pick<TestOrg, 'id' | 'name'>, granted: readonly Scope[]): Promise<TestOrg> => {
