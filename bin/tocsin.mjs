@@ -11,6 +11,11 @@ if (major < 24) {
   );
   process.exit(1);
 }
+// A reader such as `head` may close the pipe before everything is printed.
+process.stdout.on('error', (error) => {
+  if (error.code !== 'EPIPE') throw error;
+  process.exit();
+});
 // Cache compiled code, which halves the time of the next start. An unwritable folder disables the cache.
 const compiled = fileURLToPath(new URL('../node_modules/.cache/tocsin-compiled', import.meta.url));
 module.enableCompileCache(compiled);

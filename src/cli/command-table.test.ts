@@ -1,5 +1,10 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import type { Command } from '@commander-js/extra-typings';
 import { expect, test } from 'vitest';
+import { root } from '../../test/support/program.ts';
 import { packageVersion } from '../platform/lib/program-files.ts';
 import { createCommandTable } from './command-table.ts';
 
@@ -50,4 +55,13 @@ test.each([
   [['migrate', 'now'], /too many arguments.*Usage: tocsin migrate/s],
 ])('explains the command line %j', async (argv, message) => {
   expect(await typed(...argv)).toMatch(message);
+});
+
+test('ends quietly if the reader of its output, such as head, has closed it', async () => {
+  const program = spawn(process.execPath, [join(root, 'bin/tocsin.mjs'), '--help'], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  program.stdout.destroy();
+  const [errors, [code]] = await Promise.all([text(program.stderr), once(program, 'exit')]);
+  expect([code, errors]).toEqual([0, '']);
 });
