@@ -16,7 +16,7 @@ create table item_terms (
   address inet
 );
 comment on table item_terms is 'Values that items are found and compared by, one row per item, kind and value. The writer keeps the rows distinct: a unique index would be the most expensive part of a pull.';
-comment on column item_terms.kind is 'Kind of the value. alias: another id of the same OSV record. text: a band of the MinHash sketch, shared by similar texts.';
+comment on column item_terms.kind is 'Kind of the value. rule: a language of rules that its text prints. alias: another id of the same OSV record. text: a band of the MinHash sketch, shared by similar texts.';
 comment on column item_terms.value is 'Normalized value. The SHA-256 of values longer than 500 characters.';
 comment on column item_terms.identifying is 'True for indicators that can distinguish one story from another, such as a hash.';
 comment on column item_terms.standing is 'Status of an indicator according to the item. Null: active until ends_at. harmless_here is a false positive in this item only. revoked for an entity of a retracted item. Stored here so that a lookup can weigh all items without reading their documents.';

@@ -2446,7 +2446,7 @@ create table item_terms (
   organization_id uuid not null,
   item_id uuid not null,
   pool_id uuid not null,
-  kind text not null, -- Kind of the value. alias: another id of the same OSV record. text: a band of the MinHash sketch, shared by similar texts.
+  kind text not null, -- Kind of the value. rule: a language of rules that its text prints. alias: another id of the same OSV record. text: a band of the MinHash sketch, shared by similar texts.
   value text not null, -- Normalized value. The SHA-256 of values longer than 500 characters.
   identifying boolean not null default false, -- True for indicators that can distinguish one story from another, such as a hash.
   standing text, -- Status of an indicator according to the item. Null: active until ends_at. harmless_here is a false positive in this item only. revoked for an entity of a retracted item. Stored here so that a lookup can weigh all items without reading their documents.

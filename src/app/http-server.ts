@@ -51,6 +51,7 @@ import { continuousRoutes } from '../detection/continuous/continuous.routes.ts';
 import { runDetailRoutes, runRoutes } from '../detection/runs/runs.routes.ts';
 import { webhookRoutes } from '../detection/runs/triggers/webhook.routes.ts';
 import { generateDetectionRoutes } from '../agents/suggestions/generate-detection.routes.ts';
+import { reportRuleRoutes } from '../agents/suggestions/report-rules.routes.ts';
 import { searchRoutes, connectionRoutes } from '../detection/connections/connections.routes.ts';
 import { datasetRoutes } from '../detection/log-query/datasets/datasets.routes.ts';
 import { registerParameterCheck, registerJsonBodies } from '../platform/http/body.ts';
@@ -279,6 +280,7 @@ function registerFeed(app: App, deps: Deps): void {
 function registerAgents(app: App, deps: Deps): void {
   agentRunRoutes(app, deps);
   generateDetectionRoutes(app, deps);
+  reportRuleRoutes(app, deps);
   sightingRoutes(app, deps);
   overviewRoutes(app, deps);
   coverageRoutes(app, deps);

@@ -12,7 +12,7 @@ import type { FeedItem } from '../../feed/model/item.schema.ts';
 import type { LogDataset } from './log-kinds.ts';
 
 /** The kinds of source that a draft is built from. */
-export const draftBases = ['shipped', 'template', 'indicators', 'model'] as const;
+export const draftBases = ['shipped', 'template', 'indicators', 'rule', 'model'] as const;
 type DraftBasis = { kind: (typeof draftBases)[number]; id: string };
 
 /** A detection that can be suggested. */

@@ -10,16 +10,18 @@ import { startOfHour, updateExpiry } from '../../feed/model/expiry.ts';
 import { markFalsePositives } from '../../feed/indicators/indicators.store.ts';
 import type { FeedItem } from '../../feed/model/item.schema.ts';
 import { AppError } from '../../platform/lib/errors.ts';
-import { listDatasets, type ListDatasetsDeps } from '../../detection/log-query/datasets/list-datasets.ts';
+import { listDatasets } from '../../detection/log-query/datasets/list-datasets.ts';
 import type { Caller } from '../../platform/http/caller.ts';
 import { draftFromReports } from '../suggestions/drafting/draft-from-reports.ts';
 import { proposeForIndicators, proposeForTechniques } from '../suggestions/drafting/propose-detections.ts';
 import type { LogDataset } from '../suggestions/log-kinds.ts';
 import type { Proposal } from '../suggestions/draft.ts';
+import { proposeForRules } from '../suggestions/report-rules.ts';
 import { validateDraft, type ValidateDraftDeps } from '../suggestions/validate-draft.ts';
-import { listKnownDetections, listRecentItems } from './research.store.ts';
+import { listKnownDetections, listRecentItems, listRuleTexts } from './research.store.ts';
 
-export type ResearchDeps = ListDatasetsDeps & ValidateDraftDeps & CreateDetectionDeps;
+import type { ConvertDeps } from '../../detection/sigma/convert/convert-request.ts';
+export type ResearchDeps = ConvertDeps & ValidateDraftDeps & CreateDetectionDeps;
 
 const dayMs = 86_400_000;
 const itemDays = 30;
@@ -28,6 +30,8 @@ const duplicateDays = 90;
 /** Per run, so that an analyst can read them all. */
 const suggestionsMax = 5;
 const validationsMax = 50;
+/** Their rules are converted in each run. */
+const ruleItemsMax = 20;
 
 type ResearchRun = {
   deps: ResearchDeps;
@@ -40,7 +44,7 @@ type ResearchRun = {
 
 /**
  * Suggests detections for the feed items of the last 30 days, relevant ones first, newest first among each: model-written drafts if a model is
- * configured, shipped detections and query templates for techniques, and queries for indicators. Every suggestion runs on the organization's
+ *  configured, Sigma rules that the items print, shipped detections and query templates for techniques, and queries for indicators. Every suggestion runs on the organization's
  * logs or a connected SIEM and has a noise estimate. Skips detections that exist or were deleted or dismissed within 90 days.
  */
 export async function researchThreats(deps: ResearchDeps, task: AgentTask): Promise<AgentTaskResult> {
@@ -87,7 +91,9 @@ async function listNewProposals(
   items: FeedItem[],
   datasets: LogDataset[],
 ): Promise<Proposal[]> {
+  const ruleProposals = await proposeForPrintedRules(deps, task, items);
   const all = items.flatMap((item) => [
+    ...(ruleProposals.get(item.id) ?? []),
     ...proposeForTechniques(item, datasets),
     ...proposeForIndicators(item, datasets),
   ]);
@@ -95,6 +101,22 @@ async function listNewProposals(
   const since = new Date(deps.clock().getTime() - duplicateDays * dayMs);
   const known = await inOrg(deps.db, task.orgId, (tx) => listKnownDetections(tx, task.orgId, since));
   return proposals.filter(({ key, body }) => !known.keys.has(key) && !known.queries.has(body.detectionQuery));
+}
+
+/** Returns proposals for the Sigma rules that items print, by item. */
+async function proposeForPrintedRules(
+  deps: ResearchDeps,
+  { orgId, signal }: AgentTask,
+  items: FeedItem[],
+): Promise<Map<string, Proposal[]>> {
+  const itemById = new Map(items.map((item) => [item.id, item]));
+  const texts = await inOrg(deps.db, orgId, (tx) => listRuleTexts(tx, [...itemById.keys()], ruleItemsMax));
+  const proposals = new Map<string, Proposal[]>();
+  for (const { itemId, text } of texts) {
+    if (signal.aborted) break;
+    proposals.set(itemId, await proposeForRules(deps, orgId, { item: itemById.get(itemId)!, text }));
+  }
+  return proposals;
 }
 
 async function suggestIfValid(run: ResearchRun, proposal: Proposal): Promise<void> {

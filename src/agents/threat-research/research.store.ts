@@ -43,6 +43,20 @@ async function listNewestItems(
   return rows.map(({ doc }) => doc);
 }
 
+/** Returns the text of those items that print Sigma rules, in the order of `itemIds`. */
+export async function listRuleTexts(
+  tx: Tx,
+  itemIds: string[],
+  limit: number,
+): Promise<{ itemId: string; text: string }[]> {
+  return queryRows<{ itemId: string; text: string }>(tx)`
+      select i.id as "itemId", v.stored_text as text
+      from unnest(${itemIds}::uuid[]) with ordinality as wanted (id, place)
+        join item_terms t on t.item_id = wanted.id and t.kind = 'rule' and t.value = 'sigma'
+        join items i on i.id = wanted.id join item_versions v on v.item_id = i.id and v.version = i.version
+      order by wanted.place limit ${limit}`;
+}
+
 /** Returns the suggestion keys and queries of the organization's detections, including those deleted after `since`. */
 export async function listKnownDetections(
   tx: Tx,

@@ -5,7 +5,17 @@ import { toComparisonForm } from './values/normalize.ts';
 import { listObservables } from './values/observables.ts';
 import { buckets, type Bucket, isHarmlessHere } from './vocabulary.ts';
 
-export type TermKind = 'indicator' | 'cve' | 'technique' | 'actor' | 'malware' | 'tool' | 'product' | 'alias' | 'text';
+export type TermKind =
+  | 'indicator'
+  | 'cve'
+  | 'technique'
+  | 'actor'
+  | 'malware'
+  | 'tool'
+  | 'product'
+  | 'rule'
+  | 'alias'
+  | 'text';
 /**
  * A value by which an item is found. Identifying terms can distinguish one story from another. Only
  * indicators and the entities of retracted items have a `standing`.

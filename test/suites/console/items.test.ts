@@ -240,3 +240,24 @@ test('adds a report from a file or as text, and says what is wrong with a file',
   await page.getByRole('button', { name: 'Add', exact: true }).click();
   await page.getByRole('heading', { name: 'A panel that moved' }).waitFor();
 });
+
+test('lists the rules that a report prints, to read and to download', async () => {
+  const org = await started.newOrg();
+  const rule = 'rule Quiet_Loader { strings: $a = "quiet" condition: $a }';
+  const text = `A loader\n\n${rule}\n\ntitle: Broken\nlogsource: {}\ndetection:\n  a: 1`;
+  const { id } = await callOk(org, 'POST', '/api/feed/items', { title: 'A loader', text });
+  const page = await openPage(org, `/feed/${id}`);
+  const rules = page.locator('section', { has: page.getByRole('heading', { name: 'Rules in the text' }) });
+  await rules.getByText('Quiet_Loader YARA').click();
+  await rules.getByRole('group', { name: 'Quiet_Loader' }).getByText(rule).waitFor();
+  await rules.getByText('Broken Sigma').click();
+  await rules.getByText('No detection can be made of it').waitFor();
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    rules.getByRole('button', { name: 'Download Quiet_Loader' }).click(),
+  ]);
+  expect([download.suggestedFilename(), readFileSync(await download.path(), 'utf8')]).toEqual([
+    'Quiet_Loader.yar',
+    rule,
+  ]);
+});

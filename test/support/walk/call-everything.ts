@@ -277,6 +277,7 @@ async function useFeed({ get, post, put, remove }: ApiCalls, mark: string): Prom
     await get(`${base}/${all[0].id}/text?version=1`);
   }
   await get(`/api/feed/items/${all[0].id}/reading`);
+  await get(`/api/feed/items/${all[0].id}/rules`);
   await get('/api/feed/items?severity=low&perPage=2');
   await get('/api/feed/stats');
   const [one, two] = (await get('/items?status=corrected')).items;

@@ -75,6 +75,13 @@ export const itemTextQuery = (id: string, version: number) =>
     staleTime: Infinity,
   });
 
+/** The rules that the text of a version of an item prints. */
+export const itemRulesQuery = (id: string, version: number) =>
+  queryOptions({
+    queryKey: ['feed', 'rules', id, version],
+    queryFn: () => read(api.GET('/api/feed/items/{id}/rules', { params: { path: { id } } })),
+  });
+
 /** The rows of the organization's logs that contain an indicator of the item. */
 export const sightingsQuery = (id: string) =>
   queryOptions({

@@ -60,6 +60,7 @@ export const texts = {
       shipped: 'Shipped detection',
       template: 'Query template',
       indicators: 'Indicators',
+      rule: 'Sigma rule',
       model: 'Written by',
     },
     matched: (words: readonly string[]) => `for ${words.map((word) => `“${word}”`).join(', ')}.`,

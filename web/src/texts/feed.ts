@@ -49,6 +49,7 @@ export const texts = {
     malware: 'Malware',
     tool: 'Tool',
     cve: 'CVE',
+    rule: 'Rules',
   } satisfies Record<LinkedFilter, string>,
   sourceTypes: { source: 'Sources', publisher: 'Publishers' },
   newestFirst: 'Newest first',
@@ -140,6 +141,12 @@ export const texts = {
   split: 'Not a duplicate',
   splitDone: 'Taken out of the group.',
   related: 'Related items',
+  rules: {
+    title: 'Rules in the text',
+    types: { yara: 'YARA', sigma: 'Sigma', snort: 'Snort', suricata: 'Suricata' },
+    download: (name: string) => `Download ${name}`,
+    unusable: (problem: string) => `No detection can be made of it for your logs: ${problem}`,
+  },
   sightings: 'Sightings in your logs',
   sightingMatch: {
     exact: '',

@@ -9,6 +9,7 @@ const parameterByField: Record<string, string> = {
   malware: 'malware',
   platform: 'platform',
   publisher: 'source',
+  rule: 'rule',
   severity: 'severity',
   source: 'source',
   status: 'status',

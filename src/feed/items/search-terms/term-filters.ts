@@ -3,6 +3,7 @@ import { fieldError } from '../../../platform/lib/errors.ts';
 import { boundedString } from '../../../platform/lib/text/bounded-text.ts';
 import type { NameKind } from '../../extraction/names/dictionary/name-dictionary.ts';
 import { listCanonicalNames, plainName, resolveName } from '../../extraction/names/dictionary/resolve-name.ts';
+import { ruleTypes } from '../../model/report-rules.ts';
 import { toTermValue, type TermKind } from '../../model/terms.ts';
 import { indicatorForms } from '../../model/values/indicator-forms.ts';
 
@@ -56,6 +57,12 @@ export const termParameters = {
     matchesDuplicates: false,
     read: nameReader('tool'),
   },
+  rule: {
+    maxChars: 20,
+    description: `Reports that print a rule in this language: ${ruleTypes.join(', ')}.`,
+    matchesDuplicates: true,
+    read: readRuleType,
+  },
 } satisfies Record<string, TermParameter>;
 
 type TermParameterName = keyof typeof termParameters;
@@ -84,11 +91,22 @@ export function readTermFilters(query: Partial<Record<TermParameterName, string 
   };
 }
 
+const isRuleType = (text: string): boolean => ruleTypes.some((type) => type === text.toLowerCase());
+
+function readRuleType(text: string): ReturnType<TermParameter['read']> {
+  if (!isRuleType(text))
+    throw fieldError('query/rule', 'invalid_value', `\`rule\` must be one of ${ruleTypes.join(', ')}.`);
+  const type = text.toLowerCase();
+  return { applied: type, filter: { kind: 'rule', values: [type] } };
+}
+
 const idForms = { cve: /^CVE-\d{4}-\d{4,19}$/, technique: /^T\d{4}(?:\.\d{3})?$/ };
 
 /** Returns whether a text has the form of the values of a parameter. */
 export const isTermValue = (name: string, text: string): boolean =>
-  !Object.hasOwn(idForms, name) || idForms[name as keyof typeof idForms].test(text.toUpperCase());
+  name === 'rule'
+    ? isRuleType(text)
+    : !Object.hasOwn(idForms, name) || idForms[name as keyof typeof idForms].test(text.toUpperCase());
 
 function idReader(kind: keyof typeof idForms, example: string): TermParameter['read'] {
   return (text) => {

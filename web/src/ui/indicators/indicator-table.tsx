@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { copyText } from '../../lib/copy-text.ts';
-import { downloadCsv } from '../../lib/download-csv.ts';
+import { downloadCsv } from '../../lib/download.ts';
 import { classes } from '../../lib/text.ts';
 import { texts } from '../../texts/indicators.ts';
 import { Button } from '../button.tsx';

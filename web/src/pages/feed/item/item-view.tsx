@@ -12,6 +12,7 @@ import { RelevanceReasons } from './relevance-reasons.tsx';
 import { SeverityBasis } from './severity-basis.tsx';
 import { Sightings } from './sightings.tsx';
 import { ItemIndicators } from './item-indicators.tsx';
+import { PrintedRules } from './printed-rules.tsx';
 import { NameList } from './name-list.tsx';
 import { TechniqueList } from './technique-list.tsx';
 import { Versions } from './versions.tsx';
@@ -40,6 +41,7 @@ export function ItemView({ id, listed, isWide = false }: Props) {
       <TechniqueList item={item} shown={shown} onShow={setShown} />
       <ItemIndicators item={item} shown={shown} onShow={setShown} />
       <NameList item={item} predictions={data?.predictions} shown={shown} onShow={setShown} />
+      {data && <PrintedRules id={id} version={data.version} />}
       {data && <Readers id={id} version={data.version} />}
     </>
   );

@@ -6,9 +6,13 @@ function toField(text: string): string {
 
 /** Saves rows of text as a CSV file. */
 export function downloadCsv(fileName: string, rows: readonly (readonly string[])[]): void {
-  const text = rows.map((row) => `${row.map(toField).join(',')}\r\n`).join('');
+  downloadText(fileName, rows.map((row) => `${row.map(toField).join(',')}\r\n`).join(''), 'text/csv');
+}
+
+/** Saves a text as a file. */
+export function downloadText(fileName: string, text: string, type = 'text/plain'): void {
   const link = document.createElement('a');
-  link.href = URL.createObjectURL(new Blob([text], { type: 'text/csv' }));
+  link.href = URL.createObjectURL(new Blob([text], { type }));
   link.download = fileName;
   link.click();
   // The browser reads the file after the click.
