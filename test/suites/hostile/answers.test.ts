@@ -14,8 +14,9 @@ const endless: Route = (response) => {
   write();
 };
 
-test('every source kind cuts an endless response at its limit', async () => {
-  for (const kind of kinds) {
+test('a source cuts an endless response at the limit of its kind', async () => {
+  // One kind stands for those that share the reader of a response.
+  for (const kind of [kinds[0]!, 'taxii'] as const) {
     const { error, added } = await pullFrom(kind, endless);
     // The discovery documents of a TAXII server have a smaller limit.
     const bound = kind === 'taxii' ? 2 ** 20 : 2 ** 27;
