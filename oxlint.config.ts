@@ -104,6 +104,7 @@ const rooms: Record<Half, Record<string, string[]>> = {
     overview: [],
     'attack-coverage': [],
     context: [],
+    'source-worth': [],
     'mcp-server': ['attack-coverage', 'context', 'overview', 'sightings', 'suggestions'],
   },
 };

@@ -23,6 +23,7 @@ import { exceptionRoutes } from '../detection/detections/exceptions/exceptions.r
 import { promptRoutes, revisionRoutes } from '../detection/detections/history/history.routes.ts';
 import { exportRoutes } from '../feed/exports/exports.routes.ts';
 import { itemRoutes } from '../feed/items/items.routes.ts';
+import { sourceWorthRoutes } from '../agents/source-worth/source-worth.routes.ts';
 import { sightingRoutes } from '../agents/sightings/sightings.routes.ts';
 import { relevanceRoutes } from '../feed/relevance/relevance.routes.ts';
 import { entityRoutes } from '../feed/entities/entities.routes.ts';
@@ -282,6 +283,7 @@ function registerAgents(app: App, deps: Deps): void {
   generateDetectionRoutes(app, deps);
   reportRuleRoutes(app, deps);
   sightingRoutes(app, deps);
+  sourceWorthRoutes(app, deps);
   overviewRoutes(app, deps);
   coverageRoutes(app, deps);
   contextRoutes(app, deps);

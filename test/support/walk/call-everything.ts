@@ -63,6 +63,7 @@ async function useService({ get, post, put, remove }: ApiCalls): Promise<void> {
   await get('/api/logs/sources');
   await get('/api/overview');
   await get('/api/coverage?days=30');
+  await get('/api/feed/sources/worth?days=30');
   await get('/api/feed/facets?severity=high');
   const { stories } = await get('/api/feed/stories?limit=2');
   await get(`/api/feed/items/${stories[0].id}/story`);

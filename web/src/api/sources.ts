@@ -25,6 +25,25 @@ export const sourcesQuery = infiniteQueryOptions({
   getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
 });
 
+export type SourceWorth = Schemas['SourceWorthList']['sources'][number];
+
+/** What each source brings that the others do not, by its ID. */
+export const sourceWorthQuery = queryOptions({
+  queryKey: ['sources', 'worth'],
+  queryFn: async () => {
+    const worth = new Map<string, SourceWorth>();
+    for (let cursor: string | null = ''; cursor !== null;) {
+      const query = { limit: 50, ...(cursor && { cursor }) };
+      const page: Schemas['SourceWorthList'] = await read(api.GET('/api/feed/sources/worth', { params: { query } }));
+      for (const one of page.sources) worth.set(one.id, one);
+      cursor = page.nextCursor;
+    }
+    return worth;
+  },
+  // Large sources take a second each to compare, and the figures change slowly.
+  staleTime: 600_000,
+});
+
 /** Well-known public sources. */
 export const catalogueQuery = queryOptions({
   queryKey: ['sources', 'catalogue'],

@@ -1,4 +1,5 @@
-import type { Source, SourceTest } from '../api/sources.ts';
+import type { Source, SourceTest, SourceWorth } from '../api/sources.ts';
+import { formatNumber } from '../lib/text.ts';
 
 export const texts = {
   title: 'Sources',
@@ -38,6 +39,24 @@ export const texts = {
   result: 'Last result',
   outcome: ({ added, corrected, retracted, unchanged }: NonNullable<Source['lastResult']>) =>
     `${added} added, ${corrected} corrected, ${retracted} retracted, ${unchanged} unchanged`,
+  worth: 'Worth in 90 days',
+  brings: 'Of its own',
+  addsNothing: 'nothing',
+  idle: (idle: number, all: number) => `${idle} of ${all} sources brought nothing in 90 days that the others did not.`,
+  worthFields: (worth: SourceWorth): [string, string][] => [
+    ['Items', formatNumber(worth.items)],
+    ['Reports that no other source has', `${formatNumber(worth.ownReports)} of ${formatNumber(worth.reports)}`],
+    [
+      'Indicators that no other source has',
+      `${formatNumber(worth.ownValues)} of ${worth.isPartial ? 'the newest ' : ''}${formatNumber(worth.values)}`,
+    ],
+    ['Earlier than others', formatNumber(worth.firstValues)],
+    ['Confirmed by others', formatNumber(worth.confirmedValues)],
+    ['Seen in your logs', formatNumber(worth.seenValues)],
+    ['False positives for you', formatNumber(worth.falseValues)],
+    ['Hits judged true positive', formatNumber(worth.truePositives)],
+    ['Hits judged false positive', formatNumber(worth.falsePositives)],
+  ],
   skipped: 'Skipped entries',
   items: 'Items of this source',
   catalogue: 'Well-known public sources',

@@ -1,4 +1,5 @@
-import type { Source } from '../../api/sources.ts';
+import type { Source, SourceWorth } from '../../api/sources.ts';
+import { formatNumber } from '../../lib/text.ts';
 import { texts } from '../../texts/sources.ts';
 import { DataTable, type Column } from '../../ui/lists/data-table.tsx';
 import { RelativeTime } from '../../ui/time.tsx';
@@ -6,7 +7,9 @@ import { SourceHealth } from './source-health.tsx';
 
 const toTime = (time: string | null) => <span className="text-muted">{time ? <RelativeTime time={time} /> : '–'}</span>;
 
-const columns: Column<Source>[] = [
+type Row = Source & { worth: SourceWorth | undefined };
+
+const columns: Column<Row>[] = [
   {
     id: 'name',
     header: texts.name,
@@ -33,6 +36,19 @@ const columns: Column<Source>[] = [
   },
   { id: 'health', header: texts.health, width: '8rem', cell: (source) => <SourceHealth source={source} /> },
   {
+    id: 'worth',
+    header: texts.brings,
+    width: '6rem',
+    align: 'right',
+    from: 760,
+    cell: ({ worth }) =>
+      worth && (
+        <span className="tabular text-muted">
+          {worth.addsNothing ? texts.addsNothing : formatNumber(worth.ownValues + worth.ownReports)}
+        </span>
+      ),
+  },
+  {
     id: 'lastPull',
     header: texts.lastPull,
     width: '6rem',
@@ -50,7 +66,7 @@ const columns: Column<Source>[] = [
   },
 ];
 
-type Props = { sources: Source[]; openId: string | undefined; onOpen: (id: string) => void };
+type Props = { sources: Row[]; openId: string | undefined; onOpen: (id: string) => void };
 
 export const SourceTable = ({ sources, openId, onOpen }: Props) => (
   <DataTable

@@ -1,5 +1,6 @@
 import { Link } from '@tanstack/react-router';
-import type { Source } from '../../api/sources.ts';
+import { useQuery } from '@tanstack/react-query';
+import { sourceWorthQuery, type Source } from '../../api/sources.ts';
 import { toScheduleWords } from '../../lib/schedule-words.ts';
 import { texts } from '../../texts/sources.ts';
 import { Notice } from '../../ui/notice.tsx';
@@ -13,6 +14,7 @@ const skippedMax = 50;
 /** A source with what its last pull brought, and why entries were skipped. */
 export function SourceView({ source }: { source: Source }) {
   const { lastResult, lastError } = source;
+  const worth = useQuery(sourceWorthQuery).data?.get(source.id);
   const schedule = toScheduleWords(source.schedule);
   // A pull that could not read the source has its reason as the only entry.
   const skipped = lastResult?.skipped.filter(({ reason }) => reason !== lastError) ?? [];
@@ -60,6 +62,17 @@ export function SourceView({ source }: { source: Source }) {
         <Field name={texts.license}>{source.license}</Field>
         <Field name={texts.visibility}>{texts.visible[source.visibility]}</Field>
       </dl>
+      {worth && (
+        <Section title={texts.worth}>
+          <dl className="grid grid-cols-[16rem_1fr] gap-x-3 gap-y-1.5 tabular max-sm:grid-cols-[1fr_auto]">
+            {texts.worthFields(worth).map(([name, value]) => (
+              <Field key={name} name={name}>
+                {value}
+              </Field>
+            ))}
+          </dl>
+        </Section>
+      )}
       {lastResult && lastError === null && (
         <Section title={texts.result}>
           <p className="tabular">{texts.outcome(lastResult)}</p>

@@ -1,8 +1,8 @@
-import { useInfiniteQuery } from '@tanstack/react-query';
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { Plus, X } from 'lucide-react';
 import { useEffect } from 'react';
-import { sourcesQuery } from '../../api/sources.ts';
+import { sourcesQuery, sourceWorthQuery } from '../../api/sources.ts';
 import { useOpenKeys } from '../../lib/list-keys.ts';
 import { FeedLinks } from '../../shell/section-links.tsx';
 import { PageHeader } from '../../shell/page-header.tsx';
@@ -28,7 +28,9 @@ export function SourcesPage() {
   useEffect(() => {
     if (hasNextPage && !isFetchingNextPage) void fetchNextPage();
   }, [hasNextPage, isFetchingNextPage, fetchNextPage]);
-  const sources = data?.pages.flatMap((page) => page.sources);
+  const { data: worth } = useQuery(sourceWorthQuery);
+  const sources = data?.pages.flatMap((page) => page.sources).map((one) => ({ ...one, worth: worth?.get(one.id) }));
+  const idle = sources?.filter((one) => one.worth?.addsNothing).length ?? 0;
   const index = sources?.findIndex(({ id }) => id === openId) ?? -1;
   const opened = sources?.[index];
   const open = (source: string | undefined, isEdited?: boolean): void =>
@@ -49,7 +51,9 @@ export function SourcesPage() {
   );
   return (
     <>
-      <PageHeader title={texts.title} links={<FeedLinks />} actions={sources?.length === 0 ? undefined : add} />
+      <PageHeader title={texts.title} links={<FeedLinks />} actions={sources?.length === 0 ? undefined : add}>
+        {idle > 0 && <p className="text-12 text-muted">{texts.idle(idle, sources!.length)}</p>}
+      </PageHeader>
       <ListAndPanel
         list={
           error && !sources ? (
