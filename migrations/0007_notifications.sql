@@ -23,6 +23,7 @@ create table destinations (
   kind text not null,
   name text not null,
   shown_url text not null,
+  settings jsonb not null default '{}',
   sealed bytea not null,
   event_types text[] not null,
   detection_ids uuid[],
@@ -37,7 +38,8 @@ create table destinations (
 comment on table destinations is 'Destinations of events.';
 comment on column destinations.kind is 'A key of `destinationKinds`, which the service checks.';
 comment on column destinations.shown_url is 'URL without its secret parts.';
-comment on column destinations.sealed is 'URL and signing secret, encrypted with TOCSIN_SECRET_KEY.';
+comment on column destinations.settings is 'Settings of the kind, without secrets.';
+comment on column destinations.sealed is 'URL, credentials and signing secret, encrypted with TOCSIN_SECRET_KEY.';
 comment on column destinations.detection_ids is 'Detections whose events are delivered. Null for all detections.';
 comment on column destinations.min_severity is 'Lowest severity that is delivered. Null for all.';
 comment on column destinations.failures is 'Consecutive failed attempts. A failing destination receives one delivery at a time.';
@@ -75,3 +77,21 @@ create index deliveries_ended on deliveries (created_at) where state <> 'pending
 create index on deliveries (organization_id, destination_id, created_at desc, id desc);
 create index on deliveries (organization_id, resource_id);
 select tocsin_protect('deliveries');
+
+create table tickets (
+  organization_id uuid not null,
+  destination_id uuid not null,
+  resource_id text not null,
+  reference text not null,
+  state text not null check (state in ('open', 'acknowledged', 'closed')),
+  revision bigint not null,
+  updated_at timestamptz not null,
+  primary key (organization_id, destination_id, resource_id),
+  foreign key (organization_id, destination_id) references destinations (organization_id, id) on delete cascade
+);
+comment on table tickets is 'Alerts and tickets that destinations keep about a resource.';
+comment on column tickets.reference is 'Name of the alert or ticket in the other system.';
+comment on column tickets.state is 'State that the other system was last told.';
+comment on column tickets.revision is 'Revision of the last event that was sent. Earlier ones are skipped.';
+create index on tickets (updated_at);
+select tocsin_protect('tickets');

@@ -1876,7 +1876,8 @@ create table destinations (
   kind text not null, -- A key of `destinationKinds`, which the service checks.
   name text not null,
   shown_url text not null, -- URL without its secret parts.
-  sealed bytea not null, -- URL and signing secret, encrypted with TOCSIN_SECRET_KEY.
+  settings jsonb not null default '{}'::jsonb, -- Settings of the kind, without secrets.
+  sealed bytea not null, -- URL, credentials and signing secret, encrypted with TOCSIN_SECRET_KEY.
   event_types text[] not null,
   detection_ids uuid[], -- Detections whose events are delivered. Null for all detections.
   min_severity text, -- Lowest severity that is delivered. Null for all.
@@ -1926,6 +1927,26 @@ alter table deliveries force row level security;
 create policy every on deliveries to tocsin_system using (true) with check (true);
 create policy own on deliveries to tocsin_app using ((organization_id = ( SELECT tocsin_org() AS tocsin_org))) with check ((organization_id = ( SELECT tocsin_org() AS tocsin_org)));
 grant select, insert, update, delete on deliveries to tocsin_app, tocsin_system;
+
+-- Alerts and tickets that destinations keep about a resource.
+create table tickets (
+  organization_id uuid not null,
+  destination_id uuid not null,
+  resource_id text not null,
+  reference text not null, -- Name of the alert or ticket in the other system.
+  state text not null, -- State that the other system was last told.
+  revision bigint not null, -- Revision of the last event that was sent. Earlier ones are skipped.
+  updated_at timestamp with time zone not null,
+  constraint tickets_pkey PRIMARY KEY (organization_id, destination_id, resource_id),
+  constraint tickets_state_check CHECK (state = ANY (ARRAY['open'::text, 'acknowledged'::text, 'closed'::text])),
+  constraint tickets_organization_id_destination_id_fkey FOREIGN KEY (organization_id, destination_id) REFERENCES destinations(organization_id, id) ON DELETE CASCADE
+);
+CREATE INDEX tickets_updated_at_idx ON tickets USING btree (updated_at);
+alter table tickets enable row level security;
+alter table tickets force row level security;
+create policy every on tickets to tocsin_system using (true) with check (true);
+create policy own on tickets to tocsin_app using ((organization_id = ( SELECT tocsin_org() AS tocsin_org))) with check ((organization_id = ( SELECT tocsin_org() AS tocsin_org)));
+grant select, insert, update, delete on tickets to tocsin_app, tocsin_system;
 
 -- Datasets of the embedded log store.
 create table datasets (

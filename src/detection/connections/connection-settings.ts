@@ -1,6 +1,5 @@
-import type { z } from 'zod';
-import { describeIssue } from '../../platform/lib/schema-parts.ts';
-import { appError, fieldError, type FieldError } from '../../platform/lib/errors.ts';
+import { parseFields } from '../../platform/lib/kind-fields.ts';
+import { fieldError } from '../../platform/lib/errors.ts';
 import { createAllowList } from '../../platform/lib/outbound-http/addresses.ts';
 import { remoteConnectors, type RemoteSiemType } from '../siem/connectors/registry.ts';
 import {
@@ -44,26 +43,6 @@ export function chooseClock(
       'The clock ingest requires a column for the ingest time in the settings.',
     );
   return requested ?? (canIngest ? 'ingest' : 'event');
-}
-
-function parseFields<T>(schema: z.ZodType<T>, input: unknown, pointer: string): T {
-  const parsed = schema.safeParse(input);
-  if (parsed.success) return parsed.data;
-  const errors = parsed.error.issues.flatMap((issue) => toFieldErrors(issue, pointer)).slice(0, 20);
-  throw appError('validation_failed', `${errors[0]!.pointer}: ${errors[0]!.detail}`, { errors });
-}
-
-function toFieldErrors(issue: z.core.$ZodIssue, parent: string): FieldError[] {
-  const pointer = [parent, ...issue.path].join('/');
-  if (issue.code === 'unrecognized_keys')
-    return issue.keys.map((key) => ({
-      pointer: `${pointer}/${key}`,
-      code: 'unknown_field',
-      detail: `${key} is not a field of this kind of SIEM.`,
-    }));
-  // The message about a key of a record is that of the key's own schema.
-  const { message } = (issue.code === 'invalid_key' ? issue.issues[0] : undefined) ?? issue;
-  return [{ pointer, code: issue.code, detail: describeIssue(message) }];
 }
 
 const kind = 'connection';

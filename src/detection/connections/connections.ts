@@ -1,5 +1,5 @@
 import { remoteConnectors } from '../siem/connectors/registry.ts';
-import { z } from 'zod';
+import { describeFields } from '../../platform/lib/kind-fields.ts';
 import { inOrg, type Db, type Tx } from '../../platform/db/db.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import { appError, fieldError } from '../../platform/lib/errors.ts';
@@ -34,11 +34,10 @@ export type ConnectionDeps = { db: Db; config: { fetchAllow: readonly string[] }
 
 /** Returns every supported SIEM with the JSON schemas of its settings and credentials. */
 export function listConnectionKinds(): ConnectionKinds {
-  const toJsonSchema = (schema: z.ZodType) => z.toJSONSchema(schema, { io: 'input' }) as Record<string, unknown>;
   const kinds = remoteKinds.map((kind) => {
     const { settings, credentials, ...connector } = remoteConnectors[kind];
     const { label, language, writing, names, source } = connector;
-    const schemas = { settings: toJsonSchema(settings), credentials: toJsonSchema(credentials) };
+    const schemas = { settings: describeFields(settings), credentials: describeFields(credentials) };
     return { kind, label, language, writing, names, source, ...schemas };
   });
   return { kinds };

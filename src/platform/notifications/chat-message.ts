@@ -59,8 +59,10 @@ export function teamsMessage(event: EventBody): object {
  * An event as a chat message: a headline, facts and a text. All of it is plain text that may come from untrusted sources, with hidden characters shown escaped. `link` is an address of
  * the service itself.
  */
-type EventSummary = {
+export type EventSummary = {
   headline: string;
+  /** Name of the resource, or the headline if it has none. */
+  name: string;
   facts: [name: string, value: string][];
   text: string;
   link: string | null;
@@ -76,6 +78,11 @@ const factPaths: [label: string, path: string][] = [
   ['Seen', 'lastSeenAt'],
   ['Windows', 'occurrenceCount'],
   ['Status', 'status'],
+  ['State', 'state'],
+  ['Resolution', 'resolution'],
+  ['Owner', 'owner'],
+  ['Hits', 'hits'],
+  ['Due', 'dueAt'],
   ['Category', 'detectionCategory'],
   ['Schedule', 'cronSchedule'],
   ['From', 'from'],
@@ -93,7 +100,7 @@ const factPaths: [label: string, path: string][] = [
   ['Undecided', 'openQuestion'],
   ['Next', 'nextStep'],
 ];
-const namePaths = ['group.headline', 'headline', 'name', 'event.title', 'entity', 'alias', 'id'];
+const namePaths = ['group.headline', 'headline', 'title', 'name', 'event.title', 'entity', 'alias', 'id'];
 const textPaths = ['summary', 'failure.message', 'event.description', 'rationale', 'description', 'detail', 'message'];
 
 const headlineMax = 140;
@@ -105,10 +112,11 @@ export function summarizeEvent(event: EventBody): EventSummary {
   const label = labels[event.type] ?? event.type;
   return {
     headline: truncate(showLine(name === '' ? label : `${label}: ${name}`), headlineMax),
+    name: truncate(showLine(name === '' ? label : name), headlineMax),
     facts: factPaths
       .map(([factLabel, path]): [string, string] => [factLabel, truncate(showText(valueAt(event.data, path)), factMax)])
       .filter(([, value]) => value !== ''),
-    link: event.type.startsWith('hit.') ? valueAt(event.data, 'url') || null : null,
+    link: /^(?:hit|incident)\./.test(event.type) ? valueAt(event.data, 'url') || null : null,
     text: truncate(
       showText(textPaths.map((path) => valueAt(event.data, path)).find((value) => value !== '') ?? ''),
       textMax,
@@ -124,7 +132,8 @@ function valueAt(data: unknown, path: string): string {
   return typeof value === 'string' ? value : typeof value === 'number' ? String(value) : '';
 }
 
-function truncate(text: string, max: number): string {
+/** Returns a text of at most `max` characters. A shortened one ends with an ellipsis. */
+export function truncate(text: string, max: number): string {
   const characters = [...text];
   return characters.length <= max ? text : `${characters.slice(0, max - 1).join('')}…`;
 }

@@ -2,7 +2,8 @@ import { sql } from 'kysely';
 import { acrossOrgs, queryRow, queryRows, type Db, type Tx } from '../db/db.ts';
 import type { OrgId } from '../lib/org-id.ts';
 import type { PageRequest } from '../lib/page-request.ts';
-import type { DestinationKind } from './destination-kinds.ts';
+import { ticketKinds, type DestinationKind } from './destination-kinds.ts';
+import type { Ticket } from './kinds/destination-kind.ts';
 import type { Delivery } from './destinations.schema.ts';
 import { afterCursor } from './destinations.store.ts';
 import { replaceValue } from '../db/erasure.store.ts';
@@ -13,13 +14,19 @@ export type ClaimedDelivery = {
   id: string;
   destination_id: string;
   kind: DestinationKind;
+  settings: Record<string, unknown>;
   sealed: Buffer;
   event_id: string;
   event_type: string;
+  resource_id: string;
   tries: number;
   tries_max: number;
   body: string | null;
+  /** What an earlier delivery about the resource left at the destination, or null. */
+  ticket: StoredTicket | null;
 };
+
+export type StoredTicket = Ticket & { revision: number };
 
 const leaseMs = 60_000;
 /** Concurrent deliveries to one destination in one process. A destination that keeps failing gets one. */
@@ -28,7 +35,8 @@ const failingAfter = 3;
 
 /**
  * Claims up to `limit` due deliveries, and only a few per destination, counting the running ones in `runningByDestination`. A claimed
- * delivery is due again when its lease ends, so another worker repeats it if this one dies.
+ * delivery is due again when its lease ends, so another worker repeats it if this one dies. Where the destination keeps tickets, deliveries about one resource
+ * are claimed one after another, oldest first.
  */
 export function claimDeliveriesAcrossOrgs(
   db: Db,
@@ -42,11 +50,14 @@ export function claimDeliveriesAcrossOrgs(
         with busy as (
           select * from unnest(${[...runningByDestination.keys()]}::uuid[], ${[...runningByDestination.values()]}::int[]) as b (destination_id, n)
         ), due as (
-          select d.organization_id, d.id, o.kind, o.sealed
+          select d.organization_id, d.id, o.kind, o.settings, o.sealed
           from destinations o left join busy b on b.destination_id = o.id
           cross join lateral (
-            select organization_id, id, next_try_at from deliveries
+            select organization_id, id, next_try_at from deliveries w
             where organization_id = o.organization_id and destination_id = o.id and state = 'pending' and next_try_at <= clock_timestamp()
+              and (o.kind <> all(${ticketKinds}::text[]) or not exists (
+                select from deliveries e where e.organization_id = w.organization_id and e.destination_id = w.destination_id
+                  and e.resource_id = w.resource_id and e.state = 'pending' and (e.created_at, e.id) < (w.created_at, w.id)))
             order by next_try_at
             limit greatest(0, case when o.failures >= ${failingAfter}::int then 1 else ${perDestinationMax}::int end - coalesce(b.n, 0))
             for update skip locked
@@ -56,11 +67,38 @@ export function claimDeliveriesAcrossOrgs(
           update deliveries d set tries = d.tries + 1, last_try_at = clock_timestamp(),
             next_try_at = clock_timestamp() + ${`${leaseMs} milliseconds`}::interval
           from due where d.organization_id = due.organization_id and d.id = due.id
-          returning d.*, due.kind, due.sealed
+          returning d.*, due.kind, due.settings, due.sealed
         )
-        select c.organization_id, c.id, c.destination_id, c.kind, c.sealed, c.event_id, c.event_type, c.tries, c.tries_max, e.body
-        from claimed c left join outbox e on e.at = c.event_at and e.id = c.event_id`,
+        select c.organization_id, c.id, c.destination_id, c.kind, c.settings, c.sealed, c.event_id, c.event_type, c.resource_id,
+          c.tries, c.tries_max, e.body, ${ticketObject} as ticket
+        from claimed c left join outbox e on e.at = c.event_at and e.id = c.event_id
+        left join tickets t on t.organization_id = c.organization_id and t.destination_id = c.destination_id and t.resource_id = c.resource_id`,
   );
+}
+
+/** The ticket of the alias `t` as an object, or null. */
+const ticketObject = sql`case when t.reference is not null then
+  jsonb_build_object('reference', t.reference, 'state', t.state, 'revision', t.revision) end`;
+
+export async function findTicket(
+  tx: Tx,
+  { orgId, destinationId }: DestinationRef,
+  resourceId: string,
+): Promise<StoredTicket | null> {
+  const row = await queryRow<{ ticket: StoredTicket | null }>(tx)`
+      select ${ticketObject} as ticket from tickets t
+      where organization_id = ${orgId} and destination_id = ${destinationId} and resource_id = ${resourceId}`;
+  return row?.ticket ?? null;
+}
+
+async function saveTicket(tx: Tx, delivery: ClaimedDelivery, ticket: StoredTicket): Promise<void> {
+  await sql`
+    insert into tickets (organization_id, destination_id, resource_id, reference, state, revision, updated_at)
+    select ${delivery.organization_id}, id, ${delivery.resource_id}, ${ticket.reference}, ${ticket.state}, ${ticket.revision}, clock_timestamp()
+      from destinations where organization_id = ${delivery.organization_id} and id = ${delivery.destination_id}
+    on conflict (organization_id, destination_id, resource_id) do update
+      set reference = excluded.reference, state = excluded.state, revision = excluded.revision, updated_at = excluded.updated_at
+      where tickets.revision <= excluded.revision`.execute(tx);
 }
 
 export type AttemptResult = {
@@ -74,10 +112,14 @@ export type AttemptResult = {
   counted: boolean;
   /** The reason for disabling the destination, or null. */
   disable: string | null;
+  /** What the destination now keeps about the resource. Null if that has not changed. */
+  ticket: StoredTicket | null;
 };
 
 /** Stores the result of an attempt. Returns false and stores nothing if another worker claimed the delivery or its destination was deleted. */
 export async function finishAttempt(tx: Tx, delivery: ClaimedDelivery, result: AttemptResult): Promise<boolean> {
+  // A ticket exists even if another worker has taken over the delivery since.
+  if (result.ticket) await saveTicket(tx, delivery, result.ticket);
   const nextTryAt =
     result.pauseMs === null ? sql`null` : sql`clock_timestamp() + ${`${result.pauseMs} milliseconds`}::interval`;
   const updated = await queryRow(tx)`
@@ -176,9 +218,10 @@ export async function insertClaimedDelivery(
 }
 
 const logDays = 30;
+const ticketDays = 365;
 const batchMax = 2000;
 
-/** Deletes event bodies older than `bodyDays` without pending deliveries, and finished deliveries after 30 days. Returns whether there may be more. */
+/** Deletes event bodies older than `bodyDays` without pending deliveries, finished deliveries after 30 days, and what is known of tickets a year after their last change. Returns whether there may be more. */
 export function cleanOutboxAcrossOrgs(db: Db, bodyDays: number): Promise<boolean> {
   return acrossOrgs(db, async (tx) => {
     const bodies = await sql`
@@ -192,7 +235,11 @@ export function cleanOutboxAcrossOrgs(db: Db, bodyDays: number): Promise<boolean
         where created_at < clock_timestamp() - ${`${logDays} days`}::interval and state <> 'pending' limit ${batchMax})`.execute(
       tx,
     );
-    return Number(bodies.numAffectedRows ?? 0) === batchMax || Number(deliveries.numAffectedRows ?? 0) === batchMax;
+    const tickets = await sql`
+      delete from tickets where (organization_id, destination_id, resource_id) in (
+        select organization_id, destination_id, resource_id from tickets
+        where updated_at < clock_timestamp() - ${`${ticketDays} days`}::interval limit ${batchMax})`.execute(tx);
+    return [bodies, deliveries, tickets].some(({ numAffectedRows = 0n }) => Number(numAffectedRows) === batchMax);
   });
 }
 

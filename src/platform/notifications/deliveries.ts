@@ -7,6 +7,7 @@ import { triesMax } from './delivery-attempt.ts';
 import { deliverClaimed, type DeliverDeps } from './deliver.ts';
 import {
   findDelivery,
+  findTicket,
   isEventStored,
   insertClaimedDelivery,
   findDeliveries,
@@ -63,19 +64,22 @@ export async function sendTestEvent(deps: DeliverDeps, caller: Caller, destinati
     const data = { id: destinationId, name: destination.name, message: 'Tocsin can reach this destination.' };
     const body = eventBody({ type, orgId: caller.orgId, revision: 1, data }, { id, at });
     await insertClaimedDelivery(tx, destinationRef, { id, at, type, body, deliveryId });
-    return { destination, body };
+    return { destination, body, ticket: await findTicket(tx, destinationRef, destinationId) };
   });
   await deliverClaimed(deps, {
     organization_id: caller.orgId,
     id: deliveryId,
     destination_id: destinationId,
     kind: test.destination.kind,
+    settings: test.destination.settings,
     sealed: test.destination.sealed,
     event_id: id,
     event_type: type,
+    resource_id: destinationId,
     tries: 1,
     tries_max: 1,
     body: test.body,
+    ticket: test.ticket,
   });
   const sent = await inOrg(deps.db, caller.orgId, (tx) => findDelivery(tx, destinationRef, deliveryId));
   if (!sent) throw appError('not_found', `Destination ${destinationId} was deleted during the test.`);

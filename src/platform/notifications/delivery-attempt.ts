@@ -1,15 +1,24 @@
-import { postBytes, type PostResult } from '../lib/outbound-http/post.ts';
+import { requestText } from '../lib/outbound-http/request-text.ts';
 import type { Secretbox } from '../lib/secretbox.ts';
-import type { AttemptResult, ClaimedDelivery } from './deliveries.store.ts';
+import type { AttemptResult, ClaimedDelivery, StoredTicket } from './deliveries.store.ts';
 import { ExternalError, reasonOf } from '../lib/external-error.ts';
-import { kindOf, type DestinationKind } from './destination-kinds.ts';
-import { openSecrets, signDelivery, type DestinationSecrets } from './destination-secrets.ts';
+import { kindOf } from './destination-kinds.ts';
+import { openSecrets, signDelivery } from './destination-secrets.ts';
+import {
+  alertKey,
+  readAlert,
+  type KindDefinition,
+  type KindRequest,
+  type KindResponse,
+} from './kinds/destination-kind.ts';
 import { toPublicLink } from '../lib/outbound-http/addresses.ts';
 import type { EventBody } from './event-types.ts';
 
 export type AttemptDeps = { secrets: Secretbox; config: { fetchAllow: readonly string[]; publicUrl: string | null } };
 
 const timeoutMs = 15_000;
+/** Within the lease of a delivery, however many requests an attempt needs. */
+const attemptMs = 50_000;
 const errorMax = 500;
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
@@ -46,43 +55,95 @@ export async function attemptDelivery(
     error: reasonOf(error),
     ...(!(error instanceof ExternalError) && { fault: error }),
   }));
-  const ms = Math.round(performance.now() - startedAt);
-  const status = outcome.response?.status ?? null;
-  if (outcome.ok) return { state: 'delivered', pauseMs: null, status, error: null, ms, counted: true, disable: null };
+  const result = {
+    ms: Math.round(performance.now() - startedAt),
+    status: outcome.response?.status ?? null,
+    counted: true,
+    disable: null,
+    ticket: outcome.ticket ?? null,
+  };
+  if (outcome.ok) return { ...result, state: 'delivered', pauseMs: null, error: null };
   const error = outcome.error.slice(0, errorMax);
   if (signal?.aborted && outcome.response === undefined)
-    return { state: 'pending', pauseMs: 0, status, error: 'stopped', ms, counted: false, disable: null };
-  if (outcome.fault !== undefined) {
-    const left = { state: 'pending' as const, pauseMs: faultRetryMs, status, error, ms, counted: false, disable: null };
-    return { ...left, fault: outcome.fault };
-  }
-  if (status === 410) {
-    const disable = 'The destination responded with 410 Gone.';
-    return { state: 'failed', pauseMs: null, status, error, ms, counted: true, disable };
-  }
+    return { ...result, state: 'pending', pauseMs: 0, error: 'stopped', counted: false };
+  if (outcome.fault !== undefined)
+    return { ...result, state: 'pending', pauseMs: faultRetryMs, error, counted: false, fault: outcome.fault };
+  if (result.status === 410)
+    return { ...result, state: 'failed', pauseMs: null, error, disable: 'The destination responded with 410 Gone.' };
   const pauseMs = outcome.isFinal ? null : nextDelayMs(delivery, outcome.response?.retryAfterMs);
-  return { state: pauseMs === null ? 'failed' : 'pending', pauseMs, status, error, ms, counted: true, disable: null };
+  return { ...result, state: pauseMs === null ? 'failed' : 'pending', pauseMs, error };
 }
 
-type Outcome =
-  | { ok: true; response: PostResult }
-  | { ok: false; error: string; response?: PostResult; isFinal?: boolean; fault?: unknown };
+type Outcome = { response?: KindResponse; ticket?: StoredTicket } & (
+  | { ok: true }
+  | { ok: false; error: string; isFinal?: boolean; fault?: unknown }
+);
 
+/**
+ * Renders and sends an event. Its content depends only on the stored event, the public address of the service and the ticket, so it is the same on
+ * every attempt.
+ */
 async function send(
   { config, secrets }: AttemptDeps,
   delivery: ClaimedDelivery,
   signal: AbortSignal | undefined,
 ): Promise<Outcome> {
+  const { kind, organization_id, destination_id: id, sealed, settings, ticket } = delivery;
   if (delivery.body === null) return { ok: false, error: 'the event is no longer stored', isFinal: true };
-  const { kind, organization_id, destination_id: id, sealed } = delivery;
-  const target = { kind, secrets: openSecrets(secrets, { organization_id, id, sealed }), publicUrl: config.publicUrl };
-  const { url, headers, body } = renderDelivery(target, delivery.body, new Date());
-  const allow = config.fetchAllow;
-  const response = await postBytes({ url, headers, body: Buffer.from(body), allow, signal, timeoutMs });
-  const { status, text } = response;
-  if (status < 200 || status > 299) return { ok: false, response, error: `status ${status}: ${toSingleLine(text)}` };
-  if (kindOf(kind).reportsFailure(text)) return { ok: false, response, error: toSingleLine(text) };
-  return { ok: true, response };
+  const definition = kindOf(kind);
+  const event = resolveLink(JSON.parse(delivery.body) as EventBody, config.publicUrl);
+  // The destination has already received a later state.
+  if (ticket && ticket.revision > event.revision) return { ok: true };
+  const opened = openSecrets(secrets, { organization_id, id, sealed });
+  const key = alertKey(event, delivery.resource_id);
+  const deadline = AbortSignal.timeout(attemptMs);
+  const request = ({ body, headers, ...rest }: KindRequest) => {
+    const text = typeof body === 'object' ? JSON.stringify(body) : body;
+    return requestText({
+      ...rest,
+      headers: { ...(text !== undefined && { 'content-type': 'application/json; charset=utf-8' }), ...headers },
+      ...(text !== undefined && { body: Buffer.from(text) }),
+      isConfidential: opened.credentials !== undefined,
+      allow: config.fetchAllow,
+      signal: signal ? AbortSignal.any([signal, deadline]) : deadline,
+      timeoutMs,
+    });
+  };
+  const response = await definition.send(event, {
+    url: opened.url,
+    settings,
+    credentials: opened.credentials ?? {},
+    key,
+    ticket,
+    sign: (body) => (definition.isSigned ? signDelivery(opened, body, { id: event.id, at: new Date() }) : {}),
+    request,
+  });
+  return toOutcome(response, { definition, event, key, ticket });
+}
+
+type Sent = { definition: KindDefinition; event: EventBody; key: string; ticket: StoredTicket | null };
+
+function toOutcome(response: KindResponse, { definition, event, key, ticket }: Sent): Outcome {
+  const { status, text, problem } = response;
+  const isOk = status >= 200 && status <= 299 && problem === undefined;
+  const reference = response.reference ?? ticket?.reference ?? key;
+  const { state } = readAlert(event);
+  if (isOk)
+    return {
+      ok: true,
+      response,
+      ...(definition.keepsTickets && { ticket: { reference, state, revision: event.revision } }),
+    };
+  return {
+    ok: false,
+    response,
+    error: toSingleLine(problem ?? `status ${status}: ${text}`),
+    isFinal: response.isFinal ?? definition.finalStatuses.includes(status),
+    // A ticket that was created before something failed is not created again.
+    ...(response.reference !== undefined && {
+      ticket: { reference, state: ticket?.state ?? 'open', revision: ticket?.revision ?? 0 },
+    }),
+  };
 }
 
 /** Removes line breaks and control characters from a response, which PostgreSQL could not store. */
@@ -95,22 +156,6 @@ function nextDelayMs(delivery: ClaimedDelivery, retryAfterMs: number | undefined
   // Counted from the last attempt, so that a redelivery has the same delays.
   const delay = retryDelaysMs[Math.max(0, retryDelaysMs.length - attemptsLeft)] ?? retryDelaysMs[0]!;
   return Math.round(Math.min(24 * hourMs, Math.max(delay, retryAfterMs ?? 0)) * (1 + jitter * Math.random()));
-}
-
-/**
- * Renders the request to a destination. The body depends only on the stored event and the public address of the service, so it is the same on
- * every attempt.
- */
-export function renderDelivery(
-  { kind, secrets, publicUrl }: { kind: DestinationKind; secrets: DestinationSecrets; publicUrl: string | null },
-  stored: string,
-  at: Date,
-) {
-  const event = resolveLink(JSON.parse(stored) as EventBody, publicUrl);
-  const { renderBody, isSigned } = kindOf(kind);
-  const body = JSON.stringify(renderBody(event));
-  const signature = isSigned ? signDelivery(secrets, body, { id: event.id, at }) : {};
-  return { url: secrets.url, body, headers: { 'content-type': 'application/json; charset=utf-8', ...signature } };
 }
 
 /** Returns an event whose `data.url`, which is stored as a path of the service, is a link, or null if the service does not know its address. */

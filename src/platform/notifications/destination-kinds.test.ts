@@ -6,6 +6,8 @@ import { eventLabels, type EventBody } from './event-types.ts';
 import { sealSecrets } from './destination-secrets.ts';
 import { attemptDelivery } from './delivery-attempt.ts';
 import type { ClaimedDelivery } from './deliveries.store.ts';
+import { describeFields } from '../lib/kind-fields.ts';
+import { alertKey, readAlert, type KindRequest, type Ticket } from './kinds/destination-kind.ts';
 
 const secrets = createSecretbox({
   secretKey: 'k'.repeat(32),
@@ -22,9 +24,12 @@ const deliver = (kind: string, sealed = sealSecrets(secrets, destination, { url:
     id: 'd',
     destination_id: 'destination',
     kind: kind as DestinationKind,
+    settings: {},
     sealed,
     event_id: 'e',
     event_type: 'hit.created',
+    resource_id: 'r',
+    ticket: null,
     tries: 1,
     tries_max: 10,
     body: JSON.stringify({ id: 'e', type: 'hit.created', timestamp: '', data: {} }),
@@ -52,22 +57,81 @@ test('counts a destination that does not answer', async () => {
 });
 
 const base = { id: 'e', timestamp: '2026-01-05T09:00:00.000Z', organizationId: 'o', revision: 1 };
-const data = { headline: 'Sign-in from a new country', name: 'SOC', severity: 'high', summary: 'x'.repeat(50_000) };
+const data = { headline: 'Sign-in from a new country', name: 'SOC', severity: 'high', summary: 'x'.repeat(5000) };
 
-test.each(kindNames)('%s keeps what every kind of destination promises', (kind) => {
-  const { label, urlHint, isUrlSecret, isSigned, renderBody, reportsFailure } = kindOf(kind);
+/** Credentials of each kind, so that a kind without an example does not compile. */
+const examples: Record<DestinationKind, { url: string; settings?: object; credentials?: object }> = {
+  webhook: { url: 'https://hooks.example/path' },
+  slack: { url: 'https://hooks.example/path' },
+  teams: { url: 'https://hooks.example/path' },
+  pagerduty: { url: 'https://events.pagerduty.com/v2/enqueue', credentials: { routingKey: 'r3FPuDvN' } },
+  opsgenie: { url: 'https://api.opsgenie.com/v2/alerts', credentials: { apiKey: 'r3FPuDvN' } },
+};
+
+/** Returns the requests that an event of a resource leads to, while the other system accepts all. */
+async function requestsOf(kind: DestinationKind, event: EventBody, ticket: Ticket | null = null) {
+  const definition = kindOf(kind);
+  const { url, settings = {}, credentials = {} } = examples[kind];
+  const requests: KindRequest[] = [];
+  const response = await definition.send(structuredClone(event), {
+    url,
+    settings: definition.settings.parse(settings),
+    credentials: definition.credentials.parse(credentials),
+    key: alertKey(event, 'r'),
+    ticket,
+    sign: () => ({}),
+    request: async (request) => {
+      requests.push(request);
+      return { status: 202, text: '{}', retryAfterMs: undefined };
+    },
+  });
+  expect(response).toMatchObject({ status: 202 });
+  expect(response.problem).toBeUndefined();
+  return requests;
+}
+
+test.each(kindNames)('%s keeps what every kind of destination promises', async (kind) => {
+  const { label, urlHint, defaultUrl, isUrlSecret, isSigned, keepsTickets, ...definition } = kindOf(kind);
   expect(label).toMatch(/^[A-Z]/);
-  expect(urlHint).toMatch(/^[A-Z].*\.$/);
+  expect(urlHint).toMatch(/^[A-Z].*\.$/s);
+  if (defaultUrl !== null) expect(new URL(defaultUrl).protocol).toBe('https:');
+  for (const field of Object.values((describeFields(definition.credentials)['properties'] ?? {}) as object))
+    expect(field).toMatchObject({ description: expect.stringMatching(/^[A-Z].*\.$/s) });
   for (const type of [...Object.keys(eventLabels), 'destination.test']) {
     const event: EventBody = { ...base, type, data };
-    expect(renderBody(structuredClone(event)), type).toEqual(renderBody(event));
-    expect(JSON.stringify(renderBody(event))).toContain('Sign-in from a new country');
-    // Chats reject long messages, and a signature protects what nobody reads.
-    if (!isSigned) expect(JSON.stringify(renderBody(event)).length).toBeLessThan(28_000);
+    const requests = await requestsOf(kind, event);
+    expect(await requestsOf(kind, event), type).toEqual(requests);
+    if (readAlert(event).state !== 'closed') expect(JSON.stringify(requests)).toContain('Sign-in from a new country');
+    // Other systems reject long messages, and a signature protects what nobody reads.
+    if (!isSigned) expect(JSON.stringify(requests).length).toBeLessThan(28_000);
+    for (const secret of Object.values(examples[kind].credentials ?? {}))
+      for (const { url } of requests) expect(url).not.toContain(secret);
   }
-  expect(reportsFailure('')).toBe(false);
   expect(showUrl(kind, 'https://hooks.example/path').includes('path')).toBe(!isUrlSecret);
   expect(readFileSync('docs/guide/destinations.md', 'utf8')).toContain(`\`kind: ${kind}\``);
+  if (!keepsTickets) return;
+  // Every request about a resource identifies it, in every state.
+  const known = { reference: 'SOC-1', state: 'open' } as const;
+  for (const state of ['open', 'in_progress', 'closed'])
+    for (const ticket of [null, known, { ...known, state: 'acknowledged' }, { ...known, state: 'closed' }] as const) {
+      const event: EventBody = { ...base, type: 'incident.updated', data: { ...data, state } };
+      for (const request of await requestsOf(kind, event, ticket))
+        expect(JSON.stringify(request)).toMatch(new RegExp(`${alertKey(event, 'r')}|SOC-1`));
+    }
+});
+
+test.each([
+  ['incident.updated', { state: 'in_progress' }, 'acknowledged'],
+  ['incident.updated', { state: 'closed' }, 'closed'],
+  ['hit.updated', { status: 'open' }, 'open'],
+  ['hit.updated', { status: 'benign' }, 'closed'],
+  ['hit.updated', { status: 'benign', group: { statuses: { open: 1, benign: 2 } } }, 'open'],
+  ['hit.updated', { status: 'open', group: { statuses: { benign: 2 } } }, 'closed'],
+  ['connection.paused', {}, 'open'],
+  ['connection.resumed', {}, 'closed'],
+  ['run.failed', { status: 'failed' }, 'open'],
+])('reads the state of %s with %j as %s', (type, content, state) => {
+  expect(readAlert({ ...base, type, data: content }).state).toBe(state);
 });
 
 test('the guide lists every event type', () => {

@@ -1,47 +1,51 @@
-import type { EventBody } from './event-types.ts';
 import { slackMessage, teamsMessage } from './chat-message.ts';
+import { defineKind, hitEvents, noFields, type KindDefinition } from './kinds/destination-kind.ts';
+import { opsgenie } from './kinds/opsgenie.ts';
+import { pagerduty } from './kinds/pagerduty.ts';
 
-/** Everything that depends on the kind of a destination. */
-type KindDefinition = {
-  /** Shown to people. */
-  label: string;
-  /** Says which address the kind needs. Shown to people. */
-  urlHint: string;
-  /** The path of the address is a secret, so clients see only its origin. */
-  isUrlSecret: boolean;
-  /** Deliveries are signed with a secret of the destination. */
-  isSigned: boolean;
-  renderBody: (event: EventBody) => object;
-  /** Returns whether a response with status 2xx reports a failure in its text. */
-  reportsFailure: (text: string) => boolean;
+const plain = {
+  defaultUrl: null,
+  keepsTickets: false,
+  settings: noFields,
+  credentials: noFields,
+  defaultEvents: hitEvents,
+  finalStatuses: [],
 };
 
 export const destinationKinds = {
-  webhook: {
+  webhook: defineKind({
+    ...plain,
     label: 'Webhook',
     urlHint: 'An endpoint of your own: https, or http to a host in TOCSIN_FETCH_ALLOW.',
     isUrlSecret: false,
     isSigned: true,
-    renderBody: (event) => event,
-    reportsFailure: () => false,
-  },
-  slack: {
+    send: (event, { url, sign, request }) => {
+      const body = JSON.stringify(event);
+      return request({ url, body, headers: sign(body) });
+    },
+  }),
+  slack: defineKind({
+    ...plain,
     label: 'Slack',
     urlHint: 'The address of an incoming webhook of Slack.',
     isUrlSecret: true,
     isSigned: false,
-    renderBody: slackMessage,
-    reportsFailure: () => false,
-  },
-  teams: {
+    send: (event, { url, request }) => request({ url, body: slackMessage(event) }),
+  }),
+  teams: defineKind({
+    ...plain,
     label: 'Microsoft Teams',
     urlHint: 'The address of an incoming webhook or a workflow of Teams.',
     isUrlSecret: true,
     isSigned: false,
-    renderBody: teamsMessage,
-    // Teams reports its own throttling with status 200.
-    reportsFailure: (text) => /HTTP error \d{3}/.test(text),
-  },
+    send: async (event, { url, request }) => {
+      const response = await request({ url, body: teamsMessage(event) });
+      // Teams reports its own throttling with status 200.
+      return /HTTP error \d{3}/.test(response.text) ? { ...response, problem: response.text } : response;
+    },
+  }),
+  pagerduty,
+  opsgenie,
 } satisfies Record<string, KindDefinition>;
 
 export type DestinationKind = keyof typeof destinationKinds;
@@ -52,6 +56,9 @@ export function kindOf(kind: DestinationKind): KindDefinition {
   if (!Object.hasOwn(destinationKinds, kind)) throw new Error(`This version knows no destination of the kind ${kind}.`);
   return destinationKinds[kind];
 }
+
+/** Kinds that keep one alert or ticket per resource. */
+export const ticketKinds = kindNames.filter((kind) => kindOf(kind).keepsTickets);
 
 /** Returns an address as clients may see it. */
 export const showUrl = (kind: DestinationKind, url: string): string =>

@@ -27,7 +27,12 @@ export function signDelivery(
 }
 
 /** The secret part of a destination. Until `previous.until`, deliveries are also signed with the previous secret. */
-export type DestinationSecrets = { url: string; secret: string | null; previous?: { secret: string; until: string } };
+export type DestinationSecrets = {
+  url: string;
+  secret: string | null;
+  previous?: { secret: string; until: string };
+  credentials?: Record<string, unknown>;
+};
 
 const kind = 'destination';
 export const destinationSecretsColumn: SealedColumn = { table: 'destinations', column: 'sealed', kind };

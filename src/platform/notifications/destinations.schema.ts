@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { ignoreFields } from '../lib/schema-parts.ts';
+import { describeFields } from '../lib/kind-fields.ts';
 import { PageQuery } from '../lib/page-request.ts';
 import { boundedString } from '../lib/text/bounded-text.ts';
 import { kindNames, kindOf } from './destination-kinds.ts';
@@ -13,6 +14,14 @@ const id = z.guid('must be a UUID').toLowerCase();
 const fields = {
   name: boundedString({ min: 1, max: 255 }),
   url: boundedString({ min: 1, max: 2000 }).describe('https, or http if the host is listed in TOCSIN_FETCH_ALLOW.'),
+  settings: z
+    .record(z.string(), z.unknown())
+    .describe('Settings of this kind of destination: see GET /api/destination-kinds.'),
+  credentials: z
+    .record(z.string(), z.unknown())
+    .describe(
+      'Credentials for this kind of destination. Stored encrypted and never returned. Required again when the host changes.',
+    ),
   eventTypes: z.array(z.enum(eventTypes)).min(1).max(eventTypes.length),
   detectionIds: z
     .array(id)
@@ -30,8 +39,10 @@ const fields = {
 export const CreateDestination = z.strictObject({
   kind: Kind,
   name: fields.name,
-  url: fields.url,
-  eventTypes: fields.eventTypes.default(['hit.created', 'hit.updated']),
+  url: fields.url.optional().describe(`${fields.url.description} Absent: the usual address of the kind.`),
+  settings: fields.settings.default({}),
+  credentials: fields.credentials.default({}),
+  eventTypes: fields.eventTypes.optional().describe('Absent: `defaultEvents` of the kind.'),
   detectionIds: fields.detectionIds.default(null),
   minSeverity: fields.minSeverity.default(null),
   enabled: fields.enabled.default(true),
@@ -50,6 +61,7 @@ export const Destination = z
     kind: Kind,
     name: z.string(),
     url: z.string().describe('For Slack and Teams only the origin: the rest is a secret.'),
+    settings: fields.settings,
     eventTypes: z.array(z.enum(eventTypes)),
     detectionIds: z.array(z.string()).nullable(),
     minSeverity: z.enum(eventSeverities).nullable(),
@@ -79,7 +91,14 @@ export const DestinationKindList = z.object({
       kind: Kind,
       label: z.string(),
       urlHint: z.string().describe('Which address the kind needs.'),
+      defaultUrl: z.string().nullable().describe('The address that is used if none is given, or null.'),
       isSigned: z.boolean().describe('Deliveries are signed with a secret, which can be rotated.'),
+      keepsTickets: z
+        .boolean()
+        .describe('One alert or ticket per resource, which is updated, and closed with the resource.'),
+      settings: z.record(z.string(), z.unknown()).describe('A JSON schema.'),
+      credentials: z.record(z.string(), z.unknown()).describe('A JSON schema.'),
+      defaultEvents: z.array(z.enum(eventTypes)).describe('Events of a new destination that selects none.'),
     }),
   ),
 });
@@ -87,8 +106,18 @@ export const DestinationKindList = z.object({
 /** Lists every kind of destination, with what a form shows of it. */
 export const listDestinationKinds = (): z.infer<typeof DestinationKindList> => ({
   kinds: kindNames.map((kind) => {
-    const { label, urlHint, isSigned } = kindOf(kind);
-    return { kind, label, urlHint, isSigned };
+    const { label, urlHint, defaultUrl, isSigned, keepsTickets, settings, credentials, defaultEvents } = kindOf(kind);
+    return {
+      kind,
+      label,
+      urlHint,
+      defaultUrl,
+      isSigned,
+      keepsTickets,
+      settings: describeFields(settings),
+      credentials: describeFields(credentials),
+      defaultEvents: [...defaultEvents],
+    };
   }),
 });
 

@@ -11,6 +11,7 @@ export type DestinationRow = {
   kind: DestinationKind;
   name: string;
   shown_url: string;
+  settings: Record<string, unknown>;
   sealed: Buffer;
   event_types: Destination['eventTypes'];
   detection_ids: string[] | null;
@@ -26,9 +27,9 @@ type NewRow = Omit<DestinationRow, 'organization_id' | 'updated_at' | 'failures'
 
 export async function insertDestination(tx: Tx, orgId: OrgId, row: NewRow): Promise<DestinationRow> {
   const inserted = await queryRow<DestinationRow>(tx)`
-      insert into destinations (organization_id, id, kind, name, shown_url, sealed, event_types, detection_ids, min_severity, enabled,
+      insert into destinations (organization_id, id, kind, name, shown_url, settings, sealed, event_types, detection_ids, min_severity, enabled,
         disabled_reason, created_at, updated_at)
-      values (${orgId}, ${row.id}, ${row.kind}, ${row.name}, ${row.shown_url}, ${row.sealed}, ${row.event_types}::text[],
+      values (${orgId}, ${row.id}, ${row.kind}, ${row.name}, ${row.shown_url}, ${JSON.stringify(row.settings)}::jsonb, ${row.sealed}, ${row.event_types}::text[],
         ${row.detection_ids}::uuid[], ${row.min_severity}, ${row.enabled}, ${row.disabled_reason}, ${row.created_at}, ${row.created_at})
       returning *`;
   return inserted!;
@@ -37,7 +38,8 @@ export async function insertDestination(tx: Tx, orgId: OrgId, row: NewRow): Prom
 /** Stores the changeable columns. `updated_at` always increases. */
 export async function updateDestination(tx: Tx, destination: DestinationRow, now: Date): Promise<DestinationRow> {
   const stored = await queryRow<DestinationRow>(tx)`
-      update destinations set name = ${destination.name}, shown_url = ${destination.shown_url}, sealed = ${destination.sealed},
+      update destinations set name = ${destination.name}, shown_url = ${destination.shown_url},
+        settings = ${JSON.stringify(destination.settings)}::jsonb, sealed = ${destination.sealed},
         event_types = ${destination.event_types}::text[], detection_ids = ${destination.detection_ids}::uuid[], min_severity = ${destination.min_severity},
         enabled = ${destination.enabled}, disabled_reason = ${destination.disabled_reason}, failures = ${destination.failures},
         updated_at = greatest(${now}::timestamptz, updated_at + interval '1 millisecond')

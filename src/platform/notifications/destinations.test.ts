@@ -30,6 +30,7 @@ const failedAttempt: AttemptResult = {
   ms: 1,
   counted: true,
   disable: null,
+  ticket: null,
 };
 
 type JsonObject = Record<string, unknown>;

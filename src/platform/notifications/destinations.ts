@@ -8,6 +8,7 @@ import { auditRecord } from '../orgs/audit.store.ts';
 import type { Caller } from '../http/caller.ts';
 import { requireMatch } from '../orgs/record-version.ts';
 import { kindOf, showUrl } from './destination-kinds.ts';
+import { parseFields } from '../lib/kind-fields.ts';
 import { createSigningSecret, openSecrets, sealSecrets } from './destination-secrets.ts';
 import type {
   CreateDestination,
@@ -40,12 +41,22 @@ export async function createDestination(
   caller: Caller,
   input: CreateDestination,
 ): Promise<DestinationWithSecret> {
-  requireReadable(caller, input.eventTypes);
+  const definition = kindOf(input.kind);
+  const eventTypes = input.eventTypes ?? definition.defaultEvents;
+  requireReadable(caller, eventTypes);
   const now = new Date();
   const id = uuidv7(now);
-  const url = validateUrl(input.url, deps.config.fetchAllow);
-  const secret = kindOf(input.kind).isSigned ? createSigningSecret() : null;
-  const sealed = sealSecrets(deps.secrets, { organization_id: caller.orgId, id }, { url, secret });
+  const given = input.url ?? definition.defaultUrl;
+  if (given === null) throw fieldError('/url', 'required', `url is required. ${definition.urlHint}`);
+  const url = validateUrl(given, deps.config.fetchAllow);
+  const settings = parseFields(definition.settings, input.settings, '/settings');
+  const credentials = parseFields(definition.credentials, input.credentials, '/credentials');
+  const secret = definition.isSigned ? createSigningSecret() : null;
+  const sealed = sealSecrets(
+    deps.secrets,
+    { organization_id: caller.orgId, id },
+    { url, secret, ...(Object.keys(credentials).length > 0 && { credentials }) },
+  );
   return inOrg(deps.db, caller.orgId, async (tx) => {
     await requireDetections(tx, caller, input.detectionIds);
     const row = await insertDestination(tx, caller.orgId, {
@@ -53,8 +64,9 @@ export async function createDestination(
       kind: input.kind,
       name: input.name,
       shown_url: showUrl(input.kind, url),
+      settings,
       sealed,
-      event_types: [...new Set(input.eventTypes)],
+      event_types: [...new Set(eventTypes)],
       detection_ids: input.detectionIds,
       min_severity: input.minSeverity,
       enabled: input.enabled,
@@ -83,7 +95,8 @@ export async function getDestination({ db }: DestinationDeps, caller: Caller, id
 
 /**
  * Changes the given fields. Enabling clears the reason why the service disabled the destination. Throws 412 if `ifMatch` is not the current ETag, and
- * 403 for new events, or all events at another address, that the caller may not read.
+ * 403 for new events, or all events at another address, that the caller may not read. Another host requires the credentials again, so that stored ones are never
+ * sent to it.
  */
 export async function changeDestination(
   deps: DestinationDeps,
@@ -96,12 +109,16 @@ export async function changeDestination(
     await requireMatch(tx, ifMatch, toDestination(before), { resourceType: 'destination', resourceId: id });
     if (input.detectionIds !== undefined) await requireDetections(tx, caller, input.detectionIds);
     const enabled = input.enabled ?? before.enabled;
-    const address = changeUrl(deps, before, input.url);
+    const address = changeAddress(deps, before, input);
     const types = input.eventTypes ?? before.event_types;
     requireReadable(caller, address ? types : types.filter((type) => !before.event_types.includes(type)));
     const after = {
       ...before,
       ...address,
+      settings:
+        input.settings === undefined
+          ? before.settings
+          : parseFields(kindOf(before.kind).settings, input.settings, '/settings'),
       name: input.name ?? before.name,
       event_types: [...new Set(types)],
       detection_ids: input.detectionIds === undefined ? before.detection_ids : input.detectionIds,
@@ -116,12 +133,20 @@ export async function changeDestination(
   });
 }
 
-function changeUrl(deps: DestinationDeps, before: DestinationRow, url: string | undefined) {
+function changeAddress(deps: DestinationDeps, before: DestinationRow, input: UpdateDestination) {
   // Clients may send back the masked URL that GET returned.
-  if (url === undefined || url === before.shown_url) return undefined;
-  const newUrl = validateUrl(url, deps.config.fetchAllow);
-  const sealed = sealSecrets(deps.secrets, before, { ...openSecrets(deps.secrets, before), url: newUrl });
-  return { shown_url: showUrl(before.kind, newUrl), sealed };
+  const isSameUrl = input.url === undefined || input.url === before.shown_url;
+  if (isSameUrl && input.credentials === undefined) return undefined;
+  const old = openSecrets(deps.secrets, before);
+  const url = isSameUrl ? old.url : validateUrl(input.url!, deps.config.fetchAllow);
+  if (input.credentials === undefined && old.credentials !== undefined && new URL(url).host !== new URL(old.url).host)
+    throw fieldError('/credentials', 'required', 'credentials must be sent again because the host changes.');
+  const credentials =
+    input.credentials === undefined
+      ? old.credentials
+      : parseFields(kindOf(before.kind).credentials, input.credentials, '/credentials');
+  const sealed = sealSecrets(deps.secrets, before, { ...old, url, ...(credentials && { credentials }) });
+  return { shown_url: showUrl(before.kind, url), sealed };
 }
 
 /** Replaces a webhook's secret. During the overlap, deliveries are signed with both. 409 for other kinds. */
@@ -133,12 +158,12 @@ export async function rotateSecret(
 ): Promise<DestinationWithSecret> {
   return inOrg(deps.db, caller.orgId, async (tx) => {
     const before = await getRow(tx, caller, id, { lock: true });
-    const { url, secret: oldSecret } = openSecrets(deps.secrets, before);
+    const { secret: oldSecret, ...opened } = openSecrets(deps.secrets, before);
     if (oldSecret === null) throw appError('conflict', `Destination ${id} has no secret. Only webhooks are signed.`);
     const secret = createSigningSecret();
     const until = new Date(Date.now() + overlapSeconds * 1000).toISOString();
     const previous = { secret: oldSecret, until };
-    const sealed = sealSecrets(deps.secrets, before, { url, secret, previous });
+    const sealed = sealSecrets(deps.secrets, before, { ...opened, secret, previous });
     const stored = await updateDestination(tx, { ...before, sealed }, new Date());
     await audit(tx, caller, 'rotated', { before, after: stored });
     return { ...toDestination(stored), secret };
@@ -181,6 +206,7 @@ function toDestination(destination: DestinationRow): Destination {
     kind: destination.kind,
     name: destination.name,
     url: destination.shown_url,
+    settings: destination.settings,
     eventTypes: destination.event_types,
     detectionIds: destination.detection_ids,
     minSeverity: destination.min_severity,

@@ -2,7 +2,7 @@ import { createServer, type IncomingHttpHeaders } from 'node:http';
 import { Webhook, WebhookVerificationError } from 'standardwebhooks';
 import { closeServer, listen } from '../listen.ts';
 
-export type Received = { path: string; headers: IncomingHttpHeaders; body: string };
+export type Received = { method: string; path: string; headers: IncomingHttpHeaders; body: string };
 export type ReceiverReply = { status: number; headers?: Record<string, string>; body?: string } | 'hang' | 'cut';
 export type Receiver = {
   url: string;
@@ -20,7 +20,12 @@ export async function startReceiver(): Promise<Receiver> {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
-      const one = { path: request.url ?? '', headers: request.headers, body: Buffer.concat(chunks).toString() };
+      const one = {
+        method: request.method ?? '',
+        path: request.url ?? '',
+        headers: request.headers,
+        body: Buffer.concat(chunks).toString(),
+      };
       received.push(one);
       const reply = answer(one, received.length);
       if (reply === 'hang') return;

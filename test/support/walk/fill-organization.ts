@@ -46,7 +46,7 @@ export async function fillOrganization(deps: Deps, org: TestOrg): Promise<Filled
   const first = [
     ...(await fillKeys(org)),
     ...(await fillSessions(deps, org)),
-    ...(await fillDestinations(org, mark)),
+    ...(await fillDestinations(deps, org, mark)),
     ...(await fillViews(org, mark)),
     ...(await fillDetections(org, mark)),
   ];
@@ -97,10 +97,14 @@ async function fillSessions({ db }: Deps, org: TestOrg): Promise<string[]> {
 }
 
 /** Creates a destination before anything else, so that it receives every event. Nothing is sent, because only explicit tests deliver. */
-async function fillDestinations(org: TestOrg, mark: string): Promise<string[]> {
+async function fillDestinations({ db }: Deps, org: TestOrg, mark: string): Promise<string[]> {
   const { post } = callsOf(org);
   const body = { kind: 'webhook', name: mark, url: `https://hooks.example.com/${mark}`, eventTypes };
   const { id } = await post('/api/destinations', body);
+  await inOrg(db, org.id, (tx) =>
+    sql`insert into tickets (organization_id, destination_id, resource_id, reference, state, revision, updated_at)
+      values (${org.id}, ${id}, ${mark}, ${mark}, 'open', 1, clock_timestamp())`.execute(tx),
+  );
   return [id];
 }
 

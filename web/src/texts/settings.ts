@@ -179,7 +179,7 @@ export const texts = {
     add: 'Add destination',
     addTitle: 'Add a destination',
     none: 'No destination yet',
-    noneBody: 'Send hits to Slack, Microsoft Teams or your own endpoint, signed and delivered at least once.',
+    noneBody: 'Send incidents and hits to a chat, an on-call service or your own endpoint, delivered at least once.',
     kind: 'Kind',
     name: 'Name',
     url: 'Address',

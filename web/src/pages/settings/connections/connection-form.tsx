@@ -15,9 +15,9 @@ import { Button } from '../../../ui/button.tsx';
 import { Dialog, DialogActions } from '../../../ui/overlays/dialog.tsx';
 import { findFieldError, FormError, SelectField, TextField } from '../../../ui/forms/field.tsx';
 import { ErrorState, Skeleton } from '../../../ui/states.tsx';
-import { readFields, readVariants, toTexts, toValues } from './kind-fields.ts';
+import { readFields, readVariants, toTexts, toValues } from '../kind-fields.ts';
 import { DatasetRows } from './dataset-rows.tsx';
-import { KindInputs } from './kind-inputs.tsx';
+import { KindInputs } from '../kind-inputs.tsx';
 import { TimingInputs, timingPointers } from './timing-inputs.tsx';
 import { findDuplicate, pointersOf, readPlacedDatasets, toDatasetSettings } from './placed-datasets.ts';
 

@@ -11,6 +11,8 @@ import { texts as common } from '../../../texts/common.ts';
 import { texts as all } from '../../../texts/settings.ts';
 import { Button } from '../../../ui/button.tsx';
 import { Dialog, DialogActions } from '../../../ui/overlays/dialog.tsx';
+import { readFields, toValues } from '../kind-fields.ts';
+import { KindInputs } from '../kind-inputs.tsx';
 import { CheckField, findFieldError, FormError, SelectField, TextField } from '../../../ui/forms/field.tsx';
 
 const texts = all.destinations;
@@ -23,10 +25,20 @@ export default function DestinationForm({ onClose, onCreated }: Props) {
   const [name, setName] = useState('');
   const [url, setUrl] = useState('');
   const [minSeverity, setMinSeverity] = useState('');
-  const [events, setEvents] = useState<readonly EventType[]>(['hit.created', 'hit.updated']);
+  const [values, setValues] = useState<Readonly<Record<string, string>>>({});
+  const [chosen, setEvents] = useState<readonly EventType[] | undefined>();
   const { mutate, error, isPending } = useMutation({ mutationFn: createDestination, onSuccess: onCreated });
   const { data: kinds = [] } = useQuery(destinationKindsQuery);
   const { data: eventTypes = [] } = useQuery(eventTypesQuery);
+  const definition = kinds.find((one) => one.kind === kind);
+  const events = chosen ?? definition?.defaultEvents ?? [];
+  const settings = readFields(definition?.settings ?? {});
+  const credentials = readFields(definition?.credentials ?? {});
+  const inputs = {
+    values,
+    error,
+    onChange: (field: string, value: string) => setValues({ ...values, [field]: value }),
+  };
   const toggle = (type: EventType): void =>
     setEvents(events.includes(type) ? events.filter((one) => one !== type) : [...events, type]);
   return (
@@ -38,7 +50,9 @@ export default function DestinationForm({ onClose, onCreated }: Props) {
           mutate({
             kind,
             name: name.trim(),
-            url: url.trim(),
+            ...(url.trim() !== '' && { url: url.trim() }),
+            settings: toValues(settings, values),
+            credentials: toValues(credentials, values),
             eventTypes: [...events],
             minSeverity: severities.find((severity) => severity === minSeverity) ?? null,
             detectionIds: null,
@@ -64,14 +78,16 @@ export default function DestinationForm({ onClose, onCreated }: Props) {
           />
           <TextField
             label={texts.url}
-            hint={kinds.find((one) => one.kind === kind)?.urlHint}
+            hint={definition?.urlHint}
             error={findFieldError(error, '/url')}
             value={url}
-            required
+            required={!definition?.defaultUrl}
             type="url"
-            placeholder="https://"
+            placeholder={definition?.defaultUrl ?? 'https://'}
             onChange={(event) => setUrl(event.target.value)}
           />
+          <KindInputs fields={settings} pointer="/settings" {...inputs} />
+          <KindInputs fields={credentials} pointer="/credentials" isSecret {...inputs} />
           <SelectField
             label={texts.minSeverity}
             value={minSeverity}
@@ -95,7 +111,15 @@ export default function DestinationForm({ onClose, onCreated }: Props) {
             </fieldset>
           ))}
         </div>
-        <FormError error={error} shown={['/name', '/url']} />
+        <FormError
+          error={error}
+          shown={[
+            '/name',
+            '/url',
+            ...settings.map((field) => `/settings/${field.name}`),
+            ...credentials.map((field) => `/credentials/${field.name}`),
+          ]}
+        />
         <DialogActions>
           <Button onClick={onClose}>{common.cancel}</Button>
           <Button kind="primary" type="submit" disabled={isPending || events.length === 0}>

@@ -9,7 +9,7 @@ type JsonSchema = {
   isMain?: boolean;
 };
 
-/** A setting of a kind of SIEM, read from the JSON schema that the API returns for it. */
+/** A setting of a kind of SIEM or destination, read from the JSON schema that the API returns for it. */
 export type KindField = {
   name: string;
   label: string;

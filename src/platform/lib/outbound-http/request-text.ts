@@ -2,28 +2,33 @@ import type { IncomingMessage } from 'node:http';
 import { parseRetryAfterMs, readChunks, sendRequest } from './send-request.ts';
 import { ExternalError } from '../external-error.ts';
 
-export type PostRequest = {
+export type TextRequest = {
+  /** POST unless set. */
+  method?: string;
   url: string;
   headers: Record<string, string>;
-  body: Buffer;
+  /** Absent for a request without a body, such as GET. */
+  body?: Buffer;
+  /** The request contains credentials, so redirects to another host are refused. */
+  isConfidential?: boolean;
   /** Private hosts, addresses and CIDRs that may be reached. */
   allow: readonly string[];
   signal?: AbortSignal | undefined;
   timeoutMs: number;
 };
 
-/** `text` is the first 2 KiB of the response. `retryAfterMs` is its Retry-After header. */
-export type PostResult = { status: number; text: string; retryAfterMs: number | undefined };
+/** `text` is the first 64 KiB of the response. `retryAfterMs` is its Retry-After header. */
+export type TextResponse = { status: number; text: string; retryAfterMs: number | undefined };
 
 const redirectsMax = 3;
-const textMaxBytes = 2048;
+const textMaxBytes = 65_536;
 
 /**
- * Sends a POST request to a public address, with bounds on time, response and redirects. Follows only redirects 307 and 308: the others
+ * Sends a request to a public address, with bounds on time, response and redirects. Follows only redirects 307 and 308: the others
  * would change the method to GET. Every host is resolved and checked first. Throws an `ExternalError` if there is no
  * response.
  */
-export async function postBytes(request: PostRequest): Promise<PostResult> {
+export async function requestText(request: TextRequest): Promise<TextResponse> {
   const timeout = AbortSignal.timeout(request.timeoutMs);
   const signal = request.signal ? AbortSignal.any([timeout, request.signal]) : timeout;
   try {
@@ -34,15 +39,15 @@ export async function postBytes(request: PostRequest): Promise<PostResult> {
   }
 }
 
-async function followRedirects(request: PostRequest, signal: AbortSignal): Promise<PostResult> {
+async function followRedirects(request: TextRequest, signal: AbortSignal): Promise<TextResponse> {
   let url = new URL(request.url);
-  const headers = { ...request.headers, 'content-length': String(request.body.length) };
+  const { method = 'POST', body, allow } = request;
+  const headers: Record<string, string> = {
+    ...request.headers,
+    ...(body && { 'content-length': String(body.length) }),
+  };
   for (let hop = 0; hop <= redirectsMax; hop += 1) {
-    const response = await sendRequest(
-      url,
-      { method: 'POST', headers, body: request.body, allow: request.allow },
-      signal,
-    );
+    const response = await sendRequest(url, { method, headers, body, allow }, signal);
     const status = response.statusCode ?? 0;
     const { location } = response.headers;
     if ([307, 308].includes(status) && location && URL.canParse(location, url.href)) {
@@ -50,6 +55,8 @@ async function followRedirects(request: PostRequest, signal: AbortSignal): Promi
       const next = new URL(location, url);
       if (url.protocol === 'https:' && next.protocol !== 'https:')
         throw new ExternalError('a redirect leads away from https');
+      if (request.isConfidential && next.host !== url.host)
+        throw new ExternalError('a redirect leads to another host, which must not receive the credentials');
       url = next;
       continue;
     }

@@ -1,4 +1,4 @@
-import { findFieldError, SelectField, TextArea, TextField } from '../../../ui/forms/field.tsx';
+import { findFieldError, SelectField, TextArea, TextField } from '../../ui/forms/field.tsx';
 import type { KindField } from './kind-fields.ts';
 
 type Props = {
@@ -12,7 +12,7 @@ type Props = {
   onChange: (name: string, value: string) => void;
 };
 
-/** The fields of a kind of SIEM. */
+/** The fields of a kind of SIEM or destination. */
 export function KindInputs({ fields, values, pointer, isSecret, isKept, error, onChange }: Props) {
   return fields.map((field) => {
     const shared = {
