@@ -28,11 +28,13 @@ const SourceWorth = z.object({
   items: z.int().describe('Items that the source added, at most the newest 2,000. All other figures count in these.'),
   reports: z.int().describe('Items with running text.'),
   ownReports: z.int().describe('Reports that no other source has, either.'),
-  values: z.int().describe('Different indicators, at most the newest 1,000.'),
-  isPartial: z.boolean().describe('Whether the source has more indicators than are compared.'),
-  ownValues: z.int().describe('Indicators that no other source has.'),
-  firstValues: z.int().describe('Indicators that other sources have as well, but later.'),
-  confirmedValues: z.int().describe('Indicators that other sources have as well, earlier or later.'),
+  values: z
+    .int()
+    .describe('Different values, at most the newest 1,000: indicators, vulnerabilities, actors, malware and tools.'),
+  isPartial: z.boolean().describe('Whether the source has more values than are compared.'),
+  ownValues: z.int().describe('Values that no other source has.'),
+  firstValues: z.int().describe('Values that other sources have as well, but later.'),
+  confirmedValues: z.int().describe('Values that other sources have as well, earlier or later.'),
   falseValues: z.int().describe('Indicators that are false positives for the organization.'),
   seenValues: z.int().describe('Indicators that were seen in the logs of the organization.'),
   truePositives: z.int().describe('Hits with a value that was seen, and that people judged true positive.'),
@@ -40,7 +42,7 @@ const SourceWorth = z.object({
   addsNothing: z
     .boolean()
     .describe(
-      'Whether the organization would miss nothing without the source: it has no report and no indicator of its own, none earlier than others, and none that was seen.',
+      'Whether the organization would miss nothing without the source: it has no report and no value of its own, none earlier than others, and none that was seen.',
     ),
 });
 
@@ -65,9 +67,9 @@ export async function listSourceWorth(
   const sources: SourceWorthList['sources'] = [];
   // In a transaction each, because many large sources take seconds.
   for (const { id, name, created_at } of page) {
-    const { values, ...counts } = await inOrg(db, orgId, async (tx) => {
+    const { indicators: _indicators, ...counts } = await inOrg(db, orgId, async (tx) => {
       const measured = await measureSource(tx, orgId, { sourceId: id, since });
-      return { ...measured, falseValues: (await listFalsePositives(tx, measured.values)).size };
+      return { ...measured, falseValues: (await listFalsePositives(tx, measured.indicators)).size };
     });
     const isMissed = [counts.ownReports, counts.ownValues, counts.firstValues, counts.seenValues].some((n) => n > 0);
     sources.push({
@@ -75,9 +77,8 @@ export async function listSourceWorth(
       name,
       createdAt: created_at.toISOString(),
       ...counts,
-      values: values.length,
-      isPartial: values.length === valuesMax,
-      confirmedValues: values.length - counts.ownValues,
+      isPartial: counts.values === valuesMax,
+      confirmedValues: counts.values - counts.ownValues,
       addsNothing: !isMissed,
     });
   }

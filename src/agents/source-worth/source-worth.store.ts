@@ -2,12 +2,14 @@ import { visiblePoolIds } from '../../feed/items/snapshot/query.sql.ts';
 import { queryRow, type Tx } from '../../platform/db/db.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 
-/** What one source brought in a span of time. `values` are its newest indicators, `held` as many other counts by value. */
+/** What one source brought in a span of time. Values are indicators, vulnerabilities, actors, malware and tools. */
 export type SourceWorthRow = {
   items: number;
   reports: number;
   ownReports: number;
-  values: string[];
+  values: number;
+  /** Those of the values that are indicators. */
+  indicators: string[];
   /** Values that no other item has, and those that other sources brought later. */
   ownValues: number;
   firstValues: number;
@@ -35,12 +37,12 @@ export async function measureSource(
       where source_id = ${sourceId} and added_to_feed_at > ${since} and status <> 'retracted' and pool_id = any(array(${visiblePoolIds}))
       order by added_to_feed_at desc limit ${itemsMax}
     ), own_values as materialized (
-      select t.value, min(o.at) as at from own o join item_terms t on t.item_id = o.id and t.kind = 'indicator'
-      group by t.value order by 2 desc limit ${valuesMax}
+      select t.kind, t.value, min(o.at) as at from own o join item_terms t on t.item_id = o.id and (t.kind = 'indicator' or t.entity is not null)
+      group by t.kind, t.value order by 3 desc limit ${valuesMax}
     ), held as materialized (
-      select v.value, v.at, others.first_at from own_values v left join lateral (
+      select v.kind, v.value, v.at, others.first_at from own_values v left join lateral (
         select min(i.added_to_feed_at) as first_at from (
-          select t.item_id from item_terms t where t.kind = 'indicator' and t.value = v.value and t.pool_id = any(array(${visiblePoolIds}))
+          select t.item_id from item_terms t where t.kind = v.kind and t.value = v.value and t.pool_id = any(array(${visiblePoolIds}))
           limit ${holdersMax}) t join items i on i.id = t.item_id
         where i.source_id is distinct from ${sourceId}) others on true
     ), seen as materialized (
@@ -53,7 +55,7 @@ export async function measureSource(
     select (select count(*) from own) as items, (select count(*) from own where is_report) as reports,
       (select count(*) from own o where is_report and not exists (select from items i
         where (i.id = o.root or i.duplicate_of = o.root) and i.source_id is distinct from ${sourceId} and i.pool_id = any(array(${visiblePoolIds})))) as "ownReports",
-      array(select value from held) as values,
+      (select count(*) from held) as values, array(select value from held where kind = 'indicator') as indicators,
       (select count(*) from held where first_at is null) as "ownValues",
       (select count(*) from held where first_at > at) as "firstValues",
       (select count(distinct value) from seen) as "seenValues",

@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import { callOk } from '../../../test/support/detection/detection-factory.ts';
 import { pullOnce } from '../../../test/support/feed/grouped-reports.ts';
+import { kevCatalogue, kevRow } from '../../../test/support/feed/kev-source.ts';
 import { rssFeed, sentences } from '../../../test/support/feed/rss-documents.ts';
 import { startApp } from '../../../test/support/harness.ts';
 import { sendEvents } from '../../../test/support/org-requests.ts';
@@ -38,6 +39,7 @@ test('says what a source brings that the others do not, and what of it was seen 
   await pullOnce(app, org, { kind: 'rss', name: 'Blog', content: rssFeed(entries) });
   await pull('Early', ['shared', 'mine', 'seen', 'office']);
   await pull('Late', ['shared', 'seen']);
+  await pullOnce(app, org, { kind: 'kev', name: 'Vulnerabilities', content: kevCatalogue(1, [kevRow(1)]) });
   // Nobody else sees what an organization keeps to itself.
   await pull('Private', ['mine'], stranger);
   const indicators = [{ type: 'domain', value: host('office'), status: 'false_positive' }];
@@ -58,7 +60,8 @@ test('says what a source brings that the others do not, and what of it was seen 
     return Object.fromEntries(sources.map(({ name, ...worth }: { name: string }) => [name, worth]));
   };
   const worth = await list();
-  expect(Object.keys(worth)).toEqual(['Late', 'Early', 'Blog']);
+  expect(Object.keys(worth)).toEqual(['Vulnerabilities', 'Late', 'Early', 'Blog']);
+  expect(worth['Vulnerabilities']).toMatchObject({ values: 1, ownValues: 1, falseValues: 0, addsNothing: false });
   const seen = { seenValues: 1, truePositives: 1, falsePositives: 0, addsNothing: false };
   expect(worth['Early']).toMatchObject({ values: 4, ownValues: 2, firstValues: 2, confirmedValues: 2, falseValues: 1 });
   expect(worth['Early']).toMatchObject(seen);

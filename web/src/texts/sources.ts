@@ -47,7 +47,7 @@ export const texts = {
     ['Items', formatNumber(worth.items)],
     ['Reports that no other source has', `${formatNumber(worth.ownReports)} of ${formatNumber(worth.reports)}`],
     [
-      'Indicators that no other source has',
+      'Values that no other source has',
       `${formatNumber(worth.ownValues)} of ${worth.isPartial ? 'the newest ' : ''}${formatNumber(worth.values)}`,
     ],
     ['Earlier than others', formatNumber(worth.firstValues)],
