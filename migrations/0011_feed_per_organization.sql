@@ -39,16 +39,18 @@ create table feed_relevance (
   added_to_feed_at timestamptz not null,
   score numeric(3, 2) not null,
   reasons text not null,
+  requirements text[] not null default '{}',
   judged_at timestamptz not null,
   seq_from bigint not null,
   seq_until bigint not null default 9223372036854775807,
   ended_at timestamptz,
   primary key (organization_id, version, item_id, seq_from)
 );
-comment on table feed_relevance is 'Relevance scores of the items that reach the threshold of the profile.';
+comment on table feed_relevance is 'Relevance scores of the items that reach the threshold of the profile or meet one of its requirements.';
 comment on column feed_relevance.version is 'Version of the profile.';
 comment on column feed_relevance.pool_id is 'Pool of the item.';
 comment on column feed_relevance.reasons is 'JSON array of the reasons.';
+comment on column feed_relevance.requirements is 'Names of the requirements of the profile that the item meets, in lower case.';
 comment on column feed_relevance.seq_from is 'Sequence number from which the score is current.';
 comment on column feed_relevance.seq_until is 'Sequence number that ended the score (exclusive).';
 comment on column feed_relevance.ended_at is 'When the score ended. Afterwards it is visible only under an earlier asOf.';

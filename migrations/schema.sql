@@ -2747,7 +2747,7 @@ create policy every on feed_relevance_builds to tocsin_system using (true) with 
 create policy own on feed_relevance_builds to tocsin_app using ((organization_id = ( SELECT tocsin_org() AS tocsin_org))) with check ((organization_id = ( SELECT tocsin_org() AS tocsin_org)));
 grant select, insert, update, delete on feed_relevance_builds to tocsin_app, tocsin_system;
 
--- Relevance scores of the items that reach the threshold of the profile.
+-- Relevance scores of the items that reach the threshold of the profile or meet one of its requirements.
 create table feed_relevance (
   organization_id uuid not null,
   version integer not null, -- Version of the profile.
@@ -2756,6 +2756,7 @@ create table feed_relevance (
   added_to_feed_at timestamp with time zone not null,
   score numeric(3,2) not null,
   reasons text not null, -- JSON array of the reasons.
+  requirements text[] not null default '{}'::text[], -- Names of the requirements of the profile that the item meets, in lower case.
   judged_at timestamp with time zone not null,
   seq_from bigint not null, -- Sequence number from which the score is current.
   seq_until bigint not null default '9223372036854775807'::bigint, -- Sequence number that ended the score (exclusive).

@@ -62,7 +62,7 @@ async function toSearchOptions(
   context: { snapshot: Snapshot; now: Date },
 ): Promise<SearchOptions | undefined> {
   const orgState = await readOrgState(tx, context.snapshot);
-  const onlyIds = filters.relevancyMode === 'relevant' ? relevantItems(orgState) : undefined;
+  const onlyIds = filters.relevancyMode === 'relevant' ? relevantItems(orgState, filters.requirement) : undefined;
   if (!onlyIds && !isFiltered(filters)) return undefined;
   return { filters: await toItemFilters(tx, filters, { ...context, orgState }), search: filters.search, onlyIds };
 }

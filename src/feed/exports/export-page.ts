@@ -52,7 +52,7 @@ export function readExportPage(
   const filters = readFilters(query);
   return inOrg(db, orgId, async (tx) => {
     const orgState = await readOrgState(tx, snapshot);
-    const isMember = filters.relevancyMode === 'relevant' ? isRelevant(orgState) : undefined;
+    const isMember = filters.relevancyMode === 'relevant' ? isRelevant(orgState, filters.requirement) : undefined;
     const range = { snapshot, orgState, now: new Date(hour), limit: Number(query.limit), after, isMember };
     const found = await listFiltered(tx, filters, range);
     const ids = found.map(({ id }) => id);

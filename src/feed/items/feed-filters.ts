@@ -20,6 +20,9 @@ export const filterFields = {
   status: z.enum(itemStatuses).optional(),
   source: boundedString({ max: 500 }).optional().describe('Publisher or source name, case-insensitive.'),
   relevancyMode: z.enum(['relevant', 'all']).optional(),
+  requirement: boundedString({ max: 200 })
+    .optional()
+    .describe('Items that meet the requirement of the relevance profile with this name, in any case.'),
   ...searchFields,
 };
 const FilterQuery = z.object(filterFields);
@@ -31,7 +34,9 @@ export type FeedFilters = {
   /** Undefined if absent, null if unknown. */
   platform: Platform | null | undefined;
   source: string | undefined;
+  /** `relevant` with a requirement, which is folded. */
   relevancyMode: 'relevant' | 'all';
+  requirement: string | undefined;
   search: Search;
   /** The filters as they were understood, by parameter. */
   applied: Record<string, string>;
@@ -54,6 +59,7 @@ export function readFilters(given: FilterQuery & { searchOrder?: 'relevance' | '
   const query = readFields(given);
   const platformText = query.platform?.trim() ? query.platform : undefined;
   const source = query.source?.trim() ? query.source : undefined;
+  const requirement = query.requirement?.trim() ? foldSource(query.requirement.trim()) : undefined;
   const platform = platformText === undefined ? undefined : (findPlatform(platformText) ?? null);
   const search = readSearch(query);
   return {
@@ -61,7 +67,8 @@ export function readFilters(given: FilterQuery & { searchOrder?: 'relevance' | '
     status: query.status,
     platform,
     source,
-    relevancyMode: query.relevancyMode ?? 'all',
+    relevancyMode: requirement === undefined ? (query.relevancyMode ?? 'all') : 'relevant',
+    requirement,
     search,
     applied: {
       ...(query.severity ? { severity: query.severity } : {}),
@@ -69,6 +76,7 @@ export function readFilters(given: FilterQuery & { searchOrder?: 'relevance' | '
       ...(query.status ? { status: query.status } : {}),
       ...(source === undefined ? {} : { source }),
       ...(query.relevancyMode ? { relevancyMode: query.relevancyMode } : {}),
+      ...(requirement === undefined ? {} : { requirement }),
       ...search.applied,
     },
   };

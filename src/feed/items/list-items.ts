@@ -65,10 +65,17 @@ async function readPage(tx: Tx, { pageStarts: starts }: ListItemsDeps, source: P
   const { search, perPage: limit } = request;
   const offset = Math.min((request.page - 1) * limit, Number.MAX_SAFE_INTEGER - 1_000);
   const filters = await toItemFilters(tx, request, source);
-  const isRelevantOnly = request.relevancyMode === 'relevant' && orgState.profileVersion !== undefined;
-  if (isRelevantOnly && !hasSearch(search) && !hasFilters({ ...filters, rootsOnly: search.rootsOnly }))
+  const { requirement } = request;
+  const hasScores = requirement !== undefined || orgState.profileVersion !== undefined;
+  const isRelevantOnly = request.relevancyMode === 'relevant' && hasScores;
+  if (
+    isRelevantOnly &&
+    requirement === undefined &&
+    !hasSearch(search) &&
+    !hasFilters({ ...filters, rootsOnly: search.rootsOnly })
+  )
     return { ...(await readRelevantPage(tx, snapshot, { orgState, limit, offset })), isEstimated: false };
-  const onlyIds = isRelevantOnly ? relevantItems(orgState) : undefined;
+  const onlyIds = isRelevantOnly ? relevantItems(orgState, requirement) : undefined;
   if (onlyIds || hasSearch(search))
     return readSearchPage(tx, snapshot, { filters, search, onlyIds, limit, offset, now });
   const page = await readItemsPage(tx, snapshot, {
@@ -163,14 +170,17 @@ function otherSearchWarnings({ applied }: ListRequest, other: OtherPage | undefi
   return [{ code, message: written > 0 ? few : `No item matches \`${q}\`. ${found}`, param: 'q' }];
 }
 
-function relevanceWarnings({ relevancyMode }: ListRequest, orgState: OrgState): Warning[] {
+function relevanceWarnings({ relevancyMode, requirement }: ListRequest, orgState: OrgState): Warning[] {
   if (relevancyMode !== 'relevant') return [];
-  const param = 'relevancyMode';
+  const param = requirement === undefined ? 'relevancyMode' : 'requirement';
   if (orgState.rebuilding) {
     const message = 'The relevance profile changed. Until its scores are ready, `relevant` uses the previous profile.';
     return [{ code: 'relevance_rebuilding', message, param }];
   }
   if (orgState.profile === 'set' && orgState.profileVersion !== undefined) return [];
-  const message = 'No relevance profile is configured, so `relevant` returns all items.';
+  const message =
+    requirement === undefined
+      ? 'No relevance profile is configured, so `relevant` returns all items.'
+      : 'No relevance profile is configured, so no item meets a requirement.';
   return [{ code: 'no_profile', message, param }];
 }

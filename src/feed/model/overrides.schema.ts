@@ -9,10 +9,13 @@ export const verdicts = ['irrelevant', 'relevant', 'exposed'] as const;
 export const RelevanceReason = z.object({
   kind: z
     .string()
-    .describe('`product`, `vendor`, `keyword`, `sector`, `region`, `platform`, `indicator`, `person` or `model`.'),
+    .describe(
+      '`product`, `vendor`, `keyword`, `sector`, `region`, `platform`, `name`, `technique`, `value`, `indicator`, `person` or `model`.',
+    ),
   matched: z.string(),
   weight: z.number().min(0).max(1),
   evidenceRef: z.string().optional().describe('A reference such as `provenance.supportingPassages[0]`.'),
+  requirement: z.string().optional().describe('The requirement of the profile that the reason is for.'),
 });
 export type RelevanceReason = z.infer<typeof RelevanceReason>;
 

@@ -11,6 +11,7 @@ test('replaces the whole profile in versions, for its organization only', async 
     sectors: [],
     regions: [],
     keywords: [],
+    requirements: [],
     sweep: true,
     threshold: 0.5,
     version: 0,

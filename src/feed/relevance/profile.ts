@@ -70,6 +70,7 @@ function withoutDuplicates(profile: Profile): Profile {
     sectors: distinct(profile.sectors),
     regions: distinct(profile.regions),
     keywords: distinct(profile.keywords),
+    requirements: profile.requirements,
     sweep: profile.sweep,
     threshold: profile.threshold,
   };

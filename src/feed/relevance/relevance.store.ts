@@ -102,7 +102,14 @@ export async function advanceCursor(
 
 const openEnd = '9223372036854775807';
 
-export type RelevanceRow = { itemId: string; addedToFeedAt: Date; score: number; reasons: string };
+/** `requirements` are the folded names of those that the item meets. */
+export type RelevanceRow = {
+  itemId: string;
+  addedToFeedAt: Date;
+  score: number;
+  reasons: string;
+  requirements: string[];
+};
 
 /** Returns the stored rows of those items that are relevant now. */
 export function listStoredRelevance(
@@ -128,10 +135,12 @@ export async function replaceRelevance(
   );
   const column = <K extends keyof RelevanceRow>(name: K): RelevanceRow[K][] => begun.map((one) => one[name]);
   await sql`
-    insert into feed_relevance (organization_id, version, pool_id, item_id, added_to_feed_at, score, reasons, judged_at, seq_from)
-    select ${position.orgId}, ${position.version}, ${position.poolId}, n.item_id, n.added, n.score, n.reasons, ${now}, ${seq}
+    insert into feed_relevance (organization_id, version, pool_id, item_id, added_to_feed_at, score, reasons, requirements, judged_at, seq_from)
+    select ${position.orgId}, ${position.version}, ${position.poolId}, n.item_id, n.added, n.score, n.reasons,
+      array(select json_array_elements_text(n.requirements::json)), ${now}, ${seq}
     from unnest(${column('itemId')}::uuid[], ${column('addedToFeedAt').map((at) => at.toISOString())}::timestamptz[],
-      ${column('score')}::numeric[], ${column('reasons')}::text[]) as n (item_id, added, score, reasons)`.execute(tx);
+      ${column('score')}::numeric[], ${column('reasons')}::text[], ${column('requirements').map((names) => JSON.stringify(names))}::text[])
+      as n (item_id, added, score, reasons, requirements)`.execute(tx);
 }
 
 /** Puts a profile version in force from `seq` on, and ends the rows of earlier versions. */

@@ -90,3 +90,85 @@ test('notifies once about an item that becomes relevant, but not about a change 
   await scoreAll();
   expect([(await deliveries()).length, (await deliveries(picky)).length]).toEqual([2, 1]);
 });
+
+test('matches items with requirements, with a reason for each list, and filters lists, stories, counts and exports by them', async () => {
+  const org = await newOrg();
+  const question = 'Ransomware against hospitals in the Nordics';
+  const hospital = await post(
+    org,
+    'Clinics closed',
+    'Ransomware of the group Akira encrypted the servers of hospitals in Sweden on Monday. The operators used Cobalt Strike, and stole data via 203.0.113.77.',
+  );
+  const bank = await post(org, 'Banks closed', 'Ransomware encrypted the servers of banks in Sweden on Monday.');
+  const other = await post(org, 'Loader', 'The loader contacts evil-panel[.]top to exploit CVE-2026-1000.');
+  const total = async (requirement: string) => {
+    const { body } = await org.call('GET', `/items?requirement=${encodeURIComponent(requirement)}`);
+    return {
+      total: body.total,
+      warnings: body.validations.warnings,
+      ids: body.items.map((item: { id: string }) => item.id),
+    };
+  };
+  expect(await total(question)).toMatchObject({ total: 0, warnings: [{ code: 'no_profile', param: 'requirement' }] });
+  const requirements = [
+    { name: question, keywords: ['ransomware'], sectors: ['hospitals'], regions: ['Nordics'] },
+    { name: 'Tools', names: ['G1024', 'CobaltStrike'], keywords: ['servers'] },
+    { name: 'Ours', values: ['EVIL-panel.top'] },
+    { name: 'Our hole', values: ['cve-2026-1000'], products: [{ vendor: 'Citrix' }] },
+  ];
+  const put = await org.call('PUT', '/api/feed/profile', { requirements });
+  expect([put.status, put.body.requirements.length]).toEqual([200, 4]);
+  await scoreAll();
+  expect([await total(question), await total('tools'), await total('ours'), await total('Our hole')]).toEqual(
+    [[hospital], [hospital], [other], []].map((ids) => ({ total: ids.length, warnings: [], ids })),
+  );
+  expect(await relevant(org)).toEqual([other, hospital]);
+  const { body: item } = await org.call('GET', `/items/${hospital}`);
+  const { score, reasons } = item.tenantOverrides.relevance;
+  const passages = item.provenance.supportingPassages;
+  const quoted = reasons.map(({ evidenceRef = '' }) => passages[Number(/\d+/.exec(evidenceRef)?.[0])]?.text);
+  expect(score).toBe(1);
+  expect(reasons).toMatchObject([
+    { kind: 'keyword', matched: 'ransomware', requirement: question },
+    { kind: 'sector', matched: 'hospitals', requirement: question },
+    { kind: 'region', matched: 'Sweden (Nordics)', requirement: question },
+    { kind: 'keyword', matched: 'servers', requirement: 'Tools' },
+    { kind: 'name', matched: 'Akira (G1024)', requirement: 'Tools' },
+    { kind: 'name', matched: 'Cobalt Strike (CobaltStrike)', requirement: 'Tools' },
+  ]);
+  expect([quoted[1], quoted[5]]).toEqual([
+    expect.stringContaining('hospitals'),
+    expect.stringContaining('Cobalt Strike'),
+  ]);
+  const filter = `requirement=${encodeURIComponent(question)}`;
+  expect((await org.call('GET', `/stats?${filter}`)).body.totalItems).toBe(1);
+  expect((await org.call('GET', `/api/feed/stories?${filter}`)).body.stories).toHaveLength(1);
+  expect(
+    (await org.call('GET', `/api/feed/export/stix?${filter}`)).body.objects.some(
+      ({ name }: { name: string }) => name === 'Clinics closed',
+    ),
+  ).toBe(true);
+  const { entities } = (await org.call('GET', `/api/feed/entities?${filter}`)).body;
+  expect(entities.map(({ name }: { name: string }) => name)).toEqual(['Akira', 'Cobalt Strike']);
+  const facets = (await org.call('GET', `/api/feed/facets?${filter}&q=servers`)).body.severity;
+  expect(Object.values<number>(facets).reduce((sum, count) => sum + count, 0)).toBe(1);
+  await org.call('PUT', `/api/feed/items/${hospital}/override`, { relevance: { verdict: 'irrelevant' } });
+  await org.call('PUT', `/api/feed/items/${bank}/override`, { relevance: { verdict: 'relevant' } });
+  expect(await total(question)).toMatchObject({ ids: [] });
+  expect((await org.call('GET', `/items?${filter}&severity=high`)).body.total).toBe(0);
+});
+
+test.each([
+  [[{ name: 'Nothing' }], '/requirements/0'],
+  [
+    [
+      { name: 'A', keywords: ['x'] },
+      { name: 'a', keywords: ['y'] },
+    ],
+    '/requirements',
+  ],
+  [[{ name: 'A', techniques: ['T1'] }], '/requirements/0/techniques/0'],
+])('rejects the requirements %j', async (requirements, pointer) => {
+  const answer = await (await newOrg()).call('PUT', '/api/feed/profile', { requirements });
+  expect(answer).toMatchObject({ status: 400, body: { errors: [{ pointer }] } });
+});

@@ -6,7 +6,8 @@ import type { OrgId } from '../../platform/lib/org-id.ts';
 import type { SnapshotCache } from '../items/snapshot/snapshot.ts';
 import type { FeedItem } from '../model/item.schema.ts';
 import { advanceOwnPool, parseProfile } from './profile.ts';
-import { isEmptyProfile, type Profile } from './profile.schema.ts';
+import { foldRequirement, isEmptyProfile, type Profile } from './profile.schema.ts';
+import { createRequirementMatchers, findMetRequirements } from './requirements.ts';
 import { createMatcher, scoreItem } from './score.ts';
 import {
   advanceCursor,
@@ -93,14 +94,23 @@ async function scorePool(tx: Tx, position: ScoringPosition, options: ScoringOpti
 
 const maxItemId = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
-/** Returns a row for every item that reaches the threshold, and null for the others, by item id. */
+/** Returns a row for every item that reaches the threshold or meets a requirement, and null for the others, by item id. */
 function scoreAll(profile: Profile, items: ScoredItem[]): Map<string, RelevanceRow | null> {
   const matcher = createMatcher(profile);
+  const requirements = createRequirementMatchers(profile.requirements);
   return new Map(
     items.map(({ id, doc, added_to_feed_at }) => {
-      const { score, reasons } = scoreItem(matcher, JSON.parse(doc) as FeedItem);
-      const row = { itemId: id, addedToFeedAt: added_to_feed_at, score, reasons: JSON.stringify(reasons) };
-      return [id, score >= profile.threshold ? row : null];
+      const item = JSON.parse(doc) as FeedItem;
+      const scored = scoreItem(matcher, item);
+      const met = findMetRequirements(requirements, item);
+      const row = {
+        itemId: id,
+        addedToFeedAt: added_to_feed_at,
+        score: met.names.length > 0 ? 1 : scored.score,
+        reasons: JSON.stringify([...met.reasons, ...scored.reasons]),
+        requirements: met.names.map(foldRequirement),
+      };
+      return [id, row.score >= profile.threshold ? row : null];
     }),
   );
 }

@@ -8,7 +8,14 @@ export const reasonKinds = ['product', 'vendor', 'keyword', 'sector', 'region', 
 type ReasonKind = (typeof reasonKinds)[number];
 
 /** Why an item is relevant to a profile. `evidenceRef` is the passage that contains the words, if any. */
-type ScoreReason = { kind: ReasonKind; matched: string; weight: number; evidenceRef?: string };
+export type ScoreReason = {
+  kind: ReasonKind | 'name' | 'technique' | 'value';
+  matched: string;
+  weight: number;
+  evidenceRef?: string;
+  /** The requirement that the reason is for. */
+  requirement?: string;
+};
 type RelevanceScore = { score: number; reasons: ScoreReason[] };
 
 /** The fields of an item that the score depends on. */
@@ -33,9 +40,11 @@ const mentionShare = 0.75;
 const passingMentionShare = 0.5;
 const reasonsMax = 20;
 
+type ProfileLists = Pick<Profile, 'products' | 'platforms' | 'sectors' | 'regions' | 'keywords'>;
+
 /** A profile prepared for scoring many items. */
 type ProfileMatcher = {
-  profile: Profile;
+  profile: ProfileLists;
   products: { vendor: NormalizedWords; product: NormalizedWords | undefined; label: string }[];
   lists: {
     kind: 'keyword' | 'sector' | 'region';
@@ -70,7 +79,7 @@ function listCountries(region: string): { name: string; words: NormalizedWords[]
     }));
 }
 
-export function createMatcher(profile: Profile): ProfileMatcher {
+export function createMatcher(profile: ProfileLists): ProfileMatcher {
   const list = (kind: 'keyword' | 'sector' | 'region', entries: string[]): ProfileMatcher['lists'] =>
     entries.map((label) => ({
       kind,
@@ -99,13 +108,8 @@ export function createMatcher(profile: Profile): ProfileMatcher {
  * independent evidence (noisy-or): additional reasons never lower a score, and their order does not matter.
  */
 export function scoreItem(matcher: ProfileMatcher, item: ScoredFields): RelevanceScore {
-  const texts = toTexts(item);
-  const reasons = [
-    ...productReasons(matcher, item, texts),
-    ...listReasons(matcher, item, texts),
-    ...platformReasons(matcher, item),
-  ];
-  const best = new Map<ReasonKind, number>();
+  const reasons = findReasons(matcher, item, toTexts(item));
+  const best = new Map<string, number>();
   for (const { kind, weight } of reasons) best.set(kind, Math.max(best.get(kind) ?? 0, weight));
   const missProbability = [...best.values()].reduce((product, weight) => product * (1 - weight), 1);
   return {
@@ -114,9 +118,18 @@ export function scoreItem(matcher: ProfileMatcher, item: ScoredFields): Relevanc
   };
 }
 
+/** Returns why an item matches the lists of a profile, a reason for each entry that it matches. */
+export const findReasons = (matcher: ProfileMatcher, item: ScoredFields, texts: ItemTexts): ScoreReason[] => [
+  ...productReasons(matcher, item, texts),
+  ...listReasons(matcher, item, texts),
+  ...platformReasons(matcher, item),
+];
+
+export type ItemTexts = ScoredText[];
 type ScoredText = { words: NormalizedWords; evidenceRef?: string };
 
-function toTexts({ event, summary, abstract, provenance }: ScoredFields): ScoredText[] {
+/** Returns the texts of an item that lists are compared with. */
+export function toTexts({ event, summary, abstract, provenance }: ScoredFields): ScoredText[] {
   return [
     ...provenance.supportingPassages.map(({ text }, index) => ({
       words: normalizeWords(text),

@@ -42,7 +42,7 @@ export async function listStories(
       const orgState = await readOrgState(tx, snapshot);
       const itemFilters = await toItemFilters(tx, filters, { snapshot, orgState, now: clock() });
       const { search } = filters;
-      const isMember = filters.relevancyMode === 'relevant' ? isRelevant(orgState) : undefined;
+      const isMember = filters.relevancyMode === 'relevant' ? isRelevant(orgState, filters.requirement) : undefined;
       const listMatching =
         isFiltered(filters) || isMember
           ? (ids: string[]) => listMatchingIds(tx, snapshot, { filters: itemFilters, search, isMember, ids })

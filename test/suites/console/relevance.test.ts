@@ -54,6 +54,36 @@ test('describes the organization, and then says why an item is relevant', async 
   await page.getByText('Keyword', { exact: true }).waitFor();
 });
 
+test('asks a standing question, and shows the items that answer it with the reasons', async () => {
+  const { org, page } = await openPage('/settings/relevance');
+  await callOk(org, 'POST', '/api/feed/items', { text: 'Quiet week in Norway\nNothing happened.' });
+  const form = page.getByRole('dialog');
+  await page.getByRole('button', { name: 'Add requirement' }).click();
+  await form.getByLabel('Question').fill('Emotet against Nordic banks');
+  await form.getByLabel('Countries and regions').fill('Nordics');
+  await form.getByRole('button', { name: 'Save requirement' }).click();
+  await form.waitFor({ state: 'detached' });
+  await judgeItems();
+  const row = page.getByRole('listitem').filter({ hasText: 'Emotet against Nordic banks' });
+  await row.getByText('2 items').waitFor();
+  await row.getByRole('button', { name: 'Change' }).click();
+  await form.getByLabel('Actors, malware and tools').fill('Geodo');
+  await form.getByRole('button', { name: 'Save requirement' }).click();
+  await form.waitFor({ state: 'detached' });
+  await judgeItems();
+  await row.getByText('1 item', { exact: true }).waitFor();
+  await row.getByRole('link').click();
+  await page.getByRole('option', { name: /Acme Bank hit by Emotet/ }).click();
+  const reasons = page.locator('section', { has: page.getByRole('heading', { name: 'Relevance' }) });
+  await reasons.getByText('Norway (Nordics)').waitFor();
+  expect(await reasons.getByRole('link', { name: 'Emotet against Nordic banks' }).count()).toBe(2);
+  await page.getByRole('button', { name: 'Requirement Emotet against Nordic banks' }).waitFor();
+  await page.goto(`${started.origin}/console/settings/relevance`);
+  await row.getByRole('button', { name: 'Delete' }).click();
+  await page.getByRole('alertdialog').or(form).getByRole('button', { name: 'Delete' }).click();
+  await page.getByText('No requirement yet.').waitFor();
+});
+
 test('says that nothing of an item matches the profile', async () => {
   const { page } = await openPage('/settings/relevance');
   await page.getByLabel('Keywords').fill('submarine');

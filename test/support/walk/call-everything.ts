@@ -287,7 +287,11 @@ async function useFeed({ get, post, put, remove }: ApiCalls, mark: string): Prom
   await post(`/api/feed/items/${one.id}/retract`, { reason: 'made up' });
   await remove(`/api/feed/items/${one.id}/retract`);
   await put(`/api/feed/items/${one.id}/override`, { severity: 'low', relevance: { verdict: 'relevant' } });
-  await put('/api/feed/profile', { keywords: [mark], platforms: ['win'] });
+  await put('/api/feed/profile', {
+    keywords: [mark],
+    platforms: ['win'],
+    requirements: [{ name: 'Ransomware in hospitals', keywords: ['ransomware'], sectors: ['hospitals'] }],
+  });
   await get('/api/feed/profile');
   await put('/api/feed/reader', { modelAlias: null });
   await get('/api/feed/reader');

@@ -23,7 +23,7 @@ export type FeedFilter = Omit<
 /** Filters that links set and no menu offers. */
 export type LinkedFilter = Exclude<
   keyof FeedFilter,
-  'q' | 'searchOrder' | 'severity' | 'status' | 'platform' | 'source' | 'relevancyMode'
+  'q' | 'searchOrder' | 'severity' | 'status' | 'platform' | 'source' | 'relevancyMode' | 'requirement'
 >;
 
 const pageSize = 50;
@@ -66,6 +66,14 @@ export const itemReadingQuery = (id: string, version: number) =>
   });
 
 export const itemQuery = (id: string) => queryOptions({ queryKey: ['feed', 'item', id], queryFn: () => getItem(id) });
+
+/** How many items meet a requirement under a version of the profile. */
+export const requirementCountQuery = (requirement: string, version: number) =>
+  queryOptions({
+    queryKey: ['feed', 'requirement', requirement, version],
+    queryFn: () =>
+      read(api.GET('/api/feed/items', { params: { query: { requirement, duplicates: 'hide', perPage: 1 } } })),
+  });
 
 /** The text that a version of an item was made from. A stored version never changes. */
 export const itemTextQuery = (id: string, version: number) =>

@@ -19,5 +19,5 @@ export const putProfile = (seen: Versioned, body: ProfileInput) =>
   sendIfMatch(seen, (header) => read(api.PUT('/api/feed/profile', { params: { header }, body })));
 
 /** Returns whether a profile has an entry. One whose lists are all empty counts as missing. */
-export const hasProfile = ({ products, platforms, sectors, regions, keywords }: Profile): boolean =>
-  [products, platforms, sectors, regions, keywords].some((list) => list.length > 0);
+export const hasProfile = ({ products, platforms, sectors, regions, keywords, requirements }: Profile): boolean =>
+  [products, platforms, sectors, regions, keywords, requirements].some((list) => list.length > 0);

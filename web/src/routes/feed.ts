@@ -23,6 +23,7 @@ const list = createRoute({
       platform: textOf(search, 'platform'),
       source: textOf(search, 'source'),
       relevancyMode: oneOf(search, 'relevancyMode', ['relevant']),
+      requirement: textOf(search, 'requirement'),
       ...Object.fromEntries(Object.keys(texts.linkedFilters).map((name) => [name, textOf(search, name)])),
       item: textOf(search, 'item'),
       text: textForm(search),

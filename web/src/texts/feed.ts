@@ -41,6 +41,7 @@ export const texts = {
     platform: 'Platform',
     source: 'Source',
     relevance: 'Relevance',
+    requirement: 'Requirement',
   },
   linkedFilters: {
     technique: 'Technique',

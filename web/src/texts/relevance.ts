@@ -1,3 +1,5 @@
+import { countOf } from '../lib/text.ts';
+
 /** Texts of the relevance profile. */
 export const texts = {
   title: 'Relevance profile',
@@ -21,5 +23,32 @@ export const texts = {
   saved: 'The profile is saved. Items are judged again in the background.',
   notSaved: 'The profile was not saved.',
   rebuilding: 'Items are being judged again. Until that ends, the previous profile applies.',
+  requirement: {
+    title: 'Requirements',
+    description:
+      'Standing questions. An item meets one if it has an entry of each of its lists, and is then relevant whatever its score. The reasons are on the page of the item.',
+    none: 'No requirement yet.',
+    add: 'Add requirement',
+    edit: 'Change the requirement',
+    change: 'Change',
+    delete: 'Delete',
+    deleteTitle: 'Delete the requirement?',
+    save: 'Save requirement',
+    body: 'Within a list, one entry is enough. Lists that are empty do not count.',
+    name: 'Question',
+    nameHint: 'Such as: ransomware against hospitals in the Nordics.',
+    keywords: 'Words',
+    keywordsHint: 'Separated by commas, in the title, summary or passages.',
+    sectors: 'Sectors',
+    regions: 'Countries and regions',
+    names: 'Actors, malware and tools',
+    namesHint: 'Separated by commas. Every alias counts.',
+    techniques: 'Techniques',
+    techniquesHint: 'ATT&CK ids, separated by commas. A technique stands for its sub-techniques.',
+    products: 'Products',
+    values: 'Values',
+    valuesHint: 'Indicators and CVEs, one per line.',
+    items: (count: number) => countOf(count, 'item'),
+  },
   readOnly: 'Changing the profile requires the permission feed:write.',
 };

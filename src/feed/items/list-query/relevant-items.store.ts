@@ -7,29 +7,40 @@ import type { Snapshot } from '../snapshot/snapshot.ts';
 import { readPageRows, type ItemsPage, type PageRange } from './page.store.ts';
 import { isInSnapshot } from '../snapshot/snapshot-rows.sql.ts';
 
-/** Returns the condition that the item with an id is relevant to the organization. Undefined if no profile is in force: every item then is. */
-export function isRelevant(state: OrgState): ((id: Sql) => Condition) | undefined {
-  const ids = relevantIds(state);
+/**
+ * Returns the condition that the item with an id is relevant to the organization. Undefined if no profile is in force: every item then is. With a
+ * requirement, which all functions of this file accept, only items that meet it are.
+ */
+export function isRelevant(state: OrgState, requirement?: string): ((id: Sql) => Condition) | undefined {
+  const ids = relevantIds(state, requirement);
   return ids && ((id) => sql`${id} in (${ids})`);
 }
 
 /** Ids of the relevant items, as a query. A verdict of the organization, or a sighting in its logs, wins over the score. */
-export function relevantIds({ profileVersion, overridesSeq, ownSeq }: OrgState): Sql | undefined {
-  if (profileVersion === undefined) return undefined;
-  const scored = sql`select r.item_id from feed_relevance r where ${isScored({ profileVersion, ownSeq })}`;
+export function relevantIds(state: OrgState, requirement?: string): Sql | undefined {
+  const { profileVersion, overridesSeq } = state;
+  if (profileVersion === undefined && requirement === undefined) return undefined;
+  const scored = sql`select r.item_id from feed_relevance r where ${isScored(state, requirement)}`;
   if (overridesSeq === undefined) return scored;
   const irrelevant = overriddenIds(overridesSeq, sql`o.relevance = 'irrelevant'`);
+  if (requirement !== undefined) return sql`${scored} and r.item_id not in ${irrelevant}`;
   return sql`${scored} and r.item_id not in ${irrelevant} union all ${overriddenIds(overridesSeq, isMarkedRelevant)}`;
 }
 
 /** Returns the relevant items. Undefined if no profile is in force. */
-export function relevantItems(state: OrgState): IdSet | undefined {
-  const ids = relevantIds(state);
+export function relevantItems(state: OrgState, requirement?: string): IdSet | undefined {
+  const ids = relevantIds(state, requirement);
   if (!ids) return undefined;
-  const { profileVersion, overridesSeq, ownSeq } = state;
+  const { overridesSeq } = state;
   const hasScore = (id: Sql): Condition => sql`coalesce((
-    select true from feed_relevance r where r.item_id = ${id} and ${isScored({ profileVersion, ownSeq })} limit 1), false)`;
+    select true from feed_relevance r where r.item_id = ${id} and ${isScored(state, requirement)} limit 1), false)`;
   if (overridesSeq === undefined) return { ids, contains: hasScore };
+  if (requirement !== undefined)
+    return {
+      ids,
+      contains: (id) =>
+        sql`${hasScore(id)} and ${id} not in ${overriddenIds(overridesSeq, sql`o.relevance = 'irrelevant'`)}`,
+    };
   return {
     ids,
     contains: (id) => sql`
@@ -42,8 +53,9 @@ export function relevantItems(state: OrgState): IdSet | undefined {
  * Returns the condition that a row of `feed_relevance r` is a score of the organization that is in force. The organization is a subquery, so that
  * it is evaluated once.
  */
-const isScored = ({ profileVersion, ownSeq }: Pick<OrgState, 'profileVersion' | 'ownSeq'>): Condition => sql`
-  r.organization_id = (select tocsin_org()) and r.version = ${profileVersion} and r.seq_from <= ${ownSeq} and r.seq_until > ${ownSeq}`;
+const isScored = ({ profileVersion, ownSeq }: OrgState, requirement?: string): Condition => sql`
+  r.organization_id = (select tocsin_org()) and r.version = ${profileVersion ?? null} and r.seq_from <= ${ownSeq} and r.seq_until > ${ownSeq}
+  and ${requirement === undefined ? sql`true` : sql`r.requirements @> array[${requirement}::text]`}`;
 
 /** Whether the override `o` makes its item relevant: by a verdict, or by a sighting that no verdict contradicts. */
 export const isMarkedRelevant: Condition = sql`o.relevance = 'relevant' or (o.exposed_at is not null and o.relevance is null)`;

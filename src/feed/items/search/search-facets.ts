@@ -20,9 +20,9 @@ async function readFilteredCounts(
   filters: FeedFilters,
   { snapshot, orgState, now }: CountContext,
 ): Promise<MatchCounts> {
-  const { search, source, relevancyMode } = filters;
+  const { search, source, relevancyMode, requirement } = filters;
   const { overridesSeq } = orgState;
-  const onlyIds = relevancyMode === 'relevant' ? relevantItems(orgState) : undefined;
+  const onlyIds = relevancyMode === 'relevant' ? relevantItems(orgState, requirement) : undefined;
   const { rootsOnly } = search;
   if (!hasSearch(search) && source === undefined && !onlyIds)
     return { rows: await readItemCounts(tx, snapshot, { overridesSeq, rootsOnly }), isEstimated: false };

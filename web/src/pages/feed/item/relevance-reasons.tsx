@@ -47,16 +47,23 @@ export function RelevanceReasons({ item }: { item: FeedItem }) {
       </p>
       {reasons.length > 0 && (
         <ul className="flex flex-col gap-2">
-          {reasons.map(({ kind, matched, weight, evidenceRef }, index) => {
+          {reasons.map(({ kind, matched, weight, evidenceRef, requirement }, index) => {
             const passage = findPassage(item, evidenceRef);
             return (
               <li key={index} className="grid grid-cols-[5.5rem_1fr_auto] items-baseline gap-x-3">
                 <span className="text-muted">{kind === 'person' ? texts.reasonLabel : toWords(kind)}</span>
                 <span className="min-w-0 break-words">
                   {matched}
+                  {requirement && (
+                    <Link to="/feed" search={{ requirement }} className="block text-12 text-muted hover:underline">
+                      {requirement}
+                    </Link>
+                  )}
                   {passage && <q className="block text-12 text-muted">{quote(passage.text, matched)}</q>}
                 </span>
-                {kind !== 'person' && <span className="tabular text-12 text-faint">{Math.round(weight * 100)} %</span>}
+                {kind !== 'person' && !requirement && (
+                  <span className="tabular text-12 text-faint">{Math.round(weight * 100)} %</span>
+                )}
               </li>
             );
           })}

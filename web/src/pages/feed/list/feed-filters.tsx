@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import type { Schemas } from '../../../api/client.ts';
 import { facetsQuery, type FeedFilter, type ItemStatus, type LinkedFilter } from '../../../api/feed.ts';
+import { profileQuery } from '../../../api/relevance.ts';
 import { platformName } from '../../../texts/platforms.ts';
 import { texts } from '../../../texts/feed.ts';
 import { FilterChip } from '../../../ui/forms/filter-chip.tsx';
@@ -24,6 +25,11 @@ type Props = { filter: FeedFilter; onChange: (change: Partial<FeedFilter>) => vo
 
 export function FeedFilters({ filter, onChange }: Props) {
   const { data } = useQuery(facetsQuery(filter));
+  const { data: profile } = useQuery(profileQuery);
+  const requirements = withChosen(
+    (profile?.requirements ?? []).map(({ name }) => name),
+    filter.requirement,
+  );
   const isEstimated = data?.outputs?.totalIsEstimated;
   const counted = <Value extends string>(options: readonly Option<Value>[], counts: Record<string, number> = {}) =>
     options.map((option) => ({
@@ -49,6 +55,14 @@ export function FeedFilters({ filter, onChange }: Props) {
         options={relevanceOptions}
         onChange={(relevancyMode) => onChange({ relevancyMode })}
       />
+      {requirements.length > 0 && (
+        <FilterSelect
+          label={texts.filters.requirement}
+          value={filter.requirement}
+          options={requirements.map((value) => ({ value, label: <span className="max-w-72 truncate">{value}</span> }))}
+          onChange={(requirement) => onChange({ requirement })}
+        />
+      )}
       <FilterSelect
         label={texts.filters.source}
         value={filter.source}

@@ -1,11 +1,11 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { profileQuery, putProfile, type Profile } from '../../../api/relevance.ts';
-import { platformNames, platformName } from '../../../texts/platforms.ts';
 import { texts } from '../../../texts/relevance.ts';
 import { Button } from '../../../ui/button.tsx';
 import { CheckField, FormError, TextArea, TextField } from '../../../ui/forms/field.tsx';
 import { toasts } from '../../../ui/overlays/toasts.tsx';
+import { PlatformChecks } from './platform-checks.tsx';
 import { fromDraft, toDraft } from './profile-draft.ts';
 
 type Props = { profile: Profile; mayChange: boolean };
@@ -49,26 +49,7 @@ export function ProfileForm({ profile, mayChange }: Props) {
           value={draft.products}
           onChange={({ target }) => setDraft({ ...draft, products: target.value })}
         />
-        <fieldset className="flex min-w-0 flex-col gap-1.5">
-          <legend className="mb-1.5 text-12 text-muted">{texts.platforms}</legend>
-          <div className="grid grid-cols-2 gap-x-4 gap-y-1.5 md:grid-cols-3">
-            {platformNames.map((name) => (
-              <CheckField
-                key={name}
-                label={platformName(name)}
-                checked={draft.platforms.includes(name)}
-                onChange={({ target }) =>
-                  setDraft({
-                    ...draft,
-                    platforms: target.checked
-                      ? [...draft.platforms, name]
-                      : draft.platforms.filter((one) => one !== name),
-                  })
-                }
-              />
-            ))}
-          </div>
-        </fieldset>
+        <PlatformChecks chosen={draft.platforms} onChange={(platforms) => setDraft({ ...draft, platforms })} />
         {words('sectors')}
         {words('regions')}
         {words('keywords')}
