@@ -4,75 +4,76 @@ import { extractTerms, toTermValue } from '../model/terms.ts';
 import type { Requirement } from './profile.schema.ts';
 import { createMatcher, findReasons, normalizeWords, toTexts, type ItemTexts, type ScoreReason } from './score.ts';
 
-/** A criterion of a requirement by the terms of items: a name, a technique or a value, with the terms of which an item must have one. */
-type TermCriterion = { kind: 'name' | 'technique' | 'value'; label: string; terms: string[] };
+/** An item as requirements see it: with its texts, and its terms behind their kinds. */
+type MatchedItem = { item: FeedItem; texts: ItemTexts; terms: ReadonlySet<string> };
 
-/** A requirement prepared for many items. `kinds` are its criteria, of each of which an item must meet one entry. */
-export type RequirementMatcher = {
-  name: string;
-  kinds: Set<string>;
-  lists: ReturnType<typeof createMatcher>;
-  terms: TermCriterion[];
-};
+/** Returns a reason for each entry of a list that an item matches. */
+type ListMatcher = (matched: MatchedItem) => ScoreReason[];
+
+/** A requirement prepared for many items, with a matcher for each list that is not empty. */
+export type RequirementMatcher = { name: string; lists: ListMatcher[] };
+
+const noLists = { products: [], platforms: [], sectors: [], regions: [], keywords: [] };
 
 export const createRequirementMatchers = (requirements: readonly Requirement[]): RequirementMatcher[] =>
   requirements.map(({ name, names, techniques, values, ...lists }) => {
-    const terms = [
-      ...names.map((label) => toCriterion('name', label, { actor: label, malware: label, tool: label })),
-      ...techniques.map((label) => toCriterion('technique', label, { technique: label })),
-      ...values.map((label) => toCriterion('value', label, isCve(label) ? { cve: label } : { indicator: label })),
+    const byTerms: TermEntry[][] = [
+      techniques.map((label) => toEntry('technique', label, { technique: label })),
+      values.map((label) => toEntry('value', label, isCve(label) ? { cve: label } : { indicator: label })),
+      names.map((label) => toEntry('name', label, { actor: label, malware: label, tool: label })),
     ];
-    const { products, platforms, sectors, regions, keywords } = lists;
-    const kinds = [
-      ...(products.length > 0 ? ['product'] : []),
-      ...(platforms.length > 0 ? ['platform'] : []),
-      ...(sectors.length > 0 ? ['sector'] : []),
-      ...(regions.length > 0 ? ['region'] : []),
-      ...(keywords.length > 0 ? ['keyword'] : []),
-      ...terms.map(({ kind }) => kind),
-    ];
-    return { name, kinds: new Set(kinds), lists: createMatcher(lists), terms };
+    const byWords = (['platforms', 'keywords', 'sectors', 'regions', 'products'] as const)
+      .filter((list) => lists[list].length > 0)
+      .map((list): ListMatcher => {
+        const matcher = createMatcher({ ...noLists, [list]: lists[list] });
+        return ({ item, texts }) => findReasons(matcher, item, texts);
+      });
+    // Terms are compared faster than words.
+    return { name, lists: [...byTerms.filter((entries) => entries.length > 0).map(matchTerms), ...byWords] };
   });
 
 const isCve = (text: string): boolean => /^CVE-\d{4}-\d{4,19}$/i.test(text);
 
-function toCriterion(
-  kind: TermCriterion['kind'],
-  label: string,
-  query: Parameters<typeof readTermFilters>[0],
-): TermCriterion {
+/** An entry of a requirement, with the terms of which an item must have one. */
+type TermEntry = { kind: 'name' | 'technique' | 'value'; label: string; terms: string[] };
+
+function toEntry(kind: TermEntry['kind'], label: string, query: Parameters<typeof readTermFilters>[0]): TermEntry {
   const { terms, rootTerms } = readTermFilters(query);
   const filters = [...terms, ...rootTerms];
   return { kind, label, terms: filters.flatMap((filter) => filter.values.map((value) => `${filter.kind} ${value}`)) };
 }
 
-/** Returns the requirements that an item meets, and the reasons: at least one for each criterion of each of them. */
+const matchTerms =
+  (entries: TermEntry[]): ListMatcher =>
+  (matched) =>
+    entries
+      .filter((entry) => entry.terms.some((term) => matched.terms.has(term)))
+      .map((entry) => toReason(entry, matched));
+
+const reasonsMax = 20;
+
+/** Returns the requirements that an item meets, and the reasons: at least one for each list of each of them. */
 export function findMetRequirements(
   matchers: readonly RequirementMatcher[],
   item: FeedItem,
 ): { names: string[]; reasons: ScoreReason[] } {
   if (matchers.length === 0) return { names: [], reasons: [] };
-  const texts = toTexts(item);
-  const hasTerms = matchers.some(({ terms }) => terms.length > 0);
-  const itemTerms = new Set(hasTerms ? extractTerms(item).map(({ kind, value }) => `${kind} ${value}`) : []);
-  const met = matchers.flatMap(({ name, kinds, lists, terms }) => {
-    const reasons = [
-      ...findReasons(lists, item, texts),
-      ...terms
-        .filter((criterion) => criterion.terms.some((term) => itemTerms.has(term)))
-        .map((criterion) => toReason(criterion, item, texts)),
-    ];
-    const found = new Set<string>(reasons.map(({ kind }) => (kind === 'vendor' ? 'product' : kind)));
-    if (!kinds.isSubsetOf(found)) return [];
-    return [{ name, reasons: reasons.slice(0, reasonsMax).map((reason) => ({ ...reason, requirement: name })) }];
+  const terms = new Set(extractTerms(item).map(({ kind, value }) => `${kind} ${value}`));
+  const matched = { item, texts: toTexts(item), terms };
+  const met = matchers.flatMap(({ name, lists }) => {
+    const found: ScoreReason[] = [];
+    for (const list of lists) {
+      const reasons = list(matched);
+      if (reasons.length === 0) return [];
+      found.push(...reasons.slice(0, reasonsMax));
+    }
+    return [{ name, reasons: found.map((reason) => ({ ...reason, requirement: name })) }];
   });
   return { names: met.map(({ name }) => name), reasons: met.flatMap(({ reasons }) => reasons) };
 }
 
-const reasonsMax = 20;
-
 /** Names the item's own name before the requirement's, as in `Emotet (Geodo)`, and cites a passage that contains a form of it. */
-function toReason({ kind, label, terms }: TermCriterion, { classification }: FeedItem, texts: ItemTexts): ScoreReason {
+function toReason({ kind, label, terms }: TermEntry, { item: { classification }, texts }: MatchedItem): ScoreReason {
   const isOne = (name: string): boolean => terms.includes(`actor ${toTermValue('actor', name)}`);
   const threats = kind === 'name' ? [...classification.actor, ...classification.malware] : [];
   const threat = threats.find(({ name, aliases }) => [name, ...aliases].some(isOne));

@@ -132,11 +132,11 @@ test('matches items with requirements, with a reason for each list, and filters 
     { kind: 'keyword', matched: 'ransomware', requirement: question },
     { kind: 'sector', matched: 'hospitals', requirement: question },
     { kind: 'region', matched: 'Sweden (Nordics)', requirement: question },
-    { kind: 'keyword', matched: 'servers', requirement: 'Tools' },
     { kind: 'name', matched: 'Akira (G1024)', requirement: 'Tools' },
     { kind: 'name', matched: 'Cobalt Strike (CobaltStrike)', requirement: 'Tools' },
+    { kind: 'keyword', matched: 'servers', requirement: 'Tools' },
   ]);
-  expect([quoted[1], quoted[5]]).toEqual([
+  expect([quoted[1], quoted[4]]).toEqual([
     expect.stringContaining('hospitals'),
     expect.stringContaining('Cobalt Strike'),
   ]);
