@@ -1,3 +1,4 @@
+import { writeBytes } from '../lib/outbound-http/write-bytes.ts';
 import { requestText } from '../lib/outbound-http/request-text.ts';
 import type { Secretbox } from '../lib/secretbox.ts';
 import type { AttemptResult, ClaimedDelivery, StoredTicket } from './deliveries.store.ts';
@@ -97,6 +98,8 @@ async function send(
   const opened = openSecrets(secrets, { organization_id, id, sealed });
   const key = alertKey(event, delivery.resource_id);
   const deadline = AbortSignal.timeout(attemptMs);
+  const untilEnd = signal ? AbortSignal.any([signal, deadline]) : deadline;
+  const allow = config.fetchAllow;
   const request = ({ body, headers, ...rest }: KindRequest) => {
     const text = typeof body === 'object' ? JSON.stringify(body) : body;
     return requestText({
@@ -104,8 +107,8 @@ async function send(
       headers: { ...(text !== undefined && { 'content-type': 'application/json; charset=utf-8' }), ...headers },
       ...(text !== undefined && { body: Buffer.from(text) }),
       isConfidential: opened.credentials !== undefined,
-      allow: config.fetchAllow,
-      signal: signal ? AbortSignal.any([signal, deadline]) : deadline,
+      allow,
+      signal: untilEnd,
       timeoutMs,
     });
   };
@@ -117,6 +120,8 @@ async function send(
     ticket,
     sign: (body) => (definition.isSigned ? signDelivery(opened, body, { id: event.id, at: new Date() }) : {}),
     request,
+    write: (address, bytes, ca) =>
+      writeBytes(address, bytes, { allow, ca, signal: AbortSignal.any([untilEnd, AbortSignal.timeout(timeoutMs)]) }),
   });
   return toOutcome(response, { definition, event, key, ticket });
 }
@@ -125,7 +130,7 @@ type Sent = { definition: KindDefinition; event: EventBody; key: string; ticket:
 
 function toOutcome(response: KindResponse, { definition, event, key, ticket }: Sent): Outcome {
   const { status, text, problem } = response;
-  const isOk = status >= 200 && status <= 299 && problem === undefined;
+  const isOk = (status === null || (status >= 200 && status <= 299)) && problem === undefined;
   const reference = response.reference ?? ticket?.reference ?? key;
   const { state } = readAlert(event);
   if (isOk)
@@ -138,7 +143,7 @@ function toOutcome(response: KindResponse, { definition, event, key, ticket }: S
     ok: false,
     response,
     error: toSingleLine(problem ?? `status ${status}: ${text}`),
-    isFinal: response.isFinal ?? definition.finalStatuses.includes(status),
+    isFinal: response.isFinal ?? (status !== null && definition.finalStatuses.includes(status)),
     // A ticket that was created before something failed is not created again.
     ...(response.reference !== undefined && {
       ticket: { reference, state: ticket?.state ?? 'open', revision: ticket?.revision ?? 0 },

@@ -66,6 +66,10 @@ const examples: Record<DestinationKind, { url: string; settings?: object; creden
   teams: { url: 'https://hooks.example/path' },
   pagerduty: { url: 'https://events.pagerduty.com/v2/enqueue', credentials: { routingKey: 'r3FPuDvN' } },
   opsgenie: { url: 'https://api.opsgenie.com/v2/alerts', credentials: { apiKey: 'r3FPuDvN' } },
+  splunk: { url: 'https://splunk.example:8088/services/collector/event', credentials: { token: 'r3FPuDvN' } },
+  elasticsearch: { url: 'https://elastic.example:9200', credentials: { apiKey: 'r3FPuDvN' } },
+  otlp: { url: 'https://otlp.example:4318/v1/logs', credentials: { headerValue: 'Bearer r3FPuDvN' } },
+  syslog: { url: 'tls://syslog.example:6514' },
 };
 
 /** Returns the requests that an event of a resource leads to, while the other system accepts all. */
@@ -84,8 +88,9 @@ async function requestsOf(kind: DestinationKind, event: EventBody, ticket: Ticke
       requests.push(request);
       return { status: 202, text: '{}', retryAfterMs: undefined };
     },
+    write: async (address, bytes) => void requests.push({ url: address, body: bytes.toString() }),
   });
-  expect(response).toMatchObject({ status: 202 });
+  expect([202, null]).toContain(response.status);
   expect(response.problem).toBeUndefined();
   return requests;
 }
@@ -108,7 +113,7 @@ test.each(kindNames)('%s keeps what every kind of destination promises', async (
       for (const { url } of requests) expect(url).not.toContain(secret);
   }
   expect(showUrl(kind, 'https://hooks.example/path').includes('path')).toBe(!isUrlSecret);
-  expect(readFileSync('docs/guide/destinations.md', 'utf8')).toContain(`\`kind: ${kind}\``);
+  expect(readFileSync('docs/guide/destinations.md', 'utf8').includes(`\`kind: ${kind}\``)).toBe(true);
   if (!keepsTickets) return;
   // Every request about a resource identifies it, in every state.
   const known = { reference: 'SOC-1', state: 'open' } as const;

@@ -1,10 +1,15 @@
 import { slackMessage, teamsMessage } from './chat-message.ts';
 import { defineKind, hitEvents, noFields, type KindDefinition } from './kinds/destination-kind.ts';
+import { elasticsearch } from './kinds/elasticsearch.ts';
 import { opsgenie } from './kinds/opsgenie.ts';
+import { otlp } from './kinds/otlp.ts';
 import { pagerduty } from './kinds/pagerduty.ts';
+import { splunk } from './kinds/splunk.ts';
+import { syslog } from './kinds/syslog.ts';
 
 const plain = {
   defaultUrl: null,
+  transport: 'http' as const,
   keepsTickets: false,
   settings: noFields,
   credentials: noFields,
@@ -46,6 +51,10 @@ export const destinationKinds = {
   }),
   pagerduty,
   opsgenie,
+  splunk,
+  elasticsearch,
+  otlp,
+  syslog,
 } satisfies Record<string, KindDefinition>;
 
 export type DestinationKind = keyof typeof destinationKinds;

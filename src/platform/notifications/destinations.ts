@@ -7,7 +7,7 @@ import type { Secretbox } from '../lib/secretbox.ts';
 import { auditRecord } from '../orgs/audit.store.ts';
 import type { Caller } from '../http/caller.ts';
 import { requireMatch } from '../orgs/record-version.ts';
-import { kindOf, showUrl } from './destination-kinds.ts';
+import { kindOf, showUrl, type DestinationKind } from './destination-kinds.ts';
 import { parseFields } from '../lib/kind-fields.ts';
 import { createSigningSecret, openSecrets, sealSecrets } from './destination-secrets.ts';
 import type {
@@ -48,7 +48,7 @@ export async function createDestination(
   const id = uuidv7(now);
   const given = input.url ?? definition.defaultUrl;
   if (given === null) throw fieldError('/url', 'required', `url is required. ${definition.urlHint}`);
-  const url = validateUrl(given, deps.config.fetchAllow);
+  const url = validateUrl(input.kind, given, deps.config.fetchAllow);
   const settings = parseFields(definition.settings, input.settings, '/settings');
   const credentials = parseFields(definition.credentials, input.credentials, '/credentials');
   const secret = definition.isSigned ? createSigningSecret() : null;
@@ -138,7 +138,7 @@ function changeAddress(deps: DestinationDeps, before: DestinationRow, input: Upd
   const isSameUrl = input.url === undefined || input.url === before.shown_url;
   if (isSameUrl && input.credentials === undefined) return undefined;
   const old = openSecrets(deps.secrets, before);
-  const url = isSameUrl ? old.url : validateUrl(input.url!, deps.config.fetchAllow);
+  const url = isSameUrl ? old.url : validateUrl(before.kind, input.url!, deps.config.fetchAllow);
   if (input.credentials === undefined && old.credentials !== undefined && new URL(url).host !== new URL(old.url).host)
     throw fieldError('/credentials', 'required', 'credentials must be sent again because the host changes.');
   const credentials =
@@ -218,14 +218,21 @@ function toDestination(destination: DestinationRow): Destination {
 }
 
 /**
- * Validates a destination URL and returns it in canonical form. 400 unless it is https to a public host. Hosts listed in
- * TOCSIN_FETCH_ALLOW may be private and use http. Host names are resolved and checked at each delivery.
+ * Validates a destination URL and returns it in canonical form. 400 unless it is https, or tls for a stream, to a public host. Hosts listed in
+ * TOCSIN_FETCH_ALLOW may be private and use http or tcp. Host names are resolved and checked at each delivery.
  */
-function validateUrl(text: string, allow: readonly string[]): string {
+function validateUrl(kind: DestinationKind, given: string, allow: readonly string[]): string {
+  const { transport, urlHint } = kindOf(kind);
+  const stream = transport === 'stream' ? /^(tls|tcp):(\/\/[^/]+:\d+)\/?$/.exec(given) : null;
+  if (transport === 'stream' && !stream)
+    throw fieldError('/url', 'invalid_url', `url must have a host and a port. ${urlHint}`);
+  // The rules for an encrypted and a plain stream are those for https and http.
+  const text = stream ? `${stream[1] === 'tls' ? 'https' : 'http'}:${stream[2]}` : given;
   const { url, isAllowed } = validateOutboundUrl(text, allow);
   const host = withoutBrackets(url.hostname);
   if (isIP(host) && !isPublicAddress(host) && !isAllowed)
     throw fieldError('/url', 'private_address', `${host} is not a public address. TOCSIN_FETCH_ALLOW can permit it.`);
   url.hash = '';
-  return url.href;
+  // A URL leaves out the usual port of its scheme.
+  return stream ? `${stream[1]}://${url.hostname}:${stream[2]!.slice(stream[2]!.lastIndexOf(':') + 1)}` : url.href;
 }

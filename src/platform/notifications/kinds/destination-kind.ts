@@ -8,8 +8,13 @@ import type { EventBody, EventType } from '../event-types.ts';
 /** A request to the other system. A `body` that is no string is sent as JSON. */
 export type KindRequest = { method?: string; url: string; headers?: Record<string, string>; body?: object | string };
 
-/** A response. `problem` says why one with status 2xx is a failure. With `isFinal`, the delivery is not tried again. */
-export type KindResponse = TextResponse & { problem?: string; isFinal?: boolean; reference?: string };
+/** A response, with status null where the protocol has none. `problem` says why one with status 2xx is a failure. With `isFinal`, the delivery is not tried again. */
+export type KindResponse = Omit<TextResponse, 'status'> & {
+  status: number | null;
+  problem?: string;
+  isFinal?: boolean;
+  reference?: string;
+};
 
 /** What the other system keeps about a resource: its name there, and the state that it was last told. */
 export type Ticket = { reference: string; state: AlertState };
@@ -26,6 +31,8 @@ export type Sending<Settings = Record<string, unknown>, Credentials = Record<str
   /** Returns the signature headers of Standard Webhooks for a body. Empty for kinds that are not signed. */
   sign: (body: string) => Record<string, string>;
   request: (request: KindRequest) => Promise<TextResponse>;
+  /** Writes bytes to an address such as `tls://host:6514`, trusting a PEM certificate in addition to the public ones. */
+  write: (address: string, bytes: Buffer, ca?: string) => Promise<void>;
 };
 
 type Definition<Settings, Credentials> = {
@@ -35,6 +42,8 @@ type Definition<Settings, Credentials> = {
   urlHint: string;
   /** The address that most organizations need, or null. */
   defaultUrl: string | null;
+  /** `stream`: the address is `tls://host:port`, or `tcp://host:port` for allowed hosts. */
+  transport: 'http' | 'stream';
   /** The path of the address is a secret, so clients see only its origin. */
   isUrlSecret: boolean;
   /** Deliveries are signed with a secret of the destination. */
@@ -66,6 +75,7 @@ export const secretText = boundedString({ min: 1, max: 5000 }).regex(/^[\x21-\x7
 
 export const incidentEvents = ['incident.created', 'incident.updated'] as const;
 export const hitEvents = ['hit.created', 'hit.updated'] as const;
+export const incidentAndHitEvents = [...incidentEvents, ...hitEvents];
 
 const alertStates = ['open', 'acknowledged', 'closed'] as const;
 export type AlertState = (typeof alertStates)[number];

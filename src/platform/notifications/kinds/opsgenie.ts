@@ -14,6 +14,7 @@ export const opsgenie = defineKind({
   urlHint:
     'In the EU: https://api.eu.opsgenie.com/v2/alerts. Jira Service Management: https://api.atlassian.com/jsm/ops/integration/v2/alerts.',
   defaultUrl: 'https://api.opsgenie.com/v2/alerts',
+  transport: 'http',
   isUrlSecret: false,
   isSigned: false,
   keepsTickets: true,

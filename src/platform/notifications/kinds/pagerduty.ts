@@ -19,6 +19,7 @@ export const pagerduty = defineKind({
   label: 'PagerDuty',
   urlHint: 'In the EU: https://events.eu.pagerduty.com/v2/enqueue.',
   defaultUrl: 'https://events.pagerduty.com/v2/enqueue',
+  transport: 'http',
   isUrlSecret: false,
   isSigned: false,
   keepsTickets: true,

@@ -1,0 +1,38 @@
+import { z } from 'zod';
+import { boundedString } from '../../lib/text/bounded-text.ts';
+import { defineKind, incidentAndHitEvents, noFields, readAlert, type AlertSeverity } from './destination-kind.ts';
+
+/** Severities of RFC 5424, 6.2.1. */
+const severities: Record<AlertSeverity, number> = { none: 6, low: 5, medium: 4, high: 3, critical: 2 };
+const local0 = 16;
+
+/**
+ * Syslog of RFC 5424 with octet counting: over TLS (RFC 5425), or over TCP (RFC 6587) to hosts in `TOCSIN_FETCH_ALLOW`. The message is the event as JSON. Syslog has no
+ * receipts: an event is delivered once the connection has ended without an error. There is no UDP, which loses messages unnoticed and truncates them.
+ */
+export const syslog = defineKind({
+  label: 'Syslog',
+  urlHint: 'Host and port, such as tls://syslog.example.com:6514. tcp:// only to a host in TOCSIN_FETCH_ALLOW.',
+  defaultUrl: null,
+  transport: 'stream',
+  isUrlSecret: false,
+  isSigned: false,
+  keepsTickets: false,
+  settings: z.strictObject({
+    caCertificate: boundedString({ max: 100_000 })
+      .regex(/^-----BEGIN CERTIFICATE-----/, 'must be a PEM certificate')
+      .optional()
+      .describe('A PEM certificate to trust in addition to the public ones.'),
+  }),
+  credentials: noFields,
+  defaultEvents: incidentAndHitEvents,
+  finalStatuses: [],
+  send: async (event, { url, settings, write }) => {
+    const priority = local0 * 8 + severities[readAlert(event).severity];
+    const header = `<${priority}>1 ${event.timestamp} - tocsin - ${event.type} - `;
+    // The byte order mark says that the message is UTF-8.
+    const message = Buffer.from(`${header}\ufeff${JSON.stringify(event)}`);
+    await write(url, Buffer.concat([Buffer.from(`${message.length} `), message]), settings.caCertificate);
+    return { status: null, text: '', retryAfterMs: undefined };
+  },
+});
