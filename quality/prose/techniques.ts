@@ -8,7 +8,7 @@ import { packModel } from '../../scripts/techniques/pack-model.ts';
 import { createRandom } from '../../scripts/techniques/svm.ts';
 import { trainModel } from '../../scripts/techniques/train-model.ts';
 import { findBestSentences, extractTechniques } from '../../src/feed/extraction/techniques/extract-techniques.ts';
-import { unpackTechniqueModel, type TechniqueModel } from '../../src/feed/extraction/techniques/technique-model.ts';
+import { unpackLinearModel, type LinearModel } from '../../src/feed/extraction/classifier/linear-model.ts';
 import { findSentences } from '../../src/feed/extraction/text/sentence-spans.ts';
 import { useInstalledAttack } from '../../src/feed/reference-data/attack.ts';
 import { requireData } from '../recorded-inputs.ts';
@@ -79,11 +79,11 @@ function crossValidate(reports: LabelledReport[], extra: TrainingExample[]): Fol
 }
 
 /** Builds a model in the shipped form: pruned and quantized. */
-function buildModel(training: LabelledReport[], extra: TrainingExample[], threshold: number): TechniqueModel {
+function buildModel(training: LabelledReport[], extra: TrainingExample[], threshold: number): LinearModel {
   const examples = training.flatMap((report) => report.examples);
   const labels = [...new Set(examples.flatMap((example) => example.labels))].toSorted();
   const trained = trainModel([...examples, ...extra], labels, { examplesMin: 1, threshold: () => threshold });
-  return unpackTechniqueModel(packModel(trained, weightsMax));
+  return unpackLinearModel(packModel(trained, weightsMax));
 }
 
 /** Returns the threshold with the best score on a quarter of the training documents, using a model of the rest. */

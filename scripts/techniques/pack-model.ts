@@ -1,6 +1,5 @@
 import { gzipSync } from 'node:zlib';
-import { featureBits } from '../../src/feed/extraction/techniques/sentence-features.ts';
-import { idfSteps } from '../../src/feed/extraction/techniques/technique-model.ts';
+import { featureBits, idfSteps } from '../../src/feed/extraction/classifier/linear-model.ts';
 
 export type TrainedModel = { labels: string[]; thresholds: number[]; machines: Float32Array[]; idf: Float32Array };
 

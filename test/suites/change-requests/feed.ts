@@ -41,7 +41,7 @@ export const feedRequests: ChangeRequest[] = [
     },
     suites: {
       'src/feed/extraction/text/article/detect-language.ts': everyLanguage,
-      'src/feed/extraction/names/new-names/foreign-names.ts': everyLanguage,
+      'src/feed/extraction/lexicon/name-cues.json': everyLanguage,
     },
   },
 ];

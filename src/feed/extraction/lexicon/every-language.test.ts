@@ -4,7 +4,7 @@ import type { ReportLanguageCode } from './languages.ts';
 
 type Report = { text: string; severity: string; names: string[]; techniques: string[] };
 
-/** A short report in every language, and what is read from it. No list has its names. Words for names are missing in Polish and Ukrainian. */
+/** A short report in every language, and what is read from it. No list has its names. */
 const reports: Record<ReportLanguageCode, Report> = {
   de: {
     text: 'Die Hackergruppe «Graureiher» hat am Montag die Server der Stadtwerke mit der Schadsoftware «Dunkelbau» verschlüsselt und Lösegeld gefordert. Die Angreifer haben eine geplante Aufgabe angelegt.',
@@ -45,7 +45,7 @@ const reports: Record<ReportLanguageCode, Report> = {
   pl: {
     text: 'Hakerzy z grupy ransomware QuillWilk zaatakowali w nocy trzy szpitale i żądają okupu. Po otwarciu załącznika pobierane jest złośliwe oprogramowanie ZorbLis, a pliki zostały zaszyfrowane.',
     severity: 'critical',
-    names: [],
+    names: ['QuillWilk', 'ZorbLis'],
     techniques: ['T1105', 'T1204', 'T1486'],
   },
   ru: {
@@ -57,7 +57,7 @@ const reports: Record<ReportLanguageCode, Report> = {
   uk: {
     text: 'Угруповання QuillRys атакувало три лікарні та вимагає викуп. Зловмисники зашифрували сервери підприємства програмою ZorbRys і викрали дані пацієнтів.',
     severity: 'critical',
-    names: [],
+    names: ['QuillRys'],
     techniques: ['T1486'],
   },
   ja: {

@@ -27,13 +27,16 @@ function resolve(id: string): string[] {
 
 const isExact = (id: string): boolean => !Array.isArray(phrasesById.get(id) ?? []);
 
-const compiled = new Map<CueId, RegExp>();
+const compiled = new Map<string, RegExp>();
 
-/** Returns the pattern of a cue. Compiled once per process. */
-export function cue(id: CueId): RegExp {
-  let pattern = compiled.get(id);
-  if (!pattern)
-    compiled.set(id, (pattern = compilePhrases(resolve(id), { resolve, isExact: isExact(id), script: 'english' })));
+/** Returns the pattern of a cue, with the flag `g` to find all of its places. Compiled once per process. */
+export function cue(id: CueId, flags: 'g' | '' = ''): RegExp {
+  const key = `${id} ${flags}`;
+  let pattern = compiled.get(key);
+  if (!pattern) {
+    const options = { resolve, isExact: isExact(id), script: 'english' } as const;
+    compiled.set(key, (pattern = compilePhrases(resolve(id), options, flags)));
+  }
   return pattern;
 }
 

@@ -171,16 +171,6 @@ test.each([
     ['malware Qilin'],
   ],
   [
-    'ignores an everyday word inside a longer new name, wherever it stands',
-    'The Quillvex Play group attacked banks. Quillvex Play is back. They Play a role.',
-    ['actor Quillvex Play'],
-  ],
-  [
-    'keeps an everyday name beside a longer new one',
-    'The Play ransomware and the Quillvex Play gang.',
-    ['actor Quillvex Play', 'malware Play'],
-  ],
-  [
     'splits a known name from the end of the cell before it in a page',
     'Admin SharesAPT29 group used Mimikatz. SharesEmotet malware.',
     ['actor APT29', 'malware Emotet', 'tool Mimikatz'],
@@ -216,20 +206,10 @@ test.each([
     'The work of the Listed Heron group.',
     ['actor Listed Heron'],
   ],
-  [
-    'takes the name of an actor for malware that the text introduces by it',
-    'APT29 deployed a new backdoor called Red Finch.',
-    ['actor APT29', 'malware Red Finch'],
-  ],
   ['accepts an everyday name before its aliases', 'Play, also known as PlayCrypt, is back.', ['malware Play']],
   ['ignores a participle with a name before a kind', 'The Emotet-associated ransomware.', ['malware Emotet']],
   ['accepts groups that claim victims', 'Qilin and DarkSide claimed most victims.', ['actor DarkSide', 'actor Qilin']],
   ['ignores a tool after a CVE', 'CVE-2026-1234 in BloodHound was added to the list.', []],
-  [
-    'accepts an unknown name beside a known one that is distributed',
-    'Emotet and QuillSync are distributed through ads.',
-    ['malware Emotet', 'malware QuillSync'],
-  ],
   ['ignores an unknown name beside a known one elsewhere', 'Emotet and QuillSync are words.', ['malware Emotet']],
   [
     'accepts who leaked data or got a new name as people',
@@ -262,7 +242,6 @@ test('resolves an alias of two actors by the one that the text mentions', () => 
 test.each([
   ['The Red Finch group (aka Vexing Quill) asked for money.', 'Red Finch', 'Vexing Quill'],
   ['The Emotet malware family, sometimes referred to as QuillBot9 or ZorbX, is old.', 'Emotet', 'QuillBot9'],
-  ['APT29 group (also known as Guardians of Quill, or Hidden Crane) is back.', 'APT29', 'Hidden Crane'],
 ])('takes a name that a text introduces as an alias for no other entity: %s', (text, name, alias) => {
   const names = extractNames(text, dictionary);
   expect(names.map((one) => one.name)).toEqual([name]);
@@ -287,11 +266,6 @@ test.each([
   ['APT29, also called Vexing Quill, is back.', ['Vexing Quill']],
 ])('adopts the unknown aliases right after a name: %s', (text, aliases) => {
   expect(extractNames(text, dictionary).flatMap((one) => one.aliases)).toEqual(expect.arrayContaining(aliases));
-});
-
-test('reads the name that somebody else tracks an actor as', () => {
-  const text = 'APT29 (which Quillsoft tracks as Red Finch) is back.';
-  expect(extractNames(text, dictionary).map(({ name }) => name)).toEqual(['APT29']);
 });
 
 test('takes no shop or club for an actor of the same name', () => {

@@ -23,8 +23,8 @@ import {
   isListedTool,
   isSlashList,
 } from './name-cues.ts';
-import { findListNeighbours } from './new-names/list-neighbours.ts';
-import { findNewNames } from './new-names/new-names.ts';
+import { findCandidates } from './name-candidates.ts';
+import { findNewNames } from './new-names.ts';
 import { joinKeys, splitGluedWords, splitWords, type Word } from './name-words.ts';
 import { isGenericName } from './generic-names.ts';
 import { headChars, mayBeginName } from './dictionary/name-heads.ts';
@@ -62,7 +62,8 @@ export function extractNames(original: string, dictionary: NameDictionary = getS
   }
   cueNeighbours(text, mentions);
   const products = listFlawedTools(text, mentions);
-  const introduced = findNewNames(text);
+  const candidates = findCandidates(text, dictionary);
+  const introduced = findNewNames(text, candidates);
   const longer = listLongerNames(introduced);
   const parts = new Set(mentions.filter((mention) => isPartOfName(text, mention, longer)));
   const cued = new Set(
@@ -84,10 +85,9 @@ export function extractNames(original: string, dictionary: NameDictionary = getS
       if (people !== 'alone') addMention(mention, { leanings, actorsOf }, found);
     }
   resolveAmbiguous(found, dictionary);
-  addNewNames(text, introduced, { dictionary, found });
-  addNewNames(text, findListNeighbours(text, found.values()), { dictionary, found });
-  mergeStatedAliases(text, found, (name) => numbered.test(name));
-  addStatedAliases(text, found);
+  addNewNames(text, introduced, { candidates, dictionary, found });
+  mergeStatedAliases(candidates, found, (name) => numbered.test(name));
+  addStatedAliases(candidates, found);
   return mergeVariants([...found.values()]).toSorted(
     (a, b) => b.confidence - a.confidence || (a.name < b.name ? -1 : 1),
   );

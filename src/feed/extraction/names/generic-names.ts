@@ -6,7 +6,7 @@ const words = new Set(
   cybercrime espionage threat ransomware malware backdoor trojan rat loader stealer infostealer botnet worm wiper rootkit spyware keylogger implant apt
   group gang actor actors team hackers operators crew campaign operation campaigns attack attacks intelligence research researchers labs lab unit security
   windows linux solaris freebsd openbsd aix android macos mac ios unix esxi vmware docker kubernetes azure aws google microsoft apple amazon meta facebook twitter telegram discord slack
-  whatsapp signal github gitlab office word excel outlook exchange sharepoint onedrive teams powershell python java javascript golang go rust node php perl
+  whatsapp signal github gitlab office word excel outlook exchange sharepoint onedrive teams powershell python java javascript jscript golang go rust node php perl
   ruby bash vba vbscript visual basic delphi dotnet net asp iis apache nginx wordpress chrome firefox edge safari opera internet explorer mozilla gecko adobe flash pdf zlib nsis upx openssl
   http https dns smtp imap ftp ssh rdp smb vpn tls ssl tcp udp api com dll exe usb uefi bios pos atm iot ics scada ot crypto bitcoin monero ethereum web
   email mail phishing spam banking mobile cloud desktop browser firefox linkedin youtube instagram reddit dropbox mega
@@ -23,7 +23,7 @@ const words = new Set(
   yara sigma snort ttp ttps ioc iocs c2 c&c cnc poc mfa raas maas saas iaas ai llm eu us usa uk un nato who what when where why how we it they he she you i
   in on at of to for from by with and or but as if so than then while during after before since until also although because however additionally
   aspx jsp elf mips arm mach o pe oem ddos dos winhttp winrar zip lnk msi hta iso vhd cli gui sdk cms p2p tor i2p iphone ipad ebpf npm pypi nuget .net
-  endpoint endpoints center app apps application extension package service services software hardware firmware domain admins administrators users computers
+  et etpro endpoint endpoints center app apps application extension package service services software hardware firmware domain admins administrators users computers
   figure table section appendix part step version stage phase type sample samples family variant variants based using used like dubbed called named known`
     .split(/\s+/)
     .filter(Boolean),

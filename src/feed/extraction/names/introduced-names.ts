@@ -5,9 +5,9 @@ import { addAlias, findAliasOwner } from './name-aliases.ts';
 import { findGluedName } from './name-words.ts';
 import type { NameDictionary } from './dictionary/name-dictionary.ts';
 import type { NameMention, StatedKinds } from './name-kinds.ts';
-import type { NewName } from './new-names/new-name.ts';
+import type { NameCandidate } from './name-candidates.ts';
+import type { NewName } from './new-names.ts';
 import { distinctEntities, resolveName } from './dictionary/resolve-name.ts';
-import { kindEnd } from './new-names/usable-names.ts';
 
 /** Counts how often a text states that a name is an actor, and that it is software. */
 export function countStatedKinds(names: NewName[]): StatedKinds {
@@ -22,22 +22,17 @@ export function countStatedKinds(names: NewName[]): StatedKinds {
   return counts;
 }
 
-/**
- * Returns the new names that can contain another name: those of a publisher's naming scheme, those that end with a kind (`Foo Bar RAT`), and other
- * names of several words.
- */
-export const listLongerNames = (names: NewName[]): NewName[] =>
-  names.filter(({ name, isScheme, isCommon }) => isScheme || (!isCommon && name.includes(' ')));
+/** Returns the new names that can contain another name: those of several words. */
+export const listLongerNames = (names: NewName[]): NewName[] => names.filter(({ name }) => name.includes(' '));
 
 /**
- * Returns whether a mention is only a word of a longer new name: `Ursa` of `Pensive Ursa`, `Crystal` of `Dark Crystal RAT`, `Lynx` of `Foobar Lynx`.
- * Without a scheme or kind, only everyday words are.
+ * Returns whether a mention is only a word of a longer new name: `Ursa` of `Pensive Ursa`, `Lynx` of `Foobar Lynx`. Without a naming scheme,
+ * only everyday words are.
  */
 export const isPartOfName = (text: string, { word, span, entry }: NameMention, longer: NewName[]): boolean =>
-  longer.some(({ name, span: whole, isScheme, isStated }) => {
+  longer.some(({ name, span: whole, isScheme }) => {
     const isInside = whole.start <= span.start && span.end <= whole.end;
     if (isScheme) return isInside && whole.end - whole.start > span.end - span.start;
-    if (isInside && whole.start < span.start && entry && !isStated && kindEnd.test(name)) return true;
     const at = entry?.needsCue ? name.lastIndexOf(word) : -1;
     return at > 0 && text.startsWith(name, span.start - at);
   });
@@ -69,23 +64,25 @@ const isRansomware = (text: string, end: number): boolean => /^["”’']? ranso
 export function addNewNames(
   text: string,
   introduced: NewName[],
-  { dictionary, found }: { dictionary: NameDictionary; found: Map<string, ExtractedName> },
+  {
+    candidates,
+    dictionary,
+    found,
+  }: { candidates: NameCandidate[]; dictionary: NameDictionary; found: Map<string, ExtractedName> },
 ): void {
   const knownKeys = new Set([...found.values()].flatMap(({ name, printed }) => [name, ...printed].map(nameKey)));
   const known = [...found.values()].flatMap(({ spans }) => spans);
-  for (const { kind, name, span, isStated, isCommon } of chooseKinds(introduced, text)) {
+  for (const { kind, name, span, isStated } of chooseKinds(introduced, text)) {
     const key = nameKey(name);
-    const plainKey = nameKey(name.replace(/ RAT$/, ''));
-    if (plainKey !== key && (knownKeys.has(plainKey) || dictionary.has(plainKey))) continue;
     const listed = dictionary.get(key);
     if (
       knownKeys.has(key) ||
-      (listed ? !isStated : isCommon) ||
+      (listed && !isStated) ||
       (crew.test(name) && dictionary.has(nameKey(name.replace(crew, ''))))
     )
       continue;
     if (isInsideKnown(span, known) || isGlued(name, dictionary)) continue;
-    const owner = findAliasOwner(text, span, found);
+    const owner = findAliasOwner(candidates, span, found.values());
     const entities = listed
       ? distinctEntities(listed.entities).filter((one) => (one.kind === 'actor') === (kind === 'actor'))
       : [resolveName(kind, name, { dictionary }) ?? []].flat();

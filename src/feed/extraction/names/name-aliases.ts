@@ -2,37 +2,19 @@ import { nameKey } from '../../reference-data/name-forms.ts';
 import type { Span } from '../text/stored-text.ts';
 import { spansMax, type ExtractedName } from './extracted-name.ts';
 import type { NameDictionary } from './dictionary/name-dictionary.ts';
-import { readItems } from './new-names/new-name-lists.ts';
-import { isDistinctive, isTitled, isUsable, trimName } from './new-names/usable-names.ts';
+import { isDistinctive, isTitled, type NameCandidate } from './name-candidates.ts';
 
-const aliasLead = new RegExp(
-  String.raw`^["”’']?(?: [\p{L}-]+){0,2}?(?:[,;]| [–—-])? ?[([]?(?:(?:which|who|that) )?(?:(?:is|was|are) )?(?:aka|a\.k\.a\.?|(?:which|who|that) \p{Lu}[\p{L}\d]*(?: \p{Lu}[\p{L}\d]*){0,2} (?:also )?(?:tracks(?: it)? as|calls|refers to as|names|dubbed)|(?:sometimes |also |previously |formerly |otherwise |or )?(?:known|tracked|referred to|identified)(?: by [\p{L} ]{1,30})? as|also (?:called|named|dubbed)|formerly)[:,]? (?:the )?(?:["“‘']?[\p{L}\d][\p{L}\d.-]*(?: (?:of )?[\p{Lu}\d][\p{L}\d.-]*){0,2}["”’']?(?:,["”’']? (?:and |or |aka )?| and | or |/)){0,7}["“‘']?$`,
-  'u',
-);
-/** Aliases in other languages: `Foobar (别名：Barfoo、Bazbar)`, `Foobar, auch bekannt als Barfoo`. */
-const foreignLead = new RegExp(
-  String.raw`^["”’'»」]? ?[,，]? ?[（(]? ?(?:又称|又称为|亦称|也称|又名|别名|別名|また(?:の名)?は|alias|[Aa]lias|auch (?:bekannt als|genannt)|également connue?s? sous (?:le nom|les noms) de|alias|también conocid[oa]s? como|também conhecid[oa]s? como|not[oa] anche come|ook bekend als|также известн\p{L}+ как|он же) ?[:：]? ?(?:["“‘«「]?[\p{L}\d][\p{L}\d.-]*(?: [\p{Lu}\d][\p{L}\d.-]*){0,2}["”’»」]?(?:, ?|、| (?:und|et|y|e|en|и|o|ou|oder) )){0,7}["“‘«「]?$`,
-  'u',
-);
-const foreignWord =
-  /又|别|別|称|また|alias|Alias|genannt|bekannt|connue?|conocid|conhecid|not[oa] |bekend|известн|он же/;
-/** The longest distance between a name and an alias that is introduced for it, in characters. */
-const aliasReach = 180;
+/** Returns the name for which the text introduces a candidate as an alias: `Foobar (aka Barfoo)`. */
+const findOwner = (owner: Span | undefined, found: Iterable<ExtractedName>): ExtractedName | undefined =>
+  owner && [...found].find(({ spans }) => spans.some(({ end }) => owner.start <= end && end <= owner.end));
 
-/** Returns whether the words between two names introduce the second as an alias of the first: `Foobar (also known as Barfoo, Bazbar)`. */
-const introducesAlias = (between: string): boolean =>
-  aliasLead.test(between) || (foreignWord.test(between) && foreignLead.test(between));
-
-/** Returns the name right before a span that is introduced as its alias: `Foobar (aka Barfoo)`. */
-export function findAliasOwner(
-  text: string,
-  { start }: Span,
-  found: Map<string, ExtractedName>,
-): ExtractedName | undefined {
-  return [...found.values()].find(({ spans }) =>
-    spans.some(({ end }) => end < start && start - end <= aliasReach && introducesAlias(text.slice(end, start))),
-  );
-}
+/** Returns the name right before a span that is introduced as its alias. */
+export const findAliasOwner = (
+  candidates: NameCandidate[],
+  { start, end }: Span,
+  found: Iterable<ExtractedName>,
+): ExtractedName | undefined =>
+  findOwner(candidates.find(({ span, owner }) => owner && start <= span.start && span.start < end)?.owner, found);
 
 /** Adds a form of a name that the text introduces as an alias. */
 export function addAlias(owner: ExtractedName, { word, span }: { word: string; span: Span }): void {
@@ -42,23 +24,16 @@ export function addAlias(owner: ExtractedName, { word, span }: { word: string; s
   if (owner.spans.length < spansMax) owner.spans.push(span);
 }
 
-const aliasesAfter =
-  /^["”’']? ?[(,] ?(?:(?:which is |or )?(?:also |formerly |previously )?(?:known|tracked|referred to|called|dubbed)(?: as)?|aka|a\.k\.a\.?|formerly) (?:the )?(?=["“‘']?\p{Lu})/u;
-
-/** Adds the unknown names that a text introduces as aliases right after a name: `Foobar (also known as Barfoo)`. */
-export function addStatedAliases(text: string, found: Map<string, ExtractedName>): void {
+/** Adds the unknown names that a text introduces as aliases of a name: `Foobar (also known as Barfoo)`. */
+export function addStatedAliases(candidates: NameCandidate[], found: Map<string, ExtractedName>): void {
   const known = new Set(
     [...found.values()].flatMap(({ name, aliases, printed }) => [name, ...aliases, ...printed].map(nameKey)),
   );
-  for (const owner of found.values())
-    for (const { end } of owner.spans.slice(0, spansMax)) {
-      const lead = aliasesAfter.exec(text.slice(end, end + aliasReach));
-      for (const { printed: full, start } of lead ? readItems(text, end + lead[0].length).items : []) {
-        const word = trimName(full);
-        const isNew = !known.has(nameKey(word)) && isUsable(word, true) && (isDistinctive(word) || isTitled(word));
-        if (isNew) addAlias(owner, { word, span: { start, end: start + word.length } });
-      }
-    }
+  for (const { printed: word, span, owner } of candidates) {
+    const name =
+      !known.has(nameKey(word)) && (isDistinctive(word) || isTitled(word)) && findOwner(owner, found.values());
+    if (name) addAlias(name, { word, span });
+  }
 }
 
 /** Resolves an alias of several actors if the text mentions exactly one of them by another name. */
@@ -82,14 +57,14 @@ export function resolveAmbiguous(found: Map<string, ExtractedName>, dictionary: 
 
 /** Merges a name into the one that the text introduces it for, wherever it occurs, although the lists keep the two apart. */
 export function mergeStatedAliases(
-  text: string,
+  candidates: NameCandidate[],
   found: Map<string, ExtractedName>,
   isDesignation: (name: string) => boolean,
 ): void {
   for (const [key, name] of found) {
     if (name.ambiguous || name.printed.some(isDesignation)) continue;
-    const others = new Map([...found].filter(([, other]) => other !== name));
-    const owners = name.spans.map((span) => findAliasOwner(text, span, others));
+    const others = [...found.values()].filter((other) => other !== name);
+    const owners = name.spans.map((span) => findAliasOwner(candidates, span, others));
     const [owner] = owners;
     if (!owner || owners.some((one) => one !== owner)) continue;
     for (const word of [...name.printed, name.name]) addAlias(owner, { word, span: name.spans[0]! });

@@ -2,7 +2,6 @@ import { cue } from '../lexicon/lexicon.ts';
 import type { Span } from '../text/stored-text.ts';
 import { isGenericName } from './generic-names.ts';
 import type { NameKind } from './dictionary/name-dictionary.ts';
-import { platformWord } from './new-names/new-name-patterns.ts';
 
 /** The number of characters to examine on each side of a name. */
 const reach = 48;
@@ -42,7 +41,8 @@ const introducing = new RegExp(
 );
 
 /** Stands between a name and its kind: `the Foobar banking trojan`. */
-const platform = new RegExp(`^ (?:${platformWord})(?= \\p{L})`, 'u');
+const platform =
+  /^ (?:[Bb]anking|[Mm]obile|[Aa]ndroid|[Ll]inux|[Ww]indows|macOS|iOS|[Rr]emote[- ][Aa]ccess|[Ii]nformation|[Cc]redential|DDoS|IoT|ESXi)(?= \p{L})/u;
 
 /** What belongs to an actor: `Turla’s tools`. */
 const possession =

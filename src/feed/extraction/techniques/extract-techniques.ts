@@ -9,7 +9,7 @@ import {
   isUnobserved,
 } from './sentence-kinds.ts';
 import { hashFeatures, splitWords } from './sentence-features.ts';
-import { scoreTechniques, getShippedModel, type TechniqueModel } from './technique-model.ts';
+import { getShippedModel, scoreLabels, type LinearModel } from '../classifier/linear-model.ts';
 import { findStatedTechniques } from './technique-statements.ts';
 import { findMatches } from '../text/find-matches.ts';
 import { findSentences, type Sentence } from '../text/sentence-spans.ts';
@@ -45,10 +45,10 @@ export function extractTechniques(
   text: string,
   {
     sentences = findSentences(text),
-    model = getShippedModel(),
+    model = getShippedModel('techniques'),
     language,
     isAttack = false,
-  }: { sentences?: Sentence[]; model?: TechniqueModel; language?: string | undefined; isAttack?: boolean } = {},
+  }: { sentences?: Sentence[]; model?: LinearModel; language?: string | undefined; isAttack?: boolean } = {},
 ): ExtractedTechnique[] {
   const found = new Map<string, ExtractedTechnique>();
   const add = (candidate: ExtractedTechnique): void => {
@@ -90,13 +90,13 @@ export function extractTechniques(
 type BestSentence = { margin: number; threshold: number; span: Span };
 
 /** Returns the sentence with the largest margin per label, if the margin reaches the label's threshold. */
-export const findBestSentences = (sentences: Sentence[], model: TechniqueModel): Map<string, BestSentence> =>
+export const findBestSentences = (sentences: Sentence[], model: LinearModel): Map<string, BestSentence> =>
   readSentences(sentences, model).best;
 
 /** Returns the best sentence per label of the classifier, and the first sentence that states a technique plainly. */
 function readSentences(
   sentences: Sentence[],
-  model: TechniqueModel,
+  model: LinearModel,
   language?: string,
 ): { best: Map<string, BestSentence>; stated: Map<string, Span> } {
   const margins = new Float32Array(model.labels.length);
@@ -128,7 +128,7 @@ function readSentences(
     previous = sentence;
     const features = hashFeatures(words);
     if (features.length < 4 || isListRow(sentence) || otherScript.test(sentence)) continue;
-    scoreTechniques(model, features, margins);
+    scoreLabels(model, features, margins);
     let isIgnored: boolean | undefined;
     for (let label = 0; label < margins.length; label += 1) {
       if (margins[label]! <= most[label]!) continue;

@@ -1,5 +1,5 @@
-export const featureBits = 18;
-const featureMask = (1 << featureBits) - 1;
+import { hash, hashStart, toFeature } from '../classifier/linear-model.ts';
+
 const wordsMax = 120;
 
 const wordPattern = /%[a-z]{3,20}%|hk(?:lm|cu|ey)\w*|[a-z][a-z0-9]*(?:[.&+_/-][a-z0-9]+){0,4}|\d[\w.]*/g;
@@ -86,23 +86,9 @@ export function hashFeatures(words: string[]): number[] {
   const found = new Set<number>();
   const content = words.filter((word) => !stopWords.has(word));
   for (const [index, word] of content.entries()) {
-    found.add(toFeature(hash(word, hashStart)));
+    found.add(toFeature(hash(word)));
     for (let distance = 1; distance <= 2 && index + distance < content.length; distance += 1)
       found.add(toFeature(hash(content[index + distance]!, hash(' ', hash(word, hashStart ^ distance)))));
   }
   return [...found];
 }
-
-const hashStart = 0x811c9dc5;
-
-/** Continues the FNV-1a hash of a text. */
-function hash(text: string, start: number): number {
-  let value = start;
-  for (let at = 0; at < text.length; at += 1) {
-    value ^= text.charCodeAt(at);
-    value = Math.imul(value, 0x01000193);
-  }
-  return value;
-}
-
-const toFeature = (value: number): number => (value ^ (value >>> 15)) & featureMask;

@@ -1,10 +1,26 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import { featureBits } from './sentence-features.ts';
 
-/** A sparse, quantized linear sentence classifier with one support vector machine per technique. */
-export type TechniqueModel = {
+export const featureBits = 18;
+const featureMask = (1 << featureBits) - 1;
+export const hashStart = 0x811c9dc5;
+
+/** Continues the FNV-1a hash of a text. */
+export function hash(text: string, start: number = hashStart): number {
+  let value = start;
+  for (let at = 0; at < text.length; at += 1) {
+    value ^= text.charCodeAt(at);
+    value = Math.imul(value, 0x01000193);
+  }
+  return value;
+}
+
+/** Returns the feature of a hash. */
+export const toFeature = (value: number): number => (value ^ (value >>> 15)) & featureMask;
+
+/** A sparse, quantized linear classifier with one support vector machine per label. */
+export type LinearModel = {
   labels: string[];
   /** The minimum margin per label. */
   thresholds: Float32Array;
@@ -21,8 +37,8 @@ export type TechniqueModel = {
 export const idfSteps = 20;
 const dimensions = 1 << featureBits;
 
-/** Writes the margins of all labels for the features of one sentence into `into`, which has one element per label. */
-export function scoreTechniques(model: TechniqueModel, features: number[], into: Float32Array): void {
+/** Writes the margins of all labels for the features of one text into `into`, which has one element per label. */
+export function scoreLabels(model: LinearModel, features: number[], into: Float32Array): void {
   into.fill(0);
   let norm = 0;
   for (const feature of features) norm += (model.idf[feature]! / idfSteps) ** 2;
@@ -40,7 +56,7 @@ export function scoreTechniques(model: TechniqueModel, features: number[], into:
 }
 
 /** Reads a packed model: a JSON line followed by the arrays, all gzipped. */
-export function unpackTechniqueModel(packed: Buffer): TechniqueModel {
+export function unpackLinearModel(packed: Buffer): LinearModel {
   const bytes = gunzipSync(packed, { maxOutputLength: 64 * 1024 * 1024 });
   const line = bytes.indexOf(0x0a);
   const head = JSON.parse(bytes.subarray(0, line).toString('utf8')) as { labels: string[]; weights: number };
@@ -68,12 +84,14 @@ export function unpackTechniqueModel(packed: Buffer): TechniqueModel {
   };
 }
 
-let shipped: TechniqueModel | undefined;
+const shipped = new Map<string, LinearModel>();
 
-/** Returns the shipped model. Unpacked once per process. */
-export function getShippedModel(): TechniqueModel {
-  shipped ??= unpackTechniqueModel(
-    readFileSync(resolve(import.meta.dirname, '../../reference-data/shipped/techniques.bin')),
-  );
-  return shipped;
+/** Returns a shipped model. Unpacked once per process. */
+export function getShippedModel(name: 'names' | 'techniques'): LinearModel {
+  let model = shipped.get(name);
+  if (!model) {
+    const file = resolve(import.meta.dirname, `../../reference-data/shipped/${name}.bin`);
+    shipped.set(name, (model = unpackLinearModel(readFileSync(file))));
+  }
+  return model;
 }
