@@ -92,6 +92,35 @@ create index on api_keys (organization_id, created_at desc, id);
 create unique index one_environment_key on api_keys (from_environment) where from_environment and revoked_at is null;
 select tocsin_protect('api_keys');
 
+-- Persons ----------------------------------------------------------------------------------------------------------------------------
+
+create table persons (
+  organization_id uuid not null references organizations (id),
+  id uuid not null,
+  name text not null,
+  role text check (role in ('viewer', 'analyst', 'engineer', 'administrator')),
+  scopes text[],
+  issuer text,
+  issuer_subject text,
+  created_at timestamptz not null,
+  updated_at timestamptz not null,
+  signed_in_at timestamptz,
+  disabled_at timestamptz,
+  primary key (organization_id, id),
+  unique (organization_id, issuer, issuer_subject),
+  check ((role is null) = (scopes is not null)),
+  check ((role is null) = (issuer is not null and issuer_subject is not null))
+);
+comment on table persons is 'People of an organization, who come from single sign-on or were invited. Written by src/platform/orgs/sessions.';
+comment on column persons.name is 'E-mail address or user name. Two persons may have the same one.';
+comment on column persons.role is 'Role of an invited person. Null for single sign-on, where groups decide.';
+comment on column persons.scopes is 'What the groups of the person gave at the last sign-in. Null for an invited person.';
+comment on column persons.issuer is 'Identity provider of the person, to which issuer_subject is the person. Null for an invited person.';
+comment on column persons.disabled_at is 'Since when the person cannot sign in. Null if the person can.';
+create index on persons (organization_id, created_at desc, id desc);
+create index on persons (organization_id, lower(name));
+select tocsin_protect('persons');
+
 -- Sessions ---------------------------------------------------------------------------------------------------------------------------
 
 -- A session is the access of a key or a person for a browser, which never keeps the key itself.
@@ -100,6 +129,7 @@ create table console_sessions (
   organization_id uuid not null references organizations (id),
   token_hash bytea not null unique,
   key_id text,
+  person_id uuid,
   subject text not null,
   scopes text[] not null,
   created_at timestamptz not null,
@@ -107,25 +137,32 @@ create table console_sessions (
   expires_at timestamptz not null,
   credential_expires_at timestamptz,
   ended_at timestamptz,
-  foreign key (organization_id, key_id) references api_keys (organization_id, id) on delete cascade
+  foreign key (organization_id, key_id) references api_keys (organization_id, id) on delete cascade,
+  foreign key (organization_id, person_id) references persons (organization_id, id)
 );
 comment on table console_sessions is 'Sessions of browsers that signed in to the console. Written by src/platform/orgs/sessions.';
 comment on column console_sessions.token_hash is 'SHA-256 of the token in the cookie. The token itself is not stored.';
 comment on column console_sessions.key_id is 'Key that signed in. The session has its scopes and ends with it. Null for a sign-in link or an identity provider.';
+comment on column console_sessions.person_id is 'Person who signed in. Null for a key, and for the link that the service prints.';
 comment on column console_sessions.subject is 'Who signed in, as shown to people: the name of the key, or an e-mail address.';
 comment on column console_sessions.scopes is 'Scopes of a session without a key.';
 comment on column console_sessions.expires_at is 'When the session ends even if it is used until then.';
 comment on column console_sessions.credential_expires_at is 'When the credential that signed in ends: keys that the session creates end no later. Null: never.';
 create index on console_sessions (organization_id, created_at desc, id desc);
+create index on console_sessions (organization_id, person_id) where person_id is not null;
 select tocsin_protect('console_sessions');
 
 create table sign_in_links (
   token_hash bytea primary key,
   organization_id uuid not null references organizations (id),
+  person_id uuid,
   scopes text[] not null,
-  expires_at timestamptz not null
+  expires_at timestamptz not null,
+  foreign key (organization_id, person_id) references persons (organization_id, id)
 );
-comment on table sign_in_links is 'Links that sign in once, printed when the service starts. A link is deleted when it is used.';
+comment on table sign_in_links is 'Links that sign in once: printed when the service starts, or for an invited person. A link is deleted when it is used.';
+comment on column sign_in_links.person_id is 'Invited person whom the link signs in, whose scopes count. Null for a link that the service printed.';
+create index on sign_in_links (organization_id, person_id) where person_id is not null;
 select tocsin_protect('sign_in_links');
 
 -- Audit log --------------------------------------------------------------------------------------------------------------------------

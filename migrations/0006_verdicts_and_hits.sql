@@ -323,6 +323,7 @@ create table incidents (
   severity text not null,
   severity_set boolean not null default false,
   owner text,
+  owner_id uuid,
   title text not null,
   touched boolean not null default false,
   merged_into uuid,
@@ -334,12 +335,14 @@ create table incidents (
   created_at timestamptz not null,
   updated_at timestamptz not null,
   primary key (organization_id, id),
+  foreign key (organization_id, owner_id) references persons (organization_id, id),
   check ((state = 'closed') = (resolution is not null))
 );
 comment on table incidents is 'Hits that belong together, with who works on them and how it ended.';
 comment on column incidents.resolution is 'How a closed incident ended. Null for all others.';
 comment on column incidents.severity is 'Highest severity of its hits, unless a person set it.';
 comment on column incidents.owner is 'Person or key that works on it, as the caller named it.';
+comment on column incidents.owner_id is 'The person of this name. Null for a key or any other name.';
 comment on column incidents.touched is 'True if a person decided something about it. From then on the service adds hits of a higher severity only, and links the others.';
 comment on column incidents.merged_into is 'Incident that has its hits now. Its ID stays valid for that one.';
 comment on column incidents.close_batch is 'Identifies the status changes of its hits when it was closed, which can be undone.';
@@ -437,12 +440,15 @@ create table incident_comments (
   body text not null,
   key_id text,
   actor text,
+  person_id uuid,
   primary key (organization_id, id),
-  foreign key (organization_id, incident_id) references incidents (organization_id, id) on delete cascade
+  foreign key (organization_id, incident_id) references incidents (organization_id, id) on delete cascade,
+  foreign key (organization_id, person_id) references persons (organization_id, id)
 );
 comment on table incident_comments is 'Comments of people on incidents, in Markdown.';
 comment on column incident_comments.key_id is 'API key that wrote the comment. Null for a session without a key.';
 comment on column incident_comments.actor is 'Person or key that signed in, if the comment was written with a session.';
+comment on column incident_comments.person_id is 'Person who wrote the comment. Null for a key.';
 create index on incident_comments (organization_id, incident_id, at);
 select tocsin_protect('incident_comments');
 

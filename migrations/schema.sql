@@ -54,12 +54,41 @@ create policy every on api_keys to tocsin_system using (true) with check (true);
 create policy own on api_keys to tocsin_app using ((organization_id = ( SELECT tocsin_org() AS tocsin_org))) with check ((organization_id = ( SELECT tocsin_org() AS tocsin_org)));
 grant select, insert, update, delete on api_keys to tocsin_app, tocsin_system;
 
+-- People of an organization, who come from single sign-on or were invited. Written by src/platform/orgs/sessions.
+create table persons (
+  organization_id uuid not null,
+  id uuid not null,
+  name text not null, -- E-mail address or user name. Two persons may have the same one.
+  role text, -- Role of an invited person. Null for single sign-on, where groups decide.
+  scopes text[], -- What the groups of the person gave at the last sign-in. Null for an invited person.
+  issuer text, -- Identity provider of the person, to which issuer_subject is the person. Null for an invited person.
+  issuer_subject text,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  signed_in_at timestamp with time zone,
+  disabled_at timestamp with time zone, -- Since when the person cannot sign in. Null if the person can.
+  constraint persons_pkey PRIMARY KEY (organization_id, id),
+  constraint persons_organization_id_issuer_issuer_subject_key UNIQUE (organization_id, issuer, issuer_subject),
+  constraint persons_check CHECK ((role IS NULL) = (scopes IS NOT NULL)),
+  constraint persons_check1 CHECK ((role IS NULL) = (issuer IS NOT NULL AND issuer_subject IS NOT NULL)),
+  constraint persons_role_check CHECK (role = ANY (ARRAY['viewer'::text, 'analyst'::text, 'engineer'::text, 'administrator'::text])),
+  constraint persons_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id)
+);
+CREATE INDEX persons_organization_id_created_at_id_idx ON persons USING btree (organization_id, created_at DESC, id DESC);
+CREATE INDEX persons_organization_id_lower_idx ON persons USING btree (organization_id, lower(name));
+alter table persons enable row level security;
+alter table persons force row level security;
+create policy every on persons to tocsin_system using (true) with check (true);
+create policy own on persons to tocsin_app using ((organization_id = ( SELECT tocsin_org() AS tocsin_org))) with check ((organization_id = ( SELECT tocsin_org() AS tocsin_org)));
+grant select, insert, update, delete on persons to tocsin_app, tocsin_system;
+
 -- Sessions of browsers that signed in to the console. Written by src/platform/orgs/sessions.
 create table console_sessions (
   id uuid not null,
   organization_id uuid not null,
   token_hash bytea not null, -- SHA-256 of the token in the cookie. The token itself is not stored.
   key_id text, -- Key that signed in. The session has its scopes and ends with it. Null for a sign-in link or an identity provider.
+  person_id uuid, -- Person who signed in. Null for a key, and for the link that the service prints.
   subject text not null, -- Who signed in, as shown to people: the name of the key, or an e-mail address.
   scopes text[] not null, -- Scopes of a session without a key.
   created_at timestamp with time zone not null,
@@ -70,24 +99,29 @@ create table console_sessions (
   constraint console_sessions_pkey PRIMARY KEY (id),
   constraint console_sessions_token_hash_key UNIQUE (token_hash),
   constraint console_sessions_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
-  constraint console_sessions_organization_id_key_id_fkey FOREIGN KEY (organization_id, key_id) REFERENCES api_keys(organization_id, id) ON DELETE CASCADE
+  constraint console_sessions_organization_id_key_id_fkey FOREIGN KEY (organization_id, key_id) REFERENCES api_keys(organization_id, id) ON DELETE CASCADE,
+  constraint console_sessions_organization_id_person_id_fkey FOREIGN KEY (organization_id, person_id) REFERENCES persons(organization_id, id)
 );
 CREATE INDEX console_sessions_organization_id_created_at_id_idx ON console_sessions USING btree (organization_id, created_at DESC, id DESC);
+CREATE INDEX console_sessions_organization_id_person_id_idx ON console_sessions USING btree (organization_id, person_id) WHERE person_id IS NOT NULL;
 alter table console_sessions enable row level security;
 alter table console_sessions force row level security;
 create policy every on console_sessions to tocsin_system using (true) with check (true);
 create policy own on console_sessions to tocsin_app using ((organization_id = ( SELECT tocsin_org() AS tocsin_org))) with check ((organization_id = ( SELECT tocsin_org() AS tocsin_org)));
 grant select, insert, update, delete on console_sessions to tocsin_app, tocsin_system;
 
--- Links that sign in once, printed when the service starts. A link is deleted when it is used.
+-- Links that sign in once: printed when the service starts, or for an invited person. A link is deleted when it is used.
 create table sign_in_links (
   token_hash bytea not null,
   organization_id uuid not null,
+  person_id uuid, -- Invited person whom the link signs in, whose scopes count. Null for a link that the service printed.
   scopes text[] not null,
   expires_at timestamp with time zone not null,
   constraint sign_in_links_pkey PRIMARY KEY (token_hash),
-  constraint sign_in_links_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id)
+  constraint sign_in_links_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
+  constraint sign_in_links_organization_id_person_id_fkey FOREIGN KEY (organization_id, person_id) REFERENCES persons(organization_id, id)
 );
+CREATE INDEX sign_in_links_organization_id_person_id_idx ON sign_in_links USING btree (organization_id, person_id) WHERE person_id IS NOT NULL;
 alter table sign_in_links enable row level security;
 alter table sign_in_links force row level security;
 create policy every on sign_in_links to tocsin_system using (true) with check (true);
@@ -1523,6 +1557,7 @@ create table incidents (
   severity text not null, -- Highest severity of its hits, unless a person set it.
   severity_set boolean not null default false,
   owner text, -- Person or key that works on it, as the caller named it.
+  owner_id uuid, -- The person of this name. Null for a key or any other name.
   title text not null,
   touched boolean not null default false, -- True if a person decided something about it. From then on the service adds hits of a higher severity only, and links the others.
   merged_into uuid, -- Incident that has its hits now. Its ID stays valid for that one.
@@ -1537,7 +1572,8 @@ create table incidents (
   constraint incidents_check CHECK ((state = 'closed'::text) = (resolution IS NOT NULL)),
   constraint incidents_resolution_check CHECK (resolution = ANY (ARRAY['true_positive'::text, 'false_positive'::text, 'benign'::text, 'outdated'::text])),
   constraint incidents_state_check CHECK (state = ANY (ARRAY['open'::text, 'in_progress'::text, 'closed'::text])),
-  constraint incidents_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id)
+  constraint incidents_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
+  constraint incidents_organization_id_owner_id_fkey FOREIGN KEY (organization_id, owner_id) REFERENCES persons(organization_id, id)
 );
 CREATE INDEX incidents_merged ON incidents USING btree (organization_id, merged_into) WHERE merged_into IS NOT NULL;
 CREATE INDEX incidents_open ON incidents USING btree (organization_id, state) WHERE state <> 'closed'::text AND merged_into IS NULL;
@@ -1641,8 +1677,10 @@ create table incident_comments (
   body text not null,
   key_id text, -- API key that wrote the comment. Null for a session without a key.
   actor text, -- Person or key that signed in, if the comment was written with a session.
+  person_id uuid, -- Person who wrote the comment. Null for a key.
   constraint incident_comments_pkey PRIMARY KEY (organization_id, id),
-  constraint incident_comments_organization_id_incident_id_fkey FOREIGN KEY (organization_id, incident_id) REFERENCES incidents(organization_id, id) ON DELETE CASCADE
+  constraint incident_comments_organization_id_incident_id_fkey FOREIGN KEY (organization_id, incident_id) REFERENCES incidents(organization_id, id) ON DELETE CASCADE,
+  constraint incident_comments_organization_id_person_id_fkey FOREIGN KEY (organization_id, person_id) REFERENCES persons(organization_id, id)
 );
 CREATE INDEX incident_comments_organization_id_incident_id_at_idx ON incident_comments USING btree (organization_id, incident_id, at);
 alter table incident_comments enable row level security;

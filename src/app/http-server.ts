@@ -94,6 +94,7 @@ import { limitRoutes } from '../platform/orgs/limits/limits.routes.ts';
 import { requireOrgId } from '../platform/orgs/limits/quotas.ts';
 import { usageRoutes, organizationRoutes } from '../platform/orgs/admin.routes.ts';
 import { orgRoutes } from '../platform/orgs/orgs.routes.ts';
+import { personRoutes } from '../platform/orgs/sessions/persons.routes.ts';
 import { sessionRoutes } from '../platform/orgs/sessions/sessions.routes.ts';
 import { singleSignOnRoutes } from '../platform/orgs/single-sign-on/single-sign-on.routes.ts';
 import { taxiiRoutes } from '../feed/taxii/taxii.routes.ts';
@@ -215,6 +216,7 @@ function registerPlatform(app: App, deps: HttpDeps): void {
     },
   });
   sessionRoutes(app, deps);
+  personRoutes(app, deps);
   singleSignOnRoutes(app, deps);
   viewRoutes(app, deps);
   modelRoutes(app, deps);

@@ -5,6 +5,7 @@ import { appError, fieldError, staleError, type RecordChange } from '../../platf
 import { uuidv7 } from '../../platform/lib/ids.ts';
 import type { Clock } from '../../platform/lib/time/clock.ts';
 import { insertAudit } from '../../platform/orgs/audit.store.ts';
+import { findPersonByName } from '../../platform/orgs/sessions/persons.store.ts';
 import { emitHitEvents } from '../hits/hit-events.ts';
 import { lockBatchHits, lockIncidentHits, storeStatuses, type LockedHit } from '../hits/hit-status.store.ts';
 import type { HitStatus } from '../hits/hits.schema.ts';
@@ -76,7 +77,8 @@ export async function changeIncident(
   const { orgId } = caller;
   await inOrg(deps.db, orgId, async (tx) => {
     const incident = await lockSeenIncident(tx, caller, id, { ifMatch, expectedRevision });
-    const next = decide(incident, input, now);
+    const owner = input.owner === undefined ? incident : await findOwner(tx, caller, input.owner);
+    const next = decide(incident, input, { owner, now });
     const { dueMs } = deps.config.incidents;
     const { revision, severity } = await storeDecision(tx, orgId, incident.id, { ...next, dueMs, now });
     const fields = listChangedFields(incident, { ...next, severity });
@@ -102,8 +104,22 @@ export async function changeIncident(
   return getIncident(deps, caller, id);
 }
 
+type Owner = Pick<LockedIncident, 'owner' | 'ownerId'>;
+
+/** Finds out whether a name is that of the caller or of another person. */
+async function findOwner(tx: Tx, { orgId, personId, subject }: Caller, name: string | null): Promise<Owner> {
+  if (name === null) return { owner: null, ownerId: null };
+  if (personId !== undefined && name === subject) return { owner: name, ownerId: personId };
+  const person = await findPersonByName(tx, orgId, name);
+  return { owner: person?.name ?? name, ownerId: person?.id ?? null };
+}
+
 /** Returns what an incident is after a change. */
-function decide(incident: LockedIncident, input: ChangeIncident, now: Date): IncidentDecision {
+function decide(
+  incident: LockedIncident,
+  input: ChangeIncident,
+  { owner: { owner, ownerId }, now }: { owner: Owner; now: Date },
+): IncidentDecision {
   const state = input.state ?? incident.state;
   const resolution = input.resolution ?? (state === 'closed' ? incident.resolution : null);
   if (state === 'closed' && resolution === null)
@@ -115,7 +131,8 @@ function decide(incident: LockedIncident, input: ChangeIncident, now: Date): Inc
   return {
     state,
     resolution,
-    owner: input.owner === undefined ? incident.owner : input.owner,
+    owner,
+    ownerId,
     severity: input.severity === undefined ? kept : input.severity,
     closeBatch: isClosedNow ? uuidv7(now) : state === 'closed' ? incident.closeBatch : null,
   };
@@ -168,13 +185,13 @@ export async function addIncidentComment(
   id: string,
   { body }: NewIncidentComment,
 ): Promise<IncidentComment> {
-  const { orgId, keyId, subject: actor = null } = caller;
+  const { orgId, keyId, subject: actor = null, personId = null } = caller;
   const at = clock();
   return inOrg(db, orgId, async (tx) => {
     const { id: incidentId } = await lockSeenIncident(tx, caller, id, {});
     if ((await countComments(tx, orgId, incidentId)) >= commentsMax)
       throw appError('conflict', `Incident ${incidentId} has ${commentsMax} comments, as many as it may have.`);
-    const comment = { id: uuidv7(at), incidentId, at, body, keyId, actor };
+    const comment = { id: uuidv7(at), incidentId, at, body, keyId, actor, personId };
     await insertComment(tx, orgId, comment);
     await emitIncidentEvents(tx, orgId, [incidentId]);
     // The text is only in the comment, where it can be erased.

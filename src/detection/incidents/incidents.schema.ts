@@ -23,7 +23,7 @@ export const IncidentFilter = PageQuery.extend({
     .optional()
     .describe('`active`: all that are not closed.'),
   severity: z.enum(severities).optional(),
-  owner: boundedString({ max: 200 }).optional().describe('Exact name of the owner. Empty: incidents without one.'),
+  owner: boundedString({ max: 255 }).optional().describe('Exact name of the owner. Empty: incidents without one.'),
   entity: boundedString({ max: 1000 })
     .optional()
     .describe('Value of any role that a hit of the incident shows, in any case: a user, host, address or indicator.'),
@@ -44,6 +44,7 @@ export const Incident = z
     severity: z.enum(severities).describe('Highest severity of its hits, unless a person set it.'),
     severitySet: z.boolean().describe('`true`: a person set the severity.'),
     owner: z.string().nullable(),
+    ownerId: z.string().nullable().describe('The person who owns it. Null if the owner is a key or anybody else.'),
     touched: z
       .boolean()
       .describe(
@@ -156,7 +157,10 @@ export const ChangeIncident = z.strictObject({
     .optional()
     .describe('Required to close it. Its hits that nobody has judged get this status.'),
   severity: z.enum(severities).nullable().optional().describe('Null: follows from its hits again.'),
-  owner: boundedString({ min: 1, max: 200 }).nullable().optional(),
+  owner: boundedString({ min: 1, max: 255 })
+    .nullable()
+    .optional()
+    .describe('Name of a person of the organization, in any case, or any other name.'),
   reason: boundedString({ max: 2000 }).optional().describe('For the history of its hits, if it is closed.'),
   expectedRevision,
 });
@@ -194,6 +198,7 @@ export const IncidentComment = z
     body: z.string().describe('Markdown.'),
     keyId: z.string().nullable(),
     actor: ActorField,
+    personId: z.string().nullable().describe('The person who wrote it. Null for a key.'),
   })
   .meta({ id: 'IncidentComment' });
 export type IncidentComment = z.infer<typeof IncidentComment>;

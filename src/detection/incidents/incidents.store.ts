@@ -143,6 +143,7 @@ export type LockedIncident = {
   severity: Severity;
   severitySet: boolean;
   owner: string | null;
+  ownerId: string | null;
   revision: number;
   closeBatch: string | null;
   updatedAt: Date;
@@ -151,13 +152,13 @@ export type LockedIncident = {
 /** Finds an incident by its ID or that of one that became part of it, and locks it. */
 export function lockIncident(tx: Tx, orgId: OrgId, id: string): Promise<LockedIncident | undefined> {
   return queryRow<LockedIncident>(tx)`
-      select id, state, resolution, severity, severity_set as "severitySet", owner, revision, close_batch as "closeBatch", updated_at as "updatedAt"
+      select id, state, resolution, severity, severity_set as "severitySet", owner, owner_id as "ownerId", revision, close_batch as "closeBatch", updated_at as "updatedAt"
       from incidents where organization_id = ${orgId}
         and id = (select coalesce(merged_into, id) from incidents where organization_id = ${orgId} and id = ${id}) for update`;
 }
 
 /** The fields of an incident that a person can set. A null `severity` means the highest severity of the hits. */
-export type IncidentDecision = Pick<LockedIncident, 'state' | 'resolution' | 'owner' | 'closeBatch'> & {
+export type IncidentDecision = Pick<LockedIncident, 'state' | 'resolution' | 'owner' | 'ownerId' | 'closeBatch'> & {
   severity: Severity | null;
 };
 
@@ -171,6 +172,7 @@ export async function storeDecision(
     resolution,
     severity,
     owner,
+    ownerId,
     closeBatch,
     dueMs,
     now,
@@ -181,6 +183,7 @@ export async function storeDecision(
   const shown = sql`coalesce(${severity}, ${highest}, severity)`;
   const row = await queryRow<{ revision: number; severity: Severity }>(tx)`
       update incidents set state = ${state}, resolution = ${resolution}, severity = ${shown}, severity_set = ${severity !== null}, owner = ${owner},
+        owner_id = ${ownerId},
         due_at = created_at + ${dueAfter(dueMs, shown)}, close_batch = ${closeBatch}, touched = true, revision = revision + 1,
         updated_at = greatest(${now}, updated_at + interval '1 millisecond')
       where organization_id = ${orgId} and id = ${id} returning revision, severity`;

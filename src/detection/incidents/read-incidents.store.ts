@@ -14,7 +14,7 @@ import type {
 type TimeField = 'firstAt' | 'lastAt' | 'dueAt' | 'createdAt' | 'updatedAt';
 export type IncidentRow = Omit<Incident, TimeField | 'url'> & Record<TimeField, Date>;
 
-const columns = sql`c.id, c.title, c.state, c.resolution, c.severity, c.severity_set as "severitySet", c.owner, c.touched, c.revision,
+const columns = sql`c.id, c.title, c.state, c.resolution, c.severity, c.severity_set as "severitySet", c.owner, c.owner_id as "ownerId", c.touched, c.revision,
   c.first_at as "firstAt", c.last_at as "lastAt", c.due_at as "dueAt", c.created_at as "createdAt", c.updated_at as "updatedAt", n.hits, n."openHits"`;
 const counted = sql`cross join lateral (
   select count(*)::int as hits, (count(*) filter (where h.status = 'open'))::int as "openHits"
@@ -156,10 +156,10 @@ export function listLinks(tx: Tx, orgId: OrgId, incidentId: string, limit: numbe
 export type CommentRow = Omit<IncidentComment, 'at'> & { at: Date };
 
 export async function insertComment(tx: Tx, orgId: OrgId, comment: CommentRow): Promise<void> {
-  const { id, incidentId, at, body, keyId, actor } = comment;
+  const { id, incidentId, at, body, keyId, actor, personId } = comment;
   await sql`
-    insert into incident_comments (organization_id, id, incident_id, at, body, key_id, actor)
-    values (${orgId}, ${id}, ${incidentId}, ${at}, ${body}, ${keyId}, ${actor})`.execute(tx);
+    insert into incident_comments (organization_id, id, incident_id, at, body, key_id, actor, person_id)
+    values (${orgId}, ${id}, ${incidentId}, ${at}, ${body}, ${keyId}, ${actor}, ${personId})`.execute(tx);
 }
 
 const ofIncident = (orgId: OrgId, incidentId: string): RawBuilder<unknown> => sql`
@@ -173,7 +173,7 @@ export function listComments(
   { limit, after }: PageRequest,
 ): Promise<CommentRow[]> {
   return queryRows<CommentRow>(tx)`
-      select id, incident_id as "incidentId", at, body, key_id as "keyId", actor from incident_comments
+      select id, incident_id as "incidentId", at, body, key_id as "keyId", actor, person_id as "personId" from incident_comments
       where ${ofIncident(orgId, incidentId)} ${after ? sql`and (at, id) < (${after.at}, ${after.id}::uuid)` : sql``}
       order by at desc, id desc limit ${limit + 1}`;
 }

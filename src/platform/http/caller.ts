@@ -17,9 +17,23 @@ export const scopes = [
 ] as const;
 export type Scope = (typeof scopes)[number];
 
+const readerScopes: readonly Scope[] = ['hits:read', 'detections:read', 'feed:read'];
+const analystScopes: readonly Scope[] = [...readerScopes, 'hits:write', 'detections:run'];
+
+/** What each role of a person includes. `feed:admin` is for what all organizations share, so no role has it. */
+export const roleScopes = {
+  viewer: readerScopes,
+  analyst: analystScopes,
+  engineer: [...analystScopes, 'detections:write', 'feed:write'],
+  administrator: scopes.filter((scope) => scope !== 'feed:admin'),
+} satisfies Record<string, readonly Scope[]>;
+
+export type Role = keyof typeof roleScopes;
+export const roles = Object.keys(roleScopes) as Role[];
+
 /**
  * The authenticated caller, required by every use case on tenant data. `keyId` is null for the operator, worker loops and sessions
- * without a key. `sessionId` and `subject`, who signed in, are set if a browser called with a session.
+ * without a key. `sessionId` and `subject`, the name of who signed in, are set if a browser called with a session.
  */
 export type Caller = {
   orgId: OrgId;
@@ -29,6 +43,8 @@ export type Caller = {
   expiresAt: Date | null;
   sessionId?: string;
   subject?: string;
+  /** The person who signed in. Undefined for the session of a key. */
+  personId?: string;
   /** Acts for the operator of the installation, who may read the machine's files. Never set for a key or a session. */
   isOperator?: true;
   /** The organization is suspended, so that the request is refused. */
@@ -50,4 +66,4 @@ export const operatorOf = (orgId: OrgId): Caller => ({
 });
 
 /** The part of a caller that histories record. */
-export type Author = Pick<Caller, 'orgId' | 'keyId' | 'subject'>;
+export type Author = Pick<Caller, 'orgId' | 'keyId' | 'subject' | 'personId'>;

@@ -7,6 +7,7 @@ const statusByCode = {
   unauthorized: 401,
   forbidden: 403,
   organization_suspended: 403,
+  person_disabled: 403,
   not_found: 404,
   method_not_allowed: 405,
   not_acceptable: 406,

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { afterEach, expect, test } from 'vitest';
 import { createOrganization } from '../../../src/app/bootstrap.ts';
-import { scopes } from '../../../src/platform/http/caller.ts';
+import { roleScopes, scopes } from '../../../src/platform/http/caller.ts';
 import { findViolations } from '../../support/browser/axe.ts';
 import { newPage, openBrowser, type Complaints } from '../../support/browser/browser.ts';
 import { startConsole } from '../../support/browser/console.ts';
@@ -9,6 +9,7 @@ import { startIdentityProvider } from '../../support/browser/identity-provider.t
 import { startReverseProxy } from '../../support/browser/reverse-proxy.ts';
 import { raiseHits } from '../../support/browser/raise-hits.ts';
 import { callOk } from '../../support/detection/detection-factory.ts';
+import { startHits } from '../../support/detection/raised-hits.ts';
 import type { TestOrg } from '../../support/harness.ts';
 
 const proxy = await startReverseProxy();
@@ -16,7 +17,7 @@ const proxy = await startReverseProxy();
 const address = `${proxy.origin}/tocsin`;
 const provider = await startIdentityProvider({
   redirectUri: `${address}/api/session/single-sign-on/callback`,
-  groups: { ada: ['everyone', 'soc'], grace: ['soc-leads', 'soc'], mallory: ['everyone'], linus: ['soc', 'analysts'] },
+  groups: { ada: ['everyone', 'soc'], grace: ['soc-leads', 'soc'], mallory: ['everyone'], linus: ['soc', 'engineers'] },
 });
 const started = await startConsole({
   env: {
@@ -28,7 +29,7 @@ const started = await startConsole({
     TOCSIN_OIDC_SCOPES: provider.scope,
     TOCSIN_OIDC_GROUPS: JSON.stringify({
       soc: { organization: 'acme', scopes: ['hits:read', 'detections:read'] },
-      analysts: { organization: 'acme', scopes: ['hits:write', 'detections:run', 'feed:read', 'feed:write'] },
+      engineers: { organization: 'acme', role: 'engineer' },
       'soc-leads': { organization: 'acme', scopes: ['hits:read', 'keys:admin', 'audit:read'] },
     }),
   },
@@ -132,6 +133,58 @@ test('names the person in the timeline of a hit, at a run and at a verdict on an
   const requested = runs.find(({ actor }: { actor: string | null }) => actor === 'linus@example.com');
   await page.goto(`${address}/console/runs/${requested.id}`);
   await page.getByText('By hand by linus@example.com').waitFor();
+});
+
+test('lists the person, who becomes the owner of an incident, and refuses the person once disabled', async () => {
+  const hits = await startHits(started.deps.db, acme.id);
+  await hits.raise([
+    { name: 'signs in', at: 0, entity: 'eve', severity: 'high' },
+    { name: 'exports', at: 2, entity: 'eve' },
+  ]);
+  await hits.place();
+  const page = await openPage('/incidents');
+  await signInAs(page, 'linus');
+  await page.getByRole('button', { name: /eve: 2 hits/ }).click();
+  await page.getByRole('button', { name: 'Assign', exact: true }).click();
+  await page.getByRole('menuitemradio', { name: 'linus@example.com' }).click();
+  await page.getByRole('button', { name: 'Remove owner' }).waitFor();
+  await page.getByLabel('Comment (Markdown)').fill('Eve is on leave.');
+  await page.getByRole('button', { name: 'Add comment' }).click();
+  await page.getByRole('list', { name: 'Comments and history' }).getByText('Eve is on leave.').waitFor();
+  const { persons } = await callOk(org, 'GET', '/api/persons');
+  const linus = persons.find(({ name }: { name: string }) => name === 'linus@example.com');
+  const { incidents } = await callOk(org, 'GET', '/api/incidents?owner=linus@example.com');
+  expect([incidents[0].ownerId, linus.role]).toEqual([linus.id, 'engineer']);
+  const { comments } = await callOk(org, 'GET', `/api/incidents/${incidents[0].id}/comments`);
+  expect(comments).toMatchObject([{ actor: 'linus@example.com', personId: linus.id }]);
+  expect((await org.call('PATCH', `/api/persons/${linus.id}`, { role: 'viewer' })).status).toBe(409);
+  await callOk(org, 'PATCH', `/api/persons/${linus.id}`, { disabled: true });
+  await page.reload();
+  // The provider still knows the browser.
+  await page.getByRole('link', { name: 'Continue with single sign-on' }).click();
+  await page.getByRole('alert').getByText('An administrator of Tocsin disabled your access').waitFor();
+});
+
+test('invites a person, whose link signs in once with the role', async () => {
+  const admin = await openPage('/sign-in');
+  await admin.getByLabel('API key').fill(org.key);
+  await admin.keyboard.press('Enter');
+  await admin.getByRole('link', { name: 'Settings' }).click();
+  await admin.getByRole('link', { name: 'People' }).click();
+  await admin.getByRole('button', { name: 'Invite' }).click();
+  const dialog = admin.getByRole('dialog');
+  await dialog.getByLabel('Name').fill('heidi@example.com');
+  await dialog.getByLabel('Role').selectOption('viewer');
+  await dialog.getByRole('button', { name: 'Invite' }).click();
+  const link = await dialog.getByText(/sign-in#[\w-]{43}$/).innerText();
+  expect(link.startsWith(`${address}/console/sign-in#`)).toBe(true);
+  await dialog.getByRole('button', { name: 'Done' }).click();
+  await admin.getByText('Invited · never signed in').waitFor();
+  expect(await findViolations(admin)).toEqual([]);
+  const page = await openPage(new URL(link).pathname.split('/console')[1]! + new URL(link).hash);
+  await page.getByRole('link', { name: 'Hits' }).first().waitFor();
+  const session = await page.evaluate(() => fetch('/tocsin/api/session').then((response) => response.json()));
+  expect(session).toMatchObject({ subject: 'heidi@example.com', scopes: roleScopes.viewer.toSorted() });
 });
 
 test('says that none of the groups has access', async () => {

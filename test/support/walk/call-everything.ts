@@ -141,6 +141,12 @@ async function useSessions({ db }: Deps, org: TestOrg): Promise<void> {
   const { sessions } = await readOk(org.call('GET', '/api/sessions'));
   await readOk(org.call('DELETE', '/api/session', undefined, { authorization: '', cookie, 'x-tocsin-console': '1' }));
   await readOk(org.call('DELETE', `/api/sessions/${sessions.at(-1).id}`));
+  const { post, get } = callsOf(org);
+  const person = await post('/api/persons', { name: 'grace@example.com', role: 'analyst' });
+  await post(`/api/persons/${person.id}/link`, {});
+  await readOk(org.call('PATCH', `/api/persons/${person.id}`, { role: 'engineer' }));
+  await readOk(org.call('PATCH', `/api/persons/${person.id}`, { disabled: true }));
+  await get('/api/persons');
 }
 
 async function useDetections(calls: ApiCalls): Promise<void> {

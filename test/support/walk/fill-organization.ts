@@ -92,8 +92,9 @@ async function fillKeys(org: TestOrg): Promise<string[]> {
 async function fillSessions({ db }: Deps, org: TestOrg): Promise<string[]> {
   await readOk(org.call('POST', '/api/session', { key: org.key }));
   await createSignInLink(db, operatorOf(org.id), ['hits:read']);
+  const person = await readOk(org.call('POST', '/api/persons', { name: 'ada@example.com', role: 'analyst' }));
   const { sessions } = await readOk(org.call('GET', '/api/sessions'));
-  return sessions.map(({ id }: { id: string }) => id);
+  return [person.id, ...sessions.map(({ id }: { id: string }) => id)];
 }
 
 /** Creates a destination before anything else, so that it receives every event. Nothing is sent, because only explicit tests deliver. */

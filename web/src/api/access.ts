@@ -35,6 +35,22 @@ export const sessionsQuery = infiniteQueryOptions({
 
 export const endSession = (id: string) => read(api.DELETE('/api/sessions/{id}', { params: { path: { id } } }));
 
+export type Person = Schemas['Person'];
+export type Role = NonNullable<Person['role']>;
+
+export const personsQuery = infiniteQueryOptions({
+  queryKey: ['persons'],
+  queryFn: ({ pageParam }) =>
+    read(api.GET('/api/persons', { params: { query: { limit: pageSize, ...(pageParam && { cursor: pageParam }) } } })),
+  initialPageParam: '',
+  getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
+});
+
+export const invitePerson = (name: string, role: Role) => read(api.POST('/api/persons', { body: { name, role } }));
+export const changePerson = (id: string, body: { role?: Role; disabled?: boolean }) =>
+  read(api.PATCH('/api/persons/{id}', { params: { path: { id } }, body }));
+export const renewPersonLink = (id: string) => read(api.POST('/api/persons/{id}/link', { params: { path: { id } } }));
+
 export type AuditFilter = Omit<NonNullable<paths['/api/audit']['get']['parameters']['query']>, 'limit' | 'cursor'>;
 
 export const auditQuery = (filter: AuditFilter) =>

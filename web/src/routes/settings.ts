@@ -23,6 +23,11 @@ const organization = createRoute({
   path: '/organization',
   component: lazyRouteComponent(() => import('../pages/settings/organization-section.tsx'), 'OrganizationSection'),
 });
+const people = createRoute({
+  getParentRoute: () => settings,
+  path: '/people',
+  component: lazyRouteComponent(() => import('../pages/settings/people-section.tsx'), 'PeopleSection'),
+});
 const keys = createRoute({
   getParentRoute: () => settings,
   path: '/keys',
@@ -125,6 +130,7 @@ export const settingsRoutes = [
   settings.addChildren([
     first,
     organization,
+    people,
     keys,
     sessions,
     connections,

@@ -51,6 +51,7 @@ export const texts = {
   add: 'Add comment',
   commentFailed: 'The comment was not added.',
   take: 'Assign to me',
+  assign: 'Assign',
   release: 'Remove owner',
   start: 'Start work',
   reopen: 'Open again',

@@ -11,7 +11,7 @@ export const scopeTexts: Record<Scope, string> = {
   'feed:write': 'Add sources and items',
   'logs:write': 'Send logs',
   'connections:admin': 'Connections, destinations and MCP servers',
-  'keys:admin': 'Keys and sessions',
+  'keys:admin': 'People, keys and sessions',
   'audit:read': 'Read the audit log',
   'privacy:admin': 'Erase values',
   'feed:admin': 'Share feed sources with other organizations',

@@ -5,6 +5,7 @@ export const texts = {
   title: 'Settings',
   sections: {
     organization: 'Organization',
+    people: 'People',
     keys: 'API keys',
     sessions: 'Sessions',
     connections: 'Connections',
@@ -63,19 +64,6 @@ export const texts = {
     expires: 'expires',
     showRevoked: (count: number) => `Show ${count} revoked or expired`,
     permissions: (count: number) => `${count} ${count === 1 ? 'permission' : 'permissions'}`,
-  },
-  sessions: {
-    description: 'Who is signed in to the console. A session also ends when it is idle, and with its key.',
-    current: 'This session',
-    signedIn: 'Signed in',
-    lastSeen: 'last seen',
-    expires: 'ends',
-    end: 'End session',
-    endOwn: 'Sign out',
-    ended: (subject: string) => `Ended the session of ${subject}.`,
-    notEnded: 'The session was not ended.',
-    none: 'Nobody is signed in',
-    noneBody: 'You use an API key instead of a session.',
   },
   connections: {
     description: 'Where detections query logs: the built-in log store, and the SIEMs that you connect.',

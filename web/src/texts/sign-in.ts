@@ -7,6 +7,7 @@ export const texts = {
     expired: 'This sign-in was started in another tab or browser, took too long, or was used before. Sign in again.',
     no_group: 'None of your groups has access to Tocsin. Ask an administrator of Tocsin to map one of your groups.',
     suspended: 'Your organization is suspended. Ask the operator of this service to resume it.',
+    disabled: 'An administrator of Tocsin disabled your access. Ask one to enable it again.',
     unavailable: 'The identity provider does not answer. Try again in a minute, or sign in with an API key.',
     failed: 'Single sign-on did not work. The log of the service has the reason.',
   },

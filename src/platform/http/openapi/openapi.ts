@@ -110,6 +110,7 @@ const descriptions = {
   logs: 'Log events: ingestion, columns and search',
   keys: 'API keys',
   sessions: 'Sign-in to the console',
+  persons: 'People of the organization, and their roles',
   audit: 'Who changed what',
   admin: 'Organizations of the installation, for its operators',
   service: 'Health of the service, erasure and retention',

@@ -20,7 +20,7 @@ test('reports that a revoked key and an unknown session have ended', async () =>
   const sessionId = uuidv7();
   const now = new Date();
   const worth = boundCredential(caller, { scopes: [], expiresAt: new Date(now.getTime() + 60_000) });
-  const session = { id: sessionId, token_hash: Buffer.from(sessionId), key_id: keyId, subject: 'x' };
+  const session = { id: sessionId, token_hash: Buffer.from(sessionId), person_id: null, key_id: keyId, subject: 'x' };
   await inOrg(deps.db, orgId, (tx) =>
     insertSession(tx, worth, { ...session, created_at: now, credential_expires_at: null }),
   );

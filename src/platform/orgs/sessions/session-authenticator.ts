@@ -22,6 +22,8 @@ export type SessionAuthenticator = {
   forgetSession: (id: string) => void;
   /** Removes the sessions of a key from the cache, after this process revoked the key. */
   forgetKey: (keyId: string) => void;
+  /** Removes the sessions of a person from the cache, after this process changed what the person may do. */
+  forgetPerson: (personId: string) => void;
 };
 
 /** Creates an authenticator with a short-lived cache. A session that is not used for `idleMs` expires. */
@@ -51,6 +53,7 @@ export function createSessionAuthenticator(db: Db, { idleMs }: { idleMs: number 
         expiresAt: session.credential_expires_at,
         sessionId: id,
         subject,
+        ...(session.person_id !== null && { personId: session.person_id }),
         isSuspended,
         requestsPerMinute,
       };
@@ -60,6 +63,7 @@ export function createSessionAuthenticator(db: Db, { idleMs }: { idleMs: number 
     isActive: (orgId, id) => inOrg(db, orgId, (tx) => isSessionActive(tx, orgId, id, { now: new Date(), idleMs })),
     forgetSession: (id) => forget((caller) => caller.sessionId === id),
     forgetKey: (keyId) => forget((caller) => caller.keyId === keyId),
+    forgetPerson: (personId) => forget((caller) => caller.personId === personId),
   };
 }
 

@@ -63,16 +63,15 @@ export function sessionRoutes(app: App, deps: SessionRoutesDeps): void {
     schema: {
       operationId: 'signInWithLink',
       tags: ['sessions'],
-      summary: 'Sign in with a link that the service printed, from the same machine',
+      summary: 'Sign in with the link of an invitation, or on the same machine with one that the service printed',
       security: [],
       body: SignInLinkInput,
       response: { 200: SignedIn },
     },
-    handler: (request, reply) => {
-      if (!isLoopback(request.ip))
-        throw appError('forbidden', 'A sign-in link works only on the machine of the service.');
-      return signIn(request, reply, () => signInWithLink(deps, (request.body as SignInLinkInput).token));
-    },
+    handler: (request, reply) =>
+      signIn(request, reply, () =>
+        signInWithLink(deps, (request.body as SignInLinkInput).token, isLoopback(request.ip)),
+      ),
   });
   const own = apiRoutes(app, { tag: 'sessions', scope: null });
   own(

@@ -17,6 +17,7 @@ export const CurrentSession = z
       .string()
       .nullable()
       .describe('Who signed in: the name of a key or an e-mail address. Null without a session.'),
+    personId: z.string().nullable().describe('The person who signed in. Null for a key.'),
   })
   .meta({ id: 'CurrentSession' });
 export type CurrentSession = z.infer<typeof CurrentSession>;
@@ -26,6 +27,7 @@ export const Session = z
     id: z.string(),
     subject: z.string().describe('Who signed in: the name of a key or an e-mail address.'),
     keyId: z.string().nullable().describe('The key that signed in. The session ends when the key is revoked.'),
+    personId: z.string().nullable().describe('The person who signed in. The session ends when the person is disabled.'),
     createdAt: z.string(),
     lastSeenAt: z.string(),
     expiresAt: z.string(),

@@ -9,6 +9,7 @@ export type SessionRow = {
   id: string;
   organization_id: OrgId;
   key_id: string | null;
+  person_id: string | null;
   subject: string;
   scopes: string[];
   created_at: Date;
@@ -22,7 +23,7 @@ export type SessionRow = {
 
 /** A session that is neither ended nor expired, with its key's current scopes if a key signed in and is still valid. */
 const activeSessions = (now: Date, idleMs: number) => sql`
-  select s.id, s.organization_id, s.key_id, s.subject, coalesce(k.scopes, s.scopes) as scopes, s.created_at, s.last_seen_at,
+  select s.id, s.organization_id, s.key_id, s.person_id, s.subject, coalesce(k.scopes, s.scopes) as scopes, s.created_at, s.last_seen_at,
     least(s.expires_at, k.expires_at) as expires_at, least(s.credential_expires_at, k.expires_at) as credential_expires_at, not (${isNotSuspended(sql`s.organization_id`)}) as is_suspended, l.requests_per_minute
   from console_sessions s left join api_keys k on k.id = s.key_id left join organization_limits l on l.organization_id = s.organization_id
   where s.ended_at is null and s.expires_at > ${now} and s.last_seen_at > ${new Date(now.getTime() - idleMs)}
@@ -65,18 +66,21 @@ export function listSessionRows(
     order by s.created_at desc, s.id desc limit ${limit + 1}`;
 }
 
-type NewSession = Pick<SessionRow, 'id' | 'key_id' | 'subject' | 'created_at' | 'credential_expires_at'> & {
+type NewSession = Pick<
+  SessionRow,
+  'id' | 'key_id' | 'person_id' | 'subject' | 'created_at' | 'credential_expires_at'
+> & {
   token_hash: Buffer;
 };
 
 export async function insertSession(
   tx: Tx,
   { orgId, scopes, expiresAt }: BoundedWorth,
-  { id, token_hash, key_id, subject, created_at, credential_expires_at }: NewSession,
+  { id, token_hash, key_id, person_id, subject, created_at, credential_expires_at }: NewSession,
 ): Promise<void> {
   await sql`
-    insert into console_sessions (id, organization_id, token_hash, key_id, subject, scopes, created_at, last_seen_at, expires_at, credential_expires_at)
-    values (${id}, ${orgId}, ${token_hash}, ${key_id}, ${subject}, ${scopes}, ${created_at}, ${created_at}, ${expiresAt},
+    insert into console_sessions (id, organization_id, token_hash, key_id, person_id, subject, scopes, created_at, last_seen_at, expires_at, credential_expires_at)
+    values (${id}, ${orgId}, ${token_hash}, ${key_id}, ${person_id}, ${subject}, ${scopes}, ${created_at}, ${created_at}, ${expiresAt},
       ${credential_expires_at})`.execute(tx);
 }
 
@@ -101,6 +105,27 @@ export async function limitSessionsOfKey(tx: Tx, orgId: OrgId, keyId: string, un
     where organization_id = ${orgId} and key_id = ${keyId} and ended_at is null`.execute(tx);
 }
 
+/** Gives the sessions of a person other scopes. */
+export async function setScopesOfPerson(tx: Tx, { orgId, scopes }: BoundedWorth, personId: string): Promise<void> {
+  await sql`
+    update console_sessions set scopes = ${scopes} where organization_id = ${orgId} and person_id = ${personId} and ended_at is null`.execute(
+    tx,
+  );
+}
+
+/** Ends the sessions of a person, and deletes the links that would start another one. */
+export async function endSessionsOfPerson(tx: Tx, orgId: OrgId, personId: string, now: Date): Promise<void> {
+  await sql`
+    update console_sessions set ended_at = ${now} where organization_id = ${orgId} and person_id = ${personId} and ended_at is null`.execute(
+    tx,
+  );
+  await deleteLinksOfPerson(tx, orgId, personId);
+}
+
+async function deleteLinksOfPerson(tx: Tx, orgId: OrgId, personId: string): Promise<void> {
+  await sql`delete from sign_in_links where organization_id = ${orgId} and person_id = ${personId}`.execute(tx);
+}
+
 /** Deletes sessions that ended or expired before a time. */
 export async function deleteOldSessionsAcrossOrgs(tx: Tx, before: Date, limit: number): Promise<number> {
   const deleted = await queryRows(tx)`
@@ -109,7 +134,7 @@ export async function deleteOldSessionsAcrossOrgs(tx: Tx, before: Date, limit: n
   return deleted.length;
 }
 
-type SignInLinkRow = { organization_id: OrgId; scopes: string[]; expires_at: Date };
+type SignInLinkRow = { organization_id: OrgId; person_id: string | null; scopes: string[]; expires_at: Date };
 
 /** Stores a link and deletes the expired ones. */
 export async function insertSignInLinkAcrossOrgs(
@@ -127,5 +152,17 @@ export async function insertSignInLinkAcrossOrgs(
 export function takeSignInLinkAcrossOrgs(tx: Tx, tokenHash: Buffer): Promise<SignInLinkRow | undefined> {
   return queryRow<SignInLinkRow>(
     tx,
-  )`delete from sign_in_links where token_hash = ${tokenHash} returning organization_id, scopes, expires_at`;
+  )`delete from sign_in_links where token_hash = ${tokenHash} returning organization_id, person_id, scopes, expires_at`;
+}
+
+/** Stores the link of an invited person in place of earlier ones. */
+export async function replaceLinkOfPerson(
+  tx: Tx,
+  { orgId, scopes, expiresAt }: BoundedWorth,
+  { personId, tokenHash }: { personId: string; tokenHash: Buffer },
+): Promise<void> {
+  await deleteLinksOfPerson(tx, orgId, personId);
+  await sql`
+    insert into sign_in_links (token_hash, organization_id, person_id, scopes, expires_at)
+    values (${tokenHash}, ${orgId}, ${personId}, ${scopes}, ${expiresAt})`.execute(tx);
 }

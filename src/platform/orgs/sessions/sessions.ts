@@ -1,9 +1,10 @@
-import { inOrg, type Db, acrossOrgs } from '../../db/db.ts';
-import { appError } from '../../lib/errors.ts';
+import { inOrg, type Db, acrossOrgs, type Tx } from '../../db/db.ts';
+import { appError, type AppError } from '../../lib/errors.ts';
 import { readPageRequest, toPage, type PageQuery } from '../../lib/page-request.ts';
 import { insertAudit } from '../audit.store.ts';
 import type { Caller } from '../../http/caller.ts';
 import { findOrgName, findKey, isSuspended } from '../orgs.store.ts';
+import { markSignedIn, scopesOf, storeProvidedPerson, type PersonRow } from './persons.store.ts';
 import type { SessionAuthenticator } from './session-authenticator.ts';
 import type { CurrentSession, Session, SessionList } from './sessions.schema.ts';
 import {
@@ -29,6 +30,7 @@ export async function getCurrentSession({ db }: { db: Db }, caller: Caller): Pro
     scopes: [...caller.scopes].toSorted(),
     sessionId: caller.sessionId ?? null,
     subject: caller.subject ?? null,
+    personId: caller.personId ?? null,
   };
 }
 
@@ -60,6 +62,7 @@ const toSession = (row: SessionRow, { sessionId }: Caller): Session => ({
   id: row.id,
   subject: row.subject,
   keyId: row.key_id,
+  personId: row.person_id,
   createdAt: row.created_at.toISOString(),
   lastSeenAt: row.last_seen_at.toISOString(),
   expiresAt: row.expires_at.toISOString(),
@@ -73,6 +76,8 @@ type Identity = {
   subject: string;
   /** The identity provider that vouches for the person, and its ID of the person. */
   provider?: { issuer: string; subject: string };
+  /** The invited person. */
+  personId?: string;
 };
 
 /** A new session. `token` goes into the cookie. */
@@ -91,37 +96,47 @@ export async function signInWithKey(deps: SignInDeps, key: string): Promise<Sign
   return createSession(deps, caller, { subject: stored?.name ?? keyId });
 }
 
-/** Exchanges the token of a sign-in link for a session. Throws 401 if it was used before or has expired. */
-export async function signInWithLink(deps: SignInDeps, token: string): Promise<SignedIn> {
+/**
+ * Exchanges the token of a sign-in link for a session. Throws 401 if it was used before or has expired, and 403 if another machine than that of the
+ * service uses a link that the service printed.
+ */
+export async function signInWithLink(deps: SignInDeps, token: string, isLoopback: boolean): Promise<SignedIn> {
   const hash = hashToken(token);
-  const link = hash && (await acrossOrgs(deps.db, (tx) => takeSignInLinkAcrossOrgs(tx, hash)));
+  const link = await acrossOrgs(deps.db, async (tx) => {
+    const taken = hash && (await takeSignInLinkAcrossOrgs(tx, hash));
+    if (taken?.person_id === null && !isLoopback)
+      throw appError('forbidden', 'A sign-in link that the service printed works only on its own machine.');
+    return taken;
+  });
   if (!link || link.expires_at < new Date())
-    throw appError('unauthorized', 'This link was used before or has expired. Sign in with an API key.');
-  const caller = { orgId: link.organization_id, keyId: null, scopes: new Set(link.scopes), expiresAt: null };
-  return createSession(deps, caller, { subject: 'Sign-in link' });
+    throw appError('unauthorized', 'This link was used before or has expired. Ask for another one.');
+  const { organization_id: orgId, person_id: personId, scopes } = link;
+  const caller = { orgId, keyId: null, scopes: new Set(scopes), expiresAt: null };
+  return createSession(deps, caller, { subject: 'Sign-in link', ...(personId !== null && { personId }) });
 }
 
 /**
  * Creates a session with the powers of the caller whose credential was verified, and records it in the audit log. `scopes` of the session count
- * only without a key: a session of a key has the key's scopes. Throws 403 if the organization is suspended.
+ * only without a key: a session of a key has the key's scopes, and that of an invited person those of the person's role. Throws 403 if the
+ * organization is suspended or the person disabled.
  */
-export async function createSession(
-  { db, config }: SignInDeps,
-  caller: Caller,
-  { subject, provider }: Identity,
-): Promise<SignedIn> {
+export async function createSession({ db, config }: SignInDeps, caller: Caller, identity: Identity): Promise<SignedIn> {
   const { text, hash } = generateToken();
   const now = new Date();
   const { orgId, keyId } = caller;
   const expiresAt = earlierEnd(new Date(now.getTime() + config.sessionDays * dayMs), caller.expiresAt);
-  const worth = boundCredential(caller, { scopes: [...caller.scopes], expiresAt });
   const id = uuidv7(now);
   await inOrg(db, orgId, async (tx) => {
     if (await isSuspended(tx, orgId)) throw suspendedError();
+    const person = await findSigningIn(tx, caller, identity, now);
+    const subject = person?.name ?? identity.subject;
+    const scopes = person ? scopesOf(person) : [...caller.scopes];
+    const worth = boundCredential({ ...caller, scopes: new Set(scopes) }, { scopes, expiresAt });
     await insertSession(tx, worth, {
       id,
       token_hash: hash,
       key_id: keyId,
+      person_id: person?.id ?? null,
       subject,
       created_at: now,
       credential_expires_at: caller.expiresAt,
@@ -130,7 +145,8 @@ export async function createSession(
       id,
       subject,
       scopes: worth.scopes,
-      ...(provider && { provider }),
+      ...(person && { personId: person.id }),
+      ...(identity.provider && { provider: identity.provider }),
       expiresAt: expiresAt.toISOString(),
     };
     const change = { action: 'session.created', resourceType: 'session', resourceId: id, before: null, after };
@@ -138,6 +154,27 @@ export async function createSession(
   });
   return { token: text, expiresAt };
 }
+
+/** Finds the person who signs in, or stores one whom the identity provider confirms. Undefined if there is none. */
+async function findSigningIn(
+  tx: Tx,
+  { orgId, scopes }: Caller,
+  { subject: name, provider, personId }: Identity,
+  now: Date,
+): Promise<PersonRow | undefined> {
+  if (provider) {
+    const person = await storeProvidedPerson(tx, orgId, { name, provider, scopes: [...scopes], now });
+    if (person.disabled_at) throw disabledError();
+    return person;
+  }
+  if (personId === undefined) return undefined;
+  const person = await markSignedIn(tx, orgId, personId, now);
+  if (!person) throw disabledError();
+  return person;
+}
+
+const disabledError = (): AppError =>
+  appError('person_disabled', 'An administrator of Tocsin disabled your access. Ask one to enable it again.');
 
 /** Creates a link token that signs in once within five minutes, with scopes that the caller has. */
 export async function createSignInLink(db: Db, caller: Caller, scopes: readonly string[]): Promise<string> {

@@ -144,7 +144,7 @@ function nameOf(claims: Record<string, unknown>): string {
 }
 
 /** Why somebody could not sign in. The sign-in page has a sentence for each. */
-const problems = ['denied', 'expired', 'no_group', 'suspended', 'unavailable', 'failed'] as const;
+const problems = ['denied', 'expired', 'no_group', 'suspended', 'disabled', 'unavailable', 'failed'] as const;
 type SignInProblem = (typeof problems)[number];
 
 /** A sign-in that failed. `message` is for the log of the service. */
@@ -182,6 +182,8 @@ export async function signInWithProvider(
   return createSession(deps, caller, { subject: name, provider: { issuer, subject } }).catch((error: unknown) => {
     if (error instanceof AppError && error.code === 'organization_suspended')
       throw new SignInError('suspended', `The organization ${organization} is suspended.`, error);
+    if (error instanceof AppError && error.code === 'person_disabled')
+      throw new SignInError('disabled', `${name} (${subject}) is disabled in ${organization}.`, error);
     throw error;
   });
 }

@@ -20,6 +20,10 @@ test('reads the settings, with the organization default', () => {
     publicUrl: 'https://tocsin.example.com',
   });
   expect(loadConfig({}).oidc).toBeNull();
+  const withRole = '{"soc": {"role": "viewer", "scopes": ["logs:write", "hits:read"]}}';
+  expect(loadConfig({ ...complete, TOCSIN_OIDC_GROUPS: withRole }).oidc?.groups).toEqual({
+    soc: { organization: 'default', scopes: ['hits:read', 'detections:read', 'feed:read', 'logs:write'] },
+  });
 });
 
 test.each([
@@ -29,6 +33,7 @@ test.each([
   [{ TOCSIN_OIDC_ISSUER: 'http://id.example.com' }, 'TOCSIN_OIDC_ISSUER: must begin with https://'],
   [{ TOCSIN_OIDC_ISSUER: 'http://localhost.example.com' }, 'TOCSIN_OIDC_ISSUER: must begin with https://'],
   [{ TOCSIN_OIDC_GROUPS: '{"soc": {"scopes": ["all"]}}' }, 'TOCSIN_OIDC_GROUPS: soc.scopes.0'],
+  [{ TOCSIN_OIDC_GROUPS: '{"soc": {}}' }, 'TOCSIN_OIDC_GROUPS: soc: needs a role or scopes'],
   [{ TOCSIN_OIDC_SCOPES: 'email' }, 'TOCSIN_OIDC_SCOPES: must include openid'],
 ])('rejects %j', (change, message) => {
   expect(() => loadConfig({ ...complete, ...change })).toThrow(message);

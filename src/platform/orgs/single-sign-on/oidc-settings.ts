@@ -1,13 +1,20 @@
 import { z } from 'zod';
 import { parseJsonSetting } from '../../lib/settings-input.ts';
-import { scopes, type Scope } from '../../http/caller.ts';
+import { roles, roleScopes, scopes, type Scope } from '../../http/caller.ts';
 
 const GroupGrants = z.record(
   z.string().min(1).max(500),
-  z.strictObject({
-    organization: z.string().min(1).max(255).default('default'),
-    scopes: z.array(z.enum(scopes)).min(1),
-  }),
+  z
+    .strictObject({
+      organization: z.string().min(1).max(255).default('default'),
+      role: z.enum(roles).optional(),
+      scopes: z.array(z.enum(scopes)).min(1).optional(),
+    })
+    .refine(({ role, scopes }) => role !== undefined || scopes !== undefined, 'needs a role or scopes')
+    .transform(({ organization, role, scopes = [] }) => ({
+      organization,
+      scopes: [...new Set([...(role ? roleScopes[role] : []), ...scopes])],
+    })),
 );
 
 /** The organization and scopes that each group of the identity provider grants, by the group's name. */

@@ -1,5 +1,6 @@
-import { useQuery } from '@tanstack/react-query';
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { ChevronDown } from 'lucide-react';
+import { personsQuery } from '../../api/access.ts';
 import { changeIncident, type IncidentDetail, type IncidentResolution } from '../../api/incidents.ts';
 import { sessionQuery } from '../../api/session.ts';
 import { useHotkeys } from '../../lib/hotkeys.ts';
@@ -21,6 +22,8 @@ const resolutions = Object.keys(texts.resolutions) as IncidentResolution[];
 export function IncidentActions({ incident }: { incident: IncidentDetail }) {
   const { data: session } = useQuery(sessionQuery);
   const me = session?.subject ?? null;
+  const { data: persons } = useInfiniteQuery(personsQuery);
+  const assignable = persons?.pages.flatMap((page) => page.persons).filter(({ disabled }) => !disabled) ?? [];
   const { mutate, isPending } = useChange({
     change: (changes: Parameters<typeof changeIncident>[1]) => changeIncident(incident, changes),
     refresh: [['incidents'], ['hits']],
@@ -43,6 +46,22 @@ export function IncidentActions({ incident }: { incident: IncidentDetail }) {
           {texts.take}
           <Key>m</Key>
         </Button>
+      )}
+      {assignable.length > 0 && (
+        <MenuButton
+          entries={[
+            {
+              kind: 'choice',
+              value: incident.ownerId ?? '',
+              options: assignable.map(({ id, name }) => ({ value: id, label: name })),
+              onSelect: (id) => mutate({ owner: assignable.find((person) => person.id === id)?.name ?? null }),
+            },
+          ]}
+          className={buttonClass('secondary')}
+        >
+          {texts.assign}
+          <ChevronDown className="size-3.5 text-faint" aria-hidden />
+        </MenuButton>
       )}
       {me !== null && incident.owner === me && (
         <Button disabled={isPending} onClick={() => mutate({ owner: null })}>

@@ -2,7 +2,8 @@ import { useInfiniteQuery } from '@tanstack/react-query';
 import { endSession, sessionsQuery, type Session } from '../../api/access.ts';
 import { signOut } from '../../api/session.ts';
 import { basePath } from '../../lib/base-path.ts';
-import { texts as all } from '../../texts/settings.ts';
+import { sessionTexts as texts } from '../../texts/people.ts';
+import { texts as settings } from '../../texts/settings.ts';
 import { Button } from '../../ui/button.tsx';
 import { EmptyState } from '../../ui/states.tsx';
 import { RelativeTime } from '../../ui/time.tsx';
@@ -10,8 +11,6 @@ import { useChange } from '../../ui/forms/use-change.ts';
 import { Badge, Loaded, Row, Rows } from '../../ui/lists/rows.tsx';
 import { SettingsSection } from './section.tsx';
 import { LoadMore } from '../../ui/lists/load-more.tsx';
-
-const texts = all.sessions;
 
 export function SessionsSection() {
   const query = useInfiniteQuery(sessionsQuery);
@@ -26,14 +25,14 @@ export function SessionsSection() {
     failed: texts.notEnded,
   });
   return (
-    <SettingsSection title={all.sections.sessions} description={texts.description}>
+    <SettingsSection title={settings.sections.sessions} description={texts.description}>
       <Loaded query={query}>
         {({ pages }) => {
           const sessions = pages.flatMap((page) => page.sessions);
           if (sessions.length === 0) return <EmptyState title={texts.none}>{texts.noneBody}</EmptyState>;
           return (
             <>
-              <Rows label={all.sections.sessions}>
+              <Rows label={settings.sections.sessions}>
                 {sessions.map((session) => (
                   <Row
                     key={session.id}
