@@ -1,9 +1,12 @@
 import { slackMessage, teamsMessage } from './chat-message.ts';
 import { defineKind, hitEvents, noFields, type KindDefinition } from './kinds/destination-kind.ts';
 import { elasticsearch } from './kinds/elasticsearch.ts';
+import { github } from './kinds/github.ts';
+import { jira } from './kinds/jira.ts';
 import { opsgenie } from './kinds/opsgenie.ts';
 import { otlp } from './kinds/otlp.ts';
 import { pagerduty } from './kinds/pagerduty.ts';
+import { servicenow } from './kinds/servicenow.ts';
 import { splunk } from './kinds/splunk.ts';
 import { syslog } from './kinds/syslog.ts';
 
@@ -51,6 +54,9 @@ export const destinationKinds = {
   }),
   pagerduty,
   opsgenie,
+  jira,
+  servicenow,
+  github,
   splunk,
   elasticsearch,
   otlp,

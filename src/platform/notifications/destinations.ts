@@ -222,10 +222,12 @@ function toDestination(destination: DestinationRow): Destination {
  * TOCSIN_FETCH_ALLOW may be private and use http or tcp. Host names are resolved and checked at each delivery.
  */
 function validateUrl(kind: DestinationKind, given: string, allow: readonly string[]): string {
-  const { transport, urlHint } = kindOf(kind);
+  const { transport, urlPattern, urlHint } = kindOf(kind);
   const stream = transport === 'stream' ? /^(tls|tcp):(\/\/[^/]+:\d+)\/?$/.exec(given) : null;
   if (transport === 'stream' && !stream)
     throw fieldError('/url', 'invalid_url', `url must have a host and a port. ${urlHint}`);
+  if (urlPattern && !urlPattern.test(given))
+    throw fieldError('/url', 'invalid_url', `url has another form. ${urlHint}`);
   // The rules for an encrypted and a plain stream are those for https and http.
   const text = stream ? `${stream[1] === 'tls' ? 'https' : 'http'}:${stream[2]}` : given;
   const { url, isAllowed } = validateOutboundUrl(text, allow);

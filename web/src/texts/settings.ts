@@ -167,7 +167,8 @@ export const texts = {
     add: 'Add destination',
     addTitle: 'Add a destination',
     none: 'No destination yet',
-    noneBody: 'Send incidents and hits to a chat, an on-call service or your own endpoint, delivered at least once.',
+    noneBody:
+      'Send incidents and hits to a chat, an on-call service, a ticket system or your own endpoint, delivered at least once.',
     kind: 'Kind',
     name: 'Name',
     url: 'Address',

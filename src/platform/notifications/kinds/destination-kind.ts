@@ -44,6 +44,8 @@ type Definition<Settings, Credentials> = {
   defaultUrl: string | null;
   /** `stream`: the address is `tls://host:port`, or `tcp://host:port` for allowed hosts. */
   transport: 'http' | 'stream';
+  /** What an address must match, if the kind needs a certain path. */
+  urlPattern?: RegExp;
   /** The path of the address is a secret, so clients see only its origin. */
   isUrlSecret: boolean;
   /** Deliveries are signed with a secret of the destination. */
