@@ -1,6 +1,8 @@
+import { z } from 'zod';
 import { slackMessage, teamsMessage } from './chat-message.ts';
 import { defineKind, hitEvents, noFields, type KindDefinition } from './kinds/destination-kind.ts';
 import { elasticsearch } from './kinds/elasticsearch.ts';
+import { contentTypeOf, formatSetting, renderEvent } from './kinds/event-format.ts';
 import { github } from './kinds/github.ts';
 import { jira } from './kinds/jira.ts';
 import { opsgenie } from './kinds/opsgenie.ts';
@@ -27,9 +29,10 @@ export const destinationKinds = {
     urlHint: 'An endpoint of your own: https, or http to a host in TOCSIN_FETCH_ALLOW.',
     isUrlSecret: false,
     isSigned: true,
-    send: (event, { url, sign, request }) => {
-      const body = JSON.stringify(event);
-      return request({ url, body, headers: sign(body) });
+    settings: z.strictObject({ format: formatSetting }),
+    send: (event, { url, settings, sign, request }) => {
+      const body = JSON.stringify(renderEvent(event, settings.format));
+      return request({ url, body, headers: { 'content-type': contentTypeOf(settings.format), ...sign(body) } });
     },
   }),
   slack: defineKind({

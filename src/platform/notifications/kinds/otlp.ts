@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { boundedString } from '../../lib/text/bounded-text.ts';
+import { formatSetting, renderEvent } from './event-format.ts';
 import { defineKind, incidentAndHitEvents, readAlert, type AlertSeverity } from './destination-kind.ts';
 
 /** The severity numbers of the log data model of OpenTelemetry. */
@@ -27,6 +28,7 @@ export const otlp = defineKind({
   isSigned: false,
   keepsTickets: false,
   settings: z.strictObject({
+    format: formatSetting,
     header: boundedString({ min: 1, max: 100 })
       .regex(/^[\w-]+$/, 'must be the name of a header')
       .refine((name) => !/^(?:host|content-.*|transfer-encoding|connection)$/i.test(name), 'is set by the service')
@@ -51,7 +53,7 @@ export const otlp = defineKind({
       severityNumber,
       severityText,
       eventName: `tocsin.${event.type}`,
-      body: toAnyValue({ ...event, message: headline }),
+      body: toAnyValue({ message: headline, ...renderEvent(event, settings.format) }),
       attributes: [{ key: 'log.record.uid', value: { stringValue: event.id } }],
     };
     const resource = { attributes: [{ key: 'service.name', value: { stringValue: 'tocsin' } }] };

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { boundedString } from '../../lib/text/bounded-text.ts';
+import { formatSetting, renderEvent } from './event-format.ts';
 import { defineKind, incidentAndHitEvents, secretText } from './destination-kind.ts';
 
 const name = boundedString({ min: 1, max: 200 });
@@ -22,11 +23,12 @@ export const splunk = defineKind({
   settings: z.strictObject({
     index: name.optional().describe('Absent: the default index of the token.'),
     sourcetype: name.default('tocsin:event').describe('The source type of the events.'),
+    format: formatSetting,
   }),
   credentials: z.strictObject({ token: secretText.describe('A token of the HTTP Event Collector.') }),
   defaultEvents: incidentAndHitEvents,
   finalStatuses: [413],
-  send: async (event, { url, settings, credentials, request }) => {
+  send: async (event, { url, settings: { format, ...metadata }, credentials, request }) => {
     const response = await request({
       url,
       headers: {
@@ -36,8 +38,8 @@ export const splunk = defineKind({
       body: {
         time: Date.parse(event.timestamp) / 1000,
         source: 'tocsin',
-        ...settings,
-        event,
+        ...metadata,
+        event: renderEvent(event, format),
       },
     });
     const code = /"code"\s*:\s*(\d+)/.exec(response.text)?.[1];

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { boundedString } from '../../lib/text/bounded-text.ts';
+import { formatSetting, renderEvent } from './event-format.ts';
 import { defineKind, incidentAndHitEvents, noFields, readAlert, type AlertSeverity } from './destination-kind.ts';
 
 /** Severities of RFC 5424, 6.2.1. */
@@ -19,6 +20,7 @@ export const syslog = defineKind({
   isSigned: false,
   keepsTickets: false,
   settings: z.strictObject({
+    format: formatSetting,
     caCertificate: boundedString({ max: 100_000 })
       .regex(/^-----BEGIN CERTIFICATE-----/, 'must be a PEM certificate')
       .optional()
@@ -31,7 +33,7 @@ export const syslog = defineKind({
     const priority = local0 * 8 + severities[readAlert(event).severity];
     const header = `<${priority}>1 ${event.timestamp} - tocsin - ${event.type} - `;
     // The byte order mark says that the message is UTF-8.
-    const message = Buffer.from(`${header}\ufeff${JSON.stringify(event)}`);
+    const message = Buffer.from(`${header}\ufeff${JSON.stringify(renderEvent(event, settings.format))}`);
     await write(url, Buffer.concat([Buffer.from(`${message.length} `), message]), settings.caCertificate);
     return { status: null, text: '', retryAfterMs: undefined };
   },
