@@ -590,17 +590,31 @@ create table value_lists (
   id uuid not null,
   name text not null,
   description text not null,
+  list_columns text not null,
   list_values text not null,
+  list_rows text,
+  source_url text,
+  source_hours integer,
+  next_check_at timestamptz,
+  checked_at timestamptz,
+  failure text,
   key_id text,
   actor text,
   updated_at timestamptz not null,
   primary key (organization_id, id),
   unique (organization_id, name)
 );
-comment on table value_lists is 'Lists of values that detections share, such as entities that a detection allows.';
-comment on column value_lists.list_values is 'JSON array of texts: exact values, patterns with `*`, and networks.';
+comment on table value_lists is 'Lists and tables of values that detections share, such as entities that a detection allows.';
+comment on column value_lists.list_columns is 'JSON array of the names of the columns.';
+comment on column value_lists.list_values is 'JSON array of the texts of the first column: exact values, patterns with `*`, and networks.';
+comment on column value_lists.list_rows is 'JSON array with the cells of each row. Null for a list of one column.';
+comment on column value_lists.source_url is 'Address of a CSV file that the rows are fetched from. Null if they were sent.';
+comment on column value_lists.source_hours is 'How often the address is fetched.';
+comment on column value_lists.next_check_at is 'When the address is fetched next. Null without one.';
+comment on column value_lists.failure is 'Why the last fetch failed. Null if it did not.';
 comment on column value_lists.key_id is 'API key that wrote the list last.';
 comment on column value_lists.actor is 'Person or key that signed in, if the list was last written with a session.';
+create index on value_lists (next_check_at) where next_check_at is not null;
 select tocsin_protect('value_lists');
 
 -- Every hit can have a name that the own domains and the listed aliases join or part.
@@ -625,6 +639,7 @@ create table exceptions (
   entity text,
   field text,
   value text,
+  list text,
   reason text not null,
   key_id text,
   actor text,
@@ -640,6 +655,7 @@ comment on column exceptions.kind is 'exception, or snooze: covers one entity or
 comment on column exceptions.matches is 'Number of candidates that the exception muted.';
 comment on column exceptions.entity is 'Entity that is excluded. `*` stands for any text, as in the value. Null if a field is matched, or if the whole detection is snoozed.';
 comment on column exceptions.field is 'Field whose value is matched.';
+comment on column exceptions.list is 'Value list that the value of the field, or else the entity, must be in.';
 comment on column exceptions.key_id is 'API key that created the exception.';
 comment on column exceptions.actor is 'Person or key that signed in, if the exception was created with a session.';
 create index on exceptions (organization_id, detection_id, created_at desc, id desc);

@@ -4,7 +4,7 @@ import { createConnectionFor } from '../detection/connections/open-connection.ts
 import { measureModels } from '../platform/models/model-metrics.ts';
 import { createModels } from '../platform/models/models.ts';
 import type { Config } from '../config.ts';
-import type { Db } from '../platform/db/db.ts';
+import { inOrg, type Db } from '../platform/db/db.ts';
 import type { Deps } from './deps.ts';
 import { registerInstallationMetrics } from './installation-metrics.ts';
 import { createDataDiskGuard, registerDiskMetrics, registerReplicaMetrics } from './process-metrics.ts';
@@ -30,6 +30,7 @@ import { createQueryShapes } from '../detection/log-query/search/run-together.ts
 import { createCatalogCache } from '../detection/log-store/catalog/catalog.store.ts';
 import { createIngestMetrics } from '../detection/log-ingest/receive-logs.ts';
 import { createLogQuotaGuard } from '../detection/log-ingest/receive-logs.ts';
+import { readListTables } from '../detection/value-lists/value-lists.store.ts';
 import { createBodyReader } from '../detection/shippers/body-reader.ts';
 import { importSigma } from '../detection/sigma/import-rules.ts';
 import { createRuleConverter } from '../detection/sigma/convert/convert-request.ts';
@@ -61,7 +62,10 @@ export function buildDeps({ config, db, log, clock = systemClock }: BuildDepsOpt
 } {
   const metrics = createMetrics();
   const segmentStore = createSegmentStore(config, { log, metrics: createCacheMetrics(metrics.registry) });
-  const engine = createEngine({ directoryOf: segmentStore.folderOf });
+  const engine = createEngine({
+    directoryOf: segmentStore.folderOf,
+    readLists: (orgId, names) => inOrg(db, orgId as OrgId, (tx) => readListTables(tx, orgId as OrgId, names)),
+  });
   const logCatalogs = createCatalogCache();
   const bodyReader = createBodyReader();
   const ruleConverter = createRuleConverter();

@@ -30,6 +30,7 @@ import { placeHitsLoop } from '../../detection/incidents/place-hits.ts';
 import { recountLoop } from '../../detection/runs/workers/recount-days.ts';
 import { auditLoop } from '../../detection/runs/review-queue/audit-dismissals.ts';
 import { reviewLoop } from '../../detection/runs/reviews/review-runs.ts';
+import { valueListsLoop } from '../../detection/value-lists/value-lists.ts';
 import { ruleSourcesLoop } from '../../detection/rule-sources/check-rule-sources.ts';
 import { matchLoop } from '../../detection/continuous/match-loop.ts';
 import { executeLoop, judgeLoop, reapLoop, scheduleLoop } from '../../detection/runs/workers/run-loops.ts';
@@ -64,6 +65,7 @@ export const workerLoops = {
     reanalysis: (deps, signal) => reanalysisLoop(deps.log, signal, () => deps.runFeedStep('reanalysis', signal)),
     relevance: (deps, signal) => relevanceLoop(deps, signal, () => deps.runFeedStep('relevance', signal)),
     ruleSources: ruleSourcesLoop,
+    valueLists: valueListsLoop,
     logFolders: logFoldersLoop,
     compactSegments: compactSegmentsLoop,
     cleanSegments: cleanSegmentsLoop,

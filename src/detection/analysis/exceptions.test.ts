@@ -44,6 +44,7 @@ const exception = (overrides: Partial<Exception>): Exception => ({
   entity: null,
   field: null,
   value: null,
+  list: null,
   ...overrides,
 });
 const scanner = row('1', { ip: '192.0.2.7' });

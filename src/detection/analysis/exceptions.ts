@@ -8,7 +8,12 @@ export type Exception = {
   entity: string | null;
   field: string | null;
   value: string | null;
+  /** The value list that the value of the field is in, or without a field the entity. */
+  list: string | null;
 };
+
+/** Returns whether a text is in a value list. */
+export type ListTest = (text: string) => boolean;
 
 type ExceptionTest<E> = { exception: E; matches: (candidate: ExceptionSubject) => boolean };
 
@@ -17,20 +22,27 @@ export type ExceptionSubject = Pick<Candidate, 'entity' | 'rows' | 'facts'>;
 
 /**
  * Returns a function that finds the first exception that matches a candidate's entity and, if it has a field, all rows behind the
- * candidate. Entities, field names and values match without regard to case, and `*` stands for any text. A candidate with another row, or
+ * candidate. An exception with a list matches texts that are in it, as `lists` say. Entities, field names and values match without regard to case, and `*` stands for any text. A candidate with another row, or
  * with rows beyond those shown, does not match, so that an exception never hides other activity.
  */
 export function compileExceptions<E extends Omit<Exception, 'id' | 'kind'>>(
   exceptions: readonly E[],
+  lists: ReadonlyMap<string, ListTest> = new Map(),
 ): (candidate: ExceptionSubject) => E | undefined {
-  const tests = exceptions.map(compileException);
+  const tests = exceptions.map((exception) => compileException(exception, lists));
   return (candidate) => tests.find(({ matches }) => matches(candidate))?.exception;
 }
 
-function compileException<E extends Omit<Exception, 'id' | 'kind'>>(exception: E): ExceptionTest<E> {
-  const matchesEntity = exception.entity === null ? () => true : compilePattern(exception.entity);
-  const { field, value } = exception;
-  const matchesValue = compilePattern(value ?? '');
+function compileException<E extends Omit<Exception, 'id' | 'kind'>>(
+  exception: E,
+  lists: ReadonlyMap<string, ListTest>,
+): ExceptionTest<E> {
+  const { field, value, list } = exception;
+  const isListed = list === null ? undefined : (lists.get(list) ?? (() => false));
+  const isEntity = exception.entity === null ? () => true : compilePattern(exception.entity);
+  const matchesEntity = (entity: string): boolean =>
+    isEntity(entity) && (field !== null || isListed === undefined || isListed(entity));
+  const matchesValue = isListed ?? compilePattern(value ?? '');
   const matchesRow = ({ fields }: Candidate['rows'][number]): boolean => {
     const text = field === null ? undefined : findValue(fields, field);
     return text !== undefined && matchesValue(text);

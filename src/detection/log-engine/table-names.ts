@@ -1,4 +1,5 @@
 import { queryNotAllowed } from './engine-failures.ts';
+import type { TreeNode } from './parse-tree.ts';
 
 const words = (text: string): string[] => text.split(/\s+/).filter(Boolean);
 
@@ -33,4 +34,15 @@ export function readDatasetName(name: string): string {
   const folded = foldName(name);
   if (/^[a-z][a-z0-9_]*$/.test(folded)) return folded;
   throw queryNotAllowed(`"${name.slice(0, 100)}" is not a valid dataset name. A query reads datasets by name.`);
+}
+
+/** Returns whether a table of a parse tree is a value list, which a query reads as `lists.<name>`. */
+export const isListTable = (node: TreeNode): boolean =>
+  node['type'] === 'BASE_TABLE' && !node['catalog_name'] && foldName(String(node['schema_name'] ?? '')) === 'lists';
+
+/** Returns the name of a value list. Throws if it is not valid. */
+export function readListName(name: string): string {
+  const folded = foldName(name);
+  if (/^[a-z0-9][a-z0-9_.-]{0,99}$/.test(folded)) return folded;
+  throw queryNotAllowed(`"${name.slice(0, 100)}" is not a valid name of a value list.`);
 }

@@ -3,24 +3,36 @@ import { queryRow, queryRows, type Tx } from '../../platform/db/db.ts';
 import { lockName } from '../../platform/db/lock-name.store.ts';
 import { replaceValue } from '../../platform/db/erasure.store.ts';
 import type { Author } from '../../platform/http/caller.ts';
+import { compileAllowList, type ListTest } from '../analysis/exceptions.ts';
 import { entityLists } from '../entities/entities.store.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
+import { isNotSuspended } from '../../platform/orgs/orgs.store.ts';
+import type { ListTable } from '../log-engine/queries/protocol.ts';
+import type { ValueListContent } from './value-list-content.ts';
 
+/** `columns` is JSON text. */
 type ValueListSummaryRow = {
   name: string;
   description: string;
+  columns: string;
   valuesTotal: number;
+  sourceUrl: string | null;
+  sourceHours: number | null;
+  checkedAt: Date | null;
+  failure: string | null;
   usedBy: string[];
   keyId: string | null;
   actor: string | null;
   updatedAt: Date;
 };
-export type ValueListRow = ValueListSummaryRow & { values: string[] };
+export type ValueListRow = ValueListSummaryRow & Omit<ValueListContent, 'columns'>;
 
 /** Detections, and suggestions, that are neither deleted nor dismissed. */
 const usedBy = sql`array(select a.id::text from agents a where a.organization_id = l.organization_id and a.deleted_at is null
-  and a.tuning is not null and coalesce(a.tuning::jsonb -> 'allowLists', '[]') ? l.name order by a.id)`;
-const summary = sql`l.name, l.description, jsonb_array_length(l.list_values::jsonb) as "valuesTotal", ${usedBy} as "usedBy",
+  and (a.tuning is not null and coalesce(a.tuning::jsonb -> 'allowLists', '[]') ? l.name
+    or exists (select 1 from exceptions e where e.organization_id = a.organization_id and e.detection_id = a.id and e.list = l.name)) order by a.id)`;
+const summary = sql`l.name, l.description, l.list_columns as columns, l.source_url as "sourceUrl", l.source_hours as "sourceHours",
+  l.checked_at as "checkedAt", l.failure, jsonb_array_length(l.list_values::jsonb) as "valuesTotal", ${usedBy} as "usedBy",
   l.key_id as "keyId", l.actor, l.updated_at as "updatedAt"`;
 
 /** Lists the value lists by name, without their values. */
@@ -31,25 +43,83 @@ export function listValueLists(tx: Tx, orgId: OrgId): Promise<ValueListSummaryRo
 }
 
 export async function findValueList(tx: Tx, orgId: OrgId, name: string): Promise<ValueListRow | undefined> {
-  const row = await queryRow<ValueListSummaryRow & { listValues: string }>(
+  const row = await queryRow<ValueListSummaryRow & { listValues: string; listRows: string | null }>(
     tx,
-  )`select ${summary}, l.list_values as "listValues" from value_lists l where organization_id = ${orgId} and name = ${name}`;
+  )`select ${summary}, l.list_values as "listValues", l.list_rows as "listRows" from value_lists l where organization_id = ${orgId} and name = ${name}`;
   if (!row) return undefined;
-  const { listValues, ...rest } = row;
-  return { ...rest, values: JSON.parse(listValues) as string[] };
+  const { listValues, listRows, ...rest } = row;
+  return {
+    ...rest,
+    values: JSON.parse(listValues) as string[],
+    rows: listRows === null ? null : (JSON.parse(listRows) as string[][]),
+  };
 }
 
-export async function upsertValueList(
-  tx: Tx,
-  orgId: OrgId,
-  list: Pick<ValueListRow, 'name' | 'description' | 'values' | 'keyId' | 'actor' | 'updatedAt'> & { id: string },
-): Promise<void> {
-  await sql`insert into value_lists (organization_id, id, name, description, list_values, key_id, actor, updated_at)
-    values (${orgId}, ${list.id}, ${list.name}, ${list.description}, ${JSON.stringify(list.values)}, ${list.keyId},
-      ${list.actor}, ${list.updatedAt})
-    on conflict (organization_id, name) do update set description = excluded.description, list_values = excluded.list_values,
+type NewValueList = ValueListContent &
+  Pick<ValueListRow, 'name' | 'description' | 'keyId' | 'actor' | 'updatedAt' | 'sourceUrl' | 'sourceHours'> & {
+    id: string;
+  };
+
+/** Stores a list. One with an address is fetched at the next opportunity. */
+export async function upsertValueList(tx: Tx, orgId: OrgId, list: NewValueList): Promise<void> {
+  await sql`insert into value_lists (organization_id, id, name, description, list_columns, list_values, list_rows, source_url, source_hours,
+      next_check_at, key_id, actor, updated_at)
+    values (${orgId}, ${list.id}, ${list.name}, ${list.description}, ${JSON.stringify(list.columns)}, ${JSON.stringify(list.values)},
+      ${list.rows && JSON.stringify(list.rows)}, ${list.sourceUrl}, ${list.sourceHours}, ${list.sourceUrl === null ? null : list.updatedAt},
+      ${list.keyId}, ${list.actor}, ${list.updatedAt})
+    on conflict (organization_id, name) do update set description = excluded.description, list_columns = excluded.list_columns,
+      list_values = excluded.list_values, list_rows = excluded.list_rows, source_url = excluded.source_url,
+      source_hours = excluded.source_hours, next_check_at = excluded.next_check_at, checked_at = null, failure = null,
       key_id = excluded.key_id, actor = excluded.actor,
       updated_at = greatest(excluded.updated_at, value_lists.updated_at + interval '1 millisecond')`.execute(tx);
+}
+
+const claimMs = 10 * 60_000;
+
+/** A list whose address is to be fetched. */
+export type DueList = { orgId: OrgId; name: string; url: string };
+
+/** Claims the list whose address has been due longest, for ten minutes. */
+export const claimDueListAcrossOrgs = (tx: Tx, now: Date): Promise<DueList | undefined> =>
+  queryRow<DueList>(tx)`
+    with due as (
+      select organization_id, id from value_lists where next_check_at <= ${now} and ${isNotSuspended(sql`organization_id`)}
+      order by next_check_at limit 1 for update skip locked
+    )
+    update value_lists l set next_check_at = ${new Date(now.getTime() + claimMs)} from due
+    where l.organization_id = due.organization_id and l.id = due.id
+    returning l.organization_id as "orgId", l.name, l.source_url as url`;
+
+/** Stores what an address had, or why it could not be fetched, and plans the next fetch. The author stays that of the address. */
+export async function storeFetched(
+  tx: Tx,
+  { orgId, name, url }: DueList,
+  found: ValueListContent | { failure: string },
+  now: Date,
+): Promise<void> {
+  const content = 'failure' in found ? undefined : found;
+  const [columns, values] = [JSON.stringify(content?.columns) ?? null, JSON.stringify(content?.values) ?? null];
+  const rows = content?.rows ? JSON.stringify(content.rows) : null;
+  await sql`
+    update value_lists set checked_at = ${now}, failure = ${'failure' in found ? found.failure : null},
+      next_check_at = ${now}::timestamptz + make_interval(hours => source_hours),
+      updated_at = case when ${content !== undefined} and (list_columns, list_values, list_rows) is distinct from (${columns}::text, ${values}::text, ${rows}::text)
+        then greatest(${now}::timestamptz, updated_at + interval '1 millisecond') else updated_at end,
+      list_columns = coalesce(${columns}::text, list_columns), list_values = coalesce(${values}::text, list_values),
+      list_rows = case when ${content !== undefined} then ${rows}::text else list_rows end
+    where organization_id = ${orgId} and name = ${name} and source_url = ${url}`.execute(tx);
+}
+
+/** Returns those of the lists that exist, as tables for the query engine. */
+export async function readListTables(tx: Tx, orgId: OrgId, names: readonly string[]): Promise<ListTable[]> {
+  const rows = await queryRows<{ name: string; columns: string; listValues: string; listRows: string | null }>(tx)`
+      select name, list_columns as columns, list_values as "listValues", list_rows as "listRows" from value_lists
+      where organization_id = ${orgId} and name = any(${names}::text[])`;
+  return rows.map(({ name, columns, listValues, listRows }) => ({
+    name,
+    columns: JSON.parse(columns) as string[],
+    rows: listRows === null ? (JSON.parse(listValues) as string[]).map((value) => [value]) : JSON.parse(listRows),
+  }));
 }
 
 /** Serializes changes of the lists of an organization until the transaction ends, also of those that do not exist yet. */
@@ -66,6 +136,12 @@ export async function readValueLists(tx: Tx, orgId: OrgId, names: readonly strin
     tx,
   )`select name, list_values as "listValues" from value_lists where organization_id = ${orgId} and name = any(${names}::text[])`;
   return new Map(rows.map(({ name, listValues }) => [name, JSON.parse(listValues) as string[]]));
+}
+
+/** Returns what tells whether a text is in one of the lists that exist. */
+export async function readListTests(tx: Tx, orgId: OrgId, names: readonly string[]): Promise<Map<string, ListTest>> {
+  const lists = await readValueLists(tx, orgId, names);
+  return new Map([...lists].map(([name, values]) => [name, compileAllowList(values)]));
 }
 
 const likeMax = 5_000;
@@ -88,15 +164,32 @@ export function findListsWith(
   tx: Tx,
   orgId: OrgId,
   value: string,
-): Promise<{ name: string; description: string; entry: string }[]> {
-  return queryRows<{ name: string; description: string; entry: string }>(tx)`
-      select l.name, l.description, v.entry from value_lists l
+): Promise<{ list: string; description: string; entry: string }[]> {
+  return queryRows<{ list: string; description: string; entry: string }>(tx)`
+      select l.name as list, l.description, v.entry from value_lists l
         cross join lateral jsonb_array_elements_text(l.list_values::jsonb) as v (entry)
       where l.organization_id = ${orgId} and l.name <> all(${entityLists}::text[]) and lower(v.entry) = lower(${value}) order by l.name collate "C"`;
 }
 
+/** Adds to entries of lists the other columns of their rows by name, if there are any. Empty cells are left out. */
+export async function addRows<Entry extends { list: string; entry: string }>(
+  tx: Tx,
+  orgId: OrgId,
+  entries: readonly Entry[],
+): Promise<(Entry & { row?: Record<string, string> })[]> {
+  if (entries.length === 0) return [];
+  const tables = await readListTables(tx, orgId, [...new Set(entries.map(({ list }) => list))]);
+  return entries.map((entry) => {
+    const { columns = [], rows = [] } = tables.find(({ name }) => name === entry.list) ?? {};
+    const cells = rows.find(([first]) => first === entry.entry) ?? [];
+    const named = columns.map((column, index) => [column, cells[index] ?? ''] as const).slice(1);
+    const row = Object.fromEntries(named.filter(([, cell]) => cell !== ''));
+    return Object.keys(row).length > 0 ? { ...entry, row } : entry;
+  });
+}
+
 /** Replaces a value in lists. Returns the number of lists. */
 export function replaceInValueLists(tx: Tx, author: Author, value: string): Promise<number> {
-  const columns = ['description', 'list_values'];
+  const columns = ['description', 'list_values', 'list_rows'];
   return replaceValue(tx, { orgId: author.orgId, table: 'value_lists', columns, author }, value);
 }

@@ -1,4 +1,8 @@
-import { inOrg, type Db, type Tx } from '../../platform/db/db.ts';
+import { acrossOrgs, inOrg, type Db, type Tx } from '../../platform/db/db.ts';
+import { runLoop } from '../../platform/lib/concurrency/loop.ts';
+import { ExternalError } from '../../platform/lib/external-error.ts';
+import type { Logger } from '../../platform/lib/logging/logger.ts';
+import { fetchBytes } from '../../platform/lib/outbound-http/fetch.ts';
 import type { Clock } from '../../platform/lib/time/clock.ts';
 import { appError, staleError } from '../../platform/lib/errors.ts';
 import { uuidv7 } from '../../platform/lib/ids.ts';
@@ -7,13 +11,17 @@ import type { OrgId } from '../../platform/lib/org-id.ts';
 import type { Author, Caller } from '../../platform/http/caller.ts';
 import { listChangesSince, requireMatch } from '../../platform/orgs/record-version.ts';
 import type { ValueList, ValueListInput, ValueLists } from './value-lists.schema.ts';
+import { readContent, readCsv, type ValueListContent } from './value-list-content.ts';
 import {
+  claimDueListAcrossOrgs,
   deleteValueList,
   findValueList,
   listValueLists,
   lockValueLists,
   replaceInValueLists,
+  storeFetched,
   upsertValueList,
+  type DueList,
   type ValueListRow,
 } from './value-lists.store.ts';
 
@@ -21,7 +29,7 @@ const listsMax = 100;
 
 export async function getValueLists({ db }: { db: Db }, { orgId }: Caller): Promise<ValueLists> {
   const rows = await inOrg(db, orgId, (tx) => listValueLists(tx, orgId));
-  return { lists: rows.map(toRevised) };
+  return { lists: rows.map(toSummary) };
 }
 
 /** Throws 404. */
@@ -36,9 +44,11 @@ export function putValueList(
   { db, clock }: { db: Db; clock: Clock },
   caller: Caller,
   name: string,
-  { description, values, expectedRevision, ifMatch }: ValueListInput & { ifMatch?: string | undefined },
+  { expectedRevision, ifMatch, ...input }: ValueListInput & { ifMatch?: string | undefined },
 ): Promise<ValueList> {
   const { orgId, keyId, subject: actor = null } = caller;
+  const { description, source } = input;
+  const content = readContent(input);
   return inOrg(db, orgId, async (tx) => {
     await lockValueLists(tx, orgId);
     const before = await findValueList(tx, orgId, name);
@@ -46,7 +56,8 @@ export function putValueList(
     if (!before && (await listValueLists(tx, orgId)).length >= listsMax)
       throw appError('conflict', `An organization can have at most ${listsMax} value lists.`);
     const now = clock();
-    const list = { name, description, values: [...new Set(values)], keyId, actor, updatedAt: now };
+    const from = { sourceUrl: source?.url ?? null, sourceHours: source?.everyHours ?? null };
+    const list = { name, description, ...content, ...from, keyId, actor, updatedAt: now };
     await upsertValueList(tx, orgId, { ...list, id: uuidv7(now) });
     const stored = (await findValueList(tx, orgId, name))!;
     await insertAudit(tx, caller, {
@@ -76,7 +87,7 @@ export function removeValueList(
     if (row.usedBy.length > 0)
       throw appError(
         'conflict',
-        `Value list ${name} is used by \`tuning.allowLists\` of ${row.usedBy.length} detections: ${row.usedBy.slice(0, 5).join(', ')}. Remove it there first.`,
+        `Value list ${name} is used by \`tuning.allowLists\` or exceptions of ${row.usedBy.length} detections: ${row.usedBy.slice(0, 5).join(', ')}. Remove it there first.`,
       );
     await deleteValueList(tx, orgId, name);
     await insertAudit(tx, caller, {
@@ -112,19 +123,36 @@ export async function eraseFromValueLists(
 
 const toNotFound = (name: string) => appError('not_found', `Value list ${name} not found.`);
 
-const toRevised = <R extends { updatedAt: Date }>(row: R) => ({
-  ...row,
-  updatedAt: row.updatedAt.toISOString(),
-  revision: row.updatedAt.getTime(),
-});
+function toSummary<R extends Omit<ValueListRow, 'values' | 'rows'>>(row: R) {
+  const { columns, sourceUrl: url, sourceHours: everyHours, checkedAt, failure, updatedAt, ...rest } = row;
+  return {
+    ...rest,
+    columns: JSON.parse(columns) as string[],
+    source:
+      url === null || everyHours === null
+        ? null
+        : { url, everyHours, checkedAt: checkedAt?.toISOString() ?? null, failure },
+    updatedAt: updatedAt.toISOString(),
+    revision: updatedAt.getTime(),
+  };
+}
 
-const toValueList = (row: ValueListRow): ValueList => toRevised(row);
+const toValueList = (row: ValueListRow): ValueList => toSummary(row);
 
 /** The audit log does not repeat the values, which may name people. */
-const summarize = ({ name, description, valuesTotal, updatedAt }: Omit<ValueListRow, 'values'>) => ({
+const summarize = ({
   name,
   description,
+  columns,
   valuesTotal,
+  sourceUrl,
+  updatedAt,
+}: Omit<ValueListRow, 'values' | 'rows'>) => ({
+  name,
+  description,
+  columns: JSON.parse(columns) as string[],
+  valuesTotal,
+  ...(sourceUrl === null ? {} : { url: sourceUrl }),
   updatedAt: updatedAt.toISOString(),
 });
 
@@ -144,4 +172,46 @@ async function checkVersion(
   const changes = await listChangesSince(tx, expectedRevision, resource);
   const detail = `The value list changed since revision ${expectedRevision}. \`stale\` lists what changed.`;
   throw staleError('/expectedRevision', detail, { current, changes });
+}
+
+type FetchListsDeps = { db: Db; clock: Clock; log: Logger; config: { fetchAllow: readonly string[] } };
+
+const idleMs = 2_000;
+const bytesMax = 8 * 1024 * 1024;
+
+/** Fetches the addresses of value lists when they are due, until the signal aborts. */
+export const valueListsLoop = (deps: FetchListsDeps, signal: AbortSignal): Promise<void> =>
+  runLoop({ name: 'value lists', idleMs, signal, log: deps.log }, () => fetchNextList(deps, signal));
+
+/** Fetches the list that has been due longest. Returns false if none is due. */
+export async function fetchNextList(deps: Omit<FetchListsDeps, 'log'>, signal: AbortSignal): Promise<boolean> {
+  const due = await acrossOrgs(deps.db, (tx) => claimDueListAcrossOrgs(tx, deps.clock()));
+  if (!due) return false;
+  const found = await fetchList(deps, due, signal);
+  await inOrg(deps.db, due.orgId, async (tx) => {
+    await lockValueLists(tx, due.orgId);
+    const before = await findValueList(tx, due.orgId, due.name);
+    await storeFetched(tx, due, found, deps.clock());
+    const after = await findValueList(tx, due.orgId, due.name);
+    if (!before || !after || before.updatedAt.getTime() === after.updatedAt.getTime()) return;
+    const change = { action: 'value_list.fetched', resourceType: 'value_list', resourceId: due.orgId };
+    const author = { orgId: due.orgId, keyId: null };
+    await insertAudit(tx, author, { ...change, before: summarize(before), after: summarize(after) });
+  });
+  return true;
+}
+
+async function fetchList(
+  { config }: Pick<FetchListsDeps, 'config'>,
+  { url }: DueList,
+  signal: AbortSignal,
+): Promise<ValueListContent | { failure: string }> {
+  try {
+    const fetched = await fetchBytes({ url, allow: config.fetchAllow, bytesMax, signal });
+    if (fetched.kind === 'not-modified') return { failure: 'The address sent no content.' };
+    return readCsv(fetched.bytes.toString('utf8'), (detail) => new ExternalError(detail));
+  } catch (error) {
+    if (signal.aborted || !(error instanceof ExternalError)) throw error;
+    return { failure: error.message };
+  }
 }

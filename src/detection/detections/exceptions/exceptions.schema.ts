@@ -3,6 +3,7 @@ import { ActorField } from '../../../platform/orgs/orgs.schema.ts';
 import { Instant } from '../../../platform/lib/schema-parts.ts';
 import { severities } from '../../analysis/candidate.ts';
 import { IdPath } from '../record/detection-input.schema.ts';
+import { ValueListName } from '../../analysis/tuning.schema.ts';
 import { boundedString } from '../../../platform/lib/text/bounded-text.ts';
 
 /** Written by the room of hits, which this one may not import. */
@@ -19,24 +20,35 @@ const subject = {
     .describe(
       'Applies only if every row has this value in `field`, as a hit shows it. Case does not matter, and `*` stands for any text.',
     ),
+  list: ValueListName.optional().describe(
+    'Applies only if the value list has the value of `field` in every row. Without `field`: if it has the entity.',
+  ),
 };
 const SubjectShape = z.strictObject(subject);
 
 /** Refuses a subject that is incomplete or matches everything. */
 const withSubjectChecks = <T extends z.ZodType<z.infer<typeof SubjectShape>>>(schema: T): T =>
   schema
-    .refine(({ field, value }) => (field === undefined) === (value === undefined), {
-      message: 'field and value must be specified together',
-      path: ['value'],
-    })
-    .refine(({ entity, field }) => entity !== undefined || field !== undefined, {
-      message: 'an exception needs entity, or field and value; use POST …/snooze for the whole detection',
+    .refine(
+      ({ field, value, list }) =>
+        field === undefined ? value === undefined : (value === undefined) !== (list === undefined),
+      {
+        message: 'field needs value or list, and value needs field',
+        path: ['value'],
+      },
+    )
+    .refine(({ entity, field, list }) => entity !== undefined || field !== undefined || list !== undefined, {
+      message: 'an exception needs entity, list, or field and value; use POST …/snooze for the whole detection',
       path: ['entity'],
     })
-    .refine(({ entity, field }) => field !== undefined || entity === undefined || /[^*\s]/.test(entity), {
-      message: 'matches every entity; use POST …/snooze for the whole detection',
-      path: ['entity'],
-    });
+    .refine(
+      ({ entity, field, list }) =>
+        field !== undefined || list !== undefined || entity === undefined || /[^*\s]/.test(entity),
+      {
+        message: 'matches every entity; use POST …/snooze for the whole detection',
+        path: ['entity'],
+      },
+    );
 
 export const NewException = withSubjectChecks(
   z.strictObject({ ...subject, reason: boundedString({ min: 1, max: 1000 }), expiresAt: Instant.optional() }),
@@ -83,6 +95,7 @@ export const DetectionException = z
     entity: z.string().nullable(),
     field: z.string().nullable(),
     value: z.string().nullable(),
+    list: z.string().nullable(),
     reason: z.string(),
     keyId: z.string().nullable(),
     actor: ActorField,

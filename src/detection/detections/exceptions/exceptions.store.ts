@@ -15,14 +15,14 @@ export type ExceptionRow = Exception & {
   lastMatchedAt: Date | null;
 };
 
-const columns = sql`id, kind, entity, field, value, reason, key_id as "keyId", actor, created_at as "createdAt", expires_at as "expiresAt",
+const columns = sql`id, kind, entity, field, value, list, reason, key_id as "keyId", actor, created_at as "createdAt", expires_at as "expiresAt",
   matches, last_matched_at as "lastMatchedAt"`;
 const isOfDetection = ({ orgId, detectionId }: DetectionKey) =>
   sql`organization_id = ${orgId} and detection_id = ${detectionId}`;
 
 /** Returns the exceptions and snoozes that have not expired at `now`, oldest first. */
 export function listActiveExceptions(tx: Tx, key: DetectionKey, now: Date): Promise<Exception[]> {
-  return queryRows<Exception>(tx)`select id, kind, entity, field, value from exceptions
+  return queryRows<Exception>(tx)`select id, kind, entity, field, value, list from exceptions
       where ${isOfDetection(key)} and (expires_at is null or expires_at > ${now}) order by created_at, id`;
 }
 
@@ -39,8 +39,8 @@ export async function countExceptions(tx: Tx, key: DetectionKey): Promise<number
 
 export async function insertException(tx: Tx, key: DetectionKey, exception: ExceptionRow): Promise<void> {
   await sql`
-    insert into exceptions (organization_id, detection_id, id, kind, entity, field, value, reason, key_id, actor, created_at, expires_at)
-    values (${key.orgId}, ${key.detectionId}, ${exception.id}, ${exception.kind}, ${exception.entity}, ${exception.field}, ${exception.value}, ${exception.reason},
+    insert into exceptions (organization_id, detection_id, id, kind, entity, field, value, list, reason, key_id, actor, created_at, expires_at)
+    values (${key.orgId}, ${key.detectionId}, ${exception.id}, ${exception.kind}, ${exception.entity}, ${exception.field}, ${exception.value}, ${exception.list}, ${exception.reason},
       ${exception.keyId}, ${exception.actor}, ${exception.createdAt}, ${exception.expiresAt})`.execute(tx);
 }
 

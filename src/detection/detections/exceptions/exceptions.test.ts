@@ -15,7 +15,7 @@ test.each([
   [{ field: 'sourceip', value: '192.0.2.1' }, ['field', /field sourceip; did you mean source_ip\?/]],
   [{ entity: 'ada', field: 'source_ip', value: '192.0.2.*' }, ['value', /every row/]],
 ])('%j', (exception, warning) => {
-  const [found] = findExceptionWarnings({ entity: null, field: null, value: null, ...exception }, findings);
+  const [found] = findExceptionWarnings({ entity: null, field: null, value: null, list: null, ...exception }, findings);
   if (warning === undefined) expect(found).toBeUndefined();
   else
     expect(found).toMatchObject({
@@ -26,5 +26,5 @@ test.each([
 });
 
 test('warns about nothing before the detection found something', () => {
-  expect(findExceptionWarnings({ entity: 'x', field: null, value: null }, [])).toEqual([]);
+  expect(findExceptionWarnings({ entity: 'x', field: null, value: null, list: null }, [])).toEqual([]);
 });

@@ -4,7 +4,14 @@ import { appError, fieldError } from '../../../platform/lib/errors.ts';
 import { uuidv7 } from '../../../platform/lib/ids.ts';
 import { toPage, readPageRequest, type PageQuery } from '../../../platform/lib/page-request.ts';
 import type { Caller } from '../../../platform/http/caller.ts';
-import { type ExceptionSubject, compileExceptions, type Exception, compilePattern } from '../../analysis/exceptions.ts';
+import {
+  type ExceptionSubject,
+  compileExceptions,
+  type Exception,
+  type ListTest,
+  compilePattern,
+} from '../../analysis/exceptions.ts';
+import { readListTests } from '../../value-lists/value-lists.store.ts';
 import type {
   DetectionException,
   ExceptionList,
@@ -36,13 +43,14 @@ export function createException(
   deps: ExceptionDeps,
   caller: Caller,
   detectionId: string,
-  { entity, field, value, reason, expiresAt }: NewException,
+  { entity, field, value, list, reason, expiresAt }: NewException,
 ): Promise<DetectionException> {
   return storeException(deps, caller, detectionId, {
     kind: 'exception',
     entity: entity ?? null,
     field: field ?? null,
     value: value ?? null,
+    list: list ?? null,
     reason,
     expiresAt: expiresAt === undefined ? null : new Date(expiresAt),
   });
@@ -55,7 +63,7 @@ export function snooze(
   detectionId: string,
   { until, entity, reason }: Snooze,
 ): Promise<DetectionException> {
-  const rest = { field: null, value: null, reason: reason ?? '', expiresAt: new Date(until) };
+  const rest = { field: null, value: null, list: null, reason: reason ?? '', expiresAt: new Date(until) };
   return storeException(deps, caller, detectionId, { kind: 'snooze', entity: entity ?? null, ...rest });
 }
 
@@ -72,6 +80,9 @@ async function storeException(
     const name = fields.kind === 'snooze' ? 'until' : 'expiresAt';
     if (fields.expiresAt && fields.expiresAt <= now)
       throw fieldError(`/${name}`, 'out_of_range', `${name} must be in the future.`);
+    const lists = await readListTests(tx, caller.orgId, fields.list === null ? [] : [fields.list]);
+    if (fields.list !== null && !lists.has(fields.list))
+      throw fieldError('/list', 'unknown', `The value list ${fields.list} does not exist.`);
     if ((await countExceptions(tx, key)) >= exceptionsMax)
       throw appError(
         'conflict',
@@ -87,7 +98,8 @@ async function storeException(
       lastMatchedAt: null,
     };
     await insertException(tx, key, exception);
-    const after = toException(exception, now, await listLatestFindings(tx, key, findingsMax));
+    const findings = await listLatestFindings(tx, key, findingsMax);
+    const after = toException(exception, { now, findings, lists });
     const change = { action: 'exception.created', before: null, after: toAuditValue(after) };
     await auditDetection(tx, caller, detectionId, change);
     return after;
@@ -103,16 +115,22 @@ export async function getExceptions(
 ): Promise<ExceptionList> {
   const request = readPageRequest(query);
   const now = clock();
-  const { found, findings } = await inOrg(db, caller.orgId, async (tx) => {
+  const { found, findings, lists } = await inOrg(db, caller.orgId, async (tx) => {
     await readDetection(tx, { orgId: caller.orgId, now }, detectionId);
     const key = { orgId: caller.orgId, detectionId };
+    const rows = await listExceptions(tx, key, request);
     return {
-      found: await listExceptions(tx, key, request),
+      found: rows,
+      lists: await readListTests(
+        tx,
+        caller.orgId,
+        rows.flatMap(({ list }) => list ?? []),
+      ),
       findings: await listLatestFindings(tx, key, findingsMax),
     };
   });
   const { page, nextCursor } = toPage(found, request.limit, ({ createdAt, id }) => ({ at: createdAt, id }));
-  return { exceptions: page.map((row) => toException(row, now, findings)), nextCursor };
+  return { exceptions: page.map((row) => toException(row, { now, findings, lists })), nextCursor };
 }
 
 /** Deletes an exception or a snooze. Findings that it suppressed stay suppressed. */
@@ -125,7 +143,7 @@ export async function removeException(
   return inOrg(db, caller.orgId, async (tx) => {
     const deleted = await deleteException(tx, { orgId: caller.orgId, detectionId }, id);
     if (!deleted) throw appError('not_found', `Exception ${id} of detection ${detectionId} not found.`);
-    const before = toException(deleted, clock(), []);
+    const before = toException(deleted, { now: clock(), findings: [], lists: new Map() });
     const change = { action: 'exception.deleted', before: toAuditValue(before), after: null };
     await auditDetection(tx, caller, detectionId, change);
     return { ...before, active: false };
@@ -133,11 +151,19 @@ export async function removeException(
 }
 
 /** Returns the part of an exception that the audit records. Entity and value may be subject to erasure, and audit rows cannot be erased. */
-const toAuditValue = ({ id, kind, field, expiresAt }: DetectionException): unknown => ({ id, kind, field, expiresAt });
+const toAuditValue = ({ id, kind, field, list, expiresAt }: DetectionException): unknown => ({
+  id,
+  kind,
+  field,
+  list,
+  expiresAt,
+});
 
-function toException(row: ExceptionRow, now: Date, findings: readonly ExceptionSubject[]): DetectionException {
+type Compared = { now: Date; findings: readonly ExceptionSubject[]; lists: ReadonlyMap<string, ListTest> };
+
+function toException(row: ExceptionRow, { now, findings, lists }: Compared): DetectionException {
   const active = row.expiresAt === null || row.expiresAt > now;
-  const warnings = active && row.matches === 0 ? findExceptionWarnings(row, findings) : [];
+  const warnings = active && row.matches === 0 ? findExceptionWarnings(row, findings, lists) : [];
   return {
     ...row,
     createdAt: row.createdAt.toISOString(),
@@ -157,17 +183,21 @@ export async function previewException(
   { db, clock }: ExceptionDeps,
   { orgId }: Caller,
   detectionId: string,
-  { entity, field, value }: PreviewException,
+  { entity, field, value, list }: PreviewException,
 ): Promise<ExceptionPreview> {
   const now = clock();
   const from = new Date(now.getTime() - days * 86_400_000);
-  const hits = await inOrg(db, orgId, async (tx) => {
+  const { hits, lists } = await inOrg(db, orgId, async (tx) => {
     await readDetection(tx, { orgId, now }, detectionId);
-    return listHitsSince(tx, { orgId, detectionId }, from, readMax + 1);
+    return {
+      hits: await listHitsSince(tx, { orgId, detectionId }, from, readMax + 1),
+      lists: await readListTests(tx, orgId, list === undefined ? [] : [list]),
+    };
   });
   const isComplete = hits.length <= readMax;
   const examined = hits.slice(0, readMax);
-  const matches = compileExceptions([{ entity: entity ?? null, field: field ?? null, value: value ?? null }]);
+  const subject = { entity: entity ?? null, field: field ?? null, value: value ?? null, list: list ?? null };
+  const matches = compileExceptions([subject], lists);
   const hidden = examined.filter((hit) =>
     matches({ entity: hit.entity, rows: JSON.parse(hit.rows), facts: JSON.parse(hit.facts) }),
   );
@@ -197,11 +227,12 @@ type ExceptionWarning = { code: string; field: string; detail: string };
  * there are no findings to compare with.
  */
 export function findExceptionWarnings(
-  exception: Pick<Exception, 'entity' | 'field' | 'value'>,
+  exception: Omit<Exception, 'id' | 'kind'>,
   findings: readonly ExceptionSubject[],
+  lists: Compared['lists'] = new Map(),
 ): ExceptionWarning[] {
-  if (findings.length === 0 || findings.some(compileExceptions([exception]))) return [];
-  const { entity, field, value } = exception;
+  if (findings.length === 0 || findings.some(compileExceptions([exception], lists))) return [];
+  const { entity, field, value, list } = exception;
   const scope = `of the ${findings.length} latest findings`;
   const entities = new Set(findings.map((finding) => finding.entity));
   if (entity !== null && ![...entities].some(compilePattern(entity)))
@@ -213,7 +244,7 @@ export function findExceptionWarnings(
   return [
     warning(
       field === null ? 'entity' : 'value',
-      `The exception would mute none ${scope}. With a field, every row of a finding must have the value ${value ?? ''}.`,
+      `The exception would mute none ${scope}. With a field, every row of a finding must have ${list === null ? `the value ${value ?? ''}` : `a value of the list ${list}`}.`,
     ),
   ];
 }

@@ -9,7 +9,7 @@ import {
   clockFunctions,
 } from '../sql/allowed-functions.ts';
 import { jsonReaders, listJsonPaths } from '../json-paths.ts';
-import { checkCteName, foldName, readDatasetName } from '../table-names.ts';
+import { checkCteName, foldName, isListTable, readDatasetName, readListName } from '../table-names.ts';
 import { checkArguments, checkArrayType, checkShapes } from './tree-shapes.ts';
 import { listOptionalColumns, type Inspection } from './inspection.ts';
 import { listOutputColumns } from './output-columns.ts';
@@ -35,6 +35,7 @@ export function inspectTree(serialized: string): Inspection {
   checkShapes(tree);
   const inspection: Inspection = {
     tables: [],
+    lists: [],
     columns: [],
     optional: [],
     aliases: [],
@@ -49,6 +50,7 @@ export function inspectTree(serialized: string): Inspection {
     crossEventPart: null,
   };
   visit(statements[0], { ctes: new Set(), isOuter: true }, inspection);
+  checkListColumns(inspection);
   inspection.optional = listOptionalColumns(tree, inspection.aliases);
   inspection.columns = [...new Map(inspection.columns.map((names) => [JSON.stringify(names), names])).values()];
   const rowNames = new Set(inspection.rowNames);
@@ -197,11 +199,30 @@ function visitNode(node: TreeNode, type: string, scope: Scope, inspection: Inspe
   visitChildren(node, scope, inspection);
 }
 
+/** A list has no schema in the statement that runs, so that a column of it can only follow its name or alias. */
+function checkListColumns({ lists, columns }: Inspection): void {
+  const column = columns.find(
+    ([schema, list]) => schema?.toLowerCase() === 'lists' && lists.includes(foldName(String(list))),
+  );
+  if (column)
+    throw queryNotAllowed(
+      `Write ${column.slice(1).join('.')} instead of ${column.join('.')}, or give the list an alias.`,
+    );
+}
+
 function visitTable(node: TreeNode, scope: Scope, inspection: Inspection): void {
   const name = String(node['table_name']);
+  if (isListTable(node)) {
+    addRowName(name, inspection);
+    const list = readListName(name);
+    if (!inspection.lists.includes(list)) inspection.lists.push(list);
+    return;
+  }
   const qualified = [node['catalog_name'], node['schema_name'], name].filter(Boolean).join('.');
   if (qualified !== name)
-    throw queryNotAllowed(`The table ${qualified} is not allowed in a query. Use dataset names without a schema.`);
+    throw queryNotAllowed(
+      `The table ${qualified} is not allowed in a query. Use dataset names without a schema, and lists.<name> for a value list.`,
+    );
   addRowName(name, inspection);
   if (scope.ctes.has(foldName(name))) return checkCteName(name);
   const table = readDatasetName(name);

@@ -6,6 +6,8 @@ import type { OutputColumn } from './output-columns.ts';
 /** The tables and columns that a statement reads, which passed the allow-lists. Table names and aliases are in lower case. */
 export type Inspection = {
   tables: string[];
+  /** The value lists that it reads as `lists.<name>`. */
+  lists: string[];
   /** The names of each column reference, without repetitions. */
   columns: string[][];
   /** The names in `columns` that may be missing, dotted, in lower case and without the table. */

@@ -1,6 +1,6 @@
 import type { ColumnKind } from '../../siem/connector.ts';
 import { aggregateFunctions } from '../sql/allowed-functions.ts';
-import { foldName } from '../table-names.ts';
+import { foldName, isListTable } from '../table-names.ts';
 import { parseJsonPath } from './field-paths.ts';
 import {
   constantText,
@@ -126,7 +126,7 @@ const countEntries = (list: unknown): number => (Array.isArray(list) ? list.leng
 function readTable(from: TreeNode, ctes: Ctes): Query {
   if (from['type'] === 'SUBQUERY') return readQuery((from['subquery'] as TreeNode)['node'], ctes);
   const table = foldName(String(from['table_name']));
-  return from['type'] === 'BASE_TABLE' ? (ctes.get(table) ?? eventsOf(table)) : unknown;
+  return from['type'] === 'BASE_TABLE' && !isListTable(from) ? (ctes.get(table) ?? eventsOf(table)) : unknown;
 }
 
 /** A join multiplies rows, unless it only tests whether the other side has one. */

@@ -1,5 +1,5 @@
 import { aggregateFunctions } from '../sql/allowed-functions.ts';
-import { foldName, readDatasetName } from '../table-names.ts';
+import { foldName, isListTable, readDatasetName } from '../table-names.ts';
 import { functionName, isNode, nodesOf, walkTree, type TreeNode } from '../parse-tree.ts';
 import { allFilters, anyFilter, everyEvent, type EventFilter } from './event-filter.ts';
 import type { Resolved, Scope } from './field-paths.ts';
@@ -49,6 +49,7 @@ export function readFilters(tree: TreeNode, tables: readonly string[]): Record<s
 function visit(value: unknown, visible: Visible, use: Use): void {
   visible.countStep();
   walkTree(value, (node) => {
+    if (isListTable(node)) return false;
     if (node['type'] === 'BASE_TABLE') {
       const cte = visible.ctes.get(foldName(String(node['table_name'])));
       if (cte) visitRows(node, visible, use);
@@ -79,7 +80,10 @@ function visitQuery(node: TreeNode, outer: Visible, use: Use): void {
 function visitRows(from: TreeNode, visible: Visible, use: Use): void {
   const rows = readRows(from, visible);
   if (rows) return use(rows.dataset, rows.filter);
-  const cte = from['type'] === 'BASE_TABLE' ? visible.ctes.get(foldName(String(from['table_name']))) : undefined;
+  const cte =
+    from['type'] === 'BASE_TABLE' && !isListTable(from)
+      ? visible.ctes.get(foldName(String(from['table_name'])))
+      : undefined;
   if (cte) visit(cte.node, cte.scope, use);
   else if (from['type'] === 'JOIN') {
     for (const side of [from['left'], from['right']] as TreeNode[]) visitRows(side, { ...visible, isInner: true }, use);
@@ -92,7 +96,7 @@ function readRows(from: TreeNode, visible: Visible): Rows | undefined {
   visible.countStep();
   if (from['sample'] || (from['column_name_alias'] as unknown[] | undefined)?.length) return undefined;
   if (from['type'] === 'SUBQUERY') return readInner((from['subquery'] as TreeNode)['node'], visible, aliasOf(from));
-  if (from['type'] !== 'BASE_TABLE') return undefined;
+  if (from['type'] !== 'BASE_TABLE' || isListTable(from)) return undefined;
   const name = String(from['table_name']);
   const cte = visible.ctes.get(foldName(name));
   if (cte) return cte.isPlain ? readInner(cte.node, cte.scope, aliasOf(from) || name) : undefined;

@@ -211,6 +211,7 @@ test.each([
 
 const inspectionOf = (columns: number): Inspection => ({
   tables: ['auth'],
+  lists: [],
   columns: Array.from({ length: columns }, (_, n) => [`column_${n}`]),
   optional: [],
   aliases: [],

@@ -8,6 +8,7 @@ import {
   type BatchJob,
   type BatchPart,
   type BatchResult,
+  type ListTable,
   type WindowRows,
   type MaintenanceJob,
   type MatchJob,
@@ -23,6 +24,8 @@ import { createTask, type EngineResult, type EngineTaskInput } from './engine-ta
 export type EngineOptions = {
   /** Returns the folder with everything that an organization's engine may read. */
   directoryOf: (organization: string) => string;
+  /** Returns those of an organization's value lists that exist. Without it, there are none. */
+  readLists?: (organization: string, names: readonly string[]) => Promise<ListTable[]>;
   /** Engine processes of all organizations. */
   processesMax?: number;
   /** Tasks that one engine process runs at the same time. */
@@ -41,6 +44,8 @@ type QueryResult = { rows: QueryRow[] } & Omit<QueryEnd, 'times'>;
 export type LogEngine = {
   /** Returns what a query reads. Throws unless it is a single SELECT within the allow-lists. Results are cached by query text. */
   inspect: (organization: string, sql: string, options?: RunOptions) => Promise<Inspection>;
+  /** Returns those of the value lists that exist, for the jobs of queries that read them. */
+  readLists: NonNullable<EngineOptions['readLists']>;
   query: (organization: string, job: QueryJob, options: RunOptions) => Promise<QueryResult>;
   /** Returns `{rule, rows}` for each rule of the set that matches. Sends the set only if the engine does not have it. */
   match: (
@@ -92,6 +97,7 @@ export function createEngine(options: EngineOptions): LogEngine {
 
   return {
     processCount: () => countProcesses(state),
+    readLists: options.readLists ?? (async () => []),
     async inspect(organization, sql, run = { timeoutMs: 5000 }) {
       const cached = inspections.get(sql);
       if (cached) return cached;

@@ -8,15 +8,19 @@ import type { KeySpellings } from './key-spellings.ts';
 /** Options of one organization's engine. `directory` is the only folder it can access. Sizes are in MiB. */
 export type OpenOptions = { directory: string; memoryMb: number; residentMb: number };
 
+/** A value list as a table of texts. `rows` have a cell for each column. */
+export type ListTable = { name: string; columns: string[]; rows: string[][] };
+
 /**
  * `sql` is the author's query, which the engine checks. `spellings`: other spellings of the keys in its JSON paths, if there are any.
- * `replacements`: what its dotted names stand for. `tables` defines the dataset names. `bounds` is the window as ISO text.
+ * `replacements`: what its dotted names stand for. `tables` defines the dataset names, and `lists` the value lists. `bounds` is the window as ISO text.
  */
 export type QueryJob = {
   sql: string;
   spellings?: KeySpellings | undefined;
   replacements?: ColumnReplacement[] | undefined;
   tables: { name: string; sql: SqlText }[];
+  lists?: ListTable[] | undefined;
   bounds: { from: string; to: string };
   aggregate: boolean;
   mode: 'rows' | 'check';

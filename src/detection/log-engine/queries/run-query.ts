@@ -1,13 +1,14 @@
 import { DuckDBTimestampValue, type DuckDBConnection, type DuckDBResult } from '@duckdb/node-api';
 import { dataError, isValueError, memoryError, queryNotAllowed } from '../engine-failures.ts';
 import { inspectTree } from '../inspection/inspect-tree.ts';
-import { serializeTree, isNode, deserializeTree, type TreeNode } from '../parse-tree.ts';
-import { duck, joinSql, quoteIdentifier, type SqlText } from '../sql/sql-text.ts';
+import { foldName, isListTable } from '../table-names.ts';
+import { serializeTree, isNode, deserializeTree, walkTree, type TreeNode } from '../parse-tree.ts';
+import { duck, joinSql, quoteIdentifier, quoteLiteral, type SqlText } from '../sql/sql-text.ts';
 import { matchSpellings } from './key-spellings.ts';
 import { nameKey, replaceColumns } from './nested-paths.ts';
 import { makeLenient, listUnnamedItems } from './lenient-tree.ts';
 import { isTimeType, toCell } from './result-values.ts';
-import type { QueryEnd, QueryJob } from './protocol.ts';
+import type { ListTable, QueryEnd, QueryJob } from './protocol.ts';
 
 type Row = Record<string, unknown>;
 
@@ -60,8 +61,9 @@ export async function prepareQuery(
   connection: DuckDBConnection,
   { job, tree, lenient }: { job: QueryJob; tree: string; lenient?: Lenient | undefined },
 ): Promise<PreparedQuery> {
-  const { parameters, tables } = inspectTree(tree);
+  const { parameters, tables, lists } = inspectTree(tree);
   checkTables(tables, job);
+  await storeLists(connection, lists, job);
   const sql = await prepareText(connection, { job, tree, lenient });
   const values = Object.fromEntries(
     parameters.map((name) => [name, toTimestamp(name === 'window_start' ? job.bounds.from : job.bounds.to)]),
@@ -77,8 +79,8 @@ async function prepareText(
   connection: DuckDBConnection,
   { job, tree, lenient }: { job: QueryJob; tree: string; lenient?: Lenient | undefined },
 ): Promise<string> {
-  const { sql, spellings, replacements = [] } = job;
-  if (!lenient && !spellings && replacements.length === 0 && !sql.includes(';')) return sql;
+  const { sql, spellings, replacements = [], lists = [] } = job;
+  if (!lenient && !spellings && replacements.length === 0 && lists.length === 0 && !sql.includes(';')) return sql;
   return changeQuery(connection, tree, {
     expressions: replacements.map((replacement) => replacement.sql),
     change(parsed, nodes) {
@@ -96,6 +98,38 @@ async function prepareText(
 function checkTables(tables: string[], job: QueryJob): void {
   const undefinedName = tables.find((name) => !job.tables.some((table) => table.name === name));
   if (undefinedName !== undefined) throw queryNotAllowed(`The table ${undefinedName} is not defined for this query.`);
+}
+
+/** The name of a stored list. It has a dot, so that no query can read it in another way. */
+const storedListName = (name: string): SqlText => duck`temp.${quoteIdentifier(`lists.${name}`)}`;
+
+/** Stores the lists that a query reads for the connection. An empty cell is null. Throws for a list that the job does not define. */
+async function storeLists(connection: DuckDBConnection, names: readonly string[], job: QueryJob): Promise<void> {
+  for (const name of names) {
+    const list: ListTable | undefined = job.lists?.find((one) => one.name === name);
+    if (!list) throw queryNotAllowed(`The value list ${name} is not defined for this query.`);
+    const cells = list.columns.map((column, index) => duck`nullif(r[${index + 1}], '') AS ${quoteIdentifier(column)}`);
+    const rows = duck`SELECT unnest(from_json(${quoteLiteral(JSON.stringify(list.rows))}, '[["VARCHAR"]]')) AS r`;
+    await connection.run(
+      duck`CREATE TEMP TABLE IF NOT EXISTS ${storedListName(name)} AS SELECT ${joinSql(cells)} FROM (${rows})`,
+    );
+  }
+}
+
+/** Lets the tables of value lists in an inspected tree refer to the stored ones. */
+function useStoredLists(tree: Tree): Tree {
+  walkTree(tree, (node) => {
+    if (!isListTable(node)) return true;
+    const name = String(node['table_name']);
+    Object.assign(node, {
+      catalog_name: 'temp',
+      schema_name: '',
+      table_name: `lists.${foldName(name)}`,
+      alias: node['alias'] || name,
+    });
+    return true;
+  });
+  return tree;
 }
 
 /** Executes a statement that the engine has accepted. An error about a value is then an error of the data, not of the query. */
@@ -191,9 +225,10 @@ async function changeQuery(
     const statement = { statements: [{ node: { ...template, select_list: [item] } }] };
     item['alias'] = (await toSql(connection, statement)).slice('SELECT '.length);
   }
-  const sql = await toSql(connection, change(parsed, nodes) as Tree);
-  inspectTree(await serializeTree(connection, sql));
-  return sql;
+  const changed = change(parsed, nodes) as Tree;
+  const sql = await toSql(connection, changed);
+  const { lists } = inspectTree(await serializeTree(connection, sql));
+  return lists.length > 0 ? toSql(connection, useStoredLists(changed)) : sql;
 }
 
 const toSql = (connection: DuckDBConnection, tree: Tree): Promise<string> =>

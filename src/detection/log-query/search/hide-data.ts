@@ -16,7 +16,7 @@ import type { DatasetContents } from './search-plan.ts';
  * cannot return one, nor compare with it. Throws `query_not_allowed` for a query that names a hidden dataset or field, to say why it finds nothing.
  */
 export function hideData(
-  { inspection, sources }: InspectedQuery,
+  { inspection, sources, lists }: InspectedQuery,
   contents: DatasetContents,
   hidden: HiddenData | undefined,
 ): DatasetContents {
@@ -26,7 +26,9 @@ export function hideData(
   const paths = inspection.jsonPaths.flatMap((path) => keysOf(parseSteps(path) ?? []).join('.'));
   const columns = inspection.columns.flatMap((names) => [names.join('.'), names.slice(1).join('.')]);
   const field = [...paths, ...columns].find((name) => isHiddenField(name, hidden));
-  if (field !== undefined) throw queryNotAllowed(`The organization keeps the field ${field} from models.`);
+  const listed = lists.flatMap((list) => list.columns).find((name) => isHiddenField(name, hidden));
+  const kept = field ?? listed;
+  if (kept !== undefined) throw queryNotAllowed(`The organization keeps the field ${kept} from models.`);
   const fields = [...contents.fields].map(([name, list]) => [name, hideFields(list, '', hidden)] as const);
   const otherDatasets = contents.otherDatasets.filter((name) => !isHiddenDataset(name, hidden));
   return { ...contents, fields: new Map(fields), otherDatasets, hiddenFields: hidden.fields };

@@ -1,6 +1,7 @@
 import { historySuffix, isDatasetName } from '../../log-store/catalog/catalog.ts';
 import { queryCharsMax, type LogEngine } from '../../log-engine/process/engine.ts';
-import { queryNotAllowed } from '../../log-engine/engine-failures.ts';
+import { authorError, queryNotAllowed } from '../../log-engine/engine-failures.ts';
+import type { ListTable } from '../../log-engine/queries/protocol.ts';
 import type { DatasetField, QuerySources } from '../../siem/connector.ts';
 import { isCorrelationQuery, readLookbackMs } from '../../siem/query-text.ts';
 import { findCorrelationPart } from '../../log-engine/inspection/cross-event-part.ts';
@@ -17,6 +18,7 @@ export type InspectedQuery = {
   query: string;
   inspection: Inspection;
   sources: QuerySource[];
+  lists: ListTable[];
   lookbackMs?: number | undefined;
 };
 
@@ -33,10 +35,19 @@ export async function inspectQuery(
     throw queryNotAllowed('The query contains U+0000 or a lone surrogate, which are not allowed.');
   const inspection = await engine.inspect(organization, query, { timeoutMs, ...(signal ? { signal } : {}) });
   const sources = findSources(inspection);
+  const lists = await readLists(engine, organization, inspection.lists);
   const lookbackMs = readLookbackMs(query);
-  if (!isCorrelationQuery(query)) return { query, inspection, sources, lookbackMs };
+  if (!isCorrelationQuery(query)) return { query, inspection, sources, lists, lookbackMs };
   const crossEventPart = findCorrelationPart(inspection, distinctDatasets(sources));
-  return { query, inspection: { ...inspection, crossEventPart }, sources, lookbackMs };
+  return { query, inspection: { ...inspection, crossEventPart }, sources, lists, lookbackMs };
+}
+
+async function readLists(engine: LogEngine, organization: string, names: readonly string[]): Promise<ListTable[]> {
+  if (names.length === 0) return [];
+  const lists = await engine.readLists(organization, names);
+  const missing = names.find((name) => !lists.some((list) => list.name === name));
+  if (missing !== undefined) throw authorError('query_error', `The value list ${missing} does not exist.`);
+  return lists;
 }
 
 /** Returns what a query reads. Throws query_not_allowed and query_error. */

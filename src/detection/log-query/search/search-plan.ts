@@ -68,7 +68,7 @@ export function createSearchPlan(
   reading: Reading = {},
 ): SearchPlan {
   const emptyDatasets = distinctDatasets(inspected.sources).filter((dataset) => !contents.fields.has(dataset));
-  const tables = { fields: contents.fields, sources: inspected.sources };
+  const tables = { fields: contents.fields, sources: inspected.sources, lists: inspected.lists };
   const shadowed = (): UnknownColumns => findShadowedColumns(inspected.inspection, tables);
   const job = (unknown = shadowed()) => buildJob(inspected, contents, { window, unknown, ...reading });
   return { inspected, contents, emptyDatasets, buildJob: job };
@@ -172,7 +172,7 @@ export async function runWithUnknownColumns<Job extends { unknownPaths: UnknownP
   run: (job: Omit<Job, 'unknownPaths'>) => Promise<Result>,
   known?: UnknownColumns,
 ): Promise<{ result: Result; unknown: Warnings; missing: UnknownColumns }> {
-  const tables = { fields: contents.fields, sources: inspected.sources };
+  const tables = { fields: contents.fields, sources: inspected.sources, lists: inspected.lists };
   const unknown = known ? structuredClone(known) : findShadowedColumns(inspected.inspection, tables);
   for (;;) {
     const { unknownPaths, ...job } = buildJob(unknown);
@@ -210,7 +210,7 @@ function describeFailedValues(message: string | undefined): Warnings {
 }
 
 function buildJob(
-  { query, inspection, sources }: InspectedQuery,
+  { query, inspection, sources, lists }: InspectedQuery,
   contents: DatasetContents,
   {
     window,
@@ -224,7 +224,7 @@ function buildJob(
     sql: readTable(source.dataset, toTableSource(inspection, contents, { source, unknown, textSql })),
   }));
   const bounds = { from: window.from.toISOString(), to: window.to.toISOString() };
-  return { ...buildStatement({ query, inspection }, contents, unknown), tables, bounds };
+  return { ...buildStatement({ query, inspection, lists }, contents, unknown), tables, bounds };
 }
 
 /** Returns what a query reads of a dataset. */
@@ -251,7 +251,7 @@ function toTableSource(
 
 /** Builds a job that reads the rows of several windows at once. `buildJob` of a plan builds that of one. */
 export function buildWindowsJob(
-  { query, inspection, sources }: InspectedQuery,
+  { query, inspection, sources, lists }: InspectedQuery,
   contents: DatasetContents,
   { windows, unknown }: { windows: readonly QueryWindow[]; unknown: UnknownColumns },
 ): WindowsJob & { unknownPaths: UnknownPath[] } {
@@ -264,12 +264,12 @@ export function buildWindowsJob(
     return { name: source.name, rows: rowsSql({ ...table, slotColumn }), slotColumn, extra };
   });
   const bounds = windows.map(({ from, to }) => ({ from: from.toISOString(), to: to.toISOString() }));
-  const { unknownPaths, ...statement } = buildStatement({ query, inspection }, contents, unknown);
+  const { unknownPaths, ...statement } = buildStatement({ query, inspection, lists }, contents, unknown);
   return { query: statement, tables, windows: bounds, unknownPaths };
 }
 
 function buildStatement(
-  { query, inspection }: Omit<InspectedQuery, 'sources'>,
+  { query, inspection, lists }: Omit<InspectedQuery, 'sources'>,
   contents: DatasetContents,
   unknown: UnknownColumns,
 ): Omit<QueryJob, 'tables' | 'bounds'> & { unknownPaths: UnknownPath[] } {
@@ -280,6 +280,7 @@ function buildStatement(
     sql: query,
     ...(nested.replacements.length > 0 ? { replacements: nested.replacements } : {}),
     ...(spellings ? { spellings } : {}),
+    ...(lists.length > 0 ? { lists } : {}),
     aggregate: inspection.aggregate,
     mode: 'rows',
     rowsMax: 0,

@@ -80,7 +80,7 @@ async function listShareable(
     const { clock, to, ingestedBefore, lateSince } = request.window;
     if (clock !== 'slot' || ingestedBefore?.getTime() !== to.getTime() || lateSince === undefined) continue;
     const inspected = await inspectQuery(deps, orgId, request.query, signal).catch(ignoreFailure);
-    if (inspected && !inspected.sources.some(({ history }) => history))
+    if (inspected && inspected.lists.length === 0 && !inspected.sources.some(({ history }) => history))
       shareable.push({ ...request, index, inspected });
   }
   return shareable;

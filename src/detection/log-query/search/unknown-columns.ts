@@ -6,6 +6,7 @@ import { dataDependentError, missingColumn } from '../../log-engine/engine-failu
 import { findRespelledField, type UnknownPath } from '../../log-engine/queries/nested-paths.ts';
 import { anySpellingTextSql } from '../../log-engine/sql/field-sql.ts';
 import type { SqlText } from '../../log-engine/sql/sql-text.ts';
+import type { ListTable } from '../../log-engine/queries/protocol.ts';
 import type { Inspection } from '../../log-engine/inspection/inspection.ts';
 import type { ExtraColumn } from '../../log-engine/sql/table-sql.ts';
 import type { QuerySource } from './inspect-query.ts';
@@ -30,9 +31,14 @@ const sessionNames = new Set([
 ]);
 
 /** Returns the unknown columns that the engine would not report, because it knows their names as something else. */
-export function findShadowedColumns({ columns, aliases }: Inspection, { fields, sources }: Tables): UnknownColumns {
+export function findShadowedColumns(
+  { columns, aliases }: Inspection,
+  { fields, sources, lists }: Tables & { lists: readonly ListTable[] },
+): UnknownColumns {
   const isKnown = (name: string): boolean =>
-    aliases.includes(name) || [...fields.values()].some((list) => findField(list, name) !== undefined);
+    aliases.includes(name) ||
+    lists.some((list) => list.columns.includes(name)) ||
+    [...fields.values()].some((list) => findField(list, name) !== undefined);
   const names = columns.map((column) => column.join('.').toLowerCase());
   const shadowed = [...new Set(names)].filter((name) => sessionNames.has(name) && !isKnown(name));
   const [first] = sources;

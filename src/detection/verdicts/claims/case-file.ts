@@ -15,8 +15,8 @@ export type CitableHit = {
   lastSeenAt: string;
 };
 
-/** An entry of a value list that a value of the rows matches. */
-export type CitableEntry = { list: string; entry: string };
+/** An entry of a value list that a value of the rows matches. `row` has the other columns of its row. */
+export type CitableEntry = { list: string; entry: string; row?: Record<string, string> };
 
 /** A feed item that mentions a value of the rows. */
 export type CitableItem = { id: string; indicator: string; title: string };

@@ -7,7 +7,7 @@ import { hasValue, type JudgedHit, listHitsWithValues } from '../../../hits/read
 import type { DetectionKey } from '../../../scheduling/timeline.ts';
 import { listSpellings } from '../../../entities/resolve-entities.ts';
 import type { RecordRow } from '../../../tools/tool-definition.ts';
-import { findListsWith } from '../../../value-lists/value-lists.store.ts';
+import { addRows, findListsWith } from '../../../value-lists/value-lists.store.ts';
 import type { CitableHit } from '../../../verdicts/claims/case-file.ts';
 import type { ActiveRun } from '../../run-model/active-run.ts';
 import { type DismissedCase, listDismissedCases } from '../review-cases.store.ts';
@@ -98,14 +98,19 @@ export async function readProfile(
   const { orgId } = scope;
   const values = [entity, ...(await listSpellings(tx, orgId, { type: null, value: entity }, { isProof: true }))];
   const notes = await findNotes(tx, orgId, { entity: '', entityType: '', values }, notesMax);
-  const lists = await findListsWith(tx, orgId, entity);
+  const lists = await addRows(tx, orgId, await findListsWith(tx, orgId, entity));
   const request = { values: [entity], since: new Date(0), commonMax: Number.MAX_SAFE_INTEGER };
   const hits = (await listHitsWithValues(tx, orgId, request, hitsMax * 5)).filter(
     (hit) => hit.entity.toLowerCase() === entity.toLowerCase() && hit.windowFrom < windowFrom,
   );
   return [
     ...notes.map(({ id, note, entity: about }) => ({ id: `note:${id}`, kind: 'note', entity: about, note })),
-    ...lists.map(({ name, ...list }) => ({ id: `list:${name}`, kind: 'list', list: name, ...list })),
+    ...lists.map(({ row, ...list }) => ({
+      id: `list:${list.list}`,
+      kind: 'list',
+      ...list,
+      ...(row ? { row: JSON.stringify(row) } : {}),
+    })),
     ...hits.slice(0, hitsMax).map(toHitRecord),
     ...(await listDismissedCases(tx, orgId, { entity, before: windowFrom }, hitsMax)).map(toCaseRecord),
     ...(await readMemory(tx, scope, entity, limit)),

@@ -6,7 +6,7 @@ import { getCategory } from '../../../analysis/registry.ts';
 import { findNotes } from '../../../entities/entities.store.ts';
 import { listSpellings } from '../../../entities/resolve-entities.ts';
 import type { FeedTools } from '../../../tools/tool-definition.ts';
-import { listEntriesLike } from '../../../value-lists/value-lists.store.ts';
+import { addRows, listEntriesLike } from '../../../value-lists/value-lists.store.ts';
 import { listDetectionQueries } from '../../../detections/detections.store.ts';
 import type { CaseFile, CitableEntry, CitableHit } from '../../../verdicts/claims/case-file.ts';
 import { listLiterals } from '../../../verdicts/claims/mask-case.ts';
@@ -92,7 +92,8 @@ function toFacts({ wasAttack, ...counts }: Recurrence): Facts {
 /** Returns the entries of the organization's value lists that match a value. */
 async function findEntries(tx: Tx, orgId: OrgId, values: readonly string[]): Promise<CitableEntry[]> {
   const entries = await listEntriesLike(tx, orgId, values);
-  return entries.filter(({ entry }) => values.some(compileAllowList([entry]))).slice(0, entriesMax);
+  const matching = entries.filter(({ entry }) => values.some(compileAllowList([entry])));
+  return addRows(tx, orgId, matching.slice(0, entriesMax));
 }
 
 /** Lists distinct short values of the rows. */

@@ -5,7 +5,7 @@ import { computeSuppressionKey, decideSuppression, type KnownVerdict } from '../
 import { listActiveExceptions } from '../../../detections/exceptions/exceptions.store.ts';
 import { createHitKey } from '../../../hits/hit-key.ts';
 import type { DetectionKey } from '../../../scheduling/timeline.ts';
-import { readValueLists } from '../../../value-lists/value-lists.store.ts';
+import { readListTests, readValueLists } from '../../../value-lists/value-lists.store.ts';
 import type { DetectionTexts, Verdict } from '../../../verdicts/verdict.ts';
 import type { ActiveRun } from '../../run-model/active-run.ts';
 import type { StoredCandidate } from '../candidates.store.ts';
@@ -183,7 +183,13 @@ export async function loadMutes(
   key: DetectionKey,
   { listNames, now }: { listNames: readonly string[]; now: Date },
 ): Promise<Pick<SettlingContext, 'findException' | 'findAllowList'> & { missingLists: string[] }> {
-  const findException = compileExceptions(await listActiveExceptions(tx, key, now));
+  const exceptions = await listActiveExceptions(tx, key, now);
+  const tests = await readListTests(
+    tx,
+    key.orgId,
+    exceptions.flatMap(({ list }) => list ?? []),
+  );
+  const findException = compileExceptions(exceptions, tests);
   const lists = await readValueLists(tx, key.orgId, listNames);
   return {
     findException,
