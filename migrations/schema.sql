@@ -1800,13 +1800,20 @@ create policy own on entity_decisions to tocsin_app using ((organization_id = ( 
 CREATE TRIGGER queue_named_hits AFTER INSERT OR DELETE ON entity_decisions FOR EACH ROW EXECUTE FUNCTION tocsin_queue_named_hits();
 grant select, insert, update, delete on entity_decisions to tocsin_app, tocsin_system;
 
--- Lists of values that detections share, such as entities that a detection allows.
+-- Lists and tables of values that detections share, such as entities that a detection allows.
 create table value_lists (
   organization_id uuid not null,
   id uuid not null,
   name text not null,
   description text not null,
-  list_values text not null, -- JSON array of texts: exact values, patterns with `*`, and networks.
+  list_columns text not null, -- JSON array of the names of the columns.
+  list_values text not null, -- JSON array of the texts of the first column: exact values, patterns with `*`, and networks.
+  list_rows text, -- JSON array with the cells of each row. Null for a list of one column.
+  source_url text, -- Address of a CSV file that the rows are fetched from. Null if they were sent.
+  source_hours integer, -- How often the address is fetched.
+  next_check_at timestamp with time zone, -- When the address is fetched next. Null without one.
+  checked_at timestamp with time zone,
+  failure text, -- Why the last fetch failed. Null if it did not.
   key_id text, -- API key that wrote the list last.
   actor text, -- Person or key that signed in, if the list was last written with a session.
   updated_at timestamp with time zone not null,
@@ -1814,6 +1821,7 @@ create table value_lists (
   constraint value_lists_organization_id_name_key UNIQUE (organization_id, name),
   constraint value_lists_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id)
 );
+CREATE INDEX value_lists_next_check_at_idx ON value_lists USING btree (next_check_at) WHERE next_check_at IS NOT NULL;
 alter table value_lists enable row level security;
 alter table value_lists force row level security;
 create policy every on value_lists to tocsin_system using (true) with check (true);
@@ -1830,6 +1838,7 @@ create table exceptions (
   entity text, -- Entity that is excluded. `*` stands for any text, as in the value. Null if a field is matched, or if the whole detection is snoozed.
   field text, -- Field whose value is matched.
   value text,
+  list text, -- Value list that the value of the field, or else the entity, must be in.
   reason text not null,
   key_id text, -- API key that created the exception.
   actor text, -- Person or key that signed in, if the exception was created with a session.

@@ -74,6 +74,7 @@ export const shots: Shot[] = [
     'models',
     'agents',
     'skills',
+    'lists',
     'destinations',
     'sources',
     'relevance',

@@ -68,6 +68,28 @@ test('ends the session of somebody else', async () => {
   await page.getByText('This session').waitFor();
 });
 
+test('creates a value list from CSV, edits it, and deletes it', async () => {
+  const org = await started.newOrg();
+  const page = await openPage(org, '/settings/lists');
+  await page.getByRole('button', { name: 'New list' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Name').fill('networks');
+  await dialog.getByLabel('Rows as CSV').fill('cidr,site\n10.0.0.0/8');
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await dialog.getByText('must have 2 cells').waitFor();
+  await dialog.getByLabel('Rows as CSV').fill('cidr,site\n10.0.0.0/8,"Oslo, main"');
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await page.getByRole('button', { name: 'Edit networks' }).click();
+  expect(await dialog.getByLabel('Rows as CSV').inputValue()).toBe('cidr,site\n10.0.0.0/8,"Oslo, main"');
+  await dialog.getByLabel('Description').fill('Our offices');
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('Our offices').waitFor();
+  expect(await callOk(org, 'GET', '/api/value-lists/networks')).toMatchObject({ rows: [['10.0.0.0/8', 'Oslo, main']] });
+  await page.getByRole('button', { name: 'Delete networks' }).click();
+  await page.getByRole('alertdialog').or(dialog).getByRole('button', { name: 'Delete' }).click();
+  await page.getByText('No lists yet').waitFor();
+});
+
 test('adds a connection, and says at the field or beside the connection what is wrong', async () => {
   const org = await started.newOrg();
   const page = await openPage(org, '/settings/connections');

@@ -34,7 +34,7 @@ export async function fillProof(deps: Deps, org: TestOrg, mark: string): Promise
   await post(`/api/hits/${hits[0].id}/status`, { status: 'false_positive', reason: mark });
   await put('/api/entity-notes', { notes: [{ entity: mark, note: mark }] });
   await post('/api/entities/user/marked/aliases', { alias: `marked ${mark}`, reason: mark });
-  await put('/api/value-lists/marked', { description: mark, values: [mark] });
+  await put('/api/value-lists/marked', { description: mark, columns: ['value', 'note'], rows: [[mark, mark]] });
   await put('/api/skills/marked', { description: mark, body: mark, files: [{ path: 'a.md', text: mark }] });
   const ruleSource = await post('/api/rule-sources', { name: mark, url: 'sigmahq:core', enabled: false });
   const { id } = await post(`${url}/exceptions`, { entity: mark, reason: mark });

@@ -19,7 +19,7 @@ export async function useRuns({ get, post, put, remove }: ApiCalls): Promise<voi
   await post(`${profile}/aliases`, { alias: 'walked-adm', reason: 'The second account of the same person.' });
   await get(profile);
   await remove(`${profile}/aliases/walked-adm`);
-  await put('/api/value-lists/walked', { values: ['walked'] });
+  await put('/api/value-lists/walked', { columns: ['user', 'department'], rows: [['walked', 'research']] });
   await get('/api/value-lists');
   await get('/api/value-lists/walked');
   await remove('/api/value-lists/walked');

@@ -2,7 +2,7 @@ import { queryOptions } from '@tanstack/react-query';
 import { api, read, readTagged, type Schemas } from './client.ts';
 import type { NewDetection } from './detections.ts';
 import type { paths } from './schema.d.ts';
-import { sendIfMatch, type Versioned } from './versions.ts';
+import { sendIfMatch, sendVersion, type Versioned } from './versions.ts';
 
 const path = (id: string) => ({ params: { path: { id } } });
 
@@ -88,7 +88,14 @@ export const exceptionsQuery = (id: string) =>
     queryFn: () =>
       read(api.GET('/api/detections/{id}/exceptions', { params: { path: { id }, query: { limit: 200 } } })),
   });
-type ExceptionInput = { entity?: string; field?: string; value?: string; reason: string; expiresAt?: string };
+type ExceptionInput = {
+  entity?: string;
+  field?: string;
+  value?: string;
+  list?: string;
+  reason: string;
+  expiresAt?: string;
+};
 export const createException = (id: string, body: ExceptionInput) =>
   read(api.POST('/api/detections/{id}/exceptions', { ...path(id), body }));
 export type ExceptionSubject = Pick<ExceptionInput, 'entity' | 'field' | 'value'>;
@@ -127,6 +134,27 @@ export const valueListsQuery = queryOptions({
   queryKey: ['value-lists'],
   queryFn: async () => (await read(api.GET('/api/value-lists'))).lists,
 });
+export type ValueList = Schemas['ValueList'];
+export const valueListQuery = (name: string) =>
+  queryOptions({
+    queryKey: ['value-lists', name],
+    queryFn: () => read(api.GET('/api/value-lists/{name}', { params: { path: { name } } })),
+    staleTime: 0,
+    gcTime: 0,
+  });
+export type ValueListInput = Omit<
+  paths['/api/value-lists/{name}']['put']['requestBody']['content']['application/json'],
+  'expectedRevision'
+>;
+/** Creates a list, or replaces the one that the user saw. */
+export const saveValueList = (name: string, seen: ValueList | undefined, body: ValueListInput) =>
+  sendVersion(seen?.revision ?? 0, (expectedRevision) =>
+    read(api.PUT('/api/value-lists/{name}', { params: { path: { name } }, body: { ...body, expectedRevision } })),
+  );
+export const deleteValueList = (list: Versioned & { name: string }) =>
+  sendIfMatch(list, (header) =>
+    read(api.DELETE('/api/value-lists/{name}', { params: { path: { name: list.name }, header } })),
+  );
 export const modelsQuery = queryOptions({
   queryKey: ['models'],
   queryFn: async () => (await read(api.GET('/api/models'))).models,

@@ -61,6 +61,11 @@ const skills = createRoute({
   path: '/skills',
   component: lazyRouteComponent(() => import('../pages/settings/skills/skills-section.tsx'), 'SkillsSection'),
 });
+const lists = createRoute({
+  getParentRoute: () => settings,
+  path: '/lists',
+  component: lazyRouteComponent(() => import('../pages/settings/lists-section.tsx'), 'ListsSection'),
+});
 const skill = createRoute({
   getParentRoute: () => settings,
   path: '/skills/$name',
@@ -138,6 +143,7 @@ export const settingsRoutes = [
     agents,
     skills,
     skill,
+    lists,
     destinations,
     destination,
     sources,

@@ -12,6 +12,7 @@ export const texts = {
     models: 'Models and budgets',
     agents: 'Agents',
     skills: 'Skills',
+    lists: 'Value lists',
     destinations: 'Destinations',
     sources: 'Log sources',
     relevance: 'Relevance profile',

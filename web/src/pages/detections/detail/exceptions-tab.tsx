@@ -63,7 +63,7 @@ export default function ExceptionsTab({ id }: { id: string }) {
 }
 
 function ExceptionRow({ detectionId, exception }: { detectionId: string; exception: Exception }) {
-  const { id, entity, field, value, reason, matches, expiresAt, createdAt, actor, active, warnings } = exception;
+  const { id, entity, field, value, list, reason, matches, expiresAt, createdAt, actor, active, warnings } = exception;
   const client = useQueryClient();
   const { mutate, isPending } = useMutation({
     mutationFn: () => endException(detectionId, id),
@@ -73,7 +73,8 @@ function ExceptionRow({ detectionId, exception }: { detectionId: string; excepti
     },
     onError: ({ message }) => toasts.add({ title: texts.failed, description: message, isError: true }),
   });
-  const what = field ? `${field} = ${value}` : (entity ?? texts.everything);
+  const subject = list === null ? (field ? `${field} = ${value}` : entity) : texts.inList(field ?? texts.entity, list);
+  const what = subject ?? texts.everything;
   return (
     <tr className={classes('border-b align-top last:border-b-0 [&>td]:px-3 [&>td]:py-1.5', !active && 'text-faint')}>
       <td className="max-w-80 font-mono break-words">{what}</td>
@@ -111,7 +112,7 @@ function ExceptionForm({ id, onDone }: { id: string; onDone: () => void }) {
   const client = useQueryClient();
   const { mutate, error, isPending } = useMutation({
     mutationFn: (form: FormData) => {
-      const given = ['entity', 'field', 'value', 'reason'].flatMap((name) => {
+      const given = ['entity', 'field', 'value', 'list', 'reason'].flatMap((name) => {
         const text = String(form.get(name) ?? '').trim();
         return text === '' ? [] : [[name, text]];
       });
@@ -128,7 +129,7 @@ function ExceptionForm({ id, onDone }: { id: string; onDone: () => void }) {
   const problems = error instanceof ApiProblem ? error.errors : [];
   const problemOf = (name: string): string | undefined =>
     problems.find(({ pointer }) => pointer.endsWith(`/${name}`))?.detail;
-  const names = ['entity', 'field', 'value', 'reason'] as const;
+  const names = ['entity', 'field', 'value', 'list', 'reason'] as const;
   return (
     <form
       className="flex max-w-3xl flex-col gap-3"
@@ -142,7 +143,7 @@ function ExceptionForm({ id, onDone }: { id: string; onDone: () => void }) {
           <Field
             key={name}
             label={texts[name]}
-            hint={name === 'value' ? texts.valueHint : undefined}
+            hint={name === 'value' ? texts.valueHint : name === 'list' ? texts.listHint : undefined}
             error={problemOf(name)}
           >
             {(control) => (

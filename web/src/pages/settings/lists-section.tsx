@@ -1,0 +1,231 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { lazy, Suspense, useState } from 'react';
+import {
+  deleteValueList,
+  saveValueList,
+  valueListQuery,
+  valueListsQuery,
+  type ValueList,
+  type ValueListInput,
+} from '../../api/detection-parts.ts';
+import { texts } from '../../texts/lists.ts';
+import { texts as common } from '../../texts/common.ts';
+import { texts as settings } from '../../texts/settings.ts';
+import { Button } from '../../ui/button.tsx';
+import { findFieldError, FormError, TextArea, TextField } from '../../ui/forms/field.tsx';
+import { SegmentedControl } from '../../ui/forms/segmented-control.tsx';
+import { useChange } from '../../ui/forms/use-change.ts';
+import { Badge, Loaded, Row, Rows } from '../../ui/lists/rows.tsx';
+import { Dialog, DialogActions } from '../../ui/overlays/dialog.tsx';
+import { toasts } from '../../ui/overlays/toasts.tsx';
+import { RelativeTime } from '../../ui/time.tsx';
+import { SettingsSection } from './section.tsx';
+
+const ConfirmDialog = lazy(() => import('../../ui/overlays/confirm-dialog.tsx'));
+
+type Summary = Omit<ValueList, 'values' | 'rows'>;
+type Origin = keyof typeof texts.origins;
+type Open = { kind: 'new' } | { kind: 'edit' | 'delete'; list: Summary };
+
+/** The value lists of the organization: who and what it has, for queries, exceptions and agents. */
+export function ListsSection() {
+  const query = useQuery(valueListsQuery);
+  const [open, setOpen] = useState<Open | null>(null);
+  const close = (): void => setOpen(null);
+  const client = useQueryClient();
+  const remove = async (list: Summary): Promise<void> => {
+    await deleteValueList(list);
+    toasts.add({ title: texts.removed(list.name) });
+    await client.invalidateQueries({ queryKey: valueListsQuery.queryKey });
+  };
+  return (
+    <SettingsSection
+      title={settings.sections.lists}
+      description={texts.description}
+      action={
+        <Button kind="primary" onClick={() => setOpen({ kind: 'new' })}>
+          {texts.create}
+        </Button>
+      }
+    >
+      <Loaded query={query}>
+        {(lists) =>
+          lists.length === 0 ? (
+            <p className="text-muted">{texts.none}</p>
+          ) : (
+            <Rows label={settings.sections.lists}>
+              {lists.map((list) => (
+                <ListRow key={list.name} list={list} onOpen={setOpen} />
+              ))}
+            </Rows>
+          )
+        }
+      </Loaded>
+      {open?.kind === 'new' && <ListDialog onClose={close} />}
+      {open?.kind === 'edit' && <EditDialog name={open.list.name} onClose={close} />}
+      <Suspense>
+        {open?.kind === 'delete' && (
+          <ConfirmDialog
+            title={texts.removeTitle(open.list.name)}
+            action={texts.remove}
+            onClose={close}
+            onConfirm={() => remove(open.list)}
+          >
+            {texts.removeBody}
+          </ConfirmDialog>
+        )}
+      </Suspense>
+    </SettingsSection>
+  );
+}
+
+function ListRow({ list, onOpen }: { list: Summary; onOpen: (open: Open) => void }) {
+  const { name, description, columns, valuesTotal, source, usedBy } = list;
+  return (
+    <Row
+      title={<span className="font-mono text-12">{name}</span>}
+      badge={source?.failure != null && <Badge isBad>{texts.failing}</Badge>}
+      detail={
+        <>
+          {description}
+          <span className="block pt-1">
+            {[texts.rows(valuesTotal), columns.join(', '), texts.usedBy(usedBy.length)].join(' · ')}
+          </span>
+          {source && (
+            <span className="block break-all">
+              {source.url} · {source.checkedAt ? <RelativeTime time={source.checkedAt} /> : texts.waiting}
+            </span>
+          )}
+          {source?.failure != null && <span className="block text-bad">{source.failure}</span>}
+        </>
+      }
+      actions={
+        <>
+          <Button aria-label={`${texts.edit} ${name}`} onClick={() => onOpen({ kind: 'edit', list })}>
+            {texts.edit}
+          </Button>
+          <Button kind="quiet" aria-label={`${texts.remove} ${name}`} onClick={() => onOpen({ kind: 'delete', list })}>
+            {texts.remove}
+          </Button>
+        </>
+      }
+    />
+  );
+}
+
+/** Loads the rows of a list before they are edited. */
+function EditDialog({ name, onClose }: { name: string; onClose: () => void }) {
+  const { data } = useQuery(valueListQuery(name));
+  return data && <ListDialog list={data} onClose={onClose} />;
+}
+
+const toCell = (text: string): string => (/[",\n\r]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
+const toCsv = ({ columns, values, rows }: ValueList): string =>
+  [columns, ...(rows ?? values.map((value) => [value]))].map((row) => row.map(toCell).join(',')).join('\n');
+
+const shownFields = ['/csv', '/source/url', '/source/everyHours', 'path/name'];
+
+function ListDialog({ list, onClose }: { list?: ValueList; onClose: () => void }) {
+  const [name, setName] = useState(list?.name ?? '');
+  const [description, setDescription] = useState(list?.description ?? '');
+  const [from, setFrom] = useState<Origin>(list?.source ? 'address' : 'rows');
+  const [csv, setCsv] = useState(list ? toCsv(list) : '');
+  const [url, setUrl] = useState(list?.source?.url ?? '');
+  const [hours, setHours] = useState(String(list?.source?.everyHours ?? 24));
+  const { mutate, isPending, error } = useChange({
+    change: (body: ValueListInput) => saveValueList(name.trim(), list, body),
+    refresh: [valueListsQuery.queryKey],
+    done: (saved) => texts.saved(saved.name),
+    failed: texts.notSaved,
+  });
+  const save = (): void => {
+    const content = from === 'rows' ? { csv } : { source: { url: url.trim(), everyHours: Number(hours) } };
+    mutate({ description, ...content }, { onSuccess: onClose });
+  };
+  return (
+    <Dialog isWide title={list ? texts.editTitle(list.name) : texts.create} onClose={onClose}>
+      <form
+        className="flex flex-col gap-3"
+        onSubmit={(event) => {
+          event.preventDefault();
+          save();
+        }}
+      >
+        {!list && (
+          <TextField
+            label={texts.name}
+            hint={texts.nameHint}
+            required
+            maxLength={100}
+            className="font-mono text-12"
+            value={name}
+            onChange={({ target }) => setName(target.value)}
+            error={findFieldError(error, 'path/name')}
+          />
+        )}
+        <TextField
+          label={texts.about}
+          maxLength={1000}
+          value={description}
+          onChange={({ target }) => setDescription(target.value)}
+        />
+        <SegmentedControl<Origin> label={texts.from} options={texts.origins} value={from} onChange={setFrom} />
+        {from === 'rows' ? (
+          <>
+            <TextArea
+              label={texts.csv}
+              hint={texts.csvHint}
+              required
+              rows={10}
+              className="font-mono text-12"
+              value={csv}
+              onChange={({ target }) => setCsv(target.value)}
+              error={findFieldError(error, '/csv')}
+            />
+            <label className="flex flex-col gap-1 text-12 text-muted">
+              {texts.file}
+              <input
+                type="file"
+                accept=".csv,text/csv,text/plain"
+                onChange={({ target }) => void target.files?.[0]?.text().then(setCsv)}
+              />
+            </label>
+          </>
+        ) : (
+          <>
+            <TextField
+              label={texts.address}
+              hint={texts.addressHint}
+              required
+              maxLength={2000}
+              placeholder="https://"
+              className="font-mono text-12"
+              value={url}
+              onChange={({ target }) => setUrl(target.value)}
+              error={findFieldError(error, '/source/url')}
+            />
+            <TextField
+              label={texts.hours}
+              required
+              type="number"
+              min={1}
+              max={720}
+              value={hours}
+              onChange={({ target }) => setHours(target.value)}
+              error={findFieldError(error, '/source/everyHours')}
+            />
+          </>
+        )}
+        <FormError error={error} shown={shownFields} />
+        <DialogActions>
+          <Button kind="quiet" onClick={onClose}>
+            {common.cancel}
+          </Button>
+          <Button kind="primary" type="submit" disabled={isPending}>
+            {texts.save}
+          </Button>
+        </DialogActions>
+      </form>
+    </Dialog>
+  );
+}
