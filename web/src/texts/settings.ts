@@ -29,8 +29,7 @@ export const texts = {
     everything: 'Every permission',
   },
   keys: {
-    description:
-      'A key gives a person or a program the permissions that it lists. Give each its own, so that one can be revoked alone.',
+    description: 'A key gives a person or a program its permissions. Give each its own, to revoke them one by one.',
     create: 'Create key',
     name: 'Name',
     nameHint: 'Who or what uses it, such as “ada” or “vector on fs-02”.',
@@ -254,8 +253,7 @@ export const texts = {
     details: (action: string) => `Details of ${action}`,
   },
   retention: {
-    description:
-      'How long each kind of data is kept. The operator of the service sets the longest periods, and the organization may choose shorter ones.',
+    description: 'How long each kind of data is kept, at most as long as the operator of the service allows.',
     kind: 'Data',
     days: 'Kept, days',
     allowed: 'Allowed, days',

@@ -81,10 +81,11 @@ export function ListsSection() {
 
 function ListRow({ list, onOpen }: { list: Summary; onOpen: (open: Open) => void }) {
   const { name, description, columns, valuesTotal, source, usedBy } = list;
+  const failure = source?.failure ?? null;
   return (
     <Row
       title={<span className="font-mono text-12">{name}</span>}
-      badge={source?.failure != null && <Badge isBad>{texts.failing}</Badge>}
+      badge={failure !== null && <Badge isBad>{texts.failing}</Badge>}
       detail={
         <>
           {description}
@@ -96,7 +97,7 @@ function ListRow({ list, onOpen }: { list: Summary; onOpen: (open: Open) => void
               {source.url} · {source.checkedAt ? <RelativeTime time={source.checkedAt} /> : texts.waiting}
             </span>
           )}
-          {source?.failure != null && <span className="block text-bad">{source.failure}</span>}
+          {failure !== null && <span className="block text-bad">{source.failure}</span>}
         </>
       }
       actions={
