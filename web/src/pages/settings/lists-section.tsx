@@ -97,7 +97,7 @@ function ListRow({ list, onOpen }: { list: Summary; onOpen: (open: Open) => void
               {source.url} · {source.checkedAt ? <RelativeTime time={source.checkedAt} /> : texts.waiting}
             </span>
           )}
-          {failure !== null && <span className="block text-bad">{source.failure}</span>}
+          {failure !== null && <span className="block text-bad">{failure}</span>}
         </>
       }
       actions={
