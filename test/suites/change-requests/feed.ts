@@ -42,6 +42,7 @@ export const feedRequests: ChangeRequest[] = [
     suites: {
       'src/feed/extraction/text/article/detect-language.ts': everyLanguage,
       'src/feed/extraction/lexicon/name-cues.json': everyLanguage,
+      'scripts/names/prototypes.json': everyLanguage,
     },
   },
 ];
