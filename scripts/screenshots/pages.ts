@@ -68,6 +68,7 @@ export const shots: Shot[] = [
   { name: 'coverage', ...unfilled('/coverage') },
   ...[
     'organization',
+    'people',
     'keys',
     'sessions',
     'connections',

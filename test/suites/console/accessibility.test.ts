@@ -133,6 +133,7 @@ const pages: TestPage[] = [
   ['filtered indicators', `/feed/${list.id}`, (page) => page.getByLabel('Filter indicators').fill('cdn-1')],
   ...[
     'organization',
+    'people',
     'sessions',
     'connections',
     'models',
