@@ -1,3 +1,4 @@
+import { connectNodes } from '../../platform/lib/connected-components.ts';
 import { isSeverityAtLeast, severities, type Severity } from '../analysis/candidate.ts';
 
 /** A time in which a hit was seen, in epoch milliseconds. */
@@ -55,13 +56,15 @@ export function joinHits(hits: readonly JoinHit[], rules: JoinRules): JoinedHits
     rules.risk,
   );
   const clusters: JoinReason[] = [...listClusters(hits, rules), ...risks];
-  const parents = new Map(hits.map(({ id }) => [id, id]));
-  for (const { hitIds } of clusters) for (const id of hitIds) unite(parents, hitIds[0]!, id);
-  const byRoot = Map.groupBy(clusters, ({ hitIds }) => findRoot(parents, hitIds[0]!));
+  const componentOf = connectNodes(
+    hits.map(({ id }) => id),
+    clusters.flatMap(({ hitIds: [a, ...others] }) => others.map((b) => ({ a: a!, b }))),
+  );
+  const byComponent = Map.groupBy(clusters, ({ hitIds }) => componentOf.get(hitIds[0]!)!);
   const severe = new Set(
     hits.filter(({ severity }) => isSeverityAtLeast(severity, rules.severityMin)).map(({ id }) => id),
   );
-  return [...byRoot.values()]
+  return [...byComponent.values()]
     .filter((reasons) => reasons.some(({ risk, hitIds }) => risk || hitIds.some((id) => severe.has(id))))
     .map((reasons) => ({
       hitIds: [...new Set(reasons.flatMap(({ hitIds }) => hitIds))].toSorted(),
@@ -133,22 +136,6 @@ export function listRisks(
         risk: group.risk,
       }));
   });
-}
-
-function findRoot(parents: Map<string, string>, id: string): string {
-  let root = id;
-  while (parents.get(root) !== root) root = parents.get(root)!;
-  // Shortens the path, so that long chains stay quick.
-  for (let at = id; at !== root;) {
-    const next = parents.get(at)!;
-    parents.set(at, root);
-    at = next;
-  }
-  return root;
-}
-
-function unite(parents: Map<string, string>, a: string, b: string): void {
-  parents.set(findRoot(parents, b), findRoot(parents, a));
 }
 
 const compare = (a: string, b: string): number => (a < b ? -1 : Number(a > b));

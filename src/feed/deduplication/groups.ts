@@ -1,4 +1,5 @@
 import type { Tx } from '../../platform/db/db.ts';
+import { connectNodes } from '../../platform/lib/connected-components.ts';
 import {
   listComparisonRows,
   listNeighbors,
@@ -20,7 +21,6 @@ export type GroupLink = { a: string; b: string; kind: 'same' | 'together' | 'apa
  */
 export function groupItems(nodes: GroupNode[], links: GroupLink[]): string[][] {
   const nodeById = new Map(nodes.map((node) => [node.id, node]));
-  const groupById = new Map(nodes.map((node) => [node.id, new Set([node.id])]));
   const apart = new Set(links.filter(({ kind }) => kind === 'apart').map(({ a, b }) => pairName(a, b)));
   const keyOf = (id: string): string => nodeById.get(id)!.key;
   const nameOf = ({ a, b }: GroupLink): string => [keyOf(a), keyOf(b)].toSorted().join('\n');
@@ -28,16 +28,7 @@ export function groupItems(nodes: GroupNode[], links: GroupLink[]): string[][] {
     .filter(({ kind, a, b }) => kind !== 'apart' && nodeById.has(a) && nodeById.has(b))
     .map((link) => ({ ...link, name: nameOf(link) }))
     .toSorted((one, two) => two.weight - one.weight || compare(one.name, two.name));
-  for (const { a, b } of joining) {
-    const [groupA, groupB] = [groupById.get(a)!, groupById.get(b)!];
-    if (groupA === groupB || !canJoin(groupA, groupB)) continue;
-    const [large, small] = groupA.size >= groupB.size ? [groupA, groupB] : [groupB, groupA];
-    for (const id of small) {
-      large.add(id);
-      groupById.set(id, large);
-    }
-  }
-  return [...new Set(groupById.values())].map((ids) => [...ids]);
+  return [...new Set(connectNodes(nodeById.keys(), joining, canJoin).values())].map((ids) => [...ids]);
 
   function canJoin(groupA: Set<string>, groupB: Set<string>): boolean {
     const hasFixed = (ids: Set<string>): boolean => [...ids].some((id) => nodeById.get(id)!.isFixed);

@@ -2,8 +2,9 @@ import { z } from 'zod';
 import { PageQuery } from '../../platform/lib/page-request.ts';
 import { boundedString } from '../../platform/lib/text/bounded-text.ts';
 import { filterFields } from '../items/feed-filters.ts';
+import { ItemLine } from '../model/item.schema.ts';
 import { Instant } from '../model/overrides.schema.ts';
-import { indicatorStatuses, severities } from '../model/vocabulary.ts';
+import { indicatorStatuses } from '../model/vocabulary.ts';
 
 export const entityTypes = ['actor', 'malware', 'tool', 'vulnerability'] as const;
 export type EntityType = (typeof entityTypes)[number];
@@ -50,16 +51,7 @@ const End = z.object({
 export const FeedEntityDetail = FeedEntity.extend({
   aliases: z.array(z.string()),
   latestItems: z
-    .array(
-      z.object({
-        id: z.string(),
-        title: z.string(),
-        publisher: z.string(),
-        severity: z.enum(severities),
-        publishTime: Instant.optional(),
-        addedToFeedAt: Instant,
-      }),
-    )
+    .array(ItemLine)
     .describe('The newest items, at most 50. `indicators`, `techniques` and `relationships` come from these.'),
   indicators: z
     .array(

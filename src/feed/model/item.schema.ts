@@ -149,6 +149,16 @@ export const FeedItem = z
   .meta({ id: 'FeedItem' });
 export type FeedItem = z.infer<typeof FeedItem>;
 
+/** An item in a list of another resource. */
+export const ItemLine = z.object({
+  id: z.string(),
+  title: z.string(),
+  publisher: z.string(),
+  severity: z.enum(severities),
+  publishTime: Instant.optional(),
+  addedToFeedAt: Instant,
+});
+
 const isEstimated = (meaning: string) =>
   z.literal(true).optional().describe(`Present if very many items match \`q\`: ${meaning}`);
 

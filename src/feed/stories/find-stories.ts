@@ -1,4 +1,5 @@
 import type { Tx } from '../../platform/db/db.ts';
+import { connectNodes } from '../../platform/lib/connected-components.ts';
 import { severities } from '../model/vocabulary.ts';
 import { findJoinReasons, type JoinReason, type SharedTerm, type StoryReport } from './join-reports.ts';
 import type { Story } from './stories.schema.ts';
@@ -38,7 +39,7 @@ export async function findStories(tx: Tx, ids: string[]): Promise<Map<string, St
     const joined = await joinWithOthers(tx, search, frontier);
     frontier = [...joined].filter((id) => !expanded.has(id));
   }
-  return buildStories(search, ids);
+  return buildStories(search, ids, new Set(frontier));
 }
 
 async function readReports(tx: Tx, { known }: Search, ids: readonly string[]): Promise<void> {
@@ -103,22 +104,18 @@ const toReport = (row: StoryReportRow): StoryReport => {
   };
 };
 
-function buildStories({ known, joins }: Search, ids: readonly string[]): Map<string, Story> {
-  const componentOf = new Map<string, Set<string>>();
-  const componentWith = (id: string): Set<string> => componentOf.get(id) ?? new Set([id]);
-  for (const { a, b } of joins.values()) {
-    const whole = componentWith(a).union(componentWith(b));
-    for (const id of whole) componentOf.set(id, whole);
-  }
+/** `unread` are the reports at which the search stopped. Others may be joined with them. */
+function buildStories({ known, joins }: Search, ids: readonly string[], unread: Set<string>): Map<string, Story> {
+  const componentOf = connectNodes(known.keys(), joins.values());
   const joinsOf = Map.groupBy(joins.values(), ({ a }) => componentOf.get(a)!);
   const stories = new Map<Set<string>, Story>();
   return new Map(
     ids
       .filter((id) => known.has(id))
       .map((id) => {
-        const component = componentWith(id);
+        const component = componentOf.get(id)!;
         const rows = [...component].map((member) => known.get(member)!);
-        const story = stories.get(component) ?? toStory(rows, joinsOf.get(component) ?? []);
+        const story = stories.get(component) ?? toStory(rows, joinsOf.get(component) ?? [], !component.isDisjointFrom(unread));
         stories.set(component, story);
         return [id, story];
       }),
@@ -131,7 +128,7 @@ const byTime = (timeOfRow: (row: StoryReportRow) => Date) => (a: StoryReportRow,
 type Severity = Story['severity'];
 const rankOf = ({ severity }: StoryReportRow): number => severities.indexOf(severity as Severity);
 
-function toStory(rows: StoryReportRow[], joins: readonly Join[]): Story {
+function toStory(rows: StoryReportRow[], joins: readonly Join[], isUnfinished: boolean): Story {
   const timeline = rows.toSorted(byTime(timeOf)).slice(0, itemsMax);
   const [first, last] = [timeline[0]!, timeline.at(-1)!];
   const founded = timeline.filter(({ is_founded }) => is_founded);
@@ -155,6 +152,7 @@ function toStory(rows: StoryReportRow[], joins: readonly Join[]): Story {
       ...(publish_time ? { publishTime: publish_time.toISOString() } : {}),
       addedToFeedAt: added_to_feed_at.toISOString(),
     })),
+    hasMore: isUnfinished || rows.length > itemsMax,
     reasons: joins
       .flatMap(({ a, b, reasons }) =>
         reasons.map(({ kind, values }) => ({ kind, values: values.slice(0, valuesMax), itemIds: [a, b].toSorted() })),

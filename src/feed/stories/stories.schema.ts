@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { PageQuery } from '../../platform/lib/page-request.ts';
 import { filterFields } from '../items/feed-filters.ts';
+import { ItemLine } from '../model/item.schema.ts';
 import { Instant } from '../model/overrides.schema.ts';
 import { severities } from '../model/vocabulary.ts';
 
@@ -22,17 +23,11 @@ export const Story = z
     lastPublished: Instant,
     sources: z.array(z.object({ publisher: z.string(), items: z.int() })).describe('The most frequent first.'),
     items: z
-      .array(
-        z.object({
-          id: z.string(),
-          title: z.string(),
-          publisher: z.string(),
-          severity: z.enum(severities),
-          publishTime: Instant.optional(),
-          addedToFeedAt: Instant,
-        }),
-      )
+      .array(ItemLine)
       .describe('The time line: items that are not retracted, in the order of their publication, at most 200.'),
+    hasMore: z
+      .boolean()
+      .describe('Whether the story is so large that it has, or may have, items that are missing here.'),
     reasons: z
       .array(
         z.object({

@@ -125,6 +125,18 @@ test('leaves a story consistent when one of its items is retracted', async () =>
   expect(titlesOf(await storyOf(org, first))).toHaveLength(3);
 });
 
+test('says that a large story is cut', async () => {
+  const org = await app.newOrg();
+  const id = await post(org, english);
+  expect(await storyOf(org, id)).toMatchObject({ hasMore: false });
+  await inOrg(app.deps.db, org.id, (tx) =>
+    sql`insert into items select copy.* from items i, generate_series(1, 200) as n, jsonb_populate_record(i, jsonb_build_object(
+        'id', gen_random_uuid(), 'record_id', n::text, 'duplicate_of', i.id)) as copy where i.id = ${id}`.execute(tx),
+  );
+  const story = await storyOf(org, id);
+  expect([story.items.length, story.hasMore]).toEqual([200, true]);
+});
+
 test('changes neither the items nor their groups', async () => {
   const org = await app.newOrg();
   for (const report of [english, german, french]) await post(org, report);

@@ -79,10 +79,10 @@ export function StoriesPage() {
   );
 }
 
-const toEntry = ({ id, severity, title, items, sources, lastPublished }: Story): Entry => ({
-  id,
-  icon: <SeverityMark severity={severity} />,
-  title,
-  detail: sources.map(({ publisher }) => publisher).join(' · '),
-  end: [<RelativeTime key="last" time={lastPublished} />, items.length > 1 ? texts.reports(items.length) : null],
+const toEntry = (story: Story): Entry => ({
+  id: story.id,
+  icon: <SeverityMark severity={story.severity} />,
+  title: story.title,
+  detail: story.sources.map(({ publisher }) => publisher).join(' · '),
+  end: [<RelativeTime key="last" time={story.lastPublished} />, story.items.length > 1 ? texts.reports(story) : null],
 });

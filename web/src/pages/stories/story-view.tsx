@@ -23,7 +23,7 @@ export function StoryView({ id, listed }: { id: string; listed: Story | undefine
         <h2 className="text-16 font-strong">{title}</h2>
         <p className="flex flex-wrap items-center gap-x-3 text-12 text-muted">
           <SeverityLabel severity={severity} />
-          {texts.reports(items.length)}
+          {texts.reports(story)}
           {items.length > 1 && <span>{texts.severityOf}</span>}
         </p>
       </header>
@@ -58,6 +58,7 @@ export function StoryView({ id, listed }: { id: string; listed: Story | undefine
             </li>
           ))}
         </ol>
+        {story.hasMore && <p className="text-12 text-muted">{texts.isCut}</p>}
       </Section>
       <Reasons story={story} />
     </article>
