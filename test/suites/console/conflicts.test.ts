@@ -1,29 +1,12 @@
 import type { Page } from 'playwright-core';
-import { afterEach, expect, test } from 'vitest';
-import { newPage, openBrowser, type Complaints } from '../../support/browser/browser.ts';
-import { signIn, startConsole } from '../../support/browser/console.ts';
+import { expect, test } from 'vitest';
+import { startConsole, startPages } from '../../support/browser/console.ts';
 import { raiseHits } from '../../support/browser/raise-hits.ts';
 import { callOk, postDetection, postSuggestion } from '../../support/detection/detection-factory.ts';
-import type { TestOrg } from '../../support/harness.ts';
 
 const started = await startConsole();
-const browser = await openBrowser();
-const open: { complaints: Complaints; close: () => Promise<void> }[] = [];
-
-async function openPage(org: TestOrg, path: string) {
-  const { page, context, complaints } = await newPage(browser);
-  open.push({ complaints, close: () => context.close() });
-  await signIn(page, started.origin, org, path);
-  return page;
-}
-
-afterEach(async () => {
-  for (const { complaints, close } of open.splice(0)) {
-    await close();
-    // A refused change is a failed request, which Chromium reports.
-    expect(complaints.filter((text) => !/status of (409|412)/.test(String(text)))).toEqual([]);
-  }
-});
+// A refused change is a failed request, which Chromium reports.
+const { openPage } = await startPages(started, (text) => /status of (409|412)/.test(text));
 
 /** Opens the hits of an organization, of which a colleague judges some before the user does. */
 async function openJudged(users: readonly string[]) {

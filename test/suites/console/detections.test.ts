@@ -1,14 +1,11 @@
-import { afterEach, expect, test } from 'vitest';
-import type { Page } from 'playwright-core';
+import { expect, test } from 'vitest';
 import { executeDueRuns } from '../../../src/detection/runs/workers/run-loops.ts';
-import { newPage, openBrowser, type Complaints } from '../../support/browser/browser.ts';
-import { signIn, startConsole } from '../../support/browser/console.ts';
+import { startConsole, startPages } from '../../support/browser/console.ts';
 import { raiseHits } from '../../support/browser/raise-hits.ts';
 import { callOk, postDetection } from '../../support/detection/detection-factory.ts';
 import { processStart } from '../../support/detection/windows-events.ts';
 import { sendEvents } from '../../support/org-requests.ts';
 import { startOpenSearch } from '../../support/detection/siem/opensearch-stand-in.ts';
-import type { TestOrg } from '../../support/harness.ts';
 
 const hourMs = 3_600_000;
 /** How far the clock of the service is behind. */
@@ -18,22 +15,7 @@ const started = await startConsole({
   env: { TOCSIN_FETCH_ALLOW: '127.0.0.1' },
 });
 const siem = await startOpenSearch();
-const browser = await openBrowser();
-const open: { complaints: Complaints; close: () => Promise<void> }[] = [];
-
-async function openPage(org: TestOrg, path: string): Promise<Page> {
-  const { page, context, complaints } = await newPage(browser);
-  open.push({ complaints, close: () => context.close() });
-  await signIn(page, started.origin, org, path);
-  return page;
-}
-
-afterEach(async () => {
-  for (const { complaints, close } of open.splice(0)) {
-    await close();
-    expect(complaints).toEqual([]);
-  }
-});
+const { openPage } = await startPages(started);
 
 test('filters, sorts and selects detections, and disables them with undo', async () => {
   const org = await started.newOrg();

@@ -1,6 +1,5 @@
-import { afterEach, expect, test } from 'vitest';
-import { newPage, openBrowser, type Complaints } from '../../support/browser/browser.ts';
-import { signIn, startConsole } from '../../support/browser/console.ts';
+import { expect, test } from 'vitest';
+import { startConsole, startPages } from '../../support/browser/console.ts';
 import { callOk } from '../../support/detection/detection-factory.ts';
 import { fileSource } from '../../support/feed/kev-source.ts';
 import type { TestOrg } from '../../support/harness.ts';
@@ -12,28 +11,13 @@ It ran PowerShell to download the malware from a remote server.
 const chineseAliases = Array.from({ length: 36 }, (_, index) => `银色苍鹭组织 ${index + 1}`);
 
 const started = await startConsole();
-const browser = await openBrowser();
-const open: { complaints: Complaints; close: () => Promise<void> }[] = [];
-
-async function openPage(org: TestOrg, path: string) {
-  const { page, context, complaints } = await newPage(browser);
-  open.push({ complaints, close: () => context.close() });
-  await signIn(page, started.origin, org, path);
-  return page;
-}
+const { openPage } = await startPages(started);
 
 async function startOrg(): Promise<TestOrg> {
   const org = await started.newOrg();
   await callOk(org, 'POST', '/api/feed/items', { text: report, publisher: 'Acme CERT' });
   return org;
 }
-
-afterEach(async () => {
-  for (const { complaints, close } of open.splice(0)) {
-    await close();
-    expect(complaints).toEqual([]);
-  }
-});
 
 test('lists the names of the feed with the figures of the API, by type and by alias', async () => {
   const org = await startOrg();

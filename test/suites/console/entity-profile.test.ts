@@ -1,27 +1,10 @@
-import { afterEach, expect, test } from 'vitest';
-import { newPage, openBrowser, type Complaints } from '../../support/browser/browser.ts';
-import { signIn, startConsole } from '../../support/browser/console.ts';
+import { expect, test } from 'vitest';
+import { startConsole, startPages } from '../../support/browser/console.ts';
 import { raiseHits } from '../../support/browser/raise-hits.ts';
 import { callOk } from '../../support/detection/detection-factory.ts';
-import type { TestOrg } from '../../support/harness.ts';
 
 const started = await startConsole();
-const browser = await openBrowser();
-const open: { complaints: Complaints; close: () => Promise<void> }[] = [];
-
-async function openPage(org: TestOrg, path: string) {
-  const { page, context, complaints } = await newPage(browser);
-  open.push({ complaints, close: () => context.close() });
-  await signIn(page, started.origin, org, path);
-  return page;
-}
-
-afterEach(async () => {
-  for (const { complaints, close } of open.splice(0)) {
-    await close();
-    expect(complaints).toEqual([]);
-  }
-});
+const { openPage } = await startPages(started);
 
 test('a person finds an entity by an alias, joins a name, separates it and takes that back', async () => {
   const org = await started.newOrg();

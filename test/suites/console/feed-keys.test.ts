@@ -1,28 +1,11 @@
 import type { Page } from 'playwright-core';
-import { afterEach, expect, test } from 'vitest';
-import { newPage, openBrowser, type Complaints } from '../../support/browser/browser.ts';
-import { signIn, startConsole } from '../../support/browser/console.ts';
+import { expect, test } from 'vitest';
+import { startConsole, startPages } from '../../support/browser/console.ts';
 import { callOk, postSuggestion } from '../../support/detection/detection-factory.ts';
 import { fileSource, kevCatalogue, kevRows } from '../../support/feed/kev-source.ts';
-import type { TestOrg } from '../../support/harness.ts';
 
 const started = await startConsole();
-const browser = await openBrowser();
-const open: { complaints: Complaints; close: () => Promise<void> }[] = [];
-
-afterEach(async () => {
-  for (const { complaints, close } of open.splice(0)) {
-    await close();
-    expect(complaints).toEqual([]);
-  }
-});
-
-async function openPage(org: TestOrg, path: string): Promise<Page> {
-  const { page, context, complaints } = await newPage(browser);
-  open.push({ complaints, close: () => context.close() });
-  await signIn(page, started.origin, org, path);
-  return page;
-}
+const { openPage } = await startPages(started);
 
 /** Presses Tab until the focused element has a role or a name. */
 async function tabTo(page: Page, wanted: { role?: string; name?: string }): Promise<void> {

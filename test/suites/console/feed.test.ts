@@ -1,6 +1,5 @@
-import { afterEach, expect, test } from 'vitest';
-import { newPage, openBrowser, type Complaints } from '../../support/browser/browser.ts';
-import { signIn, startConsole } from '../../support/browser/console.ts';
+import { expect, test } from 'vitest';
+import { startConsole, startPages } from '../../support/browser/console.ts';
 import { callOk } from '../../support/detection/detection-factory.ts';
 import { fileSource, kevCatalogue, kevRows } from '../../support/feed/kev-source.ts';
 import { startServer } from '../../support/feed/source-server.ts';
@@ -16,25 +15,15 @@ hxxps://evil-bank[.]top/gate.php
 const hostile = ['<img src=x onerror=alert(1)>', '<script>alert(2)</script>', '"><svg onload=alert(3)>'];
 
 const started = await startConsole({ env: { TOCSIN_FETCH_ALLOW: '127.0.0.1' } });
-const browser = await openBrowser();
-const open: { complaints: Complaints; close: () => Promise<void> }[] = [];
+const { openPage } = await startPages(started);
 
 async function openFeed(path = '/feed', texts: readonly string[] = [report]) {
   const org = await started.newOrg();
   for (const text of texts) await callOk(org, 'POST', '/api/feed/items', { text, publisher: 'Acme CERT' });
-  const { page, context, complaints } = await newPage(browser);
-  open.push({ complaints, close: () => context.close() });
-  await signIn(page, started.origin, org, path);
+  const page = await openPage(org, path);
   await page.getByRole('option').first().waitFor();
   return { org, page };
 }
-
-afterEach(async () => {
-  for (const { complaints, close } of open.splice(0)) {
-    await close();
-    expect(complaints).toEqual([]);
-  }
-});
 
 test('filters in the address and pages through the feed to its end', async () => {
   const { org, page } = await openFeed();
@@ -260,9 +249,7 @@ test('tests a source before it is added, adds it and edits it', async () => {
   const server = await startServer();
   try {
     server.document('/list', 'bad-cdn.top\n198.51.101.77\n');
-    const { page, context, complaints } = await newPage(browser);
-    open.push({ complaints, close: () => context.close() });
-    await signIn(page, started.origin, org, '/sources?source=own');
+    const page = await openPage(org, '/sources?source=own');
     await page.getByLabel('Kind', { exact: true }).selectOption('csv');
     await page.getByLabel('Name', { exact: true }).fill('Block list');
     await page.getByLabel('Address', { exact: true }).fill(`${server.base}/missing`);

@@ -1,12 +1,10 @@
-import { afterEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { findViolations } from '../../support/browser/axe.ts';
-import { newPage, openBrowser, type Complaints } from '../../support/browser/browser.ts';
-import { signIn, startConsole } from '../../support/browser/console.ts';
+import { startConsole, startPages } from '../../support/browser/console.ts';
 import { startHits } from '../../support/detection/raised-hits.ts';
 
 const started = await startConsole();
-const browser = await openBrowser();
-const open: { complaints: Complaints; close: () => Promise<void> }[] = [];
+const { openPage } = await startPages(started);
 
 /** Opens the list of incidents of an organization with one of two hits, and a hit without company. */
 async function openIncidents(options: object = {}) {
@@ -18,19 +16,10 @@ async function openIncidents(options: object = {}) {
     { name: 'sleeps', at: 2, entity: 'zoe' },
   ]);
   await hits.place();
-  const { page, context, complaints } = await newPage(browser, options);
-  open.push({ complaints, close: () => context.close() });
-  await signIn(page, started.origin, org, '/incidents');
+  const page = await openPage(org, '/incidents', options);
   await page.getByRole('list', { name: 'Incidents' }).waitFor();
   return { org, page, hits };
 }
-
-afterEach(async () => {
-  for (const { complaints, close } of open.splice(0)) {
-    await close();
-    expect(complaints).toEqual([]);
-  }
-});
 
 test('opens an incident by keyboard, takes it, comments and closes it', async () => {
   const { page } = await openIncidents();

@@ -1,11 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { sql } from 'kysely';
-import { afterEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { syncSweepsAcrossOrgs } from '../../../src/agents/sightings/sightings.store.ts';
 import { sweepDue } from '../../../src/agents/sightings/sweep.ts';
 import { acrossOrgs } from '../../../src/platform/db/db.ts';
-import { newPage, openBrowser, type Complaints } from '../../support/browser/browser.ts';
-import { signIn, startConsole } from '../../support/browser/console.ts';
+import { startConsole, startPages } from '../../support/browser/console.ts';
 import { raiseHits } from '../../support/browser/raise-hits.ts';
 import { callOk } from '../../support/detection/detection-factory.ts';
 import { epssScores } from '../../support/feed/epss-documents.ts';
@@ -15,15 +14,7 @@ import { stixBundle } from '../../support/feed/stix-documents.ts';
 import type { TestOrg } from '../../support/harness.ts';
 
 const started = await startConsole();
-const browser = await openBrowser();
-const open: { complaints: Complaints; close: () => Promise<void> }[] = [];
-
-async function openPage(org: TestOrg, path: string) {
-  const { page, context, complaints } = await newPage(browser);
-  open.push({ complaints, close: () => context.close() });
-  await signIn(page, started.origin, org, path);
-  return page;
-}
+const { openPage } = await startPages(started);
 
 /** Pulls a document as a private source. Returns the ID of its first item. */
 async function pull(org: TestOrg, kind: 'stix' | 'misp' | 'kev' | 'epss', content: unknown): Promise<string> {
@@ -37,13 +28,6 @@ async function sweep(): Promise<void> {
   await acrossOrgs(started.deps.db, (tx) => sql`update feed_sweeps set due_at = clock_timestamp()`.execute(tx));
   for (let step = 0; step < 20 && (await sweepDue(started.deps, new AbortController().signal)); step += 1);
 }
-
-afterEach(async () => {
-  for (const { complaints, close } of open.splice(0)) {
-    await close();
-    expect(complaints).toEqual([]);
-  }
-});
 
 test('shows the fields of a structured document with the same passages as its raw text', async () => {
   const org = await started.newOrg();

@@ -1,31 +1,20 @@
 import { createServer } from 'node:http';
-import { afterAll, afterEach, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { checkNextSource } from '../../../src/detection/rule-sources/check-rule-sources.ts';
-import { newPage, openBrowser, type Complaints } from '../../support/browser/browser.ts';
-import { signIn, startConsole } from '../../support/browser/console.ts';
+import { startConsole, startPages } from '../../support/browser/console.ts';
 import { callOk } from '../../support/detection/detection-factory.ts';
 import { closeServer, listen } from '../../support/listen.ts';
 
 const started = await startConsole({ env: { TOCSIN_FETCH_ALLOW: '127.0.0.1' } });
-const browser = await openBrowser();
-const open: { complaints: Complaints; close: () => Promise<void> }[] = [];
+const { openPage } = await startPages(started);
 const minuteMs = 60_000;
 
 async function openLogs(path: string, events: readonly object[]) {
   const org = await started.newOrg();
   if (events.length > 0) await callOk(org, 'POST', '/api/logs/auth', events);
-  const { page, context, complaints } = await newPage(browser);
-  open.push({ complaints, close: () => context.close() });
-  await signIn(page, started.origin, org, path);
+  const page = await openPage(org, path);
   return page;
 }
-
-afterEach(async () => {
-  for (const { complaints, close } of open.splice(0)) {
-    await close();
-    expect(complaints).toEqual([]);
-  }
-});
 
 const hostile = '<img src=x onerror=alert(1)>';
 const minutesAgo = (minutes: number): string => new Date(Date.now() - minutes * minuteMs).toISOString();
@@ -103,9 +92,7 @@ test('brings detections from an address of rules, with what they would match, an
     Image: 'C:\\Windows\\cmd.exe',
   };
   await callOk(org, 'POST', '/api/logs/windows', [event]);
-  const { page, context, complaints } = await newPage(browser);
-  open.push({ complaints, close: () => context.close() });
-  await signIn(page, started.origin, org, '/');
+  const page = await openPage(org, '/');
   await page.getByRole('link', { name: 'Choose rules' }).click();
   await page.getByRole('button', { name: 'Add SigmaHQ core', exact: true }).waitFor();
   await page.getByRole('button', { name: 'An address' }).click();

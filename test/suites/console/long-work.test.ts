@@ -1,8 +1,7 @@
-import { afterEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { Judge } from '../../../src/detection/runs/judging/judge.ts';
 import { executeDueRuns } from '../../../src/detection/runs/workers/run-loops.ts';
-import { newPage, openBrowser, type Complaints } from '../../support/browser/browser.ts';
-import { signIn, startConsole } from '../../support/browser/console.ts';
+import { startConsole, startPages } from '../../support/browser/console.ts';
 import { callOk, postDetection } from '../../support/detection/detection-factory.ts';
 import { createScriptedSiem } from '../../support/detection/scripted-runs.ts';
 import { upstreamModelError } from '../../../src/platform/models/model-error.ts';
@@ -25,26 +24,16 @@ const siem = createScriptedSiem(async (_request, signal) => {
   return [];
 });
 const started = await startConsole({ deps: { connectionFor: () => Promise.resolve(siem) } });
-const browser = await openBrowser();
-const open: { complaints: Complaints; close: () => Promise<void> }[] = [];
+const { openPage } = await startPages(started);
 
 async function openDetection(tab: string) {
   siem.requests.length = 0;
   found = [];
   const org = await started.newOrg();
   const { id } = await postDetection(org, { detectionCategory: 'custom', detectionCadence: 'hourly' });
-  const { page, context, complaints } = await newPage(browser);
-  open.push({ complaints, close: () => context.close() });
-  await signIn(page, started.origin, org, `/detections/${id}?tab=${tab}`);
+  const page = await openPage(org, `/detections/${id}?tab=${tab}`);
   return { org, id, page };
 }
-
-afterEach(async () => {
-  for (const { complaints, close } of open.splice(0)) {
-    await close();
-    expect(complaints).toEqual([]);
-  }
-});
 
 test('shows how far a backtest is, cancels it with its query, and shows the result of the next one', async () => {
   const { page } = await openDetection('backtest');

@@ -1,29 +1,18 @@
 import { sql } from 'kysely';
-import { afterEach, expect, test } from 'vitest';
-import { newPage, openBrowser, type Complaints } from '../../support/browser/browser.ts';
-import { signIn, startConsole } from '../../support/browser/console.ts';
+import { expect, test } from 'vitest';
+import { startConsole, startPages } from '../../support/browser/console.ts';
 import { raiseHits } from '../../support/browser/raise-hits.ts';
 import { callOk, postDetection, postSuggestion, queryOrg } from '../../support/detection/detection-factory.ts';
 import type { TestOrg } from '../../support/harness.ts';
 
 const started = await startConsole();
-const browser = await openBrowser();
-const open: { complaints: Complaints; close: () => Promise<void> }[] = [];
+const { openPage } = await startPages(started);
 
 async function openOverview(org: TestOrg) {
-  const { page, context, complaints } = await newPage(browser);
-  open.push({ complaints, close: () => context.close() });
-  await signIn(page, started.origin, org);
+  const page = await openPage(org);
   await page.getByRole('heading', { name: 'Live activity' }).waitFor();
   return page;
 }
-
-afterEach(async () => {
-  for (const { complaints, close } of open.splice(0)) {
-    await close();
-    expect(complaints).toEqual([]);
-  }
-});
 
 test('leads a new organization to its first steps, and marks those that are done', async () => {
   const org = await started.newOrg();

@@ -1,6 +1,5 @@
-import { afterAll, expect, test } from 'vitest';
-import { newPage, openBrowser, type Complaints } from '../../support/browser/browser.ts';
-import { signIn, startConsole } from '../../support/browser/console.ts';
+import { expect, test } from 'vitest';
+import { startConsole, startPages } from '../../support/browser/console.ts';
 import { scoreNextBatch } from '../../../src/feed/relevance/score-items.ts';
 import { callOk } from '../../support/detection/detection-factory.ts';
 
@@ -10,9 +9,7 @@ PowerShell to download Emotet from a remote server.
 `;
 
 const started = await startConsole();
-const browser = await openBrowser();
-const complained: Complaints[] = [];
-afterAll(() => expect(complained.flat()).toEqual([]));
+const { openPage: openOf } = await startPages(started);
 
 /** Judges the items by the profiles, which the worker does otherwise. */
 async function judgeItems(): Promise<void> {
@@ -22,10 +19,7 @@ async function judgeItems(): Promise<void> {
 async function openPage(path: string) {
   const org = await started.newOrg();
   const item = await callOk(org, 'POST', '/api/feed/items', { text: report, publisher: 'Acme CERT' });
-  const { page, complaints } = await newPage(browser);
-  complained.push(complaints);
-  await signIn(page, started.origin, org, path.replace('ID', item.id));
-  return { org, page };
+  return { org, page: await openOf(org, path.replace('ID', item.id)) };
 }
 
 test('describes the organization, and then says why an item is relevant', async () => {

@@ -1,27 +1,10 @@
-import { afterEach, expect, test } from 'vitest';
-import { newPage, openBrowser, type Complaints } from '../../support/browser/browser.ts';
-import { signIn, startConsole } from '../../support/browser/console.ts';
+import { expect, test } from 'vitest';
+import { startConsole, startPages } from '../../support/browser/console.ts';
 import { callOk } from '../../support/detection/detection-factory.ts';
-import type { TestOrg } from '../../support/harness.ts';
 import { changeQuotas } from '../../../src/platform/orgs/limits/quotas.ts';
 
 const started = await startConsole();
-const browser = await openBrowser();
-const open: { complaints: Complaints; close: () => Promise<void> }[] = [];
-
-async function openPage(org: Pick<TestOrg, 'key'>, path: string) {
-  const { page, context, complaints } = await newPage(browser);
-  open.push({ complaints, close: () => context.close() });
-  await signIn(page, started.origin, org as TestOrg, path);
-  return page;
-}
-
-afterEach(async () => {
-  for (const { complaints, close } of open.splice(0)) {
-    await close();
-    expect(complaints).toEqual([]);
-  }
-});
+const { openPage } = await startPages(started);
 
 test('creates a key, shows it once, and ends its session when it is revoked', async () => {
   const org = await started.newOrg();

@@ -1,10 +1,9 @@
 import type { Page } from 'playwright-core';
-import { afterEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { createOrganization } from '../../../src/app/bootstrap.ts';
 import { roleScopes, scopes } from '../../../src/platform/http/caller.ts';
 import { findViolations } from '../../support/browser/axe.ts';
-import { newPage, openBrowser, type Complaints } from '../../support/browser/browser.ts';
-import { startConsole } from '../../support/browser/console.ts';
+import { startConsole, startPages } from '../../support/browser/console.ts';
 import { startIdentityProvider } from '../../support/browser/identity-provider.ts';
 import { startReverseProxy } from '../../support/browser/reverse-proxy.ts';
 import { raiseHits } from '../../support/browser/raise-hits.ts';
@@ -37,12 +36,10 @@ const started = await startConsole({
 proxy.target = started.origin;
 const acme = await createOrganization(started.deps, 'acme');
 const org = await started.newKey(acme as TestOrg, scopes);
-const browser = await openBrowser();
-const open: { complaints: Complaints; close: () => Promise<void> }[] = [];
+const { openBlank } = await startPages(started);
 
 async function openPage(path: string) {
-  const { page, context, complaints } = await newPage(browser);
-  open.push({ complaints, close: () => context.close() });
+  const page = await openBlank();
   await page.goto(`${address}/console${path}`);
   return page;
 }
@@ -53,13 +50,6 @@ async function signInAs(page: Page, login: string) {
   await page.locator('[name=password]').fill('any');
   await page.locator('[type=submit]').click();
 }
-
-afterEach(async () => {
-  for (const { complaints, close } of open.splice(0)) {
-    await close();
-    expect(complaints).toEqual([]);
-  }
-});
 
 test('signs in with the scopes of all groups, and leads back to the page that was asked for', async () => {
   const page = await openPage('/settings/sessions?x=1');
@@ -235,8 +225,7 @@ test('says that the provider does not answer, and offers the key', async () => {
 test.each(['light', 'dark'] as const)(
   'axe finds nothing in the sign-in page with single sign-on on %s',
   async (colorScheme) => {
-    const { page, context, complaints } = await newPage(browser, { colorScheme });
-    open.push({ complaints, close: () => context.close() });
+    const page = await openBlank({ colorScheme });
     await page.goto(`${address}/console/`);
     await page.getByRole('link', { name: 'Continue with single sign-on' }).waitFor();
     expect(await findViolations(page)).toEqual([]);

@@ -1,8 +1,8 @@
 import type { Page, Route } from 'playwright-core';
-import { afterEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { findViolations } from '../../support/browser/axe.ts';
-import { newPage, openBrowser, type Complaints } from '../../support/browser/browser.ts';
-import { signIn, startConsole } from '../../support/browser/console.ts';
+import { newPage, openBrowser } from '../../support/browser/browser.ts';
+import { signIn, startConsole, startPages } from '../../support/browser/console.ts';
 import { raiseHits } from '../../support/browser/raise-hits.ts';
 import { callOk, postSuggestion } from '../../support/detection/detection-factory.ts';
 
@@ -18,19 +18,8 @@ await signIn(signedIn.page, started.origin, org, '/hits');
 const storageState = await signedIn.context.storageState();
 await signedIn.context.close();
 
-const open: { complaints: Complaints; close: () => Promise<void> }[] = [];
-async function openPage(options = {}) {
-  const { page, context, complaints } = await newPage(browser, { storageState, ...options });
-  open.push({ complaints, close: () => context.close() });
-  return page;
-}
-
-afterEach(async () => {
-  for (const { complaints, close } of open.splice(0)) {
-    await close();
-    expect(complaints).toEqual([]);
-  }
-});
+const { open, openBlank } = await startPages(started);
+const openPage = (options = {}) => openBlank({ storageState, ...options });
 
 type MainPage = [path: string, request: RegExp, isComplete: (page: Page) => Promise<void>];
 

@@ -1,8 +1,6 @@
-import { afterEach, expect, test } from 'vitest';
-import { newPage, openBrowser, type Complaints } from '../../support/browser/browser.ts';
-import { signIn, startConsole } from '../../support/browser/console.ts';
+import { expect, test } from 'vitest';
+import { startConsole, startPages } from '../../support/browser/console.ts';
 import { callOk } from '../../support/detection/detection-factory.ts';
-import type { TestOrg } from '../../support/harness.ts';
 
 const hash = '9f2b6c0a6c1d4e5f8a7b3c2d1e0f9a8b7c6d5e4f3a2b1c0d9e8f7a6b5c4d3e2f';
 const reports = [
@@ -12,22 +10,7 @@ const reports = [
 ];
 
 const started = await startConsole();
-const browser = await openBrowser();
-const open: { complaints: Complaints; close: () => Promise<void> }[] = [];
-
-async function openPage(org: TestOrg, path: string) {
-  const { page, context, complaints } = await newPage(browser);
-  open.push({ complaints, close: () => context.close() });
-  await signIn(page, started.origin, org, path);
-  return page;
-}
-
-afterEach(async () => {
-  for (const { complaints, close } of open.splice(0)) {
-    await close();
-    expect(complaints).toEqual([]);
-  }
-});
+const { openPage } = await startPages(started);
 
 test('lists reports of two sources about one event as one row, with its time line and the reason', async () => {
   const org = await started.newOrg();

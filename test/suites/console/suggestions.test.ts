@@ -1,13 +1,11 @@
-import { afterEach, expect, test } from 'vitest';
-import { newPage, openBrowser, type Complaints } from '../../support/browser/browser.ts';
-import { signIn, startConsole } from '../../support/browser/console.ts';
+import { expect, test } from 'vitest';
+import { startConsole, startPages } from '../../support/browser/console.ts';
 import { callOk, postSuggestion } from '../../support/detection/detection-factory.ts';
 import { fileSource } from '../../support/feed/kev-source.ts';
 import { stixBundle } from '../../support/feed/stix-documents.ts';
 
 const started = await startConsole();
-const browser = await openBrowser();
-const open: { complaints: Complaints; close: () => Promise<void> }[] = [];
+const { openPage } = await startPages(started);
 
 const report =
   'Notes of the week.\n\nThe group <img src=x onerror=alert(1)> signs in through control.example-panel.net at night. Then it leaves.';
@@ -28,20 +26,11 @@ async function openInbox() {
     evidence: [{ itemId: item.id, evidenceRef: 'provenance.supportingPassages[0]' }],
   });
   await postSuggestion(org, { name: 'From nowhere' });
-  const { page, context, complaints } = await newPage(browser);
-  open.push({ complaints, close: () => context.close() });
-  await signIn(page, started.origin, org, '/suggestions');
+  const page = await openPage(org, '/suggestions');
   const list = page.getByRole('listbox', { name: 'Suggestions' });
   await list.getByRole('option').nth(1).waitFor();
   return { org, page, list, sourced };
 }
-
-afterEach(async () => {
-  for (const { complaints, close } of open.splice(0)) {
-    await close();
-    expect(complaints).toEqual([]);
-  }
-});
 
 test('shows the passage in its report and accepts the suggestion with changes', async () => {
   const { org, page, list, sourced } = await openInbox();
@@ -77,9 +66,7 @@ test('shows the passage of a structured report in its fields', async () => {
     sourceItemIds: [id],
     evidence: [{ itemId: id, evidenceRef: 'provenance.supportingPassages[0]' }],
   });
-  const { page, context, complaints } = await newPage(browser);
-  open.push({ complaints, close: () => context.close() });
-  await signIn(page, started.origin, org, '/suggestions');
+  const page = await openPage(org, '/suggestions');
   await page.getByRole('listbox', { name: 'Suggestions' }).getByText('Next stage').click();
   const text = page.getByRole('article').getByRole('region');
   await text.getByRole('definition').filter({ hasText: 'Then they leave.' }).waitFor();
@@ -124,9 +111,7 @@ test('dismisses with a reason by keyboard, restores from the dismissed ones, and
 
 test('leads from an empty inbox to the agent that fills it', async () => {
   const org = await started.newOrg();
-  const { page, context, complaints } = await newPage(browser);
-  open.push({ complaints, close: () => context.close() });
-  await signIn(page, started.origin, org, '/suggestions');
+  const page = await openPage(org, '/suggestions');
   await page.getByRole('button', { name: 'Read reports every day' }).click();
   await page.getByText('It runs on a schedule.', { exact: false }).waitFor();
   const { agents } = await callOk(org, 'GET', '/api/agents?builtIn=true');

@@ -1,30 +1,19 @@
-import { afterEach, expect, test } from 'vitest';
-import { newPage, openBrowser, type Complaints } from '../../support/browser/browser.ts';
-import { signIn, startConsole } from '../../support/browser/console.ts';
+import { expect, test } from 'vitest';
+import { startConsole, startPages } from '../../support/browser/console.ts';
 import { raiseHits } from '../../support/browser/raise-hits.ts';
 import { callOk } from '../../support/detection/detection-factory.ts';
 import type { TestOrg } from '../../support/harness.ts';
 
 const started = await startConsole();
-const browser = await openBrowser();
-const open: { complaints: Complaints; close: () => Promise<void> }[] = [];
+const { openPage } = await startPages(started);
 
 async function openHits(users: readonly string[], path = '/hits') {
   const org = await started.newOrg();
   await raiseHits(started, org, users);
-  const { page, context, complaints } = await newPage(browser);
-  open.push({ complaints, close: () => context.close() });
-  await signIn(page, started.origin, org, path);
+  const page = await openPage(org, path);
   await page.getByRole('listbox', { name: 'Hits' }).waitFor();
   return { org, page };
 }
-
-afterEach(async () => {
-  for (const { complaints, close } of open.splice(0)) {
-    await close();
-    expect(complaints).toEqual([]);
-  }
-});
 
 test('follows a hit from the list to the cells that prove it, by keyboard', async () => {
   const { page } = await openHits(['ada', 'grace']);

@@ -1,5 +1,7 @@
 import type { Page } from 'playwright-core';
+import { afterEach, expect } from 'vitest';
 import { startApp, type TestApp, type TestOrg } from '../harness.ts';
+import { newPage, openBrowser, type Complaints } from './browser.ts';
 
 /** The whole program with the built console, listening on a free port. */
 export type TestConsole = TestApp & { origin: string };
@@ -11,9 +13,42 @@ export async function startConsole(options: Parameters<typeof startApp>[0] = {})
 }
 
 /** Signs in with the key of an organization and opens a page of the console. */
-export async function signIn(page: Page, origin: string, { key }: TestOrg, path = '/'): Promise<void> {
+export async function signIn(page: Page, origin: string, { key }: Pick<TestOrg, 'key'>, path = '/'): Promise<void> {
   await page.goto(`${origin}/console${path}`);
   await page.getByLabel('API key').fill(key);
   await page.getByRole('button', { name: 'Sign in' }).click();
   await page.waitForURL(`${origin}/console${path}`);
+}
+
+/**
+ * Returns functions that open pages: `openPage` signs in with the key of an organization, `openBlank` signs in nobody. After each test its pages are
+ * closed, and it fails if one of them has complaints that are not expected. `open` has the pages of the current test.
+ */
+export async function startPages(
+  { origin }: { origin: string },
+  isExpected: (complaint: string) => boolean = () => false,
+) {
+  const browser = await openBrowser();
+  const open: { complaints: Complaints; close: () => Promise<void> }[] = [];
+  afterEach(async () => {
+    for (const { complaints, close } of open.splice(0)) {
+      await close();
+      expect(complaints.filter((text) => !isExpected(text))).toEqual([]);
+    }
+  });
+  async function openBlank(options: Parameters<typeof newPage>[1] = {}): Promise<Page> {
+    const { page, context, complaints } = await newPage(browser, options);
+    open.push({ complaints, close: () => context.close() });
+    return page;
+  }
+  async function openPage(
+    org: Pick<TestOrg, 'key'>,
+    path = '/',
+    options: Parameters<typeof newPage>[1] = {},
+  ): Promise<Page> {
+    const page = await openBlank(options);
+    await signIn(page, origin, org, path);
+    return page;
+  }
+  return { open, openBlank, openPage };
 }
