@@ -1,3 +1,4 @@
+import { readAllPages } from '../platform/lib/page-request.ts';
 import type { LogEvent } from './company/shapes.ts';
 
 /** Calls the API over HTTP with a key and returns the JSON response. */
@@ -18,16 +19,15 @@ export function createClient(address: string, key: string): DemoClient {
 
 /** Returns all items of a paged list. */
 export async function listAll<T>(call: DemoClient, path: string, field: string): Promise<T[]> {
-  const items: T[] = [];
-  for (let cursor: string | null = ''; cursor !== null;) {
-    const page: Record<string, T[]> & { nextCursor?: string | null } = await call(
+  const { entries } = await readAllPages(async (query) => {
+    const separator = path.includes('?') ? '&' : '?';
+    const page = await call<Record<string, T[]> & { nextCursor?: string | null }>(
       'GET',
-      `${path}${path.includes('?') ? '&' : '?'}limit=200${cursor ? `&cursor=${cursor}` : ''}`,
+      `${path}${separator}${new URLSearchParams(query).toString()}`,
     );
-    items.push(...(page[field] ?? []));
-    cursor = page.nextCursor ?? null;
-  }
-  return items;
+    return { entries: page[field] ?? [], nextCursor: page.nextCursor ?? null };
+  });
+  return entries;
 }
 
 const linesMax = 20_000;

@@ -4,6 +4,7 @@ import { withPackFolder, detectionsFor, readPack, selectOrganizations } from '..
 import type { ApplyPack, PackResult } from '../../detection/packs/packs.schema.ts';
 import { isDrift, renderDrift, renderPlanOf, type PackReport } from '../../detection/packs/print-pack.ts';
 import { DetectionFileError } from '../../detection/managed/file-fields.ts';
+import { readAllPages } from '../../platform/lib/page-request.ts';
 import type { OrganizationList } from '../../platform/orgs/admin.schema.ts';
 import { describeArguments } from '../support/body-arguments.ts';
 import { UsageError } from '../support/failures.ts';
@@ -77,17 +78,12 @@ async function runPack(place: string, options: PackOptions, mode: { dryRun: bool
 const packArguments = { detections: (file = 'PLACE', ...field: string[]) => [file, ...field].join(': ') };
 
 async function listOrganizations(call: ServiceCall): Promise<OrganizationList['organizations']> {
-  const all: OrganizationList['organizations'] = [];
-  let cursor: string | null = null;
-  do {
-    const query: string = cursor === null ? '' : `&cursor=${encodeURIComponent(cursor)}`;
-    const { organizations, nextCursor } = (
-      await call<OrganizationList>('GET', `/api/admin/organizations?limit=200${query}`)
-    ).body;
-    all.push(...organizations);
-    cursor = nextCursor;
-  } while (cursor !== null);
-  return all.toReversed();
+  const { entries } = await readAllPages(async (query) => {
+    const path = `/api/admin/organizations?${new URLSearchParams(query).toString()}`;
+    const { organizations, nextCursor } = (await call<OrganizationList>('GET', path)).body;
+    return { entries: organizations, nextCursor };
+  });
+  return entries.toReversed();
 }
 
 function print(

@@ -8,6 +8,7 @@ import {
 } from '../detections/triggers/agent-triggers.schema.ts';
 import type { TestSet } from '../detections/test-cases.schema.ts';
 import { outboundFetch } from '../../platform/lib/outbound-http/proxy.ts';
+import { readAllPages } from '../../platform/lib/page-request.ts';
 import { parseRetryAfterMs } from '../../platform/lib/outbound-http/send-request.ts';
 import {
   hashFields,
@@ -151,14 +152,12 @@ const pathOf = (fields: FileFields, id?: string): string =>
 
 /** Lists the response agents of a service that are not built in. */
 async function listResponseAgents(call: ServiceCall): Promise<Detection[]> {
-  const listed: Detection[] = [];
-  for (let cursor: string | null = ''; cursor !== null;) {
-    const path: string = `/api/agents?type=response&limit=200${cursor === '' ? '' : `&cursor=${cursor}`}`;
+  const { entries } = await readAllPages(async (query) => {
+    const path = `/api/agents?${new URLSearchParams({ type: 'response', ...query }).toString()}`;
     const { agents, nextCursor } = (await call<AgentList>('GET', path)).body;
-    listed.push(...agents.filter(({ isBuiltIn }) => !isBuiltIn));
-    cursor = nextCursor;
-  }
-  return listed;
+    return { entries: agents.filter(({ isBuiltIn }) => !isBuiltIn), nextCursor };
+  });
+  return entries;
 }
 
 async function readStarts(call: ServiceCall, id: string): Promise<AgentStarts> {

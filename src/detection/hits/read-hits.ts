@@ -1,12 +1,20 @@
-import { inOrg, type Db } from '../../platform/db/db.ts';
+import { inOrg, type Db, type Tx } from '../../platform/db/db.ts';
 import { appError } from '../../platform/lib/errors.ts';
 import { toPublicLink } from '../../platform/lib/outbound-http/addresses.ts';
+import type { OrgId } from '../../platform/lib/org-id.ts';
 import { readPageRequest, toPage } from '../../platform/lib/page-request.ts';
 import type { Caller } from '../../platform/http/caller.ts';
 import { findEntity } from '../entities/resolve-entities.ts';
 import type { RenderedRow } from '../analysis/candidate.ts';
 import { toOwnObservation, type Observation } from '../verdicts/observation.ts';
-import { findHit, findHitEvidence, listHits, listOccurrences, type HitRow } from './read-hits.store.ts';
+import {
+  findHit,
+  findHitEvidence,
+  listHits,
+  listOccurrences,
+  type EventHitRow,
+  type HitRow,
+} from './read-hits.store.ts';
 import type {
   Hit,
   HitDetail,
@@ -51,21 +59,26 @@ export async function getHit({ db }: ReadHitsDeps, caller: Caller, id: string): 
   return inOrg(db, caller.orgId, async (tx) => {
     const row = await findHit(tx, caller.orgId, id);
     if (!row) throw appError('not_found', `Hit ${id} not found.`);
-    const occurrences = await listOccurrences(tx, caller.orgId, id, occurrencesMax);
-    const history = await listStatusChanges(tx, caller.orgId, id, changesMax);
-    return {
-      ...toHit(row),
-      facts: JSON.parse(row.facts) as HitDetail['facts'],
-      rows: JSON.parse(row.rows) as HitDetail['rows'],
-      runs: [...new Set(occurrences.map(({ runId }) => runId))],
-      occurrences: occurrences.map(({ runId, windowFrom, seenAt }) => ({
-        runId,
-        windowFrom: windowFrom.toISOString(),
-        seenAt: seenAt.toISOString(),
-      })),
-      history: history.map((change) => ({ ...change, at: change.at.toISOString() })),
-    };
+    return readHitDetail(tx, caller.orgId, row);
   });
+}
+
+/** Returns the hit of a row with its occurrences and status changes. */
+export async function readHitDetail(tx: Tx, orgId: OrgId, row: EventHitRow): Promise<HitDetail> {
+  const occurrences = await listOccurrences(tx, orgId, row.id, occurrencesMax);
+  const history = await listStatusChanges(tx, orgId, row.id, changesMax);
+  return {
+    ...toHit(row),
+    facts: JSON.parse(row.facts) as HitDetail['facts'],
+    rows: JSON.parse(row.rows) as HitDetail['rows'],
+    runs: [...new Set(occurrences.map(({ runId }) => runId))],
+    occurrences: occurrences.map(({ runId, windowFrom, seenAt }) => ({
+      runId,
+      windowFrom: windowFrom.toISOString(),
+      seenAt: seenAt.toISOString(),
+    })),
+    history: history.map((change) => ({ ...change, at: change.at.toISOString() })),
+  };
 }
 
 /**

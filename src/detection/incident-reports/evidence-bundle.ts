@@ -4,11 +4,14 @@ import { inOrg, type Tx } from '../../platform/db/db.ts';
 import type { Caller } from '../../platform/http/caller.ts';
 import { AppError } from '../../platform/lib/errors.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
+import { readAllPages } from '../../platform/lib/page-request.ts';
 import { insertAudit } from '../../platform/orgs/audit.store.ts';
 import { requireScopes } from '../../platform/orgs/credentials.ts';
 import { findChain, findSequence, listChainedEntries } from '../../platform/orgs/audit/audit-chain.store.ts';
 import { getRevision } from '../detections/history/revisions.ts';
-import { getHit, getHitEvidence } from '../hits/read-hits.ts';
+import type { EventHitRow } from '../hits/read-hits.store.ts';
+import { getHitEvidence, readHitDetail } from '../hits/read-hits.ts';
+import type { RunStep } from '../runs/run-model/run-details.schema.ts';
 import { getRun, getSteps } from '../runs/read-runs.ts';
 import { type BundledEntry, type BundledEvidence, bundleFormat, type Manifest } from './incident-reports.schema.ts';
 import { getIncidentReport, type ReportDeps } from './read-report.ts';
@@ -34,9 +37,9 @@ export async function exportBundle(
 ): Promise<{ incidentId: string; zip: Buffer }> {
   // Runs and versions are readable with this scope only.
   requireScopes(caller, ['detections:read']);
-  const report = await getIncidentReport(deps, caller, id);
+  const { report, rows } = await getIncidentReport(deps, caller, id);
   const hits: BundledHit[] = [];
-  for (const hit of report.hits) hits.push(await readHit(deps, caller, hit.id));
+  for (const row of rows) hits.push(await readHit(deps, caller, row));
   const files: Record<string, Buffer> = {
     'report.json': toBytes(report),
     'report.md': Buffer.from(renderMarkdown(report)),
@@ -71,34 +74,24 @@ async function readEntry(tx: Tx, orgId: OrgId, sequence: number): Promise<Bundle
   return { ...entry, hash: entry.hash!.toString('hex'), previous: (previous ?? Buffer.alloc(0)).toString('hex') };
 }
 
-async function readHit(deps: ReportDeps, caller: Caller, id: string): Promise<BundledHit> {
-  const hit = await getHit(deps, caller, id);
-  const evidence = await getHitEvidence(deps, caller, id);
+async function readHit(deps: ReportDeps, caller: Caller, row: EventHitRow): Promise<BundledHit> {
+  const hit = await inOrg(deps.db, caller.orgId, (tx) => readHitDetail(tx, caller.orgId, row));
+  const evidence = await getHitEvidence(deps, caller, hit.id);
   const runId = hit.runs.at(-1);
   const run = runId === undefined ? null : await unlessRemoved(getRun(deps, caller, runId));
-  const steps = run && (await listStepsOf(deps, caller, { runId: run.id, entity: hit.entity }));
+  const steps = run && (await listSteps(deps, caller, run.id)).filter(({ entity }) => entity === hit.entity);
   const revision = run?.revision ?? null;
   const detection =
     revision === null ? null : await unlessRemoved(getRevision(deps, caller, hit.detectionId, revision));
   return { hit, evidence, run, steps, detection };
 }
 
-async function listStepsOf(
-  deps: ReportDeps,
-  caller: Caller,
-  { runId, entity }: { runId: string; entity: string },
-): Promise<unknown[]> {
-  const steps: unknown[] = [];
-  let cursor: string | null = null;
-  do {
-    const page: Awaited<ReturnType<typeof getSteps>> = await getSteps(deps, caller, runId, {
-      limit: '100',
-      ...(cursor === null ? {} : { cursor }),
-    });
-    steps.push(...page.steps.filter((step) => step.entity === entity));
-    cursor = page.nextCursor;
-  } while (cursor !== null);
-  return steps;
+async function listSteps(deps: ReportDeps, caller: Caller, runId: string): Promise<RunStep[]> {
+  const { entries } = await readAllPages(async (query) => {
+    const { steps, nextCursor } = await getSteps(deps, caller, runId, query);
+    return { entries: steps, nextCursor };
+  });
+  return entries;
 }
 
 /** Returns null for a record that retention or an erasure removed. */

@@ -27,7 +27,7 @@ export function incidentReportRoutes(app: App, deps: ReportDeps): void {
       returns: IncidentReport,
     },
     async ({ caller, params, query: { format = 'json' }, reply }) => {
-      const report = await getIncidentReport(deps, caller, params.id);
+      const { report } = await getIncidentReport(deps, caller, params.id);
       if (format === 'json') return report;
       const { type, extension, render } = files[format];
       const disposition = `attachment; filename="incident-${report.incident.id}.${extension}"`;

@@ -83,6 +83,27 @@ export function decodeSortCursor(text: string, sort: string): SortCursor | undef
   }
 }
 
+/**
+ * Returns the entries of all pages of a list, or the first `max` of them. `readPage` receives the query of a page. `isCut` says whether the list has
+ * more entries.
+ */
+export async function readAllPages<T>(
+  readPage: (query: {
+    limit: string;
+    cursor?: string;
+  }) => Promise<{ entries: readonly T[]; nextCursor: string | null }>,
+  max = Infinity,
+): Promise<{ entries: T[]; isCut: boolean }> {
+  const all: T[] = [];
+  let cursor: string | null = '';
+  do {
+    const page = await readPage({ limit: '200', ...(cursor && { cursor }) });
+    all.push(...page.entries);
+    cursor = page.nextCursor;
+  } while (cursor !== null && all.length < max);
+  return { entries: all.slice(0, max), isCut: cursor !== null || all.length > max };
+}
+
 type RangeQuery = { from?: string | undefined; to?: string | undefined };
 type RangeOptions = { now: Date; defaultDays: number; maxDays: number };
 
