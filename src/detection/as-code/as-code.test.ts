@@ -38,23 +38,27 @@ const detection = {
   detectionQuery: 'SELECT 1',
   detectionCadence: 'hourly',
 };
+const minimal = 'detectionCategory: custom\nsystemPrompt: p\ndetectionQuery: q\n';
 const get = async (id: string) => (await org.call('GET', `/api/detections/${id}`)).body;
+const readText = (name: string): string => readFileSync(join(folder, name), 'utf8');
+const write = (name: string, text: string): void => writeFileSync(join(folder, name), text);
 const edit = (name: string, from: string | RegExp, to: string): void => {
-  const path = join(folder, name);
-  const before = readFileSync(path, 'utf8');
+  const before = readText(name);
   const after = before.replace(from, to);
   expect(after).not.toBe(before);
-  writeFileSync(path, after);
+  write(name, after);
 };
+/** Expects that the files and the service have the same. */
+const expectNoChanges = async (): Promise<void> => expect((await tocsin('plan', '--check')).code).toBe(0);
 const names = (): string[] => readdirSync(folder).toSorted();
 
 test('pulls, plans and applies edits, and each command is idempotent', async () => {
   const ids = [await create(), await create({ tags: ['a'], enabled: false, entityField: 'user' })];
   expect((await tocsin('pull')).code).toBe(0);
   expect(names()).toEqual(['root-logs-in-2.yaml', 'root-logs-in.yaml', lockFileName]);
-  const bytes = names().map((name) => readFileSync(join(folder, name), 'utf8'));
+  const bytes = names().map(readText);
   expect((await tocsin('pull')).out).toContain('0 written');
-  expect(names().map((name) => readFileSync(join(folder, name), 'utf8'))).toEqual(bytes);
+  expect(names().map(readText)).toEqual(bytes);
   expect(await tocsin('plan', '--check')).toEqual({
     code: 0,
     out: '0 to create, 0 to change, 0 to delete, 2 unchanged\n',
@@ -74,14 +78,11 @@ test('pulls, plans and applies edits, and each command is idempotent', async () 
     activeSystemPrompt: { prompt: 'Judge it well.\nTwice.', version: 2 },
   });
   expect((await get(ids[0]!)).revision).toBe(1);
-  expect((await tocsin('plan', '--check')).code).toBe(0);
+  await expectNoChanges();
 });
 
 test('creates detections of a hand-written folder once, and resets a removed field to its default', async () => {
-  writeFileSync(
-    join(folder, 'mine.yaml'),
-    'name: Mine\ndetectionCategory: custom\nsystemPrompt: p\ndetectionQuery: q\ncustomCronSchedule: "5  * * * *"\ndescription: d\ntags: [T]\n',
-  );
+  write('mine.yaml', `name: Mine\n${minimal}customCronSchedule: "5  * * * *"\ndescription: d\ntags: [T]\n`);
   expect((await tocsin('apply')).code).toBe(0);
   // Without the lock, existing detections are recognized by name.
   rmSync(join(folder, lockFileName));
@@ -104,12 +105,8 @@ test('applies nothing if a detection changed in the service', async () => {
   expect(refused.code).toBe(1);
   expect(refused.out).toContain('! one.yaml: changed in the service since the last pull or apply');
   expect((await get(two)).detectionQuery).toBe('SELECT 1');
-  const pulled = await tocsin('pull');
-  expect([pulled.code, readFileSync(join(folder, 'one.yaml'), 'utf8')]).toEqual([
-    1,
-    expect.stringContaining('SELECT 11'),
-  ]);
-  expect(pulled.out).toContain('kept     one.yaml');
+  expect(await tocsin('pull')).toMatchObject({ code: 1, out: expect.stringContaining('kept     one.yaml') });
+  expect(readText('one.yaml')).toContain('SELECT 11');
   expect((await tocsin('apply', '--force')).code).toBe(0);
   expect(await get(one)).toMatchObject({ description: '', detectionQuery: 'SELECT 11' });
   expect((await get(two)).detectionQuery).toBe('SELECT 2');
@@ -123,7 +120,7 @@ test('pull updates files that changed only in the service and removes deleted on
   expect((await tocsin('plan')).out).toContain('! two.yaml: deleted in the service');
   expect((await tocsin('pull')).code).toBe(0);
   expect(names()).toEqual(['one.yaml', lockFileName]);
-  expect(readFileSync(join(folder, 'one.yaml'), 'utf8')).toContain('name: Renamed');
+  expect(readText('one.yaml')).toContain('name: Renamed');
 });
 
 test('deletes only with --prune, and only detections that once had a file', async () => {
@@ -140,14 +137,13 @@ test('deletes only with --prune, and only detections that once had a file', asyn
 });
 
 test('reports what the service rejects by file and field, and applies the rest', async () => {
-  const text = 'detectionCategory: custom\nsystemPrompt: p\ndetectionQuery: q\n';
-  writeFileSync(join(folder, 'bad.yaml'), `name: Bad\nmodelAlias: nobody\n${text}`);
-  writeFileSync(join(folder, 'good.yaml'), `name: Good\n${text}`);
+  write('bad.yaml', `name: Bad\nmodelAlias: nobody\n${minimal}`);
+  write('good.yaml', `name: Good\n${minimal}`);
   const { code, out } = await tocsin('apply');
   expect(code).toBe(1);
   expect(out).toMatch(/bad\.yaml: modelAlias: .*nobody/);
   expect(out).toContain('1 applied, 1 failed');
-  writeFileSync(join(folder, 'worse.yaml'), 'nam: x\n');
+  write('worse.yaml', 'nam: x\n');
   expect((await tocsin('plan')).out).toContain('worse.yaml:1: nam: is not a field of a detection');
   expect((await runProgram(['plan', folder], folder, { TOCSIN_URL: url })).code).toBe(2);
   expect((await runProgram(['plan'], folder, { TOCSIN_URL: url })).code).toBe(2);
@@ -161,10 +157,10 @@ test('synchronizes test cases, and plan lists those that differ', async () => {
   const [a, b] = ['a', 'b'].map((name) => ({ name, events: [{ user: name, n: 1 }], expect: [name] }));
   expect((await org.call('PUT', url, { tests: [a, b], localQuery: 'SELECT 1\nAS n' })).status).toBe(200);
   expect((await tocsin('pull')).code).toBe(0);
-  const text = readFileSync(join(folder, 'root-logs-in.yaml'), 'utf8');
+  const text = readText('root-logs-in.yaml');
   expect(text).toContain('localQuery: |-\n  SELECT 1\n  AS n\n');
   expect(text).toContain('- { user: b, n: 1 }');
-  expect((await tocsin('plan', '--check')).code).toBe(0);
+  await expectNoChanges();
   edit('root-logs-in.yaml', 'n: 1 }', 'n: 2 }');
   edit('root-logs-in.yaml', 'name: b', 'name: c');
   const planned = await tocsin('plan', '--check');
@@ -182,7 +178,7 @@ test('synchronizes test cases, and plan lists those that differ', async () => {
     ],
     localQuery: 'SELECT 1\nAS n',
   });
-  expect((await tocsin('plan', '--check')).code).toBe(0);
+  await expectNoChanges();
   // The detection changed in the service in between.
   await org.call('PUT', url, { tests: [] });
   edit('root-logs-in.yaml', 'n: 2 }', 'n: 3 }');
@@ -191,11 +187,10 @@ test('synchronizes test cases, and plan lists those that differ', async () => {
   rmSync(join(folder, lockFileName));
   await org.call('DELETE', `/api/detections/${id}`);
   expect((await tocsin('apply')).out).toContain('+ root-logs-in.yaml');
-  const { detections } = (await org.call('GET', '/api/detections')).body;
-  expect((await org.call('GET', `/api/detections/${detections[0].id}/tests`)).body.tests[0].events).toEqual([
-    { user: 'a', n: 3 },
-  ]);
-  expect((await tocsin('plan', '--check')).code).toBe(0);
+  const [created] = (await org.call('GET', '/api/detections')).body.detections;
+  const { tests } = (await org.call('GET', `/api/detections/${created.id}/tests`)).body;
+  expect(tests[0].events).toEqual([{ user: 'a', n: 3 }]);
+  await expectNoChanges();
 });
 
 test('runs the command in the GitHub action, with its output and exit code', async () => {
@@ -218,33 +213,30 @@ test('runs the command in the GitHub action, with its output and exit code', asy
   };
   expect(await run('rm')).toBe(2);
   expect(await run('test', `--junit ${join(folder, 'junit.xml')}`)).toBe(0);
-  expect(readFileSync(join(folder, 'summary'), 'utf8')).toContain('none  root-logs-in.yaml has no tests');
-  expect(readFileSync(join(folder, 'junit.xml'), 'utf8')).toContain('<testsuites name="tocsin" tests="0"');
+  expect(readText('summary')).toContain('none  root-logs-in.yaml has no tests');
+  expect(readText('junit.xml')).toContain('<testsuites name="tocsin" tests="0"');
   expect(await run('plan', '--check --prune')).toBe(3);
-  expect(readFileSync(join(folder, 'summary'), 'utf8')).toContain('~ root-logs-in.yaml');
+  expect(readText('summary')).toContain('~ root-logs-in.yaml');
   expect(await run('apply')).toBe(0);
   expect(await run('plan', '--check')).toBe(0);
 });
 
-test('shows removed and added lines', () => {
+test('shows removed and added lines, and escapes control characters of a prompt for the terminal', () => {
   expect(diffLines(['a', 'b', 'c'], ['a', 'x', 'c', 'd'])).toEqual(['- b', '+ x', '+ d']);
   expect(diffLines(['a'], ['a'])).toEqual([]);
-});
-
-test('escapes control characters of a prompt for the terminal', () => {
   const changes = [{ field: 'systemPrompt', before: 'a\nb', after: 'a\n\u001B[2Jc' }];
   const printed = renderPlan([{ kind: 'conflict', file: 'a.yaml', reason: 'changed', changes }]);
   expect(printed).toContain(String.raw`      + \u001b[2Jc`);
 });
 
 test('reports an unknown API key by the name of its setting', async () => {
-  org = { ...org, key: 'no-key-of-this-service' };
-  expect(await tocsin('pull')).toMatchObject({
-    code: 1,
-    out: expect.stringContaining('the API key in TOCSIN_API_KEY'),
-  });
-  org = { ...org, key: 'no-key-that-a-request-can-carry-✓' };
-  expect(await tocsin('pull')).toMatchObject({ code: 1, out: expect.stringContaining('printable ASCII') });
+  for (const [key, message] of [
+    ['no-key-of-this-service', 'the API key in TOCSIN_API_KEY'],
+    ['no-key-that-a-request-can-carry-✓', 'printable ASCII'],
+  ] as const) {
+    org = { ...org, key };
+    expect(await tocsin('pull')).toMatchObject({ code: 1, out: expect.stringContaining(message) });
+  }
 });
 
 test('keeps response agents with their triggers in files beside detections', async () => {
@@ -260,14 +252,14 @@ test('keeps response agents with their triggers in files beside detections', asy
   const hook = { source: 'webhook', inputs: { days: { from: '/days' } }, enabled: false };
   await call('POST', `/api/agents/${id}/triggers`, hook);
   expect((await tocsin('pull')).out).toContain('2 written');
-  const file = parse(readFileSync(join(folder, 'look-into-it.yaml'), 'utf8'));
+  const file = parse(readText('look-into-it.yaml'));
   expect(file).toEqual({
     agentType: 'response',
     ...agent,
     scheduleInputs: { days: 7 },
     triggers: [ofHit, { ...hook, name: 'webhook' }],
   });
-  expect((await tocsin('plan', '--check')).code).toBe(0);
+  await expectNoChanges();
   expect((await tocsin('test')).code).toBe(0);
   // Changes of the record and of what starts it, in one apply.
   edit('look-into-it.yaml', 'systemPrompt: Look.', 'systemPrompt: Look twice.');
@@ -279,13 +271,14 @@ test('keeps response agents with their triggers in files beside detections', asy
   expect(await call('GET', `/api/agents/${id}`)).toMatchObject({
     activeSystemPrompt: { prompt: 'Look twice.', version: 2 },
   });
-  const { triggers } = await call('GET', `/api/agents/${id}/triggers`);
-  expect(triggers).toMatchObject([{ filter: { severity: 'low' } }, { name: 'Tickets', enabled: false }]);
+  expect(await call('GET', `/api/agents/${id}/triggers`)).toMatchObject({
+    triggers: [{ filter: { severity: 'low' } }, { name: 'Tickets', enabled: false }],
+  });
   expect(await call('GET', `/api/agents/${id}/schedule`)).toMatchObject({ inputs: { days: 30 } });
-  expect((await tocsin('plan', '--check')).code).toBe(0);
+  await expectNoChanges();
   // A new file creates one, and a removed file deletes one with --prune.
-  writeFileSync(
-    join(folder, 'new.yaml'),
+  write(
+    'new.yaml',
     'agentType: response\nname: New\nsystemPrompt: Look.\ntriggers:\n  - { source: hit.created, name: All }\n',
   );
   rmSync(join(folder, 'look-into-it.yaml'));
@@ -294,14 +287,14 @@ test('keeps response agents with their triggers in files beside detections', asy
   expect(agents.filter((one: { isBuiltIn: boolean }) => !one.isBuiltIn)).toMatchObject([
     { name: 'New', triggerSummary: [{ name: 'All', enabled: true }] },
   ]);
-  expect((await tocsin('plan', '--check')).code).toBe(0);
+  await expectNoChanges();
   for (const [text, message] of [
     ['agentType: robot', 'agentType: must be detection or response'],
     ['agentType: response\ndetectionQuery: SELECT 1', 'detectionQuery: is not a field of a response agent'],
     ['triggers: []', 'triggers: is not a field of a detection'],
     ['agentType: response\ntriggers: [{source: webhook}, {source: webhook}]', 'triggers: must have different names'],
   ]) {
-    writeFileSync(join(folder, 'wrong.yaml'), `${text}\nname: N\nsystemPrompt: S\n`);
+    write('wrong.yaml', `${text}\nname: N\nsystemPrompt: S\n`);
     expect(await tocsin('plan')).toMatchObject({ code: 1, out: expect.stringContaining(message!) });
   }
 });

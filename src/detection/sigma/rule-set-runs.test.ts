@@ -24,8 +24,7 @@ detection: {s: {command|contains: tool-${n}}, condition: s}
 async function runSlot(org: TestOrg, query: (text: string) => string) {
   now = new Date(midnight);
   await callOk(org, 'POST', '/api/logs/acme_auth', [{ time: now, command: 'none', user: 'ann' }]);
-  const rules = [1, 2, 3, 4].map(rule).join('---\n');
-  await callOk(org, 'POST', '/api/detections/import?format=sigma', { rules, enable: true });
+  await importRules(org, [1, 2, 3, 4].map(rule));
   for (const { id, detectionQuery } of (await callOk(org, 'GET', '/api/detections')).detections)
     // What the built-in analyst would find out about other hits depends on the order of the runs.
     await callOk(org, 'PUT', `/api/detections/${id}`, { detectionQuery: query(detectionQuery), planningMode: 'never' });
@@ -66,7 +65,18 @@ const withoutBatch = (value: unknown): unknown =>
       .replaceAll(/"candidateId":"[0-9a-f-]{36}"/g, '"candidateId":""'),
   );
 
+/** Imports rules into an organization. */
+const importRules = (org: TestOrg, rules: readonly string[], options: object = { enable: true }) =>
+  callOk(org, 'POST', '/api/detections/import?format=sigma', { rules: rules.join('---\n'), ...options });
+
 const startsOf = new Map<string, number>();
+/** Counts the sets that the engine matches for each organization. */
+const setsOf = new Map<string, number>();
+const { match } = deps.engine;
+deps.engine.match = (orgId, ...input) => {
+  setsOf.set(orgId, (setsOf.get(orgId) ?? 0) + 1);
+  return match(orgId, ...input);
+};
 /** Organizations whose runs are executed one by one. */
 const alone = new Set<string>();
 const { connectionFor } = deps;
@@ -154,7 +164,7 @@ test('runs without rows that are completed together store what each of them stor
     const rules = [1, 2, 3, 4, 5, 6].map((n) =>
       rule(n).replace('condition: s', n > 4 ? 'f: {missing: x}, condition: s or f' : 'condition: s'),
     );
-    await callOk(org, 'POST', '/api/detections/import?format=sigma', { rules: rules.join('---\n'), enable: true });
+    await importRules(org, rules);
     await acrossOrgs(deps.db, (tx) =>
       sql`update organizations set listening_until = 'infinity' where id = ${org.id}`.execute(tx),
     );
@@ -173,15 +183,9 @@ test('runs without rows that are completed together store what each of them stor
     return starts;
   };
   const [together, batched, single] = [await newOrg(), await newOrg(), await newOrgAlone()];
-  const { match } = deps.engine;
-  let sets = 0;
-  deps.engine.match = (orgId, ...input) => {
-    if (orgId === together.id) sets += 1;
-    return match(orgId, ...input);
-  };
   // The batch, and the run with a row.
   expect(await slots(together, '')).toEqual([2, 2]);
-  expect(sets).toBe(2);
+  expect(setsOf.get(together.id)).toBe(2);
   expect(await slots(batched, ' -- edited')).toEqual([2, 2]);
   expect(await slots(single, ' -- edited')).toEqual([7, 7]);
   const expected = await readStored(single);
@@ -194,8 +198,7 @@ async function startQuietSlot(): Promise<TestOrg> {
   const org = await newOrg();
   now = new Date(midnight);
   await callOk(org, 'POST', '/api/logs/acme_auth', [{ time: now, command: 'none' }]);
-  const rules = [1, 2, 3, 4].map(rule).join('---\n');
-  await callOk(org, 'POST', '/api/detections/import?format=sigma', { rules, enable: true });
+  await importRules(org, [1, 2, 3, 4].map(rule));
   now = new Date(midnight + 3_600_000);
   return org;
 }
@@ -231,27 +234,18 @@ test('runs whose common transaction dies with its connection are completed all t
 
 test('rules that are enabled or get another schedule share a set in their next slot', async () => {
   const org = await newOrg();
-  const { match } = deps.engine;
-  let sets = 0;
-  deps.engine.match = (orgId, ...input) => {
-    if (orgId === org.id) sets += 1;
-    return match(orgId, ...input);
-  };
-  const runSlotAt = async (minutes: number): Promise<[sets: number, starts: number]> => {
+  const runSlotAt = async (minutes: number) => {
     now = new Date(midnight + minutes * 60_000);
-    sets = 0;
+    setsOf.clear();
     startsOf.clear();
     await executeDueRuns(deps, now, { concurrency: 1 });
-    return [sets, startsOf.get(org.id)!];
+    return [setsOf.get(org.id), startsOf.get(org.id)];
   };
   now = new Date(midnight);
   await callOk(org, 'POST', '/api/logs/acme_auth', [{ time: now, command: 'none' }]);
   const rules = [1, 2, 3, 4, 5, 6].map(rule);
-  await callOk(org, 'POST', '/api/detections/import?format=sigma', {
-    rules: rules.slice(0, 3).join('---\n'),
-    enable: true,
-  });
-  await callOk(org, 'POST', '/api/detections/import?format=sigma', { rules: rules.join('---\n') });
+  await importRules(org, rules.slice(0, 3));
+  await importRules(org, rules, {});
   expect(await runSlotAt(60)).toEqual([1, 1]);
   // Three rules are enabled after the rules of the organization were read.
   now = new Date(midnight + 119 * 60_000);

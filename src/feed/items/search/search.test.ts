@@ -8,6 +8,9 @@ import { reportSource } from '../../../../test/support/feed/report-source.ts';
 import type { FeedList } from '../../model/item.schema.ts';
 
 const app = await startApp();
+const titlesOf = ({ items }: FeedList): string[] => items.map(({ event }) => event.title);
+/** A text that says nothing. */
+const filler = 'Nothing of note happened at the bank this week. '.repeat(40);
 const [org, other] = [await app.newOrg(), await app.newOrg()];
 const ids = new Map<string, string>();
 const texts: Record<string, string> = {
@@ -120,10 +123,7 @@ test('lists the best and most recent matches first, page by page, or the newest'
     expect((await reader.call('POST', '/api/feed/items', { title, text, publisher: 'Us' })).status).toBe(200);
   };
   await post('Aurora panel seen', 'The panel of the stealer runs on a rented host.');
-  await post(
-    'Weekly notes',
-    `${'Nothing of note happened at the bank this week. '.repeat(40)}A panel was mentioned once.`,
-  );
+  await post('Weekly notes', `${filler}A panel was mentioned once.`);
   await post('Unrelated', 'A calm week for the bank.');
   await post('Notes', 'A panel and another panel, then a third panel appeared on the same host.');
   const titles = async (query: string): Promise<string[]> => {
@@ -133,7 +133,7 @@ test('lists the best and most recent matches first, page by page, or the newest'
       expect(body.total).toBe(3);
       const score = query.includes('newest') ? '' : '-score,';
       expect(body.outputs.sort).toBe(`${score}-addedToFeedAt,-id`);
-      found.push(...(body as FeedList).items.map(({ event }) => event.title));
+      found.push(...titlesOf(body));
     }
     return found;
   };
@@ -148,16 +148,11 @@ test('ranks a title of years ago before a mention of this year, and the newer on
   const year = new Date().getUTCFullYear();
   const post = (title: string, text: string, publishTime: string) =>
     callOk(reader, 'POST', '/api/feed/items', { title, text, publisher: 'Us', publishTime });
-  const filler = 'Nothing of note happened at the bank this week. '.repeat(40);
   await post('Oblique loader', `The loader was analyzed. ${filler}`, `${year - 4}-03-01`);
   await post('Weekly notes', `${filler} Something oblique was mentioned once.`, `${year - 1}-03-01`);
   await post('Oblique again', `The loader came back. ${filler}`, `${year - 3}-03-01`);
-  const { items } = await callOk(reader, 'GET', '/items?q=oblique');
-  expect(items.map(({ event }: FeedList['items'][number]) => event.title)).toEqual([
-    'Oblique again',
-    'Oblique loader',
-    'Weekly notes',
-  ]);
+  const found = titlesOf(await callOk(reader, 'GET', '/items?q=oblique'));
+  expect(found).toEqual(['Oblique again', 'Oblique loader', 'Weekly notes']);
 });
 
 test('ranks the entry of a CVE and titles of years ago before recent texts that mention them', async () => {
@@ -168,13 +163,10 @@ test('ranks the entry of a CVE and titles of years ago before recent texts that 
   const row = { dateAdded, vendorProject: 'Harrow', product: 'Logger', vulnerabilityName: 'Harrow Logger Injection' };
   await kev.pull(kevCatalogue(1, [kevRow(1, row)]));
   const { externalId: cve } = (await callOk(reader, 'GET', '/items')).items[0];
-  const filler = 'Nothing of note happened at the bank this week. '.repeat(40);
   const text = `${filler} Harrow Logger was attacked through an injection, as in other years. ${filler} See ${cve}.`;
   await callOk(reader, 'POST', '/api/feed/items', { title: 'Weekly notes', text, publisher: 'Us' });
-  const titles = async (q: string): Promise<string[]> => {
-    const { items } = await callOk(reader, 'GET', `/items?${new URLSearchParams({ q })}`);
-    return items.map(({ event }: FeedList['items'][number]) => event.title);
-  };
+  const titles = async (q: string): Promise<string[]> =>
+    titlesOf(await callOk(reader, 'GET', `/items?${new URLSearchParams({ q })}`));
   const both = [row.vulnerabilityName, 'Weekly notes'];
   expect(await titles(cve)).toEqual(both);
   expect(await titles('harrow')).toEqual(both);
@@ -196,14 +188,9 @@ test('corrects a misspelled search that no item matches, by words that the organ
   const corrected = (from: string, to: string) => [1, [`No item matches \`${from}\`. These items match \`${to}\`.`]];
   expect(await find(reader, 'zephrylock')).toEqual(corrected('zephrylock', 'zephyrlock'));
   expect(await find(reader, 'colbalt%20strike')).toEqual(corrected('colbalt strike', 'cobalt strike'));
-  expect(await find(reader, 'phishing%20rentd')).toEqual([
-    1,
-    ['No item matches `phishing rentd`. These items match some of its words.'],
-  ]);
-  expect(await find(reader, 'phishing%20rentd%20nowhere')).toMatchObject([
-    1,
-    [expect.stringContaining('some of its words')],
-  ]);
+  const partial = (text: string) => [1, [`No item matches \`${text}\`. These items match some of its words.`]];
+  expect(await find(reader, 'phishing%20rentd')).toEqual(partial('phishing rentd'));
+  expect(await find(reader, 'phishing%20rentd%20nowhere')).toEqual(partial('phishing rentd nowhere'));
   expect(await find(reader, 'elsewhere%20nowhere')).toEqual([0, []]);
   expect(await find(reader, 'cobalt%20phising')).toEqual(corrected('cobalt phising', 'cobalt phishing'));
   expect(await find(reader, 'zephyrlock')).toEqual([1, []]);
@@ -285,20 +272,18 @@ test('returns only roots when duplicates are hidden, and matches a root by its d
     return body.items.map(({ event, source }: FeedList['items'][number]) => `${source.publisher}: ${event.title}`);
   };
   const [root, member] = ['First: Report 1 alpha', 'Second: Report 1 beta'];
+  const roots = [root, 'Second: Report 2 gamma'];
   // The second report has the same key, so it is a duplicate of the first.
   expect((await list('')).toSorted()).toEqual([root, member, 'Second: Report 2 gamma']);
-  expect((await list('duplicates=hide')).toSorted()).toEqual([root, 'Second: Report 2 gamma']);
+  expect((await list('duplicates=hide')).toSorted()).toEqual(roots);
   const firstPage = (await reader.call('GET', '/items?duplicates=hide&perPage=1')).body;
   expect(firstPage).toMatchObject({ total: 2, hasNext: true });
   expect(await list('q=beta')).toEqual([member]);
   expect(await list('q=beta&duplicates=hide')).toEqual([root]);
-  expect((await list('source=second&duplicates=hide')).toSorted()).toEqual([root, 'Second: Report 2 gamma']);
+  expect((await list('source=second&duplicates=hide')).toSorted()).toEqual(roots);
   expect(await list('indicator=r1.example&duplicates=hide')).toEqual([root]);
   expect(await list('q=beta&duplicates=hide&status=retracted')).toEqual([]);
-  expect((await list('updatedSince=2001-01-01T00:00:00Z&duplicates=hide')).toSorted()).toEqual([
-    root,
-    'Second: Report 2 gamma',
-  ]);
+  expect((await list('updatedSince=2001-01-01T00:00:00Z&duplicates=hide')).toSorted()).toEqual(roots);
 });
 
 test('finds the words of a private item for its organization only, in the database too', async () => {
