@@ -115,7 +115,8 @@ function buildStories({ known, joins }: Search, ids: readonly string[], unread: 
       .map((id) => {
         const component = componentOf.get(id)!;
         const rows = [...component].map((member) => known.get(member)!);
-        const story = stories.get(component) ?? toStory(rows, joinsOf.get(component) ?? [], !component.isDisjointFrom(unread));
+        const story =
+          stories.get(component) ?? toStory(rows, joinsOf.get(component) ?? [], !component.isDisjointFrom(unread));
         stories.set(component, story);
         return [id, story];
       }),
