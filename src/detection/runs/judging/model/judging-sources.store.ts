@@ -119,25 +119,15 @@ export async function readProfile(
 
 const toHitRecord = ({
   id,
-  detection,
-  entity,
-  severity,
-  status,
-  reason,
-  occurrences,
-  firstSeenAt,
-  lastSeenAt,
+  detectionId: _detectionId,
+  entityType: _type,
+  windowFrom: _from,
+  shared: _shared,
+  ...hit
 }: JudgedHit) => ({
   id: `hit:${id}`,
   kind: 'hit',
-  detection,
-  entity,
-  severity,
-  status,
-  reason,
-  occurrences,
-  firstSeenAt,
-  lastSeenAt,
+  ...hit,
 });
 
 /** A case that a person dismissed before it became a hit. */
