@@ -146,12 +146,20 @@ test('adds a destination, shows the result of a test, and logs the changes', asy
   await dialog.getByRole('button', { name: 'Add destination' }).click();
   expect(await page.getByRole('group', { name: 'Secret' }).innerText()).toMatch(/^whsec_/);
   await page.getByRole('button', { name: 'Done' }).click();
+  await page.getByRole('button', { name: 'Add destination' }).click();
+  await dialog.getByLabel('Kind').selectOption('PagerDuty');
+  await dialog.getByLabel('Name').fill('On call');
+  await dialog.getByLabel('Routing key').fill('r'.repeat(32));
+  expect(await dialog.getByLabel('Routing key').getAttribute('type')).toBe('password');
+  expect(await dialog.getByLabel('New incident').isChecked()).toBe(true);
+  await dialog.getByRole('button', { name: 'Add destination' }).click();
+  await page.getByRole('link', { name: 'On call' }).first().waitFor();
   await page.getByRole('link', { name: '<b>Tickets</b>' }).first().click();
   await page.getByRole('button', { name: 'Send a test' }).click();
   await page.getByText('The test was not delivered.').waitFor();
   await page.getByRole('region', { name: 'Deliveries' }).getByRole('row').nth(1).waitFor();
   await page.getByRole('link', { name: 'Audit log' }).click();
-  await page.getByRole('button', { name: 'destination.created' }).click();
+  await page.getByRole('button', { name: 'destination.created' }).last().click();
   await page
     .getByRole('region', { name: 'Details of destination.created' })
     .getByText('https://tickets.invalid')
