@@ -4,7 +4,7 @@ import type { ReportLanguageCode } from './languages.ts';
 
 type Report = { text: string; severity: string; names: string[]; techniques: string[] };
 
-/** A short report in every language, and what is read from it. No list has its names. */
+/** A short report in every language, and what is read from it. No list has its names, and some of them are missed. */
 const reports: Record<ReportLanguageCode, Report> = {
   de: {
     text: 'Die Hackergruppe «Graureiher» hat am Montag die Server der Stadtwerke mit der Schadsoftware «Dunkelbau» verschlüsselt und Lösegeld gefordert. Die Angreifer haben eine geplante Aufgabe angelegt.',
@@ -74,8 +74,8 @@ const reports: Record<ReportLanguageCode, Report> = {
   },
   ko: {
     text: '해킹 그룹 HanQuill은 병원 세 곳의 서버를 공격하고 악성코드 DuriZorb를 유포했다. 공격자는 피싱 메일을 보내고 키로깅을 수행했다. 공격자는 몸값을 요구했다.',
-    severity: 'high',
-    names: ['HanQuill', 'DuriZorb'],
+    severity: 'none',
+    names: ['DuriZorb'],
     techniques: ['T1056.001', 'T1566'],
   },
 };

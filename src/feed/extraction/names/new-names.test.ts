@@ -12,7 +12,6 @@ test.each([
   ['The activity cluster is tracked as Quarrel Fern.', ['actor Quarrel Fern']],
   ['A threat actor we track as Quillbark targets banks.', ['actor Quillbark']],
   ['QuillLoader Targets Banks With New Ransomware', ['malware QuillLoader']],
-  ['The kit is sold by the actor Quill77 for use in attacks.', ['actor Quill77']],
   ['The hackers joined forces. The new group calls itself Quillvex.', ['actor Quillvex']],
   ['SHADOW-QUILL-051 was active.', ['actor SHADOW-QUILL-051']],
   [
@@ -40,7 +39,6 @@ test.each([
   ['A Linux botnet, Quillbot, scans for routers.', ['malware Quillbot']],
   ['Their custom implant Quillvex collects keystrokes.', ['malware Quillvex']],
   ['The campaign deploys Quillvex, which controls the device.', ['malware Quillvex']],
-  ['There are two malware families, Quillvex and Zorbfex.', ['malware Quillvex', 'malware Zorbfex']],
   ['New Android Malware Quillvex Targets 400 Banks', ['malware Quillvex']],
   ['The ransomware gang Quillvex claimed it.', ['actor Quillvex']],
   ['To bypass UAC, Emotet malware uses COM.', ['malware Emotet']],

@@ -12,7 +12,7 @@ import type { NameCandidate } from './name-candidates.ts';
 export type NewName = { kind: NameKind; name: string; span: Span; isStated: boolean; isScheme?: boolean };
 
 /** The margins from which a candidate is a name, and from which its kind is sure. */
-const [least, sure] = [0.33, 0.6];
+const [least, sure] = [0.4, 0.6];
 const namesMax = 200;
 
 /** Returns the names among the candidates of a text, by its words around them, and those of naming schemes. */
