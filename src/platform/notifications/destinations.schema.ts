@@ -32,7 +32,9 @@ const fields = {
   minSeverity: z
     .enum(eventSeverities)
     .nullable()
-    .describe('Leave out hits and feed items below this severity. null means no minimum.'),
+    .describe(
+      'Leave out events below this severity, unless a ticket or alert about the resource is open. null means no minimum.',
+    ),
   enabled: z.boolean(),
 };
 

@@ -46,7 +46,10 @@ async function findSubscribedOrgIds(
   return new Set(subscribed.map(({ id }) => id));
 }
 
-/** Inserts one outbox row per event that somebody receives and one delivery per destination that subscribes to its type, detection and severity. */
+/**
+ * Inserts one outbox row per event that somebody receives and one delivery per destination that subscribes to its type, detection and severity. A
+ * destination with an open ticket about the resource hears of it whatever its severity is now, or the ticket would stay open.
+ */
 async function insertEvents(tx: Tx, events: OutgoingEvent[]): Promise<void> {
   const at = new Date();
   const ids = events.map(() => uuidv7(at));
@@ -63,7 +66,9 @@ async function insertEvents(tx: Tx, events: OutgoingEvent[]): Promise<void> {
       where o.enabled and g.type = any(o.event_types)
         and (g.detection_id is null or o.detection_ids is null or g.detection_id = any(o.detection_ids))
         and (g.severity is null or o.min_severity is null
-          or array_position(${[...eventSeverities]}::text[], g.severity) >= array_position(${[...eventSeverities]}::text[], o.min_severity))
+          or array_position(${[...eventSeverities]}::text[], g.severity) >= array_position(${[...eventSeverities]}::text[], o.min_severity)
+          or exists (select from tickets t where t.organization_id = o.organization_id and t.destination_id = o.id
+            and t.resource_id = g.resource_id and t.state <> 'closed'))
     ), event as (
       insert into outbox (organization_id, id, at, type, resource_id, body)
       select organization_id, id, ${at}::timestamptz, type, resource_id, body from subscribed

@@ -5,6 +5,7 @@ import { startDestinationTests } from '../../../../test/support/platform/destina
 import type { Received, ReceiverReply } from '../../../../test/support/platform/webhook-receiver.ts';
 import { deliverDue } from '../deliver.ts';
 import { emitEvents } from '../emit-events.ts';
+import type { OutgoingEvent } from '../event-types.ts';
 
 const { deps, newOrg, newDestination, receiver } = await startDestinationTests();
 
@@ -12,12 +13,16 @@ const incident = '0199aaaa-0000-7000-8000-000000000001';
 let revision = 0;
 
 /** Emits a change of an incident and delivers it. */
-async function change(org: TestOrg, fields: object, next: { revision?: number; deliver?: boolean } = {}) {
+async function change(
+  org: TestOrg,
+  fields: { severity?: NonNullable<OutgoingEvent['severity']>; [field: string]: unknown },
+  next: { revision?: number; deliver?: boolean } = {},
+) {
   revision = next.revision ?? revision + 1;
   const data = {
     id: incident,
     title: 'ada and 2 others',
-    severity: 'high',
+    severity: 'high' as const,
     url: `/console/incidents/${incident}`,
     ...fields,
   };
@@ -28,6 +33,7 @@ async function change(org: TestOrg, fields: object, next: { revision?: number; d
         type: revision === 1 ? 'incident.created' : 'incident.updated',
         resourceId: incident,
         revision,
+        severity: data.severity,
         data,
       },
     ]),
@@ -136,6 +142,7 @@ test('keeps one Opsgenie alert per incident and updates it, and reports a wrong 
     kind: 'opsgenie',
     credentials: { apiKey: 'eb243592' },
     eventTypes: ['incident.created', 'incident.updated'],
+    minSeverity: 'medium',
   });
   revision = 0;
   await change(org, { state: 'open' });
@@ -144,7 +151,10 @@ test('keeps one Opsgenie alert per incident and updates it, and reports a wrong 
   expect(alerts).toMatchObject([
     { status: 'acknowledged', count: 1, message: 'ada and 5 others', priority: 'P1', source: 'Tocsin' },
   ]);
-  await change(org, { state: 'closed' });
+  // An open alert is closed even if the severity of its incident is not sent any more.
+  await change(org, { state: 'closed', severity: 'low' });
+  await change(org, { state: 'open', severity: 'low' });
+  expect(alerts.map(({ status }) => status)).toEqual(['closed']);
   await change(org, { state: 'open' });
   expect(alerts.map(({ status }) => status)).toEqual(['closed', 'open']);
   const put = (body: object) => org.call('PUT', `/api/destinations/${id}`, body);
