@@ -119,15 +119,25 @@ export async function readProfile(
 
 const toHitRecord = ({
   id,
-  detectionId: _detectionId,
-  entityType: _type,
-  windowFrom: _from,
-  shared: _shared,
-  ...hit
+  detection,
+  entity,
+  severity,
+  status,
+  reason,
+  occurrences,
+  firstSeenAt,
+  lastSeenAt,
 }: JudgedHit) => ({
   id: `hit:${id}`,
   kind: 'hit',
-  ...hit,
+  detection,
+  entity,
+  severity,
+  status,
+  reason,
+  occurrences,
+  firstSeenAt,
+  lastSeenAt,
 });
 
 /** A case that a person dismissed before it became a hit. */
