@@ -123,7 +123,7 @@ test('random queries match the same events when they arrive as in the engine', a
   const counts = await matchEvents(
     { ...store.deps, engine },
     index,
-    { orgId: org, dataset: 'd', window },
+    { orgId: org, dataset: 'd', window, searchMs: Infinity },
     async () => {},
   );
   const sqlOf = new Map(detections.map(({ detectionId, query: sql }) => [detectionId, sql!]));

@@ -70,12 +70,13 @@ async function readFilter(
 
 /**
  * Returns the detections that match events of a window by arrival, with the number of these events. The events are read once for all detections.
- * A detection whose query decides is searched, but only if its condition is true of an event. `onSearch` is called before each search.
+ * A detection whose query decides is searched, but only if its condition is true of an event. `onSearch` is called before each search. After `searchMs`
+ * of searches, the others are left to runs.
  */
 export async function matchEvents(
   deps: SearchLogsDeps,
   { detections, conditional, ruleSet }: RuleIndex,
-  { orgId, dataset, window }: DatasetKey & { window: TimeRange },
+  { orgId, dataset, window, searchMs = 10_000 }: DatasetKey & { window: TimeRange; searchMs?: number },
   onSearch: () => Promise<void>,
 ): Promise<MatchCount[]> {
   const queryWindow: QueryWindow = { ...window, clock: 'ingest' };
@@ -93,7 +94,7 @@ export async function matchEvents(
   );
   const began = performance.now();
   for (const { query, ...revision } of undecided) {
-    // Late in a pass, a run decides instead of a query here, so that other events do not wait.
+    // Other events must not wait for many slow queries.
     const isLate = performance.now() - began > searchMs;
     if (!isLate) await onSearch();
     const matched = isLate ? 1 : await countEvents(deps, orgId, query, queryWindow);
@@ -101,9 +102,6 @@ export async function matchEvents(
   }
   return counts;
 }
-
-/** How long the queries of a window may take before others are left to runs. */
-const searchMs = 10_000;
 
 const toRevision = ({ detectionId, revision }: DetectionRevision): DetectionRevision => ({ detectionId, revision });
 

@@ -150,8 +150,8 @@ test('returns what is known of an entity and of hits that share a value, and loo
     id: string;
   }>`insert into entity_notes (organization_id, id, entity, entity_type, note, updated_at)
     values (${t.orgId}, gen_random_uuid(), 'Eve', '', 'Leaves on Friday.', now()) returning id`;
-  await t.select`insert into value_lists (organization_id, id, name, description, list_values, updated_at)
-    values (${t.orgId}, gen_random_uuid(), 'leavers', 'People who leave', '["EVE"]', now())`;
+  await t.select`insert into value_lists (organization_id, id, name, description, list_columns, list_values, updated_at)
+    values (${t.orgId}, gen_random_uuid(), 'leavers', 'People who leave', '["value"]', '["EVE"]', now())`;
   const tools = await run();
   expect(tools.map(({ failed, output }) => failed && output)).toEqual([false, false, false, false, expect.any(String)]);
   const [own, other, related, technique] = tools.map(({ output }) => output) as [string, string, string, string];

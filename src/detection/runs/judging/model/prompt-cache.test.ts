@@ -104,8 +104,8 @@ test('gives the judge what is known of the entity, as data', async () => {
       (${t.orgId}, gen_random_uuid(), '203.0.113.9', '', 'VPN exit.', now()),
       (${t.orgId}, gen_random_uuid(), 'root', 'host', 'Another root.', now()),
       (${t.orgId}, gen_random_uuid(), 'bob', '', 'Somebody else.', now())`;
-  await t.select`insert into value_lists (organization_id, id, name, description, list_values, updated_at)
-    values (${t.orgId}, gen_random_uuid(), 'admins', '', '["ro*", "ann"]', now())`;
+  await t.select`insert into value_lists (organization_id, id, name, description, list_columns, list_values, updated_at)
+    values (${t.orgId}, gen_random_uuid(), 'admins', '', '["value"]', '["ro*", "ann"]', now())`;
   await t.runAt(hour(1));
   await t.select`update hits set status = 'benign'`;
   await t.select`insert into hit_changes (organization_id, id, hit_id, at, from_status, to_status, reason)
