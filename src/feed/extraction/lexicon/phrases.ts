@@ -123,7 +123,7 @@ function compileWord(word: string, options: PhraseOptions): string {
   return source;
 }
 
-const capitalized = String.raw`(?-i:(?!(?:The|This|That|These|Those|It|An?|In|On|At|For|With|As|If|When|While|You|Your|Our|Its|Their|There|Each|Some|Most|Many|All|By|From|To|And|But|Or|Not) )[A-Z][\w-]+)`;
+const capitalized = String.raw`(?-i:(?!(?:The|This|That|These|Those|It|An?|In|On|At|For|With|As|If|When|While|You|Your|Our|Its|Their|There|Each|Some|Most|Many|All|By|From|To|And|But|Or|Not) )[A-Z][\w-]{1,40})`;
 
 /** The word that stands for values in a masked sentence. */
 export const valuesWord = 'VALUES';
