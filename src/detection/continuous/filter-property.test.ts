@@ -167,16 +167,21 @@ test('random queries find the same events in a batch when texts decide which of 
   const limits = { rowsMax: 1000, groupsMax: 1000, timeoutMs: 30_000 };
   const signal = new AbortController().signal;
   const requests = windows.flatMap((window) => queries.map((sql) => ({ query: sql, window, arrival: null })));
-  await connection.searchTogether!(requests, limits, signal);
+  let found: Awaited<ReturnType<NonNullable<typeof connection.searchTogether>>> = [];
+  const answered = (): number => found.filter((one) => one !== undefined).length;
   const batch = vi.spyOn(store.deps.engine, 'batch');
-  const found = await connection.searchTogether!(requests, limits, signal);
-  const inEngine = batch.mock.calls.flatMap(([, job]) => job.queries);
+  // The first search learns which texts its queries need. On a busy machine it does not come to all of them.
+  await expect
+    .poll(async () => {
+      batch.mockClear();
+      found = await connection.searchTogether!(requests, limits, signal);
+      return answered() - batch.mock.calls.flatMap(([, job]) => job.queries).length;
+    })
+    .toBeGreaterThan(5);
   batch.mockRestore();
   for (const [index, { query: sql, window }] of requests.entries()) {
     const alone = await connection.search(sql, window, limits, signal).catch(() => undefined);
     if (alone && found[index]) expect([sql, found[index].result.rows]).toEqual([sql, alone.rows]);
   }
-  const answered = found.filter((one) => one !== undefined).length;
-  expect(answered).toBeGreaterThan(queries.length);
-  expect(inEngine.length).toBeLessThan(answered - 5);
+  expect(answered()).toBeGreaterThan(queries.length);
 });

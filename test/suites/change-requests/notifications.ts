@@ -12,6 +12,7 @@ export const notificationRequests: ChangeRequest[] = [
     },
     compiler: {
       'src/platform/notifications/destination-kinds.ts': "missing the following properties from type 'KindDefinition'",
+      'src/platform/notifications/destination-kinds.test.ts': "Property 'fake' is missing",
     },
     suites: guide,
   },

@@ -106,6 +106,7 @@ test('filters the feed and deletes a source with the keyboard alone', async () =
   await page.getByText('3 items').waitFor();
 
   await page.goto(`${started.origin}/console/sources?source=${source.source.id}`);
+  await page.getByRole('button', { name: 'Delete' }).waitFor();
   await tabTo(page, { name: 'Delete' });
   await page.keyboard.press('Enter');
   await page.getByText('Delete the source? Its items remain.').waitFor();
