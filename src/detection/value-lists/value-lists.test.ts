@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { callOk } from '../../../test/support/detection/detection-factory.ts';
 import { startApp } from '../../../test/support/harness.ts';
 import { whileServing } from '../../../test/support/listen.ts';
+import { executeDueRuns } from '../runs/workers/run-loops.ts';
 import { fetchNextList } from './value-lists.ts';
 
 let aheadMs = 0;
@@ -161,11 +162,27 @@ test('queries join events with lists, and exceptions mute what is in one', async
   const other = await newOrg();
   const theirs = { query: 'SELECT * FROM lists.people', from: '2026-01-01T00:00:00Z', to: '2027-01-01T00:00:00Z' };
   expect((await other.call('POST', '/api/logs/search', theirs)).status).toBe(422);
-  const { id } = await callOk(org, 'POST', '/api/detections', { ...detection, tuning: {} });
+  const { id } = await callOk(org, 'POST', '/api/detections', {
+    ...detection,
+    tuning: {},
+    detectionQuery: "SELECT _id, _time, who AS user, ip FROM auth WHERE n = 'new'",
+    detectionCadence: 'hourly',
+    entityField: 'user',
+  });
   const exceptions = `/api/detections/${id}/exceptions`;
   expect((await org.call('POST', exceptions, { list: 'none', reason: 'x' })).body.errors[0].pointer).toBe('/list');
   const made = await callOk(org, 'POST', exceptions, { field: 'ip', list: 'office-networks', reason: 'ours' });
   expect(made).toMatchObject({ field: 'ip', value: null, list: 'office-networks' });
   expect((await callOk(org, 'GET', '/api/value-lists/office-networks')).usedBy).toEqual([id]);
-  await callOk(org, 'POST', `${exceptions}/preview`, { list: 'people' });
+  await callOk(org, 'POST', exceptions, { list: 'people', reason: 'known' });
+  const arriving = [
+    ['ada', '203.0.113.5'],
+    ['zoe', '10.20.0.9'],
+    ['eve', '203.0.113.5'],
+  ].map(([who, ip]) => ({ timestamp: deps.clock(), who, ip, n: 'new' }));
+  await callOk(org, 'POST', '/api/logs/auth', arriving);
+  aheadMs += 3_600_000;
+  await executeDueRuns(deps, deps.clock(), { skipWaiting: true });
+  const { hits } = await callOk(org, 'GET', '/api/hits');
+  expect(hits.map(({ entity }: { entity: string }) => entity)).toEqual(['eve']);
 });
