@@ -21,7 +21,7 @@ export type SourceWorthRow = {
 /** Newer items and values of a source than these are not compared. */
 const itemsMax = 2_000;
 export const valuesMax = 1_000;
-/** Of a value in more items, so many are compared. */
+/** If more items have a value, only this many of them are compared. */
 const holdersMax = 200;
 const sightingsMax = 5_000;
 

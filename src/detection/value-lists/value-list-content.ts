@@ -47,7 +47,7 @@ export function readCsv(text: string, toError: (detail: string) => Error): Value
   const bad = columns.find((name) => !columnName.test(name));
   if (columns.length === 0 || bad !== undefined)
     throw toError(
-      `The first line of the CSV must have the names of the columns: letters, digits and underscores. "${(bad ?? '').slice(0, 100)}" is none.`,
+      `The first line of the CSV must have the names of the columns, made of letters, digits and underscores, not "${(bad ?? '').slice(0, 100)}".`,
     );
   if (columns.length > columnsMax || new Set(columns).size < columns.length)
     throw toError(`The CSV must have at most ${columnsMax} columns with different names.`);

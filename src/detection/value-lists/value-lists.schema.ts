@@ -72,7 +72,7 @@ const summary = {
       url: z.string(),
       everyHours: z.int(),
       checkedAt: Time.nullable(),
-      failure: z.string().nullable().describe('Why the last fetch failed. The list keeps the rows that it had.'),
+      failure: z.string().nullable().describe('Why the last fetch failed. The list then keeps its rows.'),
     })
     .nullable(),
   usedBy: z.array(z.string()).describe('IDs of the detections whose tuning or exceptions specify the list.'),

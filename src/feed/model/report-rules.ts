@@ -91,7 +91,7 @@ function findClosing(code: string, from: number, { open, close, isYara }: Bracke
   return undefined;
 }
 
-/** Returns the position of the quotation mark that ends a string. The end of the code if there is none. */
+/** Returns the position of the quotation mark that ends a string, or the length of the code if there is none. */
 function skipQuoted(code: string, from: number, quote: string): number {
   for (let at = from + 1; at < code.length; at += 1) {
     if (code[at] === '\\') at += 1;

@@ -128,7 +128,7 @@ function findRuns(tokens: Token[], isHeadline: boolean): [number, number][] {
   return runs;
 }
 
-/** A listed name is none of the words beside it: `TA551 IcedID`. */
+/** A listed name ends where the next word begins: `TA551 IcedID` are two names. */
 const continuesName = (last: Token, next: Token): boolean =>
   next.start === last.end + 1 && last.listed === '' && next.listed === '';
 
