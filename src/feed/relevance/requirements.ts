@@ -2,7 +2,7 @@ import { readTermFilters } from '../items/search-terms/term-filters.ts';
 import type { FeedItem } from '../model/item.schema.ts';
 import { extractTerms, toTermValue } from '../model/terms.ts';
 import type { Requirement } from './profile.schema.ts';
-import { createMatcher, findReasons, normalizeWords, toTexts, type ItemTexts, type ScoreReason } from './score.ts';
+import { createMatcher, findReasons, normalizeWords, type ItemTexts, type ScoreReason } from './score.ts';
 
 /** An item as requirements see it: with its texts, and its terms behind their kinds. */
 type MatchedItem = { item: FeedItem; texts: ItemTexts; terms: ReadonlySet<string> };
@@ -56,10 +56,11 @@ const reasonsMax = 20;
 export function findMetRequirements(
   matchers: readonly RequirementMatcher[],
   item: FeedItem,
+  texts: ItemTexts,
 ): { names: string[]; reasons: ScoreReason[] } {
   if (matchers.length === 0) return { names: [], reasons: [] };
   const terms = new Set(extractTerms(item).map(({ kind, value }) => `${kind} ${value}`));
-  const matched = { item, texts: toTexts(item), terms };
+  const matched = { item, texts, terms };
   const met = matchers.flatMap(({ name, lists }) => {
     const found: ScoreReason[] = [];
     for (const list of lists) {

@@ -8,7 +8,7 @@ import type { FeedItem } from '../model/item.schema.ts';
 import { advanceOwnPool, parseProfile } from './profile.ts';
 import { foldRequirement, isEmptyProfile, type Profile } from './profile.schema.ts';
 import { createRequirementMatchers, findMetRequirements } from './requirements.ts';
-import { createMatcher, scoreItem } from './score.ts';
+import { createMatcher, scoreItem, toTexts } from './score.ts';
 import {
   advanceCursor,
   cleanRelevanceAcrossOrgs,
@@ -101,8 +101,9 @@ function scoreAll(profile: Profile, items: ScoredItem[]): Map<string, RelevanceR
   return new Map(
     items.map(({ id, doc, added_to_feed_at }) => {
       const item = JSON.parse(doc) as FeedItem;
-      const scored = scoreItem(matcher, item);
-      const met = findMetRequirements(requirements, item);
+      const texts = toTexts(item);
+      const scored = scoreItem(matcher, item, texts);
+      const met = findMetRequirements(requirements, item, texts);
       const row = {
         itemId: id,
         addedToFeedAt: added_to_feed_at,

@@ -107,8 +107,8 @@ export function createMatcher(profile: ProfileLists): ProfileMatcher {
  * Scores an item against a profile, from 0 to 1 with two decimals. The best match of each kind of reason counts, and the kinds combine as
  * independent evidence (noisy-or): additional reasons never lower a score, and their order does not matter.
  */
-export function scoreItem(matcher: ProfileMatcher, item: ScoredFields): RelevanceScore {
-  const reasons = findReasons(matcher, item, toTexts(item));
+export function scoreItem(matcher: ProfileMatcher, item: ScoredFields, texts = toTexts(item)): RelevanceScore {
+  const reasons = findReasons(matcher, item, texts);
   const best = new Map<string, number>();
   for (const { kind, weight } of reasons) best.set(kind, Math.max(best.get(kind) ?? 0, weight));
   const missProbability = [...best.values()].reduce((product, weight) => product * (1 - weight), 1);
