@@ -22,9 +22,8 @@ export function relevantIds(state: OrgState, requirement?: string): Sql | undefi
   if (profileVersion === undefined && requirement === undefined) return undefined;
   const scored = sql`select r.item_id from feed_relevance r where ${isScored(state, requirement)}`;
   if (overridesSeq === undefined) return scored;
-  const irrelevant = overriddenIds(overridesSeq, sql`o.relevance = 'irrelevant'`);
-  if (requirement !== undefined) return sql`${scored} and r.item_id not in ${irrelevant}`;
-  return sql`${scored} and r.item_id not in ${irrelevant} union all ${overriddenIds(overridesSeq, isMarkedRelevant)}`;
+  const kept = sql`${scored} and r.item_id not in ${overriddenIds(overridesSeq, isIrrelevant)}`;
+  return requirement === undefined ? sql`${kept} union all ${overriddenIds(overridesSeq, isMarkedRelevant)}` : kept;
 }
 
 /** Returns the relevant items. Undefined if no profile is in force. */
@@ -35,16 +34,12 @@ export function relevantItems(state: OrgState, requirement?: string): IdSet | un
   const hasScore = (id: Sql): Condition => sql`coalesce((
     select true from feed_relevance r where r.item_id = ${id} and ${isScored(state, requirement)} limit 1), false)`;
   if (overridesSeq === undefined) return { ids, contains: hasScore };
-  if (requirement !== undefined)
-    return {
-      ids,
-      contains: (id) =>
-        sql`${hasScore(id)} and ${id} not in ${overriddenIds(overridesSeq, sql`o.relevance = 'irrelevant'`)}`,
-    };
+  // Marking an item as relevant does not make it meet a requirement.
+  const decides = requirement === undefined ? hasOwnRelevance : isIrrelevant;
   return {
     ids,
     contains: (id) => sql`
-      case when ${id} in ${overriddenIds(overridesSeq, hasOwnRelevance)} then ${id} in ${overriddenIds(overridesSeq, isMarkedRelevant)}
+      case when ${id} in ${overriddenIds(overridesSeq, decides)} then ${id} in ${overriddenIds(overridesSeq, isMarkedRelevant)}
         else ${hasScore(id)} end`,
   };
 }
@@ -57,11 +52,13 @@ const isScored = ({ profileVersion, ownSeq }: OrgState, requirement?: string): C
   r.organization_id = (select tocsin_org()) and r.version = ${profileVersion ?? null} and r.seq_from <= ${ownSeq} and r.seq_until > ${ownSeq}
   and ${requirement === undefined ? sql`true` : sql`r.requirements @> array[${requirement}::text]`}`;
 
+const isIrrelevant: Condition = sql`o.relevance = 'irrelevant'`;
+
 /** Whether the override `o` makes its item relevant: by a verdict, or by a sighting that no verdict contradicts. */
 export const isMarkedRelevant: Condition = sql`o.relevance = 'relevant' or (o.exposed_at is not null and o.relevance is null)`;
 
 /** Whether the override `o` decides the relevance of its item, whatever its score. */
-const hasOwnRelevance: Condition = sql`o.relevance = 'irrelevant' or ${isMarkedRelevant}`;
+const hasOwnRelevance: Condition = sql`${isIrrelevant} or ${isMarkedRelevant}`;
 
 /**
  * Returns one page of the relevant items of a snapshot, with their number. The scores have what orders the list, so that no other item than those
