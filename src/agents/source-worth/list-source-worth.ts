@@ -67,9 +67,9 @@ export async function listSourceWorth(
   const sources: SourceWorthList['sources'] = [];
   // In a transaction each, because many large sources take seconds.
   for (const { id, name, created_at } of page) {
-    const { indicators: _indicators, ...counts } = await inOrg(db, orgId, async (tx) => {
-      const measured = await measureSource(tx, orgId, { sourceId: id, since });
-      return { ...measured, falseValues: (await listFalsePositives(tx, measured.indicators)).size };
+    const counts = await inOrg(db, orgId, async (tx) => {
+      const { indicators, ...measured } = await measureSource(tx, orgId, { sourceId: id, since });
+      return { ...measured, falseValues: (await listFalsePositives(tx, indicators)).size };
     });
     const isMissed = [counts.ownReports, counts.ownValues, counts.firstValues, counts.seenValues].some((n) => n > 0);
     sources.push({

@@ -11,6 +11,7 @@ import { markFalsePositives } from '../../feed/indicators/indicators.store.ts';
 import type { FeedItem } from '../../feed/model/item.schema.ts';
 import { AppError } from '../../platform/lib/errors.ts';
 import { listDatasets } from '../../detection/log-query/datasets/list-datasets.ts';
+import type { ConvertDeps } from '../../detection/sigma/convert/convert-request.ts';
 import type { Caller } from '../../platform/http/caller.ts';
 import { draftFromReports } from '../suggestions/drafting/draft-from-reports.ts';
 import { proposeForIndicators, proposeForTechniques } from '../suggestions/drafting/propose-detections.ts';
@@ -20,7 +21,6 @@ import { proposeForRules } from '../suggestions/report-rules.ts';
 import { validateDraft, type ValidateDraftDeps } from '../suggestions/validate-draft.ts';
 import { listKnownDetections, listRecentItems, listRuleTexts } from './research.store.ts';
 
-import type { ConvertDeps } from '../../detection/sigma/convert/convert-request.ts';
 export type ResearchDeps = ConvertDeps & ValidateDraftDeps & CreateDetectionDeps;
 
 const dayMs = 86_400_000;
@@ -44,8 +44,9 @@ type ResearchRun = {
 
 /**
  * Suggests detections for the feed items of the last 30 days, relevant ones first, newest first among each: model-written drafts if a model is
- *  configured, Sigma rules that the items print, shipped detections and query templates for techniques, and queries for indicators. Every suggestion runs on the organization's
- * logs or a connected SIEM and has a noise estimate. Skips detections that exist or were deleted or dismissed within 90 days.
+ * configured, Sigma rules that the items print, shipped detections and query templates for techniques, and queries for indicators. Every
+ * suggestion runs on the organization's logs or a connected SIEM and has a noise estimate. Skips detections that exist or were deleted or
+ * dismissed within 90 days.
  */
 export async function researchThreats(deps: ResearchDeps, task: AgentTask): Promise<AgentTaskResult> {
   const { orgId } = task;

@@ -36,7 +36,7 @@ export async function getValueLists({ db }: { db: Db }, { orgId }: Caller): Prom
 export async function getValueList({ db }: { db: Db }, { orgId }: Caller, name: string): Promise<ValueList> {
   const row = await inOrg(db, orgId, (tx) => findValueList(tx, orgId, name));
   if (!row) throw toNotFound(name);
-  return toValueList(row);
+  return toSummary(row);
 }
 
 /** Creates or replaces a list. Throws 409 above 100 lists, and 409 or 412 if it is not the version that the caller saw. */
@@ -67,7 +67,7 @@ export function putValueList(
       before: before ? summarize(before) : null,
       after: summarize(stored),
     });
-    return toValueList(stored);
+    return toSummary(stored);
   });
 }
 
@@ -97,7 +97,7 @@ export function removeValueList(
       before: summarize(row),
       after: null,
     });
-    return toValueList(row);
+    return toSummary(row);
   });
 }
 
@@ -136,8 +136,6 @@ function toSummary<R extends Omit<ValueListRow, 'values' | 'rows'>>(row: R) {
     revision: updatedAt.getTime(),
   };
 }
-
-const toValueList = (row: ValueListRow): ValueList => toSummary(row);
 
 /** The audit log does not repeat the values, which may name people. */
 const summarize = ({
