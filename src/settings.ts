@@ -1,3 +1,4 @@
+import { withoutTrailingSlashes } from './platform/lib/outbound-http/addresses.ts';
 import { z } from 'zod';
 import { severities, type Severity } from './detection/analysis/candidate.ts';
 import { withDefaultUser } from './platform/db/server-address.ts';
@@ -136,7 +137,7 @@ export const Settings = z.object({
   TOCSIN_PUBLIC_URL: z
     .url({ protocol: /^https?$/, message: 'must begin with http:// or https://' })
     .regex(/^[^?#]*$/, 'must not have a query or a fragment')
-    .transform((url) => url.replace(/\/+$/, ''))
+    .transform(withoutTrailingSlashes)
     .optional()
     .describe(
       'Address at which people reach the service, for links to hits in records, events and messages. Default: the listening address if it is a loopback address, otherwise no links.',

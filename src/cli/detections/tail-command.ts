@@ -1,3 +1,4 @@
+import { withoutTrailingSlashes } from '../../platform/lib/outbound-http/addresses.ts';
 import { setTimeout } from 'node:timers/promises';
 import { isSeverityAtLeast, severities, type Severity } from '../../detection/analysis/candidate.ts';
 import { createServiceCall, describeProblem } from '../../detection/as-code/service-client.ts';
@@ -75,7 +76,7 @@ async function* readEvents(
   const watch = (): NodeJS.Timeout => globalThis.setTimeout(() => silence.abort(), silentMsMax);
   let timer = watch();
   try {
-    const response = await outboundFetch(`${url.replace(/\/+$/, '')}${eventsPath}`, {
+    const response = await outboundFetch(`${withoutTrailingSlashes(url)}${eventsPath}`, {
       redirect: 'error',
       signal: AbortSignal.any([signal, silence.signal]),
       headers: {

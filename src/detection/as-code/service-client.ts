@@ -1,3 +1,4 @@
+import { withoutTrailingSlashes } from '../../platform/lib/outbound-http/addresses.ts';
 import { setTimeout } from 'node:timers/promises';
 import type { ExportedSet } from '../detections/bulk/bulk.schema.ts';
 import type { AgentList, Detection } from '../detections/record/detection.schema.ts';
@@ -205,7 +206,7 @@ async function send(
   { body, ifMatch, onProgress }: CallOptions,
 ): Promise<Response> {
   try {
-    return await outboundFetch(url.replace(/\/+$/, '') + path, {
+    return await outboundFetch(withoutTrailingSlashes(url) + path, {
       method,
       // A redirect must not forward the API key to another server.
       redirect: 'error',

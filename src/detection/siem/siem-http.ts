@@ -1,3 +1,4 @@
+import { withoutTrailingSlashes } from '../../platform/lib/outbound-http/addresses.ts';
 import { parseExactJson } from '../../platform/lib/json/json-values.ts';
 import { ExternalError } from '../../platform/lib/external-error.ts';
 import { readChunks, sendRequest } from '../../platform/lib/outbound-http/send-request.ts';
@@ -29,7 +30,7 @@ const bytesMax = 128 * 1024 * 1024;
 
 /** Sends a request and returns the whole response with any status. Does not follow redirects. Throws a SiemError if there is no response. */
 export async function sendSiemRequest(server: SiemServer, request: SiemRequest): Promise<SiemResponse> {
-  const url = new URL(server.base.replace(/\/+$/, '') + request.path);
+  const url = new URL(withoutTrailingSlashes(server.base) + request.path);
   for (const [name, value] of Object.entries(request.query ?? {})) url.searchParams.set(name, value);
   const timeout = AbortSignal.timeout(request.timeoutMs);
   const signal = AbortSignal.any([timeout, request.signal]);

@@ -1,21 +1,18 @@
 import { z } from 'zod';
+import { caCertificate } from '../../platform/lib/schema-parts.ts';
 import { boundedString } from '../../platform/lib/text/bounded-text.ts';
-import { withoutBrackets } from '../../platform/lib/outbound-http/addresses.ts';
+import { withoutTrailingSlashes, withoutBrackets } from '../../platform/lib/outbound-http/addresses.ts';
 
 /** Marks a setting that forms show beside the required ones. */
 export const shown = { isMain: true };
 
 // Settings that several SIEMs share.
+export { caCertificate };
 
 export const httpAddress = boundedString({ max: 500 }, z.url({ protocol: /^https?$/ }))
   .refine((text) => !/^https?:\/\/[^/]*@/.test(text), 'must not contain a user name or password')
-  .transform((text) => text.replace(/\/+$/, ''))
+  .transform(withoutTrailingSlashes)
   .describe('An https URL. http is accepted only for hosts in TOCSIN_FETCH_ALLOW.');
-
-export const caCertificate = boundedString({ max: 100_000 })
-  .regex(/^-----BEGIN CERTIFICATE-----/, 'must be a PEM certificate')
-  .optional()
-  .describe('A PEM certificate to trust in addition to the public ones.');
 
 /** A column as written in a query, optionally qualified and quoted. */
 export const columnName = boundedString({ max: 200 }).regex(

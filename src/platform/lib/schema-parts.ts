@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { boundedString } from './text/bounded-text.ts';
 import { isObject } from './json/json-values.ts';
 
 /** The largest number that an `integer` column of PostgreSQL can store. */
@@ -80,3 +81,9 @@ function describeBound(type: string, comparison: string, bound: string): string 
   const limit = { '>=': 'at least', '<=': 'at most', '>': 'more than', '<': 'less than' }[comparison];
   return unit ? `must have ${limit} ${bound} ${unit}${bound === '1' ? '' : 's'}` : `must be ${limit} ${bound}`;
 }
+
+/** A setting of connections over TLS. */
+export const caCertificate = boundedString({ max: 100_000 })
+  .regex(/^-----BEGIN CERTIFICATE-----/, 'must be a PEM certificate')
+  .optional()
+  .describe('A PEM certificate to trust in addition to the public ones.');

@@ -1,6 +1,9 @@
 import { BlockList, isIP, isIPv4 } from 'node:net';
 import { fieldError } from '../errors.ts';
 
+/** Returns an address to which the paths of an API are appended. */
+export const withoutTrailingSlashes = (url: string): string => url.replace(/\/+$/, '');
+
 // Addresses that are not globally reachable: the IANA special-purpose registries (RFC 6890 and its updates).
 const privateIpv4 = [
   '0.0.0.0/8',

@@ -5,7 +5,7 @@ import { startDestinationTests } from '../../../../test/support/platform/destina
 import type { Received, ReceiverReply } from '../../../../test/support/platform/webhook-receiver.ts';
 import { deliverDue } from '../deliver.ts';
 import { emitEvents } from '../emit-events.ts';
-import type { OutgoingEvent } from '../event-types.ts';
+import type { AlertSeverity } from './destination-kind.ts';
 
 const { deps, newOrg, newDestination, receiver } = await startDestinationTests();
 
@@ -15,7 +15,7 @@ let revision = 0;
 /** Emits a change of an incident and delivers it. */
 async function change(
   org: TestOrg,
-  fields: { severity?: NonNullable<OutgoingEvent['severity']>; [field: string]: unknown },
+  fields: { severity?: AlertSeverity; [field: string]: unknown },
   next: { revision?: number; deliver?: boolean } = {},
 ) {
   revision = next.revision ?? revision + 1;

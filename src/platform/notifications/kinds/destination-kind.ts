@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { TextResponse } from '../../lib/outbound-http/request-text.ts';
 import { boundedString } from '../../lib/text/bounded-text.ts';
 import { summarizeEvent, type EventSummary } from '../chat-message.ts';
-import type { EventBody, EventType } from '../event-types.ts';
+import { eventSeverities, type EventBody, type EventType } from '../event-types.ts';
 
 /** A request to the other system. A `body` that is no string is sent as JSON. */
 export type KindRequest = { method?: string; url: string; headers?: Record<string, string>; body?: object | string };
@@ -71,6 +71,14 @@ export const defineKind = <Settings extends object, Credentials extends object>(
   definition: Definition<Settings, Credentials>,
 ): KindDefinition => definition as unknown as KindDefinition;
 
+/** For kinds whose requests carry credentials: neither a signature nor a secret address identifies the sender. */
+export const httpApi = {
+  defaultUrl: null,
+  transport: 'http',
+  isUrlSecret: false,
+  isSigned: false,
+} as const;
+
 /** For kinds without settings or credentials. */
 export const noFields = z.strictObject({});
 export const secretText = boundedString({ min: 1, max: 5000 }).regex(/^[\x21-\x7e]+$/, 'must be printable ASCII');
@@ -82,7 +90,7 @@ export const incidentAndHitEvents = [...incidentEvents, ...hitEvents];
 const alertStates = ['open', 'acknowledged', 'closed'] as const;
 export type AlertState = (typeof alertStates)[number];
 
-export type AlertSeverity = 'none' | 'low' | 'medium' | 'high' | 'critical';
+export type AlertSeverity = (typeof eventSeverities)[number];
 
 /** An event as an alert or a ticket. Its texts come from untrusted sources. */
 export type Alert = EventSummary & { title: string; state: AlertState; severity: AlertSeverity };
@@ -94,9 +102,7 @@ const endings =
 /** Returns what an event says about the state and the severity of its resource, with its summary. */
 export function readAlert(event: EventBody): Alert {
   const { severity, event: item } = event.data as { severity?: unknown; event?: { severity?: unknown } };
-  const level = (['none', 'low', 'medium', 'high', 'critical'] as const).find(
-    (one) => one === severity || one === item?.severity,
-  );
+  const level = eventSeverities.find((one) => one === severity || one === item?.severity);
   const summary = summarizeEvent(event);
   // The title of a hit or an incident stays the same while it changes.
   const title = /^(?:hit|incident)\./.test(event.type) ? summary.name : summary.headline;

@@ -1,6 +1,14 @@
 import { z } from 'zod';
+import { withoutTrailingSlashes } from '../../lib/outbound-http/addresses.ts';
 import { boundedString } from '../../lib/text/bounded-text.ts';
-import { defineKind, incidentAndHitEvents, readAlert, secretText, type KindResponse } from './destination-kind.ts';
+import {
+  defineKind,
+  httpApi,
+  incidentAndHitEvents,
+  readAlert,
+  secretText,
+  type KindResponse,
+} from './destination-kind.ts';
 import type { EventBody } from '../event-types.ts';
 
 const severities = { none: 0, low: 21, medium: 47, high: 73, critical: 99 };
@@ -10,12 +18,9 @@ const severities = { none: 0, low: 21, medium: 47, high: 73, critical: 99 };
  * conflict, which is a success. Fields are those of ECS. The whole event is text, because the types of its fields depend on its type.
  */
 export const elasticsearch = defineKind({
+  ...httpApi,
   label: 'Elasticsearch',
   urlHint: 'The address of the cluster, such as https://elastic.example.com:9200.',
-  defaultUrl: null,
-  transport: 'http',
-  isUrlSecret: false,
-  isSigned: false,
   keepsTickets: false,
   settings: z.strictObject({
     index: boundedString({ min: 1, max: 255 })
@@ -31,7 +36,7 @@ export const elasticsearch = defineKind({
   send: async (event, { url, settings, credentials, request }) => {
     const action = { create: { _index: settings.index, _id: event.id } };
     const response = await request({
-      url: `${url.replace(/\/+$/, '')}/_bulk?filter_path=errors,items.*.status,items.*.error`,
+      url: `${withoutTrailingSlashes(url)}/_bulk?filter_path=errors,items.*.status,items.*.error`,
       headers: { authorization: `ApiKey ${credentials.apiKey}`, 'content-type': 'application/x-ndjson' },
       body: `${JSON.stringify(action)}\n${JSON.stringify(toDocument(event))}\n`,
     });

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { truncate } from '../chat-message.ts';
-import { defineKind, incidentEvents, noFields, secretText, type Alert } from './destination-kind.ts';
+import { defineKind, httpApi, incidentEvents, noFields, secretText, type Alert } from './destination-kind.ts';
 import { requireText, sendTicket, textAt, toDescription } from './ticket-flow.ts';
 
 /**
@@ -8,14 +8,11 @@ import { requireText, sendTicket, textAt, toDescription } from './ticket-flow.ts
  * mention, a link or an image.
  */
 export const github = defineKind({
+  ...httpApi,
   label: 'GitHub issues',
   urlHint:
     'The repository in the API: https://api.github.com/repos/OWNER/NAME, or https://HOST/api/v3/repos/OWNER/NAME.',
-  defaultUrl: null,
-  transport: 'http',
   urlPattern: /\/repos\/[\w.-]+\/[\w.-]+\/?$/,
-  isUrlSecret: false,
-  isSigned: false,
   keepsTickets: true,
   settings: noFields,
   credentials: z.strictObject({

@@ -1,7 +1,8 @@
 import { z } from 'zod';
+import { withoutTrailingSlashes } from '../../lib/outbound-http/addresses.ts';
 import { boundedString } from '../../lib/text/bounded-text.ts';
 import { truncate } from '../chat-message.ts';
-import { defineKind, incidentEvents, secretText, type AlertState } from './destination-kind.ts';
+import { defineKind, httpApi, incidentEvents, secretText, type AlertState } from './destination-kind.ts';
 import { basicAuth, requireText, sendTicket, textAt, toDescription } from './ticket-flow.ts';
 
 /** The categories of workflow statuses that Jira has on every site, whatever the names of the statuses are. */
@@ -16,12 +17,9 @@ const categories: Record<AlertState, string[]> = {
  * status of the right category, and otherwise stays. Texts are plain text nodes of the Atlassian Document Format.
  */
 export const jira = defineKind({
+  ...httpApi,
   label: 'Jira',
   urlHint: 'The site, such as https://company.atlassian.net.',
-  defaultUrl: null,
-  transport: 'http',
-  isUrlSecret: false,
-  isSigned: false,
   keepsTickets: true,
   settings: z.strictObject({
     project: boundedString({ min: 1, max: 100 })
@@ -39,7 +37,7 @@ export const jira = defineKind({
     sendTicket(event, sending, (call) => {
       const headers = { authorization: basicAuth(credentials.user, credentials.apiToken), accept: 'application/json' };
       const api = (method: string, path: string, body?: object) =>
-        call({ method, url: `${url.replace(/\/+$/, '')}/rest/api/3/${path}`, headers, ...(body && { body }) });
+        call({ method, url: `${withoutTrailingSlashes(url)}/rest/api/3/${path}`, headers, ...(body && { body }) });
       const issue = (reference: string) => `issue/${encodeURIComponent(reference)}`;
       const move = async (reference: string, state: AlertState): Promise<void> => {
         const { transitions } = (await api('GET', `${issue(reference)}/transitions`)) as { transitions?: unknown[] };

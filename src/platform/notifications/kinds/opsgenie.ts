@@ -1,5 +1,15 @@
 import { z } from 'zod';
-import { defineKind, incidentEvents, readAlert, secretText, toLines, type AlertSeverity } from './destination-kind.ts';
+import { withoutTrailingSlashes } from '../../lib/outbound-http/addresses.ts';
+import {
+  defineKind,
+  httpApi,
+  incidentEvents,
+  noFields,
+  readAlert,
+  secretText,
+  toLines,
+  type AlertSeverity,
+} from './destination-kind.ts';
 import type { TextResponse } from '../../lib/outbound-http/request-text.ts';
 import { truncate } from '../chat-message.ts';
 
@@ -10,15 +20,13 @@ const priorities: Record<AlertSeverity, string> = { none: 'P5', low: 'P4', mediu
  * raises its count, so changes are sent as updates of the message, the description and the priority.
  */
 export const opsgenie = defineKind({
+  ...httpApi,
   label: 'Opsgenie',
   urlHint:
     'In the EU: https://api.eu.opsgenie.com/v2/alerts. Jira Service Management: https://api.atlassian.com/jsm/ops/integration/v2/alerts.',
   defaultUrl: 'https://api.opsgenie.com/v2/alerts',
-  transport: 'http',
-  isUrlSecret: false,
-  isSigned: false,
   keepsTickets: true,
-  settings: z.strictObject({}),
+  settings: noFields,
   credentials: z.strictObject({ apiKey: secretText.describe('The key of an API integration.') }),
   defaultEvents: incidentEvents,
   finalStatuses: [422],
@@ -29,7 +37,7 @@ export const opsgenie = defineKind({
     const call = (method: string, path: string, body: object) =>
       request({
         method,
-        url: `${url.replace(/\/+$/, '')}${path && `/${key}/${path}?identifierType=alias`}`,
+        url: `${withoutTrailingSlashes(url)}${path && `/${key}/${path}?identifierType=alias`}`,
         headers: { authorization: `GenieKey ${credentials.apiKey}` },
         body: { source: 'Tocsin', ...body },
       });

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { boundedString } from '../../lib/text/bounded-text.ts';
 import { formatSetting, renderEvent } from './event-format.ts';
-import { defineKind, incidentAndHitEvents, readAlert, type AlertSeverity } from './destination-kind.ts';
+import { defineKind, httpApi, incidentAndHitEvents, readAlert, type AlertSeverity } from './destination-kind.ts';
 
 /** The severity numbers of the log data model of OpenTelemetry. */
 const severities: Record<AlertSeverity, [number, string]> = {
@@ -20,12 +20,9 @@ const retryable = [429, 502, 503, 504];
  * final, as the specification demands.
  */
 export const otlp = defineKind({
+  ...httpApi,
   label: 'OpenTelemetry logs (OTLP)',
   urlHint: 'The endpoint for logs, such as https://collector.example.com:4318/v1/logs.',
-  defaultUrl: null,
-  transport: 'http',
-  isUrlSecret: false,
-  isSigned: false,
   keepsTickets: false,
   settings: z.strictObject({
     format: formatSetting,

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { defineKind, incidentEvents, readAlert, secretText, type AlertSeverity } from './destination-kind.ts';
+import { defineKind, httpApi, incidentEvents, readAlert, secretText, type AlertSeverity } from './destination-kind.ts';
 import { boundedString } from '../../lib/text/bounded-text.ts';
 import { truncate } from '../chat-message.ts';
 
@@ -16,12 +16,10 @@ const severities: Record<AlertSeverity, string> = {
  * with the incident. An acknowledgment of an alert that does not exist has no effect, so the alert is triggered first.
  */
 export const pagerduty = defineKind({
+  ...httpApi,
   label: 'PagerDuty',
   urlHint: 'In the EU: https://events.eu.pagerduty.com/v2/enqueue.',
   defaultUrl: 'https://events.pagerduty.com/v2/enqueue',
-  transport: 'http',
-  isUrlSecret: false,
-  isSigned: false,
   keepsTickets: true,
   settings: z.strictObject({
     component: boundedString({ min: 1, max: 200 }).optional().describe('Shown as the component of each alert.'),

@@ -1,7 +1,8 @@
 import { z } from 'zod';
+import { withoutTrailingSlashes } from '../../lib/outbound-http/addresses.ts';
 import { boundedString } from '../../lib/text/bounded-text.ts';
 import { truncate } from '../chat-message.ts';
-import { defineKind, incidentEvents, secretText, type Alert, type AlertSeverity } from './destination-kind.ts';
+import { defineKind, httpApi, incidentEvents, secretText, type Alert, type AlertSeverity } from './destination-kind.ts';
 import { basicAuth, requireText, sendTicket, textAt, toDescription } from './ticket-flow.ts';
 
 /** Impact and urgency, from which ServiceNow computes the priority. */
@@ -18,12 +19,9 @@ const levels: Record<AlertSeverity, [impact: string, urgency: string]> = {
  * resolved. Resolving one requires a code and notes.
  */
 export const servicenow = defineKind({
+  ...httpApi,
   label: 'ServiceNow',
   urlHint: 'The instance, such as https://company.service-now.com.',
-  defaultUrl: null,
-  transport: 'http',
-  isUrlSecret: false,
-  isSigned: false,
   keepsTickets: true,
   settings: z.strictObject({
     closeCode: boundedString({ min: 1, max: 100 })
@@ -40,7 +38,7 @@ export const servicenow = defineKind({
   send: (event, { url, settings, credentials, key, ...sending }) =>
     sendTicket(event, sending, (call) => {
       const headers = { authorization: basicAuth(credentials.user, credentials.password), accept: 'application/json' };
-      const table = `${url.replace(/\/+$/, '')}/api/now/table/incident`;
+      const table = `${withoutTrailingSlashes(url)}/api/now/table/incident`;
       const api = (method: string, path: string, body?: object) =>
         call({ method, url: `${table}${path}`, headers, ...(body && { body }) });
       const fields = 'sysparm_fields=sys_id,number';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { boundedString } from '../../lib/text/bounded-text.ts';
 import { formatSetting, renderEvent } from './event-format.ts';
-import { defineKind, incidentAndHitEvents, secretText } from './destination-kind.ts';
+import { defineKind, httpApi, incidentAndHitEvents, secretText } from './destination-kind.ts';
 
 const name = boundedString({ min: 1, max: 200 });
 
@@ -13,12 +13,9 @@ const contentCodes = new Set([5, 6, 12, 13, 15]);
  * identifies repetitions.
  */
 export const splunk = defineKind({
+  ...httpApi,
   label: 'Splunk (HTTP Event Collector)',
   urlHint: 'The endpoint for events, such as https://splunk.example.com:8088/services/collector/event.',
-  defaultUrl: null,
-  transport: 'http',
-  isUrlSecret: false,
-  isSigned: false,
   keepsTickets: false,
   settings: z.strictObject({
     index: name.optional().describe('Absent: the default index of the token.'),

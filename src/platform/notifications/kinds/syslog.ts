@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { boundedString } from '../../lib/text/bounded-text.ts';
+import { caCertificate } from '../../lib/schema-parts.ts';
 import { formatSetting, renderEvent } from './event-format.ts';
 import { defineKind, incidentAndHitEvents, noFields, readAlert, type AlertSeverity } from './destination-kind.ts';
 
@@ -21,10 +21,7 @@ export const syslog = defineKind({
   keepsTickets: false,
   settings: z.strictObject({
     format: formatSetting,
-    caCertificate: boundedString({ max: 100_000 })
-      .regex(/^-----BEGIN CERTIFICATE-----/, 'must be a PEM certificate')
-      .optional()
-      .describe('A PEM certificate to trust in addition to the public ones.'),
+    caCertificate,
   }),
   credentials: noFields,
   defaultEvents: incidentAndHitEvents,
