@@ -7,6 +7,7 @@ import { recallFromWindows, type WindowMemory } from './memory/recall.ts';
 import { findResultWarnings } from './result-warnings.ts';
 import { runAtOnce, runInSlices, type Steps } from '../../platform/lib/concurrency/slices.ts';
 import { createEmptyRecall } from './memory/memory.ts';
+import { findRuleCell } from './severity-rules.ts';
 import { WorkingHours } from './tuning.schema.ts';
 
 const from = new Date('2030-01-01T10:00:00Z');
@@ -141,4 +142,48 @@ test.each([
   { ...utc, days: [] },
 ])('rejects %j', (hours) => {
   expect(WorkingHours.safeParse(hours).success).toBe(false);
+});
+
+const isListed = new Map([['admins', (text: string) => text === 'ada']]);
+const admins = { field: 'USER', list: 'admins', severity: 'raise' } as const;
+const lab = { field: 'host', value: 'lab-*', severity: 'low' } as const;
+test.each([
+  ['raises by a list', [admins, lab], ['lab-1'], 'high', 'USER in lists.admins: one level up'],
+  ['sets by a pattern if all rows match', [lab, admins], ['lab-1', 'lab-2'], 'low', 'host = lab-*: low'],
+  ['does not lower for one row of two', [lab], ['lab-1', 'web-1'], 'medium', undefined],
+  [
+    'raises for one row of two',
+    [{ ...lab, severity: 'critical' }],
+    ['web-1', 'lab-1'],
+    'critical',
+    'host = lab-*: critical',
+  ],
+  [
+    'stops at a rule that changes nothing',
+    [{ ...lab, severity: 'medium' }, admins],
+    ['lab-1'],
+    'medium',
+    'host = lab-*: medium',
+  ],
+  ['ignores a list that does not exist', [{ ...admins, list: 'gone' }], ['lab-1'], 'medium', undefined],
+  ['ignores a field that no row has', [{ ...lab, field: 'constructor' }], ['lab-1'], 'medium', undefined],
+] as const)('a severity rule %s', (_, rules, hosts, severity, severityRule) => {
+  const definition = definitionOf('custom', { tuning: { severityRules: [...rules] } });
+  const rows = hosts.map((host, n) => ({ _id: `${n}`, user: 'ada', host }));
+  const { candidates } = runAtOnce(
+    analyzeWindow(runAtOnce(prepareWindow(rows, hour(10), definition)), createEmptyRecall(), isListed),
+  );
+  const [candidate] = candidates;
+  expect(candidate).toMatchObject({ severity });
+  expect(candidate!.facts['severityRule']).toBe(severityRule);
+  expect(candidate!.facts['severityBefore']).toBe(severityRule === undefined ? undefined : 'medium');
+  const field = severityRule?.split(' ')[0];
+  expect(findRuleCell(candidate!)).toEqual(
+    field === undefined
+      ? undefined
+      : expect.objectContaining({
+          field,
+          rowId: candidate!.rows.find((row) => field === 'USER' || row.fields['host']!.startsWith('lab'))!.rowId,
+        }),
+  );
 });

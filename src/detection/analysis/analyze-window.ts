@@ -14,7 +14,9 @@ import {
 import type { QueryRow } from '../siem/connector.ts';
 import { type Steps, mapInSteps } from '../../platform/lib/concurrency/slices.ts';
 import { compareCodeUnits } from '../../platform/lib/text/canonical-text.ts';
+import { compileSeverityRules } from './severity-rules.ts';
 import { numberOf } from './wording.ts';
+import type { ListTest } from './exceptions.ts';
 import type { Day, WorkingHours } from './tuning.schema.ts';
 
 /** A window's grouped rows, with the memory to store and the memory query to run before the analysis. */
@@ -46,24 +48,33 @@ function* groupEvents(
   return groups;
 }
 
-/** Runs the second half: returns the candidates sorted by severity, z and count (highest first), then entity. */
-export function* analyzeWindow(prepared: PreparedWindow, past: RecalledMemory): Steps<WindowResult> {
+/**
+ * Runs the second half: returns the candidates sorted by severity, z and count (highest first), then entity. `lists` are the value lists of the
+ * severity rules.
+ */
+export function* analyzeWindow(
+  prepared: PreparedWindow,
+  past: RecalledMemory,
+  lists: ReadonlyMap<string, ListTest> = new Map(),
+): Steps<WindowResult> {
   const { groups, window, definition } = prepared;
   const category = getCategory(definition.category);
   const { findings, learning } = yield* category.findCandidates({ groups, window, definition, past });
-  return { ...(yield* rankCandidates(prepared, findings)), learning };
+  return { ...(yield* rankCandidates(prepared, findings, lists)), learning };
 }
 
 /** Returns the candidates in order. Counts what the tuning leaves out, whichever field does it. */
 function* rankCandidates(
   { window, definition }: PreparedWindow,
   found: Finding[],
+  lists: ReadonlyMap<string, ListTest>,
 ): Steps<Omit<WindowResult, 'learning'>> {
-  const { workingHours } = definition.tuning ?? {};
+  const { workingHours, severityRules } = definition.tuning ?? {};
   const large = found.filter((finding) => finding !== 'belowMinimum');
   const candidates = workingHours ? yield* applyWorkingHours(large, workingHours, window) : large;
+  const rated = severityRules ? yield* mapInSteps(candidates, compileSeverityRules(severityRules, lists)) : candidates;
   return {
-    candidates: candidates.toSorted(compareCandidates),
+    candidates: rated.toSorted(compareCandidates),
     dropped: { belowMinimum: found.length - large.length, workingHours: large.length - candidates.length },
   };
 }

@@ -75,7 +75,9 @@ export const CategoryList = z
         description: z.string().describe('Which entities are judged.'),
         tuning: z
           .array(CategoryField)
-          .describe('The fields of `tuning` that the category uses, besides `allowLists` and `workingHours`.'),
+          .describe(
+            'The fields of `tuning` that the category uses, besides `allowLists`, `workingHours` and `severityRules`.',
+          ),
       }),
     ),
   })

@@ -55,13 +55,14 @@ function compileException<E extends Omit<Exception, 'id' | 'kind'>>(
   };
 }
 
-function hasAllRows({ rows, facts }: ExceptionSubject): boolean {
+/** Returns whether the rows are all of those behind a candidate. */
+export function hasAllRows({ rows, facts }: ExceptionSubject): boolean {
   const rowCount = facts['candidateRows'];
   return rows.length > 0 && (typeof rowCount !== 'number' || rowCount <= rows.length);
 }
 
 /** Returns the value of a field whose name is equal, else of one whose name differs only in case. */
-function findValue(fields: Record<string, string>, field: string): string | undefined {
+export function findValue(fields: Record<string, string>, field: string): string | undefined {
   if (Object.hasOwn(fields, field)) return fields[field];
   const lower = field.toLowerCase();
   return Object.entries(fields).find(([name]) => name.toLowerCase() === lower)?.[1];

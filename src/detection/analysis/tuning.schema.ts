@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { boundedString } from '../../platform/lib/text/bounded-text.ts';
+import { severities } from './candidate.ts';
 
 export const ValueListName = z
   .string()
@@ -41,6 +42,23 @@ function isTimeZone(timeZone: string): boolean {
     return false;
   }
 }
+
+const SeverityRule = z
+  .strictObject({
+    field: boundedString({ min: 1, max: 255 }).describe('Field of the rows. Case does not matter.'),
+    value: boundedString({ min: 1, max: 500 })
+      .optional()
+      .describe('Value of the field, as a hit shows it. Case does not matter, and `*` stands for any text.'),
+    list: ValueListName.optional().describe('Value list that has the value of the field.'),
+    severity: z
+      .enum(['raise', 'lower', ...severities])
+      .describe('The severity of the candidate, or `raise` or `lower` by one level.'),
+  })
+  .refine(({ value, list }) => (value === undefined) !== (list === undefined), {
+    message: 'a rule needs either value or list',
+    path: ['value'],
+  });
+export type SeverityRule = z.infer<typeof SeverityRule>;
 
 /** Settings of the analysis that an author can change. Everything is optional. The categories have the defaults. */
 export const Tuning = z
@@ -98,6 +116,13 @@ export const Tuning = z
       .optional()
       .describe(
         'Names of value lists. A candidate whose entity is in one of them is not judged. The run counts them as `suppressed.allowed`.',
+      ),
+    severityRules: z
+      .array(SeverityRule)
+      .max(20)
+      .optional()
+      .describe(
+        'Rules that set the severity of a candidate by its rows, after `workingHours`. The first one that matches applies: one that lowers the severity if every row has the value, any other if one row has it. The facts `severityRule`, `severityBefore` and `severityCell` show which it was.',
       ),
     sequenceHours: z
       .number()

@@ -2,6 +2,7 @@ import { runInSlices } from '../../platform/lib/concurrency/slices.ts';
 import { uuidv7 } from '../../platform/lib/ids.ts';
 import { analyzeWindow, prepareWindow, type PreparedWindow } from '../analysis/analyze-window.ts';
 import type { Candidate } from '../analysis/candidate.ts';
+import type { ListTest } from '../analysis/exceptions.ts';
 import { recallFromWindows, type WindowMemory } from '../analysis/memory/recall.ts';
 import { getCategory } from '../analysis/registry.ts';
 import type { DroppedCounts } from '../analysis/category.ts';
@@ -35,6 +36,8 @@ export type Simulation = {
   signal: AbortSignal;
   /** The value lists that exist, with their values. */
   allowLists?: ReadonlyMap<string, readonly string[]>;
+  /** The value lists of the severity rules. Without them, nothing is in a list. */
+  ruleLists?: ReadonlyMap<string, ListTest>;
   /** Without a judge, the built-in analyst gives the verdicts. */
   judge?: Judge;
   /** Called after each window, past ones included, with how many are examined of how many. */
@@ -76,7 +79,7 @@ export async function runSimulation(simulation: Simulation): Promise<SimulationR
       const { prepared, result } = await getNext(examined);
       await runStep(run, reportWindowWarnings(run, result, prepared));
       const past = await runInSlices(recallFromWindows(memory, prepared.window, prepared.query));
-      const analysis = await runInSlices(analyzeWindow(prepared, past));
+      const analysis = await runInSlices(analyzeWindow(prepared, past, simulation.ruleLists));
       if (fillsMemory(result)) memory.push({ ...window, entries: prepared.memory });
       const resolutions = await resolveWindow(
         { ...simulation, getJudgment },

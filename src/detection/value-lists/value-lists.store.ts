@@ -29,7 +29,8 @@ export type ValueListRow = ValueListSummaryRow & Omit<ValueListContent, 'columns
 
 /** Detections, and suggestions, that are neither deleted nor dismissed. */
 const usedBy = sql`array(select a.id::text from agents a where a.organization_id = l.organization_id and a.deleted_at is null
-  and (a.tuning is not null and coalesce(a.tuning::jsonb -> 'allowLists', '[]') ? l.name
+  and (a.tuning is not null and (coalesce(a.tuning::jsonb -> 'allowLists', '[]') ? l.name
+      or a.tuning::jsonb -> 'severityRules' @> jsonb_build_array(jsonb_build_object('list', l.name)))
     or exists (select 1 from exceptions e where e.organization_id = a.organization_id and e.detection_id = a.id and e.list = l.name)) order by a.id)`;
 const summary = sql`l.name, l.description, l.list_columns as columns, l.source_url as "sourceUrl", l.source_hours as "sourceHours",
   l.checked_at as "checkedAt", l.failure, jsonb_array_length(l.list_values::jsonb) as "valuesTotal", ${usedBy} as "usedBy",
@@ -137,6 +138,9 @@ export async function readValueLists(tx: Tx, orgId: OrgId, names: readonly strin
   )`select name, list_values as "listValues" from value_lists where organization_id = ${orgId} and name = any(${names}::text[])`;
   return new Map(rows.map(({ name, listValues }) => [name, JSON.parse(listValues) as string[]]));
 }
+
+export const describeMissingLists = (names: readonly string[]): string =>
+  `The tuning specifies value lists that do not exist, so nothing is in them: ${names.join(', ')}.`;
 
 /** Returns what tells whether a text is in one of the lists that exist. */
 export async function readListTests(tx: Tx, orgId: OrgId, names: readonly string[]): Promise<Map<string, ListTest>> {

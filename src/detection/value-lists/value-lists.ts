@@ -87,7 +87,7 @@ export function removeValueList(
     if (row.usedBy.length > 0)
       throw appError(
         'conflict',
-        `Value list ${name} is used by \`tuning.allowLists\` or exceptions of ${row.usedBy.length} detections: ${row.usedBy.slice(0, 5).join(', ')}. Remove it there first.`,
+        `Value list ${name} is used by the tuning or the exceptions of ${row.usedBy.length} detections: ${row.usedBy.slice(0, 5).join(', ')}. Remove it there first.`,
       );
     await deleteValueList(tx, orgId, name);
     await insertAudit(tx, caller, {

@@ -1,4 +1,4 @@
-import { inOrgWithCachedPlans } from '../../../platform/db/db.ts';
+import { inOrg, inOrgWithCachedPlans, type Db } from '../../../platform/db/db.ts';
 import { runInSlices } from '../../../platform/lib/concurrency/slices.ts';
 import type { Candidate } from '../../analysis/candidate.ts';
 import { analyzeWindow, computeNamedShare, prepareWindow, type PreparedWindow } from '../../analysis/analyze-window.ts';
@@ -21,6 +21,9 @@ import { findLateSlots } from './late-slots.ts';
 import { findMemoryEpoch } from './backfill-windows.store.ts';
 import type { ActiveRun } from '../run-model/active-run.ts';
 import { timePhase, type ExaminedWindow, type RunStep } from '../run-model/run-progress.ts';
+import type { ListTest } from '../../analysis/exceptions.ts';
+import { listRuleLists } from '../../analysis/severity-rules.ts';
+import { describeMissingLists, readListTests } from '../../value-lists/value-lists.store.ts';
 import { findResultWarnings } from '../../analysis/result-warnings.ts';
 
 type ExamineDeps = BaselineDeps;
@@ -77,7 +80,8 @@ export function analyzeResult(
     );
     yield* reportWindowWarnings(run, result, prepared);
     const { past, epoch } = await recallPast(deps, run, prepared);
-    const { candidates: found, learning, dropped } = await runInSlices(analyzeWindow(prepared, past));
+    const lists = yield* readRuleLists(deps, run);
+    const { candidates: found, learning, dropped } = await runInSlices(analyzeWindow(prepared, past, lists));
     const candidates = isTooOldToRaise(run, window) ? [] : found;
     if (learning) yield { code: 'learning', detail: 'Too few earlier windows are known for a comparison.' };
     if (result.truncated)
@@ -96,6 +100,16 @@ export function analyzeResult(
       lateSlots,
     };
   });
+}
+
+/** Returns the value lists of the severity rules. Yields a warning about those that do not exist. */
+export async function* readRuleLists({ db }: { db: Db }, run: ActiveRun): RunStep<Map<string, ListTest>> {
+  const names = listRuleLists(run.analysis.tuning);
+  if (names.length === 0) return new Map();
+  const lists = await inOrg(db, run.orgId, (tx) => readListTests(tx, run.orgId, names));
+  const missing = names.filter((name) => !lists.has(name));
+  if (missing.length > 0) yield { code: 'unknown_list', detail: describeMissingLists(missing) };
+  return lists;
 }
 
 function recallPast(

@@ -234,6 +234,7 @@ export async function markJudged(
 type CandidateIdentity = { entity: string; entityType: string; kindKey: string; severity: string };
 type EarlierCandidate = CandidateIdentity & { id: string; hitId: string | null };
 
+/** Severity rules are left out, because lists change. */
 const identify = ({ entity, entityType, kindKey, severity }: CandidateIdentity): string =>
   JSON.stringify([entityType, entity, kindKey, severity]);
 
@@ -248,7 +249,9 @@ export async function reconcileCandidates(
   { window, candidates, now }: { window: TimeRange; candidates: Candidate[]; now: Date },
 ): Promise<Candidate[]> {
   const earlier = await lockEarlierCandidates(tx, run, window);
-  const foundAgain = new Set(candidates.map(identify));
+  const identifyNew = (candidate: Candidate): string =>
+    identify({ ...candidate, severity: String(candidate.facts['severityBefore'] ?? candidate.severity) });
+  const foundAgain = new Set(candidates.map(identifyNew));
   const outdated = earlier.filter((candidate) => !foundAgain.has(identify(candidate)));
   if (outdated.length > 0) {
     const ids = outdated.map(({ id }) => id);
@@ -262,12 +265,12 @@ export async function reconcileCandidates(
     await outdateHits(tx, run.orgId, { hitIds, hitKeys, windowFrom: window.from, now });
   }
   const known = new Set(earlier.map(identify));
-  return candidates.filter((candidate) => !known.has(identify(candidate)));
+  return candidates.filter((candidate) => !known.has(identifyNew(candidate)));
 }
 
 function lockEarlierCandidates(tx: Tx, run: ActiveRun, { from }: TimeRange): Promise<EarlierCandidate[]> {
   return queryRows<EarlierCandidate>(tx)`
-      select id, entity, entity_type as "entityType", kind_key as "kindKey", severity, hit_id as "hitId" from candidates
+      select id, entity, entity_type as "entityType", kind_key as "kindKey", coalesce(facts::jsonb ->> 'severityBefore', severity) as severity, hit_id as "hitId" from candidates
       where organization_id = ${run.orgId} and detection_id = ${run.detectionId} and window_from = ${from}
         and generation = ${run.scope.generation} and trigger not in ('manual', 'continuous') and state <> 'outdated' for update`;
 }

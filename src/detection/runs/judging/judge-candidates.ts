@@ -7,7 +7,6 @@ import { listPendingCandidates, type StoredCandidate } from './candidates.store.
 import { addToProgress, judgeSideBySide, type JudgingSession, resolveWaiting } from './judging-session.ts';
 import { type Fallback, judgeByFacts, judgeCandidate } from './judge.ts';
 import {
-  describeMissingLists,
   findSuppressionKey,
   loadMutes,
   type Resolution,
@@ -19,6 +18,7 @@ import {
 } from './resolutions/resolve-candidates.ts';
 import { listOpenCases } from './review-cases.store.ts';
 import { storeResolutions } from './resolutions/store-resolutions.ts';
+import { describeMissingLists } from '../../value-lists/value-lists.store.ts';
 import { findSuppressions } from './resolutions/suppressions.store.ts';
 
 export type JudgeCandidatesDeps = { db: Db; clock: Clock };

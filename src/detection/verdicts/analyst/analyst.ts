@@ -1,5 +1,6 @@
 import type { Candidate, Facts } from '../../analysis/candidate.ts';
 import { getCategory } from '../../analysis/registry.ts';
+import { findRuleCell } from '../../analysis/severity-rules.ts';
 import { readList } from '../../analysis/wording.ts';
 import { containsWhole, normalizeText } from '../claims/stated-values.ts';
 import type { CheckedClaim, Citation, DetectionTexts, Verdict, VerdictEvidence } from '../verdict.ts';
@@ -13,7 +14,10 @@ import { describeCandidate } from './wording.ts';
 export function createAnalystVerdict(candidate: Candidate, detection: DetectionTexts): Verdict {
   const { entity, entityType, severity, facts } = candidate;
   const { headline, sentences, nextStep } = describeCandidate(candidate, detection);
-  const evidence = selectEvidence(candidate);
+  const selected = selectEvidence(candidate);
+  const rule = findRuleCell(candidate);
+  const claims = sentences.map((text, index) => toClaim(text, index === 0 ? selected : [], facts));
+  if (rule) claims.push(toClaim(rule.why, [rule], facts));
   return {
     entity,
     entityType,
@@ -22,9 +26,9 @@ export function createAnalystVerdict(candidate: Candidate, detection: DetectionT
     confidence: computeAnalystConfidence(candidate),
     severity,
     headline,
-    summary: sentences.join(' '),
-    claims: sentences.map((text, index) => toClaim(text, index === 0 ? evidence : [], facts)),
-    evidence,
+    summary: claims.map(({ text }) => text).join(' '),
+    claims,
+    evidence: rule ? [...selected, rule] : selected,
     techniques: readList(facts, 'techniques'),
     nextStep,
     openQuestion: null,

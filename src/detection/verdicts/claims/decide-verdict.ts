@@ -1,4 +1,5 @@
 import { isSeverityAtLeast, severities, type Severity } from '../../analysis/candidate.ts';
+import { findRuleCell } from '../../analysis/severity-rules.ts';
 import { truncateAtWord } from '../../analysis/wording.ts';
 import { escapeInvisible } from '../../../platform/lib/text/canonical-text.ts';
 import { isUnverified, type Conclusion, type Submission, type Verdict, type VerdictEvidence } from '../verdict.ts';
@@ -91,7 +92,7 @@ export function decideVerdict(checked: CheckedCase, conclusion: Conclusion): Dec
     headline: texts.headline || fallback.headline,
     summary: summary || fallback.summary,
     claims: [...checks.map(({ claim }) => claim), ...texts.unproven],
-    evidence: listEvidence(checks),
+    evidence: [...[findRuleCell(file.candidate) ?? []].flat(), ...listEvidence(checks)].slice(0, evidenceMax),
     techniques: listTechniques(checked),
     nextStep: texts.nextStep || fallback.nextStep,
     openQuestion: conclusion === 'undecided' ? describeOpenQuestion(checked) : null,

@@ -3,7 +3,15 @@ import { fieldToWords } from '../../lib/text.ts';
 import { ExactTime } from '../time.tsx';
 
 /** Facts that other parts of a page show, or that mean nothing to a reader. */
-const hidden = new Set(['valueKeys', 'windowFrom', 'windowTo', 'entityNamed', 'candidateRows', 'sampleValues']);
+const hidden = new Set([
+  'valueKeys',
+  'windowFrom',
+  'windowTo',
+  'entityNamed',
+  'candidateRows',
+  'sampleValues',
+  'severityCell',
+]);
 
 const isShown = (value: unknown): boolean =>
   typeof value === 'number' ||

@@ -6,10 +6,10 @@ import { createAnalyst } from '../judge.ts';
 import { createException, getExceptions, removeException, snooze } from '../../../detections/exceptions/exceptions.ts';
 import { getDetection } from '../../../detections/read-detections.ts';
 import { getEntities } from '../../../hits/list-entities.ts';
-import { getHits } from '../../../hits/read-hits.ts';
+import { getHit, getHits } from '../../../hits/read-hits.ts';
 import { setHitStatus } from '../../../hits/set-status.ts';
 import type { Candidate } from '../../../analysis/candidate.ts';
-import { putValueList } from '../../../value-lists/value-lists.ts';
+import { getValueList, putValueList } from '../../../value-lists/value-lists.ts';
 import { getRuns } from '../../read-runs.ts';
 
 const testDb = await testDatabase();
@@ -90,6 +90,36 @@ test('judges no candidate whose entity is in an allow-list, and shows their numb
     [4, 0, expect.not.arrayContaining([expect.objectContaining({ code: 'unknown_list' })])],
     [3, 1, expect.arrayContaining([{ code: 'unknown_list', detail: expect.stringMatching(/: later\.$/) }])],
   ]);
+});
+
+test('sets the severity by a value list, and shows the rule with its cell as fact, claim and evidence', async () => {
+  const t = await startRuns(testDb, ({ window }) =>
+    ['ada', 'bob'].map((user) => ({ _id: `${user} ${window.from.toISOString()}`, user })),
+  );
+  const severityRules = [{ field: 'user', list: 'admins', severity: 'critical' as const }];
+  const id = await t.newDetection({ entityField: 'user', tuning: { severityRules } });
+  await t.runAt(hour(1));
+  await putValueList(t.deps, t.caller, 'admins', { description: '', values: ['ADA'] });
+  await t.runAt(hour(2));
+  const { runs } = await getRuns(t.deps, t.caller, id, {});
+  expect(runs.map(({ warnings }) => warnings.filter(({ code }) => code === 'unknown_list').length)).toEqual([0, 1]);
+  expect((await getValueList(t.deps, t.caller, 'admins')).usedBy).toEqual([id]);
+  const { hits } = await getHits(t.deps, t.caller, {});
+  const raised = hits.find(({ severity }) => severity === 'critical')!;
+  expect(hits.map(({ entity, severity }) => `${entity} ${severity}`).toSorted()).toEqual([
+    'ada critical',
+    'ada medium',
+    'bob medium',
+  ]);
+  const { facts, rows, evidence, claims } = await getHit(t.deps, t.caller, raised.id);
+  const why = 'The severity rule “user in lists.admins: critical” makes it critical instead of medium.';
+  const cell = { observation: 'rows', rowId: rows[0]!.rowId, field: 'user', value: 'ada' };
+  expect(facts).toMatchObject({ severityRule: 'user in lists.admins: critical', severityBefore: 'medium' });
+  expect(evidence).toContainEqual({ ...cell, why });
+  expect(claims.find(({ text }) => text === why)).toMatchObject({
+    status: 'cited',
+    cites: expect.arrayContaining([cell, { fact: 'severityRule' }]),
+  });
 });
 
 test('keeps the history of hit reviews, shows them on the detection, and scores them from the tenth on', async () => {

@@ -205,6 +205,3 @@ export function createAllowListFinder(
   const compiled = new Map([...lists].map(([name, values]) => [name, compileAllowList(values)]));
   return ({ entity }, names) => names.find((name) => compiled.get(name)?.(entity));
 }
-
-export const describeMissingLists = (names: readonly string[]): string =>
-  `\`tuning.allowLists\` specifies value lists that do not exist, so they allow nothing: ${names.join(', ')}.`;

@@ -5,6 +5,7 @@ import { Field, SelectInput, TextInput } from '../../../ui/forms/form.tsx';
 import { Section } from '../../../ui/section.tsx';
 import type { FormProps } from './draft.ts';
 import { NumberField } from './number-field.tsx';
+import { SeverityRules } from './severity-rules.tsx';
 import { readTuning, writeTuning } from './tuning.ts';
 import { WorkingHours } from './working-hours.tsx';
 
@@ -35,6 +36,7 @@ export function TuningFields(form: FormProps) {
         problemOf={problemOf}
         onChange={(workingHours) => onChange({ tuning: { ...tuning, workingHours } })}
       />
+      <SeverityRules {...form} />
     </Section>
   );
 }

@@ -17,8 +17,9 @@ export function writeTuning(tuning: Tuning, field: string, value: unknown): Tuni
 }
 
 /** Returns the parts of a tuning that a category uses. The API refuses the others. */
-export const keepUsed = ({ allowLists, workingHours, ...tuning }: Tuning, category: Category): Tuning =>
+export const keepUsed = ({ allowLists, workingHours, severityRules, ...tuning }: Tuning, category: Category): Tuning =>
   category.tuning.reduce<Tuning>((kept, { field }) => writeTuning(kept, field, readTuning(tuning, field)), {
     allowLists,
     workingHours,
+    severityRules,
   });
