@@ -31,7 +31,7 @@ const rooms: Record<Half, Record<string, string[]>> = {
     'value-lists': ['analysis', 'entities', 'log-engine'],
     tools: ['analysis', 'siem', 'matching'],
     verdicts: ['analysis', 'siem', 'tools'],
-    hits: ['analysis', 'verdicts', 'entities'],
+    hits: ['analysis', 'verdicts', 'entities', 'value-lists'],
     skills: [],
     detections: ['siem', 'analysis', 'scheduling', 'tools', 'verdicts', 'skills', 'value-lists'],
     managed: ['detections'],
@@ -69,7 +69,7 @@ const rooms: Record<Half, Record<string, string[]>> = {
       'response-agents',
       'continuous',
     ],
-    incidents: ['analysis', 'entities', 'hits', 'detections', 'runs'],
+    incidents: ['analysis', 'entities', 'value-lists', 'hits', 'detections', 'runs'],
     'incident-reports': ['analysis', 'verdicts', 'hits', 'incidents', 'detections', 'runs'],
     // prettier-ignore
     testing: [

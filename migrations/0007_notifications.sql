@@ -28,6 +28,9 @@ create table destinations (
   event_types text[] not null,
   detection_ids uuid[],
   min_severity text,
+  tags text[],
+  entity_lists text[],
+  hours jsonb,
   enabled boolean not null default true,
   disabled_reason text,
   failures int not null default 0,
@@ -42,6 +45,9 @@ comment on column destinations.settings is 'Settings of the kind, without secret
 comment on column destinations.sealed is 'URL, credentials and signing secret, encrypted with TOCSIN_SECRET_KEY.';
 comment on column destinations.detection_ids is 'Detections whose events are delivered. Null for all detections.';
 comment on column destinations.min_severity is 'Lowest severity that is delivered. Null for all.';
+comment on column destinations.tags is 'Tags of detections whose hits are delivered. Null for all.';
+comment on column destinations.entity_lists is 'Value lists of entities whose hits and incidents are delivered. Null for all.';
+comment on column destinations.hours is 'timeZone, days, from and to: when events are delivered. Null for always.';
 comment on column destinations.failures is 'Consecutive failed attempts. A failing destination receives one delivery at a time.';
 select tocsin_protect('destinations');
 

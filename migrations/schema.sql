@@ -1928,6 +1928,9 @@ create table destinations (
   event_types text[] not null,
   detection_ids uuid[], -- Detections whose events are delivered. Null for all detections.
   min_severity text, -- Lowest severity that is delivered. Null for all.
+  tags text[], -- Tags of detections whose hits are delivered. Null for all.
+  entity_lists text[], -- Value lists of entities whose hits and incidents are delivered. Null for all.
+  hours jsonb, -- timeZone, days, from and to: when events are delivered. Null for always.
   enabled boolean not null default true,
   disabled_reason text,
   failures integer not null default 0, -- Consecutive failed attempts. A failing destination receives one delivery at a time.

@@ -17,7 +17,8 @@ import { compareCodeUnits } from '../../platform/lib/text/canonical-text.ts';
 import { compileSeverityRules } from './severity-rules.ts';
 import { numberOf } from './wording.ts';
 import type { ListTest } from './exceptions.ts';
-import type { Day, WorkingHours } from './tuning.schema.ts';
+import type { Day } from '../../platform/lib/schema-parts.ts';
+import type { WorkingHours } from './tuning.schema.ts';
 
 /** A window's grouped rows, with the memory to store and the memory query to run before the analysis. */
 export type PreparedWindow = AnalysisInput & { memory: MemoryEntry[]; query: MemoryQuery };

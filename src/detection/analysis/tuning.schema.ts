@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { days, TimeOfDay, TimeZone } from '../../platform/lib/schema-parts.ts';
 import { boundedString } from '../../platform/lib/text/bounded-text.ts';
 import { severities } from './candidate.ts';
 
@@ -10,21 +11,12 @@ export const ValueListName = z
 export const sensitivities = ['low', 'medium', 'high'] as const;
 export type Sensitivity = (typeof sensitivities)[number];
 
-const days = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
-export type Day = (typeof days)[number];
-
-const timeOfDay = z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/, 'must be a time of day such as 08:30');
-
 export const WorkingHours = z
   .strictObject({
-    timeZone: z
-      .string()
-      .max(100)
-      .refine(isTimeZone, 'must be a time zone of the IANA database, such as Europe/Oslo')
-      .describe('IANA time zone, such as `Europe/Oslo`.'),
+    timeZone: TimeZone,
     days: z.array(z.enum(days)).min(1).max(7).optional().describe('Working days. Default: mon to fri.'),
-    from: timeOfDay.describe('Start of the working hours, such as `08:00`.'),
-    to: timeOfDay.describe('End of the working hours. If it is not later than `from`, they end on the next day.'),
+    from: TimeOfDay.describe('Start of the working hours, such as `08:00`.'),
+    to: TimeOfDay.describe('End of the working hours. If it is not later than `from`, they end on the next day.'),
     effect: z
       .enum(['raise', 'outside_only', 'inside_only'])
       .optional()
@@ -34,14 +26,6 @@ export const WorkingHours = z
   })
   .describe('When people work.');
 export type WorkingHours = z.infer<typeof WorkingHours>;
-
-function isTimeZone(timeZone: string): boolean {
-  try {
-    return new Intl.DateTimeFormat('en-US', { timeZone }).resolvedOptions().timeZone !== '';
-  } catch {
-    return false;
-  }
-}
 
 const SeverityRule = z
   .strictObject({

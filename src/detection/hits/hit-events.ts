@@ -2,6 +2,7 @@ import type { Tx } from '../../platform/db/db.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import { emitEvents } from '../../platform/notifications/emit-events.ts';
 import type { OutgoingEvent } from '../../platform/notifications/event-types.ts';
+import { readRoutingLists } from '../value-lists/value-lists.store.ts';
 import { severities, type Facts, type RenderedRow } from '../analysis/candidate.ts';
 import { countGroupEvent, listAnnouncedGroups, listGrownGroups, markGroupChanged, findGroup } from './groups.store.ts';
 import { toHitGroup, toHit } from './read-hits.ts';
@@ -13,7 +14,10 @@ import { listHitsById, listLiveHitsById, type EventHitRow } from './read-hits.st
  */
 export async function emitHitEvents(tx: Tx, orgId: OrgId, ids: string[]): Promise<void> {
   if (ids.length > 0)
-    await emit(tx, orgId, async () => (await listHitsById(tx, orgId, ids)).map((row) => toEvent(orgId, row)));
+    await emit(tx, orgId, async () => {
+      const findLists = await readRoutingLists(tx, orgId);
+      return (await listHitsById(tx, orgId, ids)).map((row) => toEvent(orgId, row, findLists));
+    });
 }
 
 /**
@@ -30,9 +34,10 @@ export async function emitRunHitEvents(tx: Tx, orgId: OrgId, ids: string[]): Pro
       orgId,
       [...byGroup.keys()].filter((id) => id !== null),
     );
+    const findLists = await readRoutingLists(tx, orgId);
     const events: OutgoingEvent[] = [];
     for (const [groupId, members] of byGroup) {
-      if (groupId === null) events.push(...members.map((row) => toEvent(orgId, row)));
+      if (groupId === null) events.push(...members.map((row) => toEvent(orgId, row, findLists)));
       else if (!announced.has(groupId) || members.some(({ revision }) => revision > 1))
         events.push(...(await toGroupEvent(tx, orgId, groupId, members)));
     }
@@ -67,7 +72,9 @@ function emit(tx: Tx, orgId: OrgId, createEvents: () => Promise<OutgoingEvent[]>
 
 const rowsMax = 5;
 
-function toEvent(orgId: OrgId, { facts, rows, ...row }: EventHitRow): OutgoingEvent {
+type FindLists = Awaited<ReturnType<typeof readRoutingLists>>;
+
+function toEvent(orgId: OrgId, { facts, rows, ...row }: EventHitRow, findLists: FindLists): OutgoingEvent {
   const hit = toHit(row);
   const shownRows = (JSON.parse(rows) as RenderedRow[]).slice(0, rowsMax);
   return {
@@ -78,6 +85,8 @@ function toEvent(orgId: OrgId, { facts, rows, ...row }: EventHitRow): OutgoingEv
     data: { organizationId: orgId, ...hit, facts: JSON.parse(facts) as Facts, rows: shownRows },
     detectionId: hit.detectionId,
     severity: hit.severity,
+    tags: hit.detection.tags,
+    lists: findLists([hit.entity]),
   };
 }
 
@@ -95,7 +104,8 @@ async function toGroupEvent(
   const hits = members.length > 0 ? members : await listLiveHitsById(tx, orgId, [group.entities[0]!.hitId]);
   const [hit] = hits.toSorted((a, b) => severities.indexOf(b.severity) - severities.indexOf(a.severity));
   if (!hit) return [];
-  const event = toEvent(orgId, hit);
+  const findLists = await readRoutingLists(tx, orgId);
+  const event = toEvent(orgId, hit, findLists);
   return [
     {
       ...event,
@@ -104,6 +114,7 @@ async function toGroupEvent(
       revision: counted.revision,
       data: { ...(event.data as object), group },
       severity: group.severity,
+      lists: findLists(hits.map(({ entity }) => entity)),
     },
   ];
 }

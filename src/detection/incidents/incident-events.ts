@@ -5,7 +5,8 @@ import type { Incident } from './incidents.schema.ts';
 import { fireIncidentTriggers } from '../runs/triggers/fire-triggers.ts';
 import { listLiveHitsById } from '../hits/read-hits.store.ts';
 import { toHit } from '../hits/read-hits.ts';
-import { listIncidentsById, listSevereHits, type IncidentRow } from './read-incidents.store.ts';
+import { readRoutingLists } from '../value-lists/value-lists.store.ts';
+import { listHitEntities, listIncidentsById, listSevereHits, type IncidentRow } from './read-incidents.store.ts';
 
 /** Hits of an incident one of which may be the case of a run. */
 const hitsReadMax = 200;
@@ -13,16 +14,19 @@ const hitsReadMax = 200;
 /** Emits `incident.created` for the first revision of each incident, otherwise `incident.updated`. */
 export async function emitIncidentEvents(tx: Tx, orgId: OrgId, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
-  await emitEvents(tx, [orgId], ['incident.created', 'incident.updated'], async () =>
-    (await listIncidentsById(tx, orgId, ids)).map((row) => ({
+  await emitEvents(tx, [orgId], ['incident.created', 'incident.updated'], async () => {
+    const findLists = await readRoutingLists(tx, orgId);
+    const entities = await listHitEntities(tx, orgId, ids);
+    return (await listIncidentsById(tx, orgId, ids)).map((row) => ({
       orgId,
       type: typeOf(row),
       resourceId: row.id,
       revision: row.revision,
       data: { organizationId: orgId, ...toIncident(row) },
       severity: row.severity,
-    })),
-  );
+      lists: findLists(entities.get(row.id) ?? []),
+    }));
+  });
 }
 
 /** Emits the events of incidents whose hits changed, and starts the response agents that wait for them. */

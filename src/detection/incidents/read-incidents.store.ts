@@ -77,6 +77,15 @@ export function listIncidentsById(tx: Tx, orgId: OrgId, ids: readonly string[]):
       order by c.id`;
 }
 
+/** Returns the entities of the hits of incidents, by incident. */
+export async function listHitEntities(tx: Tx, orgId: OrgId, ids: readonly string[]): Promise<Map<string, string[]>> {
+  const found = await queryRows<{ id: string; entities: string[] }>(tx)`
+      select i.incident_id as id, array_agg(distinct h.entity) as entities
+      from incident_hits i join hits h on h.organization_id = i.organization_id and h.id = i.hit_id
+      where i.organization_id = ${orgId} and i.incident_id = any(${ids}::uuid[]) group by i.incident_id`;
+  return new Map(found.map(({ id, entities }) => [id, entities]));
+}
+
 /** Lists the IDs of the most severe hits of an incident. */
 export async function listSevereHits(tx: Tx, orgId: OrgId, incidentId: string, limit: number): Promise<string[]> {
   const found = await queryRows<{ id: string }>(tx)`

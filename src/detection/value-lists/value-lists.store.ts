@@ -148,6 +148,25 @@ export async function readListTests(tx: Tx, orgId: OrgId, names: readonly string
   return new Map([...lists].map(([name, values]) => [name, compileAllowList(values)]));
 }
 
+/** Returns a function that returns which of the lists by which destinations select hits contain one of some texts. */
+export async function readRoutingLists(tx: Tx, orgId: OrgId): Promise<(texts: readonly string[]) => string[]> {
+  const named = await queryRows<{ name: string }>(tx)`
+      select distinct unnest(entity_lists) as name from destinations where organization_id = ${orgId} and enabled`;
+  const tests = await readListTests(
+    tx,
+    orgId,
+    named.map(({ name }) => name),
+  );
+  return (texts) => [...tests].flatMap(([name, isListed]) => (texts.some(isListed) ? [name] : []));
+}
+
+/** Returns the names of the destinations that select hits by a list. */
+export async function listRoutedBy(tx: Tx, orgId: OrgId, name: string): Promise<string[]> {
+  const found = await queryRows<{ name: string }>(tx)`
+      select name from destinations where organization_id = ${orgId} and ${name} = any(entity_lists) order by name`;
+  return found.map((row) => row.name);
+}
+
 const likeMax = 5_000;
 
 /** Returns the entries of all lists, but those that say which names are one entity, that equal one of the values in any case, and those that are patterns or networks. */

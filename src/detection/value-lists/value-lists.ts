@@ -16,6 +16,7 @@ import {
   claimDueListAcrossOrgs,
   deleteValueList,
   findValueList,
+  listRoutedBy,
   listValueLists,
   lockValueLists,
   replaceInValueLists,
@@ -84,6 +85,12 @@ export function removeValueList(
     const row = await findValueList(tx, orgId, name);
     if (!row) throw toNotFound(name);
     await checkVersion(tx, orgId, { name, before: row }, { ifMatch });
+    const [destination] = await listRoutedBy(tx, orgId, name);
+    if (destination !== undefined)
+      throw appError(
+        'conflict',
+        `Value list ${name} is used by the destination ${destination}. Remove it there first.`,
+      );
     if (row.usedBy.length > 0)
       throw appError(
         'conflict',

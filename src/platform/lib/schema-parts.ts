@@ -39,6 +39,25 @@ export const Instant = z.iso
 
 export const isInstant = (text: string): boolean => Instant.safeParse(text).success;
 
+export const days = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
+export type Day = (typeof days)[number];
+
+export const TimeOfDay = z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/, 'must be a time of day such as 08:30');
+
+function isTimeZone(timeZone: string): boolean {
+  try {
+    return new Intl.DateTimeFormat('en-US', { timeZone }).resolvedOptions().timeZone !== '';
+  } catch {
+    return false;
+  }
+}
+
+export const TimeZone = z
+  .string()
+  .max(100)
+  .refine(isTimeZone, 'must be a time zone of the IANA database, such as Europe/Oslo')
+  .describe('IANA time zone, such as `Europe/Oslo`.');
+
 const optionsPattern = /^Invalid option: expected one of (.+)$/s;
 const literalPattern = /^Invalid input: expected ("[^]*"|-?\d+|true|false)$/;
 const typePattern = /^Invalid input: expected (\w+), received/;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ignoreFields } from '../lib/schema-parts.ts';
+import { days, ignoreFields, TimeOfDay, TimeZone } from '../lib/schema-parts.ts';
 import { describeFields } from '../lib/kind-fields.ts';
 import { PageQuery } from '../lib/page-request.ts';
 import { boundedString } from '../lib/text/bounded-text.ts';
@@ -33,8 +33,36 @@ const fields = {
     .enum(eventSeverities)
     .nullable()
     .describe(
-      'Leave out events below this severity, unless a ticket or alert about the resource is open. null means no minimum.',
+      'Leave out events below this severity. null means no minimum. This and the filters below do not apply to a resource whose ticket or alert is open.',
     ),
+  tags: z
+    .array(boundedString({ min: 1, max: 100 }))
+    .min(1)
+    .max(50)
+    .nullable()
+    .describe('Send only hits of detections with one of these tags, among other events. null means all.'),
+  entityLists: z
+    .array(boundedString({ min: 1, max: 100 }))
+    .min(1)
+    .max(10)
+    .nullable()
+    .describe(
+      'Send only hits whose entity is in one of these value lists, and incidents with such a hit, among other events. null means all.',
+    ),
+  hours: z
+    .strictObject({
+      timeZone: TimeZone,
+      days: z
+        .array(z.enum(days))
+        .min(1)
+        .max(7)
+        .default([...days])
+        .describe('Default: every day.'),
+      from: TimeOfDay,
+      to: TimeOfDay.describe('If it is not later than `from`, the hours end on the next day.'),
+    })
+    .nullable()
+    .describe('Send only events that happen within these hours. Others are not sent later. null means always.'),
   enabled: z.boolean(),
 };
 
@@ -47,6 +75,9 @@ export const CreateDestination = z.strictObject({
   eventTypes: fields.eventTypes.optional().describe('Absent: `defaultEvents` of the kind.'),
   detectionIds: fields.detectionIds.default(null),
   minSeverity: fields.minSeverity.default(null),
+  tags: fields.tags.default(null),
+  entityLists: fields.entityLists.default(null),
+  hours: fields.hours.default(null),
   enabled: fields.enabled.default(true),
 });
 export type CreateDestination = z.infer<typeof CreateDestination>;
@@ -67,6 +98,9 @@ export const Destination = z
     eventTypes: z.array(z.enum(eventTypes)),
     detectionIds: z.array(z.string()).nullable(),
     minSeverity: z.enum(eventSeverities).nullable(),
+    tags: z.array(z.string()).nullable(),
+    entityLists: z.array(z.string()).nullable(),
+    hours: fields.hours,
     enabled: z.boolean(),
     disabledReason: z
       .string()

@@ -16,6 +16,9 @@ export type DestinationRow = {
   event_types: Destination['eventTypes'];
   detection_ids: string[] | null;
   min_severity: Destination['minSeverity'];
+  tags: string[] | null;
+  entity_lists: string[] | null;
+  hours: Destination['hours'];
   enabled: boolean;
   disabled_reason: string | null;
   failures: number;
@@ -27,10 +30,10 @@ type NewRow = Omit<DestinationRow, 'organization_id' | 'updated_at' | 'failures'
 
 export async function insertDestination(tx: Tx, orgId: OrgId, row: NewRow): Promise<DestinationRow> {
   const inserted = await queryRow<DestinationRow>(tx)`
-      insert into destinations (organization_id, id, kind, name, shown_url, settings, sealed, event_types, detection_ids, min_severity, enabled,
+      insert into destinations (organization_id, id, kind, name, shown_url, settings, sealed, event_types, detection_ids, min_severity, tags, entity_lists, hours, enabled,
         disabled_reason, created_at, updated_at)
       values (${orgId}, ${row.id}, ${row.kind}, ${row.name}, ${row.shown_url}, ${JSON.stringify(row.settings)}::jsonb, ${row.sealed}, ${row.event_types}::text[],
-        ${row.detection_ids}::uuid[], ${row.min_severity}, ${row.enabled}, ${row.disabled_reason}, ${row.created_at}, ${row.created_at})
+        ${row.detection_ids}::uuid[], ${row.min_severity}, ${row.tags}::text[], ${row.entity_lists}::text[], ${row.hours && JSON.stringify(row.hours)}::jsonb, ${row.enabled}, ${row.disabled_reason}, ${row.created_at}, ${row.created_at})
       returning *`;
   return inserted!;
 }
@@ -41,6 +44,7 @@ export async function updateDestination(tx: Tx, destination: DestinationRow, now
       update destinations set name = ${destination.name}, shown_url = ${destination.shown_url},
         settings = ${JSON.stringify(destination.settings)}::jsonb, sealed = ${destination.sealed},
         event_types = ${destination.event_types}::text[], detection_ids = ${destination.detection_ids}::uuid[], min_severity = ${destination.min_severity},
+        tags = ${destination.tags}::text[], entity_lists = ${destination.entity_lists}::text[], hours = ${destination.hours && JSON.stringify(destination.hours)}::jsonb,
         enabled = ${destination.enabled}, disabled_reason = ${destination.disabled_reason}, failures = ${destination.failures},
         updated_at = greatest(${now}::timestamptz, updated_at + interval '1 millisecond')
       where organization_id = ${destination.organization_id} and id = ${destination.id} returning *`;
@@ -80,4 +84,12 @@ export async function findUnknownDetections(tx: Tx, orgId: OrgId, ids: string[])
       where not exists (select from agents a where a.organization_id = ${orgId} and a.id = g.id and a.agent_type = 'detection')
       limit 10`;
   return unknown.map(({ id }) => id);
+}
+
+/** Returns up to 10 of the names that are not value lists of the organization. */
+export async function findUnknownLists(tx: Tx, orgId: OrgId, names: string[]): Promise<string[]> {
+  const unknown = await queryRows<{ name: string }>(tx)`
+      select g.name from unnest(${names}::text[]) as g (name)
+      where not exists (select from value_lists l where l.organization_id = ${orgId} and l.name = g.name) limit 10`;
+  return unknown.map(({ name }) => name);
 }

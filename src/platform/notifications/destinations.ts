@@ -25,6 +25,7 @@ import {
   insertDestination,
   findDestinations,
   findUnknownDetections,
+  findUnknownLists,
   updateDestination,
   type DestinationRow,
 } from './destinations.store.ts';
@@ -59,6 +60,7 @@ export async function createDestination(
   );
   return inOrg(deps.db, caller.orgId, async (tx) => {
     await requireDetections(tx, caller, input.detectionIds);
+    await requireLists(tx, caller, input.entityLists);
     const row = await insertDestination(tx, caller.orgId, {
       id,
       kind: input.kind,
@@ -69,6 +71,9 @@ export async function createDestination(
       event_types: [...new Set(eventTypes)],
       detection_ids: input.detectionIds,
       min_severity: input.minSeverity,
+      tags: input.tags,
+      entity_lists: input.entityLists,
+      hours: input.hours,
       enabled: input.enabled,
       disabled_reason: null,
       created_at: now,
@@ -108,6 +113,7 @@ export async function changeDestination(
     const before = await getRow(tx, caller, id, { lock: true });
     await requireMatch(tx, ifMatch, toDestination(before), { resourceType: 'destination', resourceId: id });
     if (input.detectionIds !== undefined) await requireDetections(tx, caller, input.detectionIds);
+    if (input.entityLists !== undefined) await requireLists(tx, caller, input.entityLists);
     const enabled = input.enabled ?? before.enabled;
     const address = changeAddress(deps, before, input);
     const types = input.eventTypes ?? before.event_types;
@@ -123,6 +129,9 @@ export async function changeDestination(
       event_types: [...new Set(types)],
       detection_ids: input.detectionIds === undefined ? before.detection_ids : input.detectionIds,
       min_severity: input.minSeverity === undefined ? before.min_severity : input.minSeverity,
+      tags: input.tags === undefined ? before.tags : input.tags,
+      entity_lists: input.entityLists === undefined ? before.entity_lists : input.entityLists,
+      hours: input.hours === undefined ? before.hours : input.hours,
       enabled,
       disabled_reason: enabled ? null : before.disabled_reason,
       failures: enabled && !before.enabled ? 0 : before.failures,
@@ -200,6 +209,11 @@ async function requireDetections(tx: Tx, caller: Caller, ids: string[] | null): 
     throw fieldError('/detectionIds', 'unknown_detection', `detectionIds contains an unknown detection: ${unknown}.`);
 }
 
+async function requireLists(tx: Tx, caller: Caller, names: string[] | null): Promise<void> {
+  const [unknown] = names ? await findUnknownLists(tx, caller.orgId, names) : [];
+  if (unknown) throw fieldError('/entityLists', 'unknown_list', `The value list ${unknown} does not exist.`);
+}
+
 function toDestination(destination: DestinationRow): Destination {
   return {
     id: destination.id,
@@ -210,6 +224,9 @@ function toDestination(destination: DestinationRow): Destination {
     eventTypes: destination.event_types,
     detectionIds: destination.detection_ids,
     minSeverity: destination.min_severity,
+    tags: destination.tags,
+    entityLists: destination.entity_lists,
+    hours: destination.hours,
     enabled: destination.enabled,
     disabledReason: destination.disabled_reason,
     createdAt: destination.created_at.toISOString(),

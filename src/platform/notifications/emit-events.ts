@@ -1,4 +1,4 @@
-import { sql } from 'kysely';
+import { sql, type RawBuilder } from 'kysely';
 import { queryRows, type Tx } from '../db/db.ts';
 import { uuidv7 } from '../lib/ids.ts';
 import {
@@ -11,6 +11,16 @@ import {
 } from './event-types.ts';
 
 const batchMax = 200;
+
+/** The condition that a time is within hours: an object with `timeZone`, `days`, `from` and `to`. Hours that end on the next day belong to the day on which they begin. */
+export function isWithinHours(hours: RawBuilder<unknown>, at: Date): RawBuilder<boolean> {
+  const local = sql`${at}::timestamptz at time zone (${hours} ->> 'timeZone')`;
+  const time = sql`to_char(${local}, 'HH24:MI')`;
+  const isOn = (day: RawBuilder<unknown>) => sql`${hours} -> 'days' ? lower(to_char(${day}, 'Dy'))`;
+  const isAfter = sql`${isOn(local)} and ${time} >= ${hours} ->> 'from'`;
+  return sql`case when ${hours} ->> 'from' < ${hours} ->> 'to' then ${isAfter} and ${time} < ${hours} ->> 'to'
+    else ${isAfter} or ${isOn(sql`${local} - interval '1 day'`)} and ${time} < ${hours} ->> 'to' end`;
+}
 
 const streamedTypes = eventTypes.filter(isStreamed);
 
@@ -47,8 +57,8 @@ async function findSubscribedOrgIds(
 }
 
 /**
- * Inserts one outbox row per event that somebody receives and one delivery per destination that subscribes to its type, detection and severity. A
- * destination with an open ticket about the resource hears of it whatever its severity is now, or the ticket would stay open.
+ * Inserts one outbox row per event that somebody receives and one delivery per destination that subscribes to its type and whose filters it
+ * passes. A destination with an open ticket about the resource hears of it whatever the filters say, or the ticket would stay open.
  */
 async function insertEvents(tx: Tx, events: OutgoingEvent[]): Promise<void> {
   const at = new Date();
@@ -59,14 +69,18 @@ async function insertEvents(tx: Tx, events: OutgoingEvent[]): Promise<void> {
       select * from unnest(${column((event) => event.orgId)}::uuid[], ${ids}::uuid[],
         ${column((event) => event.type)}::text[], ${column((event) => event.resourceId)}::text[],
         ${column((event) => event.detectionId ?? null)}::uuid[], ${column((event) => event.severity ?? null)}::text[],
+        ${column(({ tags }) => (tags ? JSON.stringify(tags) : null))}::jsonb[], ${column(({ lists }) => (lists ? JSON.stringify(lists) : null))}::jsonb[],
         ${events.map((event, index) => eventBody(event, { id: ids[index]!, at }))}::text[])
-        as g (organization_id, id, type, resource_id, detection_id, severity, body)
+        as g (organization_id, id, type, resource_id, detection_id, severity, tags, lists, body)
     ), subscribed as (
       select g.*, o.id as destination_id from emitted g join destinations o on o.organization_id = g.organization_id
       where o.enabled and g.type = any(o.event_types)
         and (g.detection_id is null or o.detection_ids is null or g.detection_id = any(o.detection_ids))
-        and (g.severity is null or o.min_severity is null
-          or array_position(${[...eventSeverities]}::text[], g.severity) >= array_position(${[...eventSeverities]}::text[], o.min_severity)
+        and ((g.severity is null or o.min_severity is null
+            or array_position(${[...eventSeverities]}::text[], g.severity) >= array_position(${[...eventSeverities]}::text[], o.min_severity))
+          and (g.tags is null or o.tags is null or g.tags ?| o.tags)
+          and (g.lists is null or o.entity_lists is null or g.lists ?| o.entity_lists)
+          and (o.hours is null or ${isWithinHours(sql`o.hours`, at)})
           or exists (select from tickets t where t.organization_id = o.organization_id and t.destination_id = o.id
             and t.resource_id = g.resource_id and t.state <> 'closed'))
     ), event as (

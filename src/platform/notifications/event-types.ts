@@ -53,7 +53,8 @@ export const eventSeverities = ['none', 'low', 'medium', 'high', 'critical'] as 
 
 /**
  * A change of a resource, with the complete state after it. `revision` increases with every change of the resource, so
- * receivers can order events. Destinations can filter by `detectionId` and `severity`.
+ * receivers can order events. Destinations can filter by `detectionId`, `severity`, `tags` of the detection, and `lists`, the value lists that
+ * contain the entity. A filter for which an event has no value does not apply to it.
  */
 export type OutgoingEvent = {
   orgId: string;
@@ -63,6 +64,8 @@ export type OutgoingEvent = {
   data: unknown;
   detectionId?: string;
   severity?: (typeof eventSeverities)[number];
+  tags?: readonly string[];
+  lists?: readonly string[];
 };
 
 /** Returns the body that a webhook receives. It is the same on every attempt. */

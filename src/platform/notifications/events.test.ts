@@ -4,7 +4,13 @@ import { whileServing } from '../../../test/support/listen.ts';
 import { kevCatalogWith } from '../../../test/support/feed/kev-document.ts';
 import { startApp } from '../../../test/support/harness.ts';
 import { startRuns } from '../../../test/support/detection/scripted-runs.ts';
+import { sql } from 'kysely';
+import { compileWorkingHours } from '../../detection/analysis/analyze-window.ts';
+import { putValueList, removeValueList } from '../../detection/value-lists/value-lists.ts';
+import { inOrg, queryRows } from '../db/db.ts';
 import { uuidv7 } from '../lib/ids.ts';
+import { days } from '../lib/schema-parts.ts';
+import { emitEvents, isWithinHours } from './emit-events.ts';
 import { SiemError } from '../../detection/siem/connector.ts';
 import { eventTypes, type EventBody } from './event-types.ts';
 
@@ -52,6 +58,88 @@ test('emits events for runs, hits and gaps in the transaction of the change', as
     reason: 'late',
     state: 'open',
   });
+});
+
+test('selects hits and incidents by the tags of the detection, the lists of the entity, and the hour', async () => {
+  const routed = await startRuns({ db, url }, ({ window }) =>
+    ['root', 'ada'].map((user) => ({ _id: `${user} ${window.from.toISOString()}`, user })),
+  );
+  const { deps, caller, orgId, select } = routed;
+  await putValueList(deps, caller, 'admins', { description: '', values: ['ROOT'] });
+  const today = new Date().getUTCDay();
+  const other = days[(today + 2) % 7]!;
+  const always = { timeZone: 'UTC', days: [...days], from: '00:00', to: '00:00' };
+  const filters: [string, { tags?: string[]; lists?: string[]; hours?: object }][] = [
+    ['admins', { lists: ['admins'] }],
+    ['tagged', { tags: ['tier-0', 'night'] }],
+    ['other tag', { tags: ['night'] }],
+    ['now', { hours: always, lists: ['admins'], tags: ['tier-0'] }],
+    ['another day', { hours: { ...always, days: [other] } }],
+  ];
+  for (const [name, { tags, lists, hours }] of filters)
+    await select`
+      insert into destinations (organization_id, id, kind, name, shown_url, sealed, event_types, tags, entity_lists, hours, created_at, updated_at)
+      values (${orgId}, ${uuidv7()}, 'webhook', ${name}, 'x', ''::bytea, ${['hit.created', 'incident.created']}::text[], ${tags ?? null}::text[],
+        ${lists ?? null}::text[], ${hours ? JSON.stringify(hours) : null}::jsonb, now(), now())`;
+  await routed.newDetection({ tags: ['tier-0'], entityField: 'user' });
+  await routed.runAt('2026-03-02T01:05:00Z');
+  const sent = await select<{ sent: string }>`
+    select d.name || ' ' || (o.body::jsonb -> 'data' ->> 'entity') as sent from deliveries y join destinations d on d.id = y.destination_id
+    join outbox o on o.id = y.event_id where y.organization_id = ${orgId} order by 1`;
+  expect(sent.map((row) => row.sent)).toEqual(['admins root', 'now root', 'tagged ada', 'tagged root']);
+  await expect(removeValueList(deps, caller, 'admins')).rejects.toThrow('destination admins');
+  const incidents = [
+    { id: uuidv7(), root: true },
+    { id: uuidv7(), root: false },
+  ];
+  await inOrg(deps.db, orgId, (tx) =>
+    emitEvents(tx, [orgId], ['incident.created'], () =>
+      incidents.map(({ id, root }) => ({
+        orgId,
+        type: 'incident.created',
+        resourceId: id,
+        revision: 1,
+        data: {},
+        lists: root ? ['admins', 'more'] : [],
+      })),
+    ),
+  );
+  const of = await select<{ name: string }>`
+    select d.name || ' ' || y.resource_id as name from deliveries y join destinations d on d.id = y.destination_id
+    where y.organization_id = ${orgId} and y.event_type = 'incident.created' order by 1`;
+  // Incidents have no tags.
+  const [first, second] = incidents.map(({ id }) => id);
+  expect(of.map(({ name }) => name).toSorted()).toEqual(
+    [
+      `admins ${first}`,
+      `now ${first}`,
+      ...[first, second].flatMap((id) => [`tagged ${id}`, `other tag ${id}`]),
+    ].toSorted(),
+  );
+});
+
+test('hours of a destination agree with the working hours of a detection', async () => {
+  const time = (hour: number): string => `${String(hour % 24).padStart(2, '0')}:30`;
+  // Daylight saving time begins within these days.
+  const some = Array.from({ length: 200 }, (_, n) => ({
+    hours: {
+      timeZone: 'Europe/Oslo',
+      days: days.filter((_day, at) => (n >> at) & 1),
+      from: time(n * 7),
+      to: time(n * 11),
+    },
+    at: new Date(Date.UTC(2030, 2, 28) + n * 43 * 60_000),
+  }));
+  const found = await inOrg(
+    runs.deps.db,
+    runs.orgId,
+    (tx) =>
+      queryRows<{ is: boolean }>(tx)`${sql.join(
+        some.map(({ hours, at }) => sql`select ${isWithinHours(sql`${JSON.stringify(hours)}::jsonb`, at)} as is`),
+        sql` union all `,
+      )}`,
+  );
+  expect(found.map(({ is }) => is)).toEqual(some.map(({ hours, at }) => compileWorkingHours(hours)(at)));
 });
 
 test('emits the reason of failed runs and an event when they disable the detection', async () => {

@@ -235,7 +235,10 @@ async function useSkills(org: TestOrg): Promise<void> {
 async function useDestinations({ get, post, put, remove }: ApiCalls): Promise<void> {
   await whileServing('{}', async (url) => {
     const { id } = await post('/api/destinations', { kind: 'webhook', name: 'walked', url });
-    await put(`/api/destinations/${id}`, { minSeverity: 'high' });
+    await put(`/api/destinations/${id}`, {
+      minSeverity: 'high',
+      hours: { timeZone: 'UTC', from: '18:00', to: '08:00' },
+    });
     await put(`/api/destinations/${id}`, { ...(await get(`/api/destinations/${id}`)), minSeverity: 'high' });
     await post(`/api/destinations/${id}/rotate`, { overlapSeconds: 60 });
     const sent = await post(`/api/destinations/${id}/test`);

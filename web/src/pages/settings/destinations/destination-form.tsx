@@ -7,6 +7,7 @@ import {
   type EventType,
   type NewDestination,
 } from '../../../api/destinations.ts';
+import { valueListsQuery } from '../../../api/detection-parts.ts';
 import { texts as common } from '../../../texts/common.ts';
 import { texts as all } from '../../../texts/settings.ts';
 import { Button } from '../../../ui/button.tsx';
@@ -18,6 +19,19 @@ import { CheckField, findFieldError, FormError, SelectField, TextField } from '.
 const texts = all.destinations;
 const severities = ['low', 'medium', 'high', 'critical'] as const;
 
+const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
+
+/** Returns the filters of the form as the API expects them. */
+function toFilters({ tags, list, from, to }: Record<'tags' | 'list' | 'from' | 'to', string>) {
+  const names = tags.split(',').map((tag) => tag.trim());
+  const used = names.filter((tag) => tag !== '');
+  return {
+    tags: used.length > 0 ? used : null,
+    entityLists: list === '' ? null : [list],
+    hours: from === '' || to === '' ? null : { timeZone, from, to },
+  };
+}
+
 type Props = { onClose: () => void; onCreated: (created: Awaited<ReturnType<typeof createDestination>>) => void };
 
 export default function DestinationForm({ onClose, onCreated }: Props) {
@@ -25,10 +39,12 @@ export default function DestinationForm({ onClose, onCreated }: Props) {
   const [name, setName] = useState('');
   const [url, setUrl] = useState('');
   const [minSeverity, setMinSeverity] = useState('');
+  const [filters, setFilters] = useState({ tags: '', list: '', from: '', to: '' });
   const [values, setValues] = useState<Readonly<Record<string, string>>>({});
   const [chosen, setEvents] = useState<readonly EventType[] | undefined>();
   const { mutate, error, isPending } = useMutation({ mutationFn: createDestination, onSuccess: onCreated });
   const { data: kinds = [] } = useQuery(destinationKindsQuery);
+  const { data: lists = [] } = useQuery(valueListsQuery);
   const { data: eventTypes = [] } = useQuery(eventTypesQuery);
   const definition = kinds.find((one) => one.kind === kind);
   const events = chosen ?? definition?.defaultEvents ?? [];
@@ -55,6 +71,7 @@ export default function DestinationForm({ onClose, onCreated }: Props) {
             credentials: toValues(credentials, values),
             eventTypes: [...events],
             minSeverity: severities.find((severity) => severity === minSeverity) ?? null,
+            ...toFilters(filters),
             detectionIds: null,
             enabled: true,
           });
@@ -100,6 +117,34 @@ export default function DestinationForm({ onClose, onCreated }: Props) {
             ]}
             onChange={(event) => setMinSeverity(event.target.value)}
           />
+          <SelectField
+            label={texts.entityList}
+            value={filters.list}
+            options={[
+              { value: '', label: texts.anyEntity },
+              ...lists.map((one) => ({ value: one.name, label: one.name })),
+            ]}
+            onChange={(event) => setFilters({ ...filters, list: event.target.value })}
+          />
+          <TextField
+            label={texts.tags}
+            hint={texts.tagsHint}
+            error={findFieldError(error, '/tags')}
+            value={filters.tags}
+            onChange={(event) => setFilters({ ...filters, tags: event.target.value })}
+          />
+          <div className="grid grid-cols-2 gap-4">
+            {(['from', 'to'] as const).map((name) => (
+              <TextField
+                key={name}
+                label={name === 'from' ? texts.hoursFrom : texts.hoursTo}
+                hint={name === 'from' ? texts.hoursHint(timeZone) : undefined}
+                value={filters[name]}
+                type="time"
+                onChange={(event) => setFilters({ ...filters, [name]: event.target.value })}
+              />
+            ))}
+          </div>
         </div>
         <div className="grid gap-x-6 gap-y-4 md:grid-cols-3">
           {Object.entries(Object.groupBy(eventTypes, ({ subject }) => subject)).map(([subject, types = []]) => (

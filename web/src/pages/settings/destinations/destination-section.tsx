@@ -46,7 +46,8 @@ export function DestinationSection() {
 type OpenDialog = 'rotate' | 'delete' | { secret: string } | null;
 
 function Destination({ destination }: { destination: Destination }) {
-  const { id, name, kind, url, eventTypes, minSeverity, enabled, disabledReason } = destination;
+  const { id, name, kind, url, eventTypes, minSeverity, tags, entityLists, hours, enabled, disabledReason } =
+    destination;
   const [open, setOpen] = useState<OpenDialog>(null);
   const definition = useQuery(destinationKindsQuery).data?.find((one) => one.kind === kind);
   return (
@@ -56,6 +57,10 @@ function Destination({ destination }: { destination: Destination }) {
         <span className="flex flex-wrap items-center gap-x-2 gap-y-1">
           <span className="break-all">{`${definition?.label ?? kind} · ${url}`}</span>
           {minSeverity && <Badge>{texts.from(minSeverity)}</Badge>}
+          {[...(tags ?? []), ...(entityLists ?? [])].map((name) => (
+            <Badge key={name}>{name}</Badge>
+          ))}
+          {hours && <Badge>{`${texts.during(hours.from, hours.to)} ${hours.timeZone}`}</Badge>}
           {!enabled && <Badge isBad={disabledReason !== null}>{disabledReason ?? texts.disabled}</Badge>}
         </span>
       }
