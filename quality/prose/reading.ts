@@ -1,12 +1,12 @@
-import { completeItem, type CompletedReport } from '../../src/feed/extraction/extract-item.ts';
-import { textOfQuote } from '../../src/feed/extraction/reading/claim.ts';
+import { completeItem, type CompletedReport, readReport } from '../../src/feed/extraction/extract-item.ts';
+import { claimsOf, textOfQuote } from '../../src/feed/extraction/reading/claim.ts';
 import type { PartAnswer } from '../../src/feed/extraction/reading/model-claims.ts';
 import { buckets, type Severity, type ValueRole } from '../../src/feed/model/vocabulary.ts';
 import { readWithModel } from '../../src/feed/reading/read-with-model.ts';
 import { readModelSettings } from '../../src/platform/models/model-settings.ts';
 import { type ConfiguredModel, createModels } from '../../src/platform/models/models.ts';
 import { formatRatio, type QualityFigure } from '../figures.ts';
-import { readRecordedJson } from '../recorded-inputs.ts';
+import { readRecordedJson, readRecordedRows } from '../recorded-inputs.ts';
 import { readLabels } from './labeled-texts.ts';
 
 type FoolingText = { id: string; title: string; text: string; severityWanted: Severity[] | null };
@@ -27,7 +27,7 @@ export async function measureReading(_verbose: boolean, url?: string): Promise<Q
   const labels = new Map(readLabels<ReadingLabel>('reading-labels.json').map((label) => [label.id, label]));
   const model = url === undefined ? undefined : findModel(url);
   const lexicon = texts.map((text) => ({ text, label: labels.get(text.id)!, read: completeItem(text, {}) }));
-  if (!model) return measureReader('lexicon', lexicon);
+  if (!model) return [...measureReader('lexicon', lexicon), ...measureAdvice()];
   const both: ReadText[] = [];
   const [startedAt, spent] = [performance.now(), { calls: 0, tokens: 0, problems: 0 }];
   for (const one of lexicon) {
@@ -75,6 +75,24 @@ async function ask(read: CompletedReport, model: ConfiguredModel, spent: Spent):
   });
   spent.problems += unreadParts;
   return answers;
+}
+
+/** Measures the advice that the lexicon reads in recorded reports. `advice-labels.json` has the beginnings of the sentences that are advice. */
+function measureAdvice(): QualityFigure[] {
+  const reports = ['feed/tram/reports.ndjson.gz', 'feed/annoctr/dev.ndjson.gz'].flatMap(
+    readRecordedRows<{ title: string; text: string }>,
+  );
+  const labels = readLabels<string>('advice-labels.json');
+  const found = reports.map((report) => claimsOf(readReport(report).lexicon.claims, 'advice'));
+  const sentences = [...new Set(found.flat().map(({ value }) => value))];
+  const right = sentences.filter((sentence) => labels.some((label) => sentence.startsWith(label)));
+  const advising = found.filter((claims) => claims.length > 0).length;
+  return [
+    {
+      name: `advice of ${advising} of ${reports.length} reports: sentences that advise their readers`,
+      measured: formatRatio(right.length, sentences.length),
+    },
+  ];
 }
 
 function measureReader(reader: string, texts: ReadText[]): QualityFigure[] {

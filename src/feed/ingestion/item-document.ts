@@ -92,10 +92,11 @@ export function toFeedItem(record: SourceRecord, source: ItemOrigin, stamps: Ite
     ...(record.summary ? { summary: record.summary } : {}),
     ...(record.tldr ? { tldr: record.tldr } : {}),
     attackPath: record.attackPath,
+    ...(record.advice ? { advice: record.advice } : {}),
     classification: record.classification,
     affectedProducts: record.affectedProducts,
     iocs: record.iocs,
-    provenance: { supportingPassages: toPassages(record, sourceUrl) },
+    provenance: toProvenance(record, sourceUrl),
     version: stamps.version,
     ...(record.externalId ? { externalId: record.externalId } : {}),
     ...(record.abstract ? { abstract: record.abstract } : {}),
@@ -108,6 +109,15 @@ export function toFeedItem(record: SourceRecord, source: ItemOrigin, stamps: Ite
   if (stamps.status === 'retracted') revokeIndicators(item);
   return item;
 }
+
+/** Returns the passages of a record, and the footnotes of sentences that a model wrote. */
+export const toProvenance = (
+  record: Pick<SourceRecord, 'storedText' | 'passages' | 'footnotes'>,
+  sourceUrl: string,
+): FeedItem['provenance'] => ({
+  supportingPassages: toPassages(record, sourceUrl),
+  ...(record.footnotes ? { footnotes: record.footnotes } : {}),
+});
 
 export const toPassages = (
   { storedText, passages }: Pick<SourceRecord, 'storedText' | 'passages'>,

@@ -15,7 +15,7 @@ import { replaceTerms, updateSearchTexts, writeItems, type RemovedTerm } from '.
 import type { FeedItem } from '../model/item.schema.ts';
 import { storedColumns } from './build-item-writes.ts';
 import { changedParts } from './content-hash.ts';
-import { isProseSource, toDocument, toItemSearchText, toPassages } from './item-document.ts';
+import { isProseSource, toDocument, toItemSearchText, toProvenance } from './item-document.ts';
 import type { StaleItem } from './stored-items.store.ts';
 
 /** Returns the document of an item without the root of its group. */
@@ -32,7 +32,7 @@ export function toStoredReport(item: Pick<StaleItem, 'doc' | 'stored_text'>): Re
 
 /** Returns an item with the fields that its text determines replaced. */
 export function applyExtraction(item: FeedItem, extracted: ExtractedItem): FeedItem {
-  const { summary: _summary, tldr: _tldr, ...rest } = item;
+  const { summary: _summary, tldr: _tldr, advice: _advice, ...rest } = item;
   const sourceUrl = item.provenance.supportingPassages[0]?.sourceUrl ?? item.source.url ?? `urn:uuid:${item.id}`;
   return {
     ...rest,
@@ -40,10 +40,11 @@ export function applyExtraction(item: FeedItem, extracted: ExtractedItem): FeedI
     ...(extracted.summary ? { summary: extracted.summary } : {}),
     ...(extracted.tldr ? { tldr: extracted.tldr } : {}),
     attackPath: extracted.attackPath,
+    ...(extracted.advice ? { advice: extracted.advice } : {}),
     classification: extracted.classification,
     affectedProducts: extracted.affectedProducts,
     iocs: extracted.iocs,
-    provenance: { supportingPassages: toPassages(extracted, sourceUrl) },
+    provenance: toProvenance(extracted, sourceUrl),
   };
 }
 

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { Instant, TenantOverrides } from './overrides.schema.ts';
 import { platforms } from './platforms.ts';
 import {
+  adviceActions,
   buckets,
   type Bucket,
   indicatorStatuses,
@@ -91,6 +92,22 @@ const Passage = z.object({
     .describe('Offsets in the stored text, in UTF-16 code units. `end` is exclusive.'),
 });
 
+const EvidenceRef = z.string().describe('A reference such as `provenance.supportingPassages[0]`.');
+
+const Advice = z.object({
+  action: z.enum(adviceActions).describe('`enforce`: turn on a protection.'),
+  text: z.string(),
+  evidenceRef: EvidenceRef,
+});
+export type Advice = z.infer<typeof Advice>;
+
+const Footnote = z
+  .object({ field: z.enum(['summary', 'tldr', 'attackPath']), text: z.string(), evidenceRef: EvidenceRef })
+  .describe(
+    'A sentence that a model wrote, and the passage that it rests on. Extracted sentences are passages themselves.',
+  );
+export type Footnote = z.infer<typeof Footnote>;
+
 const SeverityBasis = z
   .object({
     rule: z.string().describe('The rule that decided, such as `report:exploited-now`.'),
@@ -105,6 +122,7 @@ const ReadBy = z
     model: z.string().describe('Provider and model.'),
     at: Instant,
     fields: z.array(z.string()).describe('The fields that claims of the model decide, such as `severity` or `name`.'),
+    language: z.string().optional().describe('The language in which it was told to write its sentences.'),
   })
   .describe('The model that completed the item. Absent if only the lexicon, or the source itself, decides its fields.');
 
@@ -131,11 +149,16 @@ export const FeedItem = z
     }),
     summary: z.string().optional(),
     tldr: z.string().optional(),
-    attackPath: z.array(z.string()),
+    attackPath: z.array(z.string()).describe('What happened, in order. Structured sources have techniques.'),
+    advice: z.array(Advice).optional().describe('What the report itself advises to do, as it or a model says it.'),
     classification: Classification,
     affectedProducts: z.array(AffectedProduct),
     iocs: Iocs,
-    provenance: z.object({ supportingPassages: z.array(Passage), readBy: ReadBy.optional() }),
+    provenance: z.object({
+      supportingPassages: z.array(Passage),
+      footnotes: z.array(Footnote).optional(),
+      readBy: ReadBy.optional(),
+    }),
     version: z.int(),
     externalId: z.string().optional(),
     abstract: z.string().optional(),

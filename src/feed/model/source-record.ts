@@ -1,4 +1,4 @@
-import type { AffectedProduct, Classification, FeedItem, Iocs } from './item.schema.ts';
+import type { Advice, AffectedProduct, Classification, FeedItem, Footnote, Iocs } from './item.schema.ts';
 import { type Severity, type Tlp, buckets } from './vocabulary.ts';
 
 /** A record of a source after parsing and extraction, before it is compared with the feed. Times are ISO text. */
@@ -32,6 +32,8 @@ export type SourceRecord = {
   tldr?: string | undefined;
   abstract?: string | undefined;
   attackPath: string[];
+  advice?: Advice[];
+  footnotes?: Footnote[];
   classification: Classification;
   affectedProducts: AffectedProduct[];
   iocs: Iocs;

@@ -45,6 +45,10 @@ export const valueRoles = [
 ] as const;
 export type ValueRole = (typeof valueRoles)[number];
 
+/** What a report advises its readers to do. `enforce`: turn on a protection. */
+export const adviceActions = ['update', 'block', 'disable', 'hunt', 'rotate', 'isolate', 'enforce'] as const;
+export type AdviceAction = (typeof adviceActions)[number];
+
 const hostileRoles = new Set<string>(['c2', 'payload', 'download', 'phishing', 'exfiltration'] satisfies ValueRole[]);
 
 /** Returns whether a value with a role is not the attackers'. */

@@ -127,6 +127,7 @@ async function processReading(deps: ReadingDeps, claimed: Claimed): Promise<void
       applyReading(tx, item, {
         completed,
         model: model.name,
+        language: model.entry.language,
         referenceDataVersion: deps.extractor.referenceDataVersion,
         now: deps.clock(),
       }),
@@ -174,7 +175,7 @@ async function completeItem(deps: ReadingDeps, task: ReadingTask): Promise<Compl
   const report = toStoredReport(item);
   const complete = (input: ModelInput): Promise<CompletedReport> =>
     deps.extractor.complete(report, input, row.organization_id);
-  const reader = `${model.name}#${promptRevision}`;
+  const reader = `${model.name}#${promptRevision}${model.entry.language ?? ''}`;
   if (row.claims !== null && row.model === reader) return complete({ claims: JSON.parse(row.claims) as Claim[] });
   const same = await acrossOrgs(deps.db, (tx) => findSameReadingAcrossOrgs(tx, row, reader));
   const store = (result: Omit<ReadingResult, 'model'>): Promise<boolean> =>
@@ -218,6 +219,7 @@ type Application = {
   completed: CompletedReport;
   /** Provider and model. */
   model: string;
+  language: string | undefined;
   referenceDataVersion: number;
   now: Date;
 };
@@ -227,14 +229,19 @@ type Application = {
  * the item has another text or was retracted meanwhile. The item keeps its content hash, so that a pull of the same record changes nothing.
  */
 async function applyReading(tx: Tx, read: StaleItem, application: Application): Promise<number | undefined> {
-  const { completed, model, referenceDataVersion, now } = application;
+  const { completed, model, language, referenceDataVersion, now } = application;
   const pool = await lockPool(tx, read.pool_id);
   const item = await findItemToRewrite(tx, read.id);
   const isSame = item && item.pool_id === read.pool_id && item.stored_text === read.stored_text;
   if (!isSame || item.status === 'retracted' || item.held_back) return undefined;
   const before = parseItem(item);
   const fields = [...new Set(completed.model.claims.map(({ field }) => field))].toSorted();
-  const readBy = { model, at: now.toISOString(), fields };
+  const readBy = {
+    model,
+    at: now.toISOString(),
+    fields,
+    ...(language && fields.some((field) => sentenceFields.has(field)) ? { language } : {}),
+  };
   const content = withReader(applyExtraction(before, completed.item), fields.length > 0 ? readBy : undefined);
   if (isSameContent(before, content)) return item.version;
   await rewriteItem(tx, pool, item, {
@@ -247,6 +254,8 @@ async function applyReading(tx: Tx, read: StaleItem, application: Application): 
   });
   return item.version + 1;
 }
+
+const sentenceFields = new Set<string>(['summary', 'tldr', 'step', 'advice'] satisfies Claim['field'][]);
 
 const withReader = (item: FeedItem, readBy: FeedItem['provenance']['readBy']): FeedItem => ({
   ...item,

@@ -30,7 +30,7 @@ export async function readWithModel(
   { document, known, lexicon }: ReadReport,
   { keepLease, ...options }: ReadOptions,
 ): Promise<ModelReading> {
-  const { contextTokens, maxOutputTokens } = options.model.entry;
+  const { contextTokens, maxOutputTokens, language } = options.model.entry;
   const room = (contextTokens - maxOutputTokens - promptTokens) * charsPerToken;
   const all = splitDocument(document, known, Math.max(partMinChars, Math.min(partMaxChars, room)));
   const waiting = all.slice(0, partsMax).map((part) => ({ part, halvings: 0 }));
@@ -39,7 +39,7 @@ export async function readWithModel(
   for (let next = waiting.shift(); next; next = waiting.shift()) {
     const { part, halvings } = next;
     await keepLease();
-    const question = renderQuestion({ document, known, lexicon: lexicon.claims, part, memory });
+    const question = renderQuestion({ document, known, lexicon: lexicon.claims, part, memory, language });
     try {
       const answer = await ask(options, question);
       reading.answers.push({ part: { start: part.start, end: part.end }, answer });

@@ -14,14 +14,14 @@ const ReaderClaim = z.object({
   field: z
     .string()
     .describe(
-      '`name`, `technique`, `product`, `severity`, `role`, `family`, `summary`, `tldr` or `step` (of the attack path).',
+      '`name`, `technique`, `product`, `severity`, `role`, `family`, `summary`, `tldr`, `step` (of the attack path) or `advice`.',
     ),
   value: z.string().describe('The canonical name, the technique, the level, the value or the sentence.'),
   kind: z
     .string()
     .optional()
     .describe(
-      'Kind of a name (`none`: something that only has the same name), role of a value, the family of a value, the vendor of a product, the deciding rule, or `not_done`.',
+      'Kind of a name (`none`: something that only has the same name), role of a value, the family of a value, the vendor of a product, the deciding rule, the action of advice, or `not_done`.',
     ),
   quote: Quote,
   confidence: z.number(),

@@ -84,6 +84,21 @@ test('completes an item with what a model reads, and shows both readers', async 
   expect(text.replaceAll(/<(data-[0-9a-f]+)>[\s\S]*?<\/\1>/g, '')).not.toContain('waterworks');
 });
 
+test('has a model write in the language of its alias, with a footnote for each sentence', async () => {
+  deps.models = createScriptedModels({ m: stand.url }, { language: 'de' });
+  const sentence = 'Zwei Tage lang war das Chlor in 40.000 Haushalten unbekannt.';
+  stand.think(answer({ field: 'summary', value: sentence, quote: note }));
+  const { org, id } = await postReport();
+  await readAll();
+  const item = await getItem(org, id);
+  const [footnote] = item.provenance.footnotes;
+  expect(item).toMatchObject({ summary: sentence, provenance: { readBy: { language: 'de', fields: ['summary'] } } });
+  expect(footnote).toMatchObject({ field: 'summary', text: sentence });
+  const at = Number(/\d+/.exec(footnote.evidenceRef)![0]);
+  expect(item.provenance.supportingPassages[at].text).toBe(note);
+  expect(stand.asked[0]!.system).toContain('in German');
+});
+
 test('reads the same text once, and completes the item again after it was extracted again', async () => {
   stand.think(faithful);
   const { org, id } = await postReport();

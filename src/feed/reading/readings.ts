@@ -66,7 +66,7 @@ async function readBoth(
 
 const describeModel = (row: ReadingRow): Omit<ItemReading['readers'][number], 'claims'> => ({
   reader: 'model',
-  ...(row.model ? { model: row.model.replace(/#\d+$/, '') } : {}),
+  ...(row.model ? { model: row.model.replace(/#.*$/, '') } : {}),
   ...(row.read_at ? { at: row.read_at.toISOString() } : {}),
   dropped: JSON.parse(row.dropped ?? '{}') as Record<string, number>,
   unreadParts: row.unread_parts,
@@ -101,6 +101,8 @@ function kindOf(claim: Claim): string | undefined {
       return claim.role;
     case 'family':
       return `${claim.kind} ${claim.name}`;
+    case 'advice':
+      return claim.action;
     default:
       return undefined;
   }

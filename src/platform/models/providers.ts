@@ -27,6 +27,11 @@ export const common = {
   escalateTo: Alias.optional(),
   /** The model runs on the operator's own machines. Informational only. */
   local: z.boolean().default(false),
+  /** ISO 639-1 code of the language in which it writes about reports of the feed. Default: that of the report. */
+  language: z
+    .string()
+    .regex(/^[a-z]{2,3}$/)
+    .optional(),
   /** Without it, what the alias costs is unknown. */
   price: z
     .strictObject({

@@ -225,12 +225,15 @@ test('adds a report from a file or as text, and says what is wrong with a file',
   await page.getByRole('heading', { name: 'A panel that moved' }).waitFor();
 });
 
-test('lists the rules that a report prints, to read and to download', async () => {
+test('lists what a report advises and the rules that it prints, to read and to download', async () => {
   const org = await started.newOrg();
   const rule = 'rule Quiet_Loader { strings: $a = "quiet" condition: $a }';
-  const text = `A loader\n\n${rule}\n\ntitle: Broken\nlogsource: {}\ndetection:\n  a: 1`;
+  const advice = 'Customers should upgrade to version 9.1.4 now.';
+  const text = `A loader\n\n${advice}\n\n${rule}\n\ntitle: Broken\nlogsource: {}\ndetection:\n  a: 1`;
   const { id } = await callOk(org, 'POST', '/api/feed/items', { title: 'A loader', text });
   const page = await openPage(org, `/feed/${id}`);
+  await page.getByRole('button', { name: `Show where the text mentions ${advice}` }).click();
+  await page.locator('mark', { hasText: advice }).waitFor();
   const rules = page.locator('section', { has: page.getByRole('heading', { name: 'Rules in the text' }) });
   await rules.getByText('Quiet_Loader YARA').click();
   await rules.getByRole('group', { name: 'Quiet_Loader' }).getByText(rule).waitFor();

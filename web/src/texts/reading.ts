@@ -19,6 +19,7 @@ export const texts = {
     summary: 'Summary',
     tldr: 'In short',
     step: 'Step',
+    advice: 'Advice',
   } as Record<string, string>,
   nothing: 'Claims nothing.',
   overruled: 'overruled',

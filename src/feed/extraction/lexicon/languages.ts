@@ -27,6 +27,8 @@ type LanguageLexicon = {
   cues: { exploited: string[]; doubt: string[]; advice: string[]; denial?: string[]; denied?: string[] };
   /** Plain statements of techniques. */
   statements: MeaningfulPhrases[];
+  /** What advice means, in sentences with a phrase of `advice`. */
+  actions?: MeaningfulPhrases[];
   /** English words for the rating of severity. Earlier rows win, so phrases stand before their words. */
   words?: MeaningfulPhrases[];
 };

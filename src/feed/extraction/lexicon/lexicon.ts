@@ -1,8 +1,9 @@
+import advice from './english/advice.json' with { type: 'json' };
 import names from './english/names.json' with { type: 'json' };
 import severity from './english/severity.json' with { type: 'json' };
 import techniques from './english/techniques.json' with { type: 'json' };
 import values from './english/values.json' with { type: 'json' };
-import type { ValueRole } from '../../model/vocabulary.ts';
+import type { AdviceAction, ValueRole } from '../../model/vocabulary.ts';
 import { compilePhrases, listAnchors } from './phrases.ts';
 
 /*
@@ -13,7 +14,7 @@ import { compilePhrases, listAnchors } from './phrases.ts';
 /** Phrases of a cue, or those in which upper and lower case differ. */
 type CuePhrases = string[] | { exact: boolean; phrases: string[] };
 
-const cues = { ...names.cues, ...severity.cues, ...techniques.cues, ...values.cues };
+const cues = { ...advice.cues, ...names.cues, ...severity.cues, ...techniques.cues, ...values.cues };
 
 export type CueId = keyof typeof cues;
 
@@ -89,4 +90,18 @@ export const listRoleStatements = (): RoleStatement[] =>
     means,
     pattern: compilePhrases(phrases, { resolve, script: 'english' }, 'g'),
     without: without && compile(without),
+  }));
+
+/**
+ * What advice means. `advice` finds it in any sentence: words for it, then the act, or a statement that it should be done. `instruction` finds it
+ * at the beginning of a sentence in a section of advice.
+ */
+export type AdviceStatement = { means: AdviceAction; advice: RegExp; instruction: RegExp };
+
+/** Returns the statements that advise readers. */
+export const listAdviceStatements = (): AdviceStatement[] =>
+  (advice.advice as { means: AdviceAction; act: string[]; stated: string[] }[]).map(({ means, act, stated }) => ({
+    means,
+    advice: compile([`<advised> .. (${act.join('/')})`, ...stated]),
+    instruction: compile([`^<adviceLead>? (${act.join('/')})`]),
   }));

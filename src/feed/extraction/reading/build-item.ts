@@ -1,11 +1,11 @@
 import { emptyIocs } from '../../model/source-record.ts';
 import { ttlDays } from '../../model/expiry.ts';
-import type { AffectedProduct, Classification, Indicator, Iocs } from '../../model/item.schema.ts';
+import type { Advice, AffectedProduct, Classification, Footnote, Indicator, Iocs } from '../../model/item.schema.ts';
 import { toComparisonForm } from '../../model/values/normalize.ts';
 import { indicatorTypes } from '../../model/values/indicator-types.ts';
 import type { Severity } from '../../model/vocabulary.ts';
 import { findTechnique, type Technique } from '../../reference-data/attack.ts';
-import { buildAttackPath, toAttackEntry } from '../classification-builder.ts';
+import { toAttackEntry } from '../classification-builder.ts';
 import { classifyReport } from '../classify-report.ts';
 import { spansMax, type ExtractedName } from '../names/extracted-name.ts';
 import { createPassageCollector } from '../text/passage-collector.ts';
@@ -21,6 +21,10 @@ export type ItemFields = {
   summary?: string;
   tldr?: string;
   attackPath: string[];
+  /** What the report advises its readers to do. */
+  advice?: Advice[];
+  /** The passages of sentences that a reader wrote in its own words. */
+  footnotes?: Footnote[];
   classification: Classification;
   affectedProducts: AffectedProduct[];
   iocs: Iocs;
@@ -30,11 +34,11 @@ export type ItemFields = {
 };
 
 /** Fields whose passages have no reference to them in the item. */
-const citedFields = new Set<Claim['field']>(['product', 'step', 'role', 'family', 'status']);
+const citedFields = new Set<Claim['field']>(['product', 'role', 'family', 'status']);
 
-const attackPathMinConfidence = 0.6;
 const summaryMax = 5;
 const stepsMax = 20;
+const adviceMax = 12;
 
 /** Turns claims that check out into the fields of an item. */
 export function buildItem(storedText: string, known: KnownValues, claims: readonly Claim[]): ItemFields {
@@ -47,7 +51,17 @@ export function buildItem(storedText: string, known: KnownValues, claims: readon
   const attack = techniques.map(({ technique, claim }) =>
     toAttackEntry({ technique, confidence: claim.confidence, evidenceRef: passages.add(claim.quote) }),
   );
-  for (const claim of claimsOf(claims, 'summary')) cite(claim);
+  const sentences = collectSentences(claims);
+  const footnotes = [...sentences.summary, ...sentences.tldr, ...sentences.step].flatMap((claim): Footnote[] =>
+    cite(claim).flatMap((evidenceRef) =>
+      isExtracted(storedText, claim)
+        ? []
+        : [{ field: claim.field === 'step' ? 'attackPath' : claim.field, text: claim.value, evidenceRef }],
+    ),
+  );
+  const advice = sentences.advice.flatMap((claim) =>
+    cite(claim).map((evidenceRef) => ({ action: claim.action, text: claim.value, evidenceRef })),
+  );
   const severityEvidence = severity.flatMap(cite);
   const firstMentions = [...known.indicators, ...known.others, ...names].flatMap(({ spans }) => spans.slice(0, 1));
   const others = claims.filter(({ field }) => citedFields.has(field));
@@ -57,8 +71,10 @@ export function buildItem(storedText: string, known: KnownValues, claims: readon
     severity: severity[0]?.value ?? 'none',
     severityRule: severity[0]?.rule ?? 'none',
     severityEvidence,
-    ...joinSummary(claims),
-    attackPath: toAttackPath(claims, techniques),
+    ...joinSummary(sentences),
+    attackPath: sentences.step.map(({ value }) => value),
+    ...(advice.length > 0 ? { advice } : {}),
+    ...(footnotes.length > 0 ? { footnotes } : {}),
     classification: classifyReport(storedText, { ...known, techniques, names, products }, { attack, iocs }),
     affectedProducts: products.map(({ vendor, value: product, versions, confidence }) => ({
       vendor,
@@ -108,22 +124,32 @@ function collectNames(claims: readonly Claim[]): ExtractedName[] {
   return [...found.values()];
 }
 
-function joinSummary(claims: readonly Claim[]): Pick<ItemFields, 'summary' | 'tldr'> {
-  const sentences = claimsOf(claims, 'summary').map(({ value }) => value);
-  const tldr = claimsOf(claims, 'tldr')[0]?.value;
+type SentenceField = 'summary' | 'tldr' | 'step' | 'advice';
+
+/** Returns the sentences of an item, each text once per field. */
+function collectSentences(claims: readonly Claim[]): { [F in SentenceField]: ClaimOf<F>[] } {
+  const collect = <F extends SentenceField>(field: F, max: number): ClaimOf<F>[] =>
+    [...new Map(claimsOf(claims, field).map((claim) => [(claim as Claim).value, claim])).values()].slice(0, max);
   return {
-    ...(sentences.length > 0 ? { summary: sentences.slice(0, summaryMax).join(' ') } : {}),
-    ...(tldr ? { tldr } : {}),
+    summary: collect('summary', summaryMax),
+    tldr: collect('tldr', 1),
+    step: collect('step', stepsMax),
+    advice: collect('advice', adviceMax),
   };
 }
 
-/** What happened in order, if a reader tells it, and otherwise the techniques in the order of the matrix. */
-function toAttackPath(claims: readonly Claim[], techniques: StatedTechnique[]): string[] {
-  const steps = claimsOf(claims, 'step').map(({ value }) => value);
-  if (steps.length > 0) return [...new Set(steps)].slice(0, stepsMax);
-  return buildAttackPath(
-    techniques.filter(({ confidence }) => confidence >= attackPathMinConfidence).map(({ technique }) => technique),
-  );
+/** Returns whether a sentence is its passage itself. */
+const isExtracted = (storedText: string, { value, quote }: Claim): boolean =>
+  storedText.slice(quote.start, quote.end).replaceAll(/\s+/g, ' ') === value;
+
+function joinSummary({
+  summary,
+  tldr: [tldr],
+}: ReturnType<typeof collectSentences>): Pick<ItemFields, 'summary' | 'tldr'> {
+  return {
+    ...(summary.length > 0 ? { summary: summary.map(({ value }) => value).join(' ') } : {}),
+    ...(tldr ? { tldr: tldr.value } : {}),
+  };
 }
 
 function groupIndicators({ indicators }: KnownValues, claims: readonly Claim[]): Iocs {

@@ -66,6 +66,7 @@ function findProblem(document: ReadDocument, values: ValueIndex, claim: Claim): 
     case 'severity':
     case 'status':
       return undefined;
+    case 'advice':
     case 'summary':
     case 'tldr':
     case 'step':
@@ -121,10 +122,18 @@ export function containsName(text: string, name: string): boolean {
 
 /** Words that code can compare: with a digit, or with a mark within, such as hosts, paths, addresses and identifiers. */
 const comparable = /[^\s,;()"“”‘’]*(?:\p{N}|[\p{L}][./\\@:_][\p{L}])[^\s,;()"“”‘’]*/gu;
+/** A number with separators of thousands, which languages write differently: `40,000` is `40.000`. */
+const groupedNumbers = /(?<![\w.,])\d{1,3}(?:[.,’]\d{3})+(?![\w.,]*\d)/g;
+const listNumbers = (text: string): string[] =>
+  (text.match(groupedNumbers) ?? []).map((one) => one.replaceAll(/\D/g, ''));
 const ending = /[.:!?'\]]+$/;
 
 function statesOnlyQuoted(sentence: string, quoted: string): boolean {
   if (sentence.trim() === '' || sentence.length > sentenceMaxChars + quoteMaxChars) return false;
   const stated = `${quoted}\n${refangText(quoted).clear}`.toLowerCase().replaceAll(/\s+/g, ' ');
-  return (sentence.match(comparable) ?? []).every((word) => stated.includes(word.replace(ending, '').toLowerCase()));
+  const numbers = new Set(listNumbers(stated));
+  return (sentence.match(comparable) ?? []).every((match) => {
+    const word = match.replace(ending, '').toLowerCase();
+    return stated.includes(word) || (/^[\d.,’]+$/.test(word) && listNumbers(word).some((one) => numbers.has(one)));
+  });
 }

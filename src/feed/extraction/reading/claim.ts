@@ -1,4 +1,4 @@
-import type { Severity, ValueRole } from '../../model/vocabulary.ts';
+import type { AdviceAction, Severity, ValueRole } from '../../model/vocabulary.ts';
 import type { ExtractedIndicator, OtherObservable } from '../indicators/extract-indicators.ts';
 import type { NameKind } from '../names/dictionary/name-dictionary.ts';
 import type { Sentence } from '../text/sentence-spans.ts';
@@ -48,6 +48,8 @@ type Statement =
   | { field: 'family'; value: string; kind: 'malware' | 'actor'; name: string; printed?: string }
   /** The publisher withdraws the report. */
   | { field: 'status'; value: 'retracted' }
+  /** What the report advises its readers to do. */
+  | { field: 'advice'; value: string; action: AdviceAction }
   | { field: 'summary'; value: string }
   | { field: 'tldr'; value: string }
   | { field: 'step'; value: string };
@@ -55,6 +57,9 @@ type Statement =
 /** A statement with the passage that says so. `confidence` is 0 to 1. */
 export type Claim = Statement & { quote: Quote; confidence: number; reason?: string };
 export type ClaimOf<F extends Claim['field']> = Extract<Claim, { field: F }>;
+
+/** Finds an opened quotation at the end of the words before a statement: what follows is not the publisher's own statement. */
+export const quotedBefore = /[“„«"](?:[^”"»]*)$/;
 
 /** Returns the text of a quote. It is empty if the quote has no place in the document. */
 export const textOfQuote = ({ text, title }: Pick<ReadDocument, 'text' | 'title'>, quote: Quote): string =>

@@ -21,6 +21,7 @@ function createContradiction(model: readonly Claim[]): (claim: Claim) => boolean
   return (claim) => {
     switch (claim.field) {
       case 'severity':
+      case 'advice':
       case 'summary':
       case 'tldr':
       case 'step':

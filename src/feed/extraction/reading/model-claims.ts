@@ -1,4 +1,4 @@
-import { severities, type Severity, valueRoles } from '../../model/vocabulary.ts';
+import { adviceActions, severities, type Severity, valueRoles } from '../../model/vocabulary.ts';
 import { plainName, resolveName } from '../names/dictionary/resolve-name.ts';
 import type { NameDictionary } from '../names/dictionary/name-dictionary.ts';
 import { refangText } from '../indicators/refang-text.ts';
@@ -18,6 +18,7 @@ export const claimFields = [
   'summary',
   'tldr',
   'step',
+  'advice',
 ] as const;
 export const nameKinds = ['actor', 'malware', 'tool', 'none'] as const;
 
@@ -115,6 +116,8 @@ function readClaim(
         ...base,
       };
     }
+    case 'advice':
+      return isOneOf(adviceActions, kind) ? { field, value, action: kind, ...base } : undefined;
     case 'summary':
     case 'tldr':
     case 'step':

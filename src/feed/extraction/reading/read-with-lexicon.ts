@@ -5,11 +5,13 @@ import { extractProducts, type ExtractedProduct } from '../products/extract-prod
 import type { CatalogProduct } from '../products/shipped-products.ts';
 import { rateReport, type ReportRating } from '../severity/rate-report.ts';
 import { extractTechniques, type ExtractedTechnique } from '../techniques/extract-techniques.ts';
+import { findTactic } from '../../reference-data/attack.ts';
 import { cue } from '../lexicon/lexicon.ts';
 import { isDenied } from '../techniques/sentence-kinds.ts';
-import { summarize } from '../text/article/summarize.ts';
+import { isProse, summarize } from '../text/article/summarize.ts';
 import type { Span } from '../text/stored-text.ts';
-import { type Claim, claimsOf, type KnownValues, type Quote, type ReadDocument, textOfQuote } from './claim.ts';
+import { type Claim, claimsOf, type KnownValues, quotedBefore, type Quote, type ReadDocument } from './claim.ts';
+import { claimAdvice } from './read-advice.ts';
 import { claimFamilies } from './read-values.ts';
 
 /** Installed and given lists: names instead of the shipped ones, and products in addition to them. */
@@ -40,12 +42,13 @@ export function readWithLexicon(document: ReadDocument, known: KnownValues, list
     ...claimFamilies(document, known, claimsOf(nameClaims, 'name')),
     ...products.map((product) => claimProduct(document, product)),
     ...claimSeverity(rating, title),
+    ...claimAdvice(document),
+    ...claimSteps(document, techniques),
     ...claimSummary(document, summarize(sentences, highlights)),
   ];
 }
 
 const retractionSentencesMax = 15;
-const quotedBefore = /[“„«"](?:[^”"»]*)$/;
 
 /** Claims that the publisher withdraws the report, if one of its first sentences says so in the publisher's own words. */
 function claimRetraction({ sentences }: ReadDocument): Claim[] {
@@ -88,13 +91,36 @@ function claimSeverity({ severity, rule, evidence }: ReportRating, title: string
   return quotes.map((quote) => ({ field: 'severity', value: severity, rule, quote, confidence: 0.7 }));
 }
 
-function claimSummary(document: ReadDocument, { summary, tldr }: { summary: Span[]; tldr: Span | undefined }): Claim[] {
-  const claim = (field: 'summary' | 'tldr', span: Span): Claim => {
-    const quote = toQuote(span);
-    return { field, value: textOfQuote(document, quote).replaceAll(/\s+/g, ' '), quote, confidence: 0.7 };
-  };
-  return [...summary.map((span) => claim('summary', span)), ...(tldr ? [claim('tldr', tldr)] : [])];
+const [stepConfidenceMin, stepsMax] = [0.6, 10];
+
+/** Claims the sentences that describe techniques as the steps of the attack, in the order of the tactics and then of the text. */
+function claimSteps({ text }: ReadDocument, techniques: ExtractedTechnique[]): Claim[] {
+  const steps = new Map<number, { sentence: Span; rank: number }>();
+  for (const { technique, confidence, sentence } of techniques) {
+    if (confidence < stepConfidenceMin || !isProse(text.slice(sentence.start, sentence.end))) continue;
+    const ranks = technique.tactics.flatMap((name) => findTactic(name)?.rank ?? []);
+    const rank = Math.min(...ranks, steps.get(sentence.start)?.rank ?? Infinity);
+    steps.set(sentence.start, { sentence, rank });
+  }
+  return [...steps.values()]
+    .toSorted((a, b) => a.rank - b.rank || a.sentence.start - b.sentence.start)
+    .slice(0, stepsMax)
+    .map(({ sentence }) => claimSentence(text, 'step', sentence));
 }
+
+function claimSummary({ text }: ReadDocument, { summary, tldr }: { summary: Span[]; tldr: Span | undefined }): Claim[] {
+  return [
+    ...summary.map((span) => claimSentence(text, 'summary', span)),
+    ...(tldr ? [claimSentence(text, 'tldr', tldr)] : []),
+  ];
+}
+
+const claimSentence = (text: string, field: 'summary' | 'tldr' | 'step', { start, end }: Span): Claim => ({
+  field,
+  value: text.slice(start, end).replaceAll(/\s+/g, ' '),
+  quote: { start, end },
+  confidence: 0.7,
+});
 
 const toQuote = ({ start, end }: Span): Quote => ({ start, end });
 const wholeOf = (text: string): Span => ({ start: 0, end: text.length });

@@ -45,6 +45,40 @@ test('a model completes the fields of an item, with the passages that say so', (
   expect(cited.map(({ start, end }) => item.storedText.slice(start, end))).toEqual([shop]);
 });
 
+test('a model tells what happened and what the report advises, each with a footnote', () => {
+  const dump = 'The intruders used Mimikatz to dump the memory of LSASS.';
+  const { item, model } = read(
+    { field: 'tldr', value: 'Kartendaten von 1.200 Kunden wurden gestohlen.', quote: shop },
+    { field: 'step', value: 'Zuerst lasen sie den Speicher von LSASS aus.', quote: dump },
+    {
+      field: 'advice',
+      value: 'Sperren Sie 185.100.87.60.',
+      kind: 'block',
+      quote: '185.100.87[.]60 is an Emotet server',
+    },
+    {
+      field: 'advice',
+      value: 'Sperren Sie 185.100.87.99.',
+      kind: 'block',
+      quote: '185.100.87[.]60 is an Emotet server',
+    },
+    { field: 'advice', value: 'Be careful.', kind: 'care', quote: dump },
+  );
+  expect(model.dropped).toEqual({ stated_more_than_quoted: 1 });
+  const quoted = (ref: string): string => {
+    const { start, end } = item.passages[Number(/\d+/.exec(ref)![0])]!;
+    return item.storedText.slice(start, end);
+  };
+  expect(item.advice).toMatchObject([{ action: 'block', text: 'Sperren Sie 185.100.87.60.' }]);
+  expect(item.attackPath).toEqual(['Zuerst lasen sie den Speicher von LSASS aus.']);
+  expect(item.footnotes?.map(({ field, evidenceRef }) => [field, quoted(evidenceRef)])).toEqual([
+    ['tldr', shop],
+    ['attackPath', dump],
+  ]);
+  expect(completeItem(report, {}).item).toMatchObject({ attackPath: [dump] });
+  expect(completeItem(report, {}).item.footnotes).toBeUndefined();
+});
+
 test.each([
   [
     'a passage that is not in the text',

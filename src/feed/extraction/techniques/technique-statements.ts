@@ -1,6 +1,7 @@
 import { isReportLanguage, reportLanguages, type ReportLanguageCode } from '../lexicon/languages.ts';
 import { anchorKeyChars, cue, indexStatements, type Statement } from '../lexicon/lexicon.ts';
 import { compilePhrases } from '../lexicon/phrases.ts';
+import type { AdviceAction } from '../../model/vocabulary.ts';
 import { isDefensive, isDenied } from './sentence-kinds.ts';
 
 type StatementInput = { sentence: string; words: string[]; previous: string; language?: string | undefined };
@@ -78,6 +79,13 @@ function isStated(
   return !denial?.test(clauses.at(-1)!) && !denied?.test(input.slice(end, end + deniedMaxChars).split(/[。.,、]/)[0]!);
 }
 
+/** Returns the first action that a sentence in a language other than English advises. */
+export function findAdviceIn(language: ReportLanguageCode, sentence: string): AdviceAction | undefined {
+  const cues = lexiconOf(language);
+  if (!cues.advice.test(sentence)) return undefined;
+  return cues.actions.find(({ pattern }) => isStated(pattern.exec(sentence), cues))?.means as AdviceAction | undefined;
+}
+
 function lexiconOf(language: ReportLanguageCode): CompiledLexicon {
   let lexicon = compiled.get(language);
   if (!lexicon) compiled.set(language, (lexicon = compileLexicon(language)));
@@ -85,11 +93,12 @@ function lexiconOf(language: ReportLanguageCode): CompiledLexicon {
 }
 
 function compileLexicon(language: ReportLanguageCode) {
-  const { statements, cues, isUnspaced } = reportLanguages[language];
+  const { statements, actions = [], cues, isUnspaced } = reportLanguages[language];
   const compile = (phrases: string[]): RegExp =>
     compilePhrases(phrases, { script: isUnspaced ? 'unspaced' : undefined });
   return {
     statements: statements.map(({ means, phrases }) => ({ means, pattern: compile(phrases) })),
+    actions: actions.map(({ means, phrases }) => ({ means, pattern: compile(phrases) })),
     exploited: compile(cues.exploited),
     doubt: compile(cues.doubt),
     advice: compile(cues.advice),

@@ -43,7 +43,7 @@ const unspaced =
 const unspacedMin = 10;
 
 /** Returns whether a sentence is prose of any language, not a table row, a heading, an address or a list of values. */
-function isProse(sentence: string): boolean {
+export function isProse(sentence: string): boolean {
   if (!/[.!?。！？।؟۔]["”’)」』]?$/.test(sentence) || /[|`{}<>\\]/.test(sentence)) return false;
   const plain = sentence.replaceAll(/\b(?:https?|hxxps?):\S+/gi, '');
   const words = plain.match(/[\p{L}\p{M}’']{2,}/gu)?.length ?? 0;

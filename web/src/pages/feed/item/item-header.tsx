@@ -6,14 +6,17 @@ import { classes } from '../../../lib/text.ts';
 import { texts } from '../../../texts/feed.ts';
 import { SeverityLabel } from '../../../ui/labels/severity.tsx';
 import { RelativeTime } from '../../../ui/time.tsx';
+import type { PassageProps } from '../../../ui/evidence/marked-pieces.tsx';
+import { FootnotedText } from './statements.tsx';
 import { severityOf, statusOf, webAddress } from '../item-fields.ts';
 
 /** The title of an item, where it comes from, and its summary. */
-export function ItemHeader({ item }: { item: FeedItem }) {
+export function ItemHeader({ item, shown, onShow }: PassageProps & { item: FeedItem }) {
   const { source, event, tldr, summary, classification } = item;
   const status = statusOf(item);
   const address = webAddress(source.url);
-  const body = summary ?? tldr ?? item.abstract;
+  const body = summary ?? item.abstract;
+  const lead = tldr && !body?.includes(tldr) ? tldr : undefined;
   return (
     <header className="flex flex-col gap-2">
       <h2 className={classes('text-15 font-strong break-words text-balance', status === 'retracted' && 'line-through')}>
@@ -40,7 +43,16 @@ export function ItemHeader({ item }: { item: FeedItem }) {
           </a>
         )}
       </div>
-      {body && <p className="max-w-[72ch] break-words whitespace-pre-line">{body}</p>}
+      {lead && (
+        <p className="max-w-[72ch] font-strong break-words">
+          <FootnotedText item={item} field="tldr" text={lead} shown={shown} onShow={onShow} />
+        </p>
+      )}
+      {body && (
+        <p className="max-w-[72ch] break-words whitespace-pre-line">
+          <FootnotedText item={item} field="summary" text={body} shown={shown} onShow={onShow} />
+        </p>
+      )}
     </header>
   );
 }

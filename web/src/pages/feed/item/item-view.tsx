@@ -12,6 +12,7 @@ import { RelevanceReasons } from './relevance-reasons.tsx';
 import { SeverityBasis } from './severity-basis.tsx';
 import { Sightings } from './sightings.tsx';
 import { ItemIndicators } from './item-indicators.tsx';
+import { AdviceList, AttackPath } from './statements.tsx';
 import { PrintedRules } from './printed-rules.tsx';
 import { NameList } from './name-list.tsx';
 import { TechniqueList } from './technique-list.tsx';
@@ -37,7 +38,9 @@ export function ItemView({ id, listed, isWide = false }: Props) {
   if (!item) return <ItemSkeleton />;
   const details = (
     <>
+      <AdviceList item={item} shown={shown} onShow={setShown} />
       {data && <SeverityBasis item={data} shown={shown} onShow={setShown} />}
+      <AttackPath item={item} shown={shown} onShow={setShown} />
       <TechniqueList item={item} shown={shown} onShow={setShown} />
       <ItemIndicators item={item} shown={shown} onShow={setShown} />
       <NameList item={item} predictions={data?.predictions} shown={shown} onShow={setShown} />
@@ -72,7 +75,7 @@ export function ItemView({ id, listed, isWide = false }: Props) {
       {isWide ? (
         <>
           <div className={column}>
-            <ItemHeader item={item} />
+            <ItemHeader item={item} shown={shown} onShow={setShown} />
             {text}
           </div>
           <div className={`${column} lg:border-l`}>
@@ -83,7 +86,7 @@ export function ItemView({ id, listed, isWide = false }: Props) {
         </>
       ) : (
         <>
-          <ItemHeader item={item} />
+          <ItemHeader item={item} shown={shown} onShow={setShown} />
           <RelevanceReasons item={item} />
           {details}
           {others}

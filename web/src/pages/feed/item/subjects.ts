@@ -1,6 +1,7 @@
 import type { FeedItem, Indicator } from '../../../api/feed.ts';
 import { findMentions, type Mark } from '../../../lib/passages.ts';
 import { findPassage, indicatorsOf, techniqueIdOf } from '../item-fields.ts';
+import { listStatements } from './statements.tsx';
 import { severityPassages, severitySubject } from './severity-basis.tsx';
 
 /** More indicators or names than this are looked for in the text only when the reader asks for them. */
@@ -28,7 +29,7 @@ const markName = (text: string, { name, aliases }: Name): Mark[] =>
   [name, ...aliases.slice(0, 10)].flatMap((spelling) => findMentions(text, `name:${name}`, spelling));
 
 /**
- * Where a text states the severity of an item, and mentions its techniques and the first of its indicators and names. Keys of the marks are such
+ * Where a text states the severity, the advice and the steps of an item, and mentions its techniques and the first of its indicators and names. Keys of the marks are such
  * as `technique:T1059`, `indicator:203.0.113.7` and `name:Quiet Heron`.
  */
 export function markSubjects(item: FeedItem, text: string): Mark[] {
@@ -41,8 +42,10 @@ export function markSubjects(item: FeedItem, text: string): Mark[] {
   const techniques = item.classification.attack.flatMap((technique) =>
     markPassage(`technique:${techniqueIdOf(technique)}`, findPassage(item, technique.evidenceRef)),
   );
+  const statements = listStatements(item).flatMap(({ subject, passage }) => markPassage(subject, passage));
   return [
     ...severity,
+    ...statements,
     ...techniques,
     ...indicatorsOf(item)
       .slice(0, searchedMax)
