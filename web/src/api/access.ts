@@ -46,6 +46,13 @@ export const personsQuery = infiniteQueryOptions({
   getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
 });
 
+/** The roles of people with what they include. */
+export const rolesQuery = queryOptions({
+  queryKey: ['roles'],
+  queryFn: async () => (await read(api.GET('/api/roles'))).roles,
+  staleTime: Infinity,
+});
+
 export const invitePerson = (name: string, role: Role) => read(api.POST('/api/persons', { body: { name, role } }));
 export const changePerson = (id: string, body: { role?: Role; disabled?: boolean }) =>
   read(api.PATCH('/api/persons/{id}', { params: { path: { id } }, body }));

@@ -16,3 +16,5 @@ export const scopeTexts: Record<Scope, string> = {
   'privacy:admin': 'Erase values',
   'feed:admin': 'Share feed sources with other organizations',
 };
+
+export const scopes = Object.keys(scopeTexts) as Scope[];

@@ -35,10 +35,7 @@ export const texts = {
     nameHint: 'Who or what uses it, such as “ada” or “vector on fs-02”.',
     preset: 'Permissions',
     presets: {
-      analyst: 'Analyst: triage hits, read everything',
-      engineer: 'Detection engineer: also write and run detections',
       shipper: 'Log shipper: only send logs',
-      administrator: 'Administrator: everything that you may',
       custom: 'Choose one by one',
     },
     expiry: 'Expires',

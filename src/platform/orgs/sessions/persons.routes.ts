@@ -1,7 +1,8 @@
 import { apiRoutes } from '../../http/api-routes.ts';
 import type { App } from '../../http/app-type.ts';
+import { roles, roleScopes } from '../../http/caller.ts';
 import { PageQuery } from '../../lib/page-request.ts';
-import { ChangePerson, InvitedPerson, NewPerson, Person, PersonList, PersonPath } from './persons.schema.ts';
+import { ChangePerson, InvitedPerson, NewPerson, Person, PersonList, PersonPath, RoleList } from './persons.schema.ts';
 import { changePerson, invitePerson, listPersons, renewLink, type PersonsDeps } from './persons.ts';
 
 export function personRoutes(app: App, deps: PersonsDeps): void {
@@ -16,6 +17,16 @@ export function personRoutes(app: App, deps: PersonsDeps): void {
       returns: PersonList,
     },
     ({ caller, query }) => listPersons(deps, caller, query),
+  );
+  route(
+    'GET /api/roles',
+    {
+      operationId: 'listRoles',
+      summary: 'List the roles of people with their scopes',
+      scope: 'hits:read',
+      returns: RoleList,
+    },
+    () => ({ roles: roles.map((role) => ({ role, scopes: [...roleScopes[role]] })) }),
   );
   route(
     'POST /api/persons',

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { roles } from '../../http/caller.ts';
+import { roles, scopes } from '../../http/caller.ts';
 import { boundedString } from '../../lib/text/bounded-text.ts';
 
 const time = z.string().describe('ISO 8601, UTC, with milliseconds.');
@@ -50,3 +50,9 @@ export const InvitedPerson = Person.extend({
     ),
 }).meta({ id: 'InvitedPerson' });
 export type InvitedPerson = z.infer<typeof InvitedPerson>;
+
+export const RoleList = z.object({
+  roles: z
+    .array(z.object({ role: z.enum(roles), scopes: z.array(z.enum(scopes)).describe('What the role includes.') }))
+    .describe('The one that may do least first.'),
+});

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { sessionQuery } from '../../api/session.ts';
-import { scopes } from './scopes.ts';
+import { scopes } from '../../texts/scopes.ts';
 import { texts as all } from '../../texts/settings.ts';
 import { Badge, Loaded } from '../../ui/lists/rows.tsx';
 import { SettingsSection } from './section.tsx';

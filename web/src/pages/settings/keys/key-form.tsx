@@ -1,17 +1,18 @@
-import { useMutation } from '@tanstack/react-query';
+import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { createKey, type Scope } from '../../../api/access.ts';
+import { createKey, rolesQuery, type Role, type Scope } from '../../../api/access.ts';
 import { texts as common } from '../../../texts/common.ts';
+import { texts as people } from '../../../texts/people.ts';
+import { scopes, scopeTexts } from '../../../texts/scopes.ts';
 import { texts as all } from '../../../texts/settings.ts';
 import { Button } from '../../../ui/button.tsx';
 import { Dialog, DialogActions } from '../../../ui/overlays/dialog.tsx';
 import { CheckField, findFieldError, FormError, SelectField, TextField } from '../../../ui/forms/field.tsx';
-import { scopeTexts } from '../../../texts/scopes.ts';
-import { presetScopes, scopes, type Preset } from '../scopes.ts';
 
 const texts = all.keys;
 const dayMs = 86_400_000;
-const presets = Object.entries(texts.presets).map(([value, label]) => ({ value, label }));
+type Preset = Role | keyof typeof texts.presets;
+const presets = Object.entries({ ...people.roles, ...texts.presets }).map(([value, label]) => ({ value, label }));
 const expiries = Object.entries(texts.expiries)
   .toSorted(([a], [b]) => (a === 'never' ? -1 : b === 'never' ? 1 : Number(a) - Number(b)))
   .map(([value, label]) => ({ value, label }));
@@ -27,13 +28,20 @@ type Props = {
 export default function KeyForm({ granted, onClose, onCreated }: Props) {
   const [name, setName] = useState('');
   const [preset, setPreset] = useState<Preset>('analyst');
-  const [chosen, setChosen] = useState<readonly Scope[]>(presetScopes.analyst);
+  const [custom, setCustom] = useState<readonly Scope[]>([]);
+  const { data: roles = [] } = useQuery(rolesQuery);
   const [expiry, setExpiry] = useState('never');
   const { mutate, error, isPending } = useMutation({ mutationFn: createKey, onSuccess: onCreated });
+  const scopesOf = (name: Preset): readonly Scope[] => {
+    if (name === 'custom') return custom;
+    if (name === 'shipper') return ['logs:write'];
+    return roles.find(({ role }) => role === name)?.scopes ?? [];
+  };
+  const chosen = scopesOf(preset);
   const granting = chosen.filter((scope) => granted.includes(scope));
   const toggle = (scope: Scope): void => {
     setPreset('custom');
-    setChosen(chosen.includes(scope) ? chosen.filter((one) => one !== scope) : [...chosen, scope]);
+    setCustom(chosen.includes(scope) ? chosen.filter((one) => one !== scope) : [...chosen, scope]);
   };
   return (
     <Dialog title={texts.create} isWide onClose={onClose}>
@@ -68,9 +76,8 @@ export default function KeyForm({ granted, onClose, onCreated }: Props) {
           options={presets}
           value={preset}
           onChange={(event) => {
-            const next = event.target.value as Preset;
-            setPreset(next);
-            if (next !== 'custom') setChosen(presetScopes[next]);
+            setCustom(chosen);
+            setPreset(event.target.value as Preset);
           }}
         />
         <fieldset className="grid gap-x-6 gap-y-2 md:grid-cols-2">
