@@ -7,10 +7,12 @@ import type { HitComment } from './hits.schema.ts';
 export type CommentRow = Omit<HitComment, 'at'> & { at: Date };
 
 export async function insertComment(tx: Tx, orgId: OrgId, comment: CommentRow): Promise<void> {
-  const { id, hitId, at, body, keyId, actor, agentId, runId } = comment;
+  const { id, hitId, at, body, keyId, actor, personId, agentId, runId } = comment;
   await sql`
-    insert into hit_comments (organization_id, id, hit_id, at, body, key_id, actor, agent_id, run_id)
-    values (${orgId}, ${id}, ${hitId}, ${at}, ${body}, ${keyId}, ${actor}, ${agentId}, ${runId})`.execute(tx);
+    insert into hit_comments (organization_id, id, hit_id, at, body, key_id, actor, person_id, agent_id, run_id)
+    values (${orgId}, ${id}, ${hitId}, ${at}, ${body}, ${keyId}, ${actor}, ${personId}, ${agentId}, ${runId})`.execute(
+    tx,
+  );
 }
 
 /** Lists `limit` + 1 comments on a hit, newest first. */
@@ -21,7 +23,8 @@ export function listComments(
   { limit, after }: PageRequest,
 ): Promise<CommentRow[]> {
   return queryRows<CommentRow>(tx)`
-      select id, hit_id as "hitId", at, body, key_id as "keyId", actor, agent_id as "agentId", run_id as "runId" from hit_comments
+      select id, hit_id as "hitId", at, body, key_id as "keyId", actor, person_id as "personId", agent_id as "agentId", run_id as "runId"
+      from hit_comments
       where organization_id = ${orgId} and hit_id = ${hitId} ${after ? sql`and (at, id) < (${after.at}, ${after.id}::uuid)` : sql``}
       order by at desc, id desc limit ${limit + 1}`;
 }

@@ -37,9 +37,9 @@ export async function addComment(
   hitId: string,
   { body }: NewHitComment,
 ): Promise<HitComment> {
-  const { orgId, keyId, subject: actor = null } = caller;
+  const { orgId, keyId, subject: actor = null, personId = null } = caller;
   const at = clock();
-  const comment = { id: uuidv7(at), hitId, at, body, keyId, actor, agentId: null, runId: null };
+  const comment = { id: uuidv7(at), hitId, at, body, keyId, actor, personId, agentId: null, runId: null };
   await inOrg(db, orgId, async (tx) => {
     if (!(await lockHit(tx, orgId, hitId))) throw appError('not_found', `Hit ${hitId} not found.`);
     if ((await countComments(tx, orgId, hitId)) >= commentsMax)
@@ -60,7 +60,8 @@ export async function addAgentComment(
   at: Date,
 ): Promise<void> {
   if ((await countComments(tx, orgId, hitId)) >= agentCommentsMax) return;
-  await insertComment(tx, orgId, { id: uuidv7(at), hitId, at, body, keyId: null, actor: null, agentId, runId });
+  const nobody = { keyId: null, actor: null, personId: null };
+  await insertComment(tx, orgId, { id: uuidv7(at), hitId, at, body, ...nobody, agentId, runId });
 }
 
 const toRecord = ({ at, ...row }: CommentRow): HitComment => ({ ...row, at: at.toISOString() });

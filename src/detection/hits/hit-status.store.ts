@@ -93,8 +93,9 @@ export async function storeStatuses(tx: Tx, orgId: OrgId, hits: LockedHit[], cha
       update hits set status = ${to}, superseded = false, revision = revision + 1, changed_revision = revision + 1, updated_at = ${now}
       where organization_id = ${orgId} and id = any(${ids}::uuid[])
     )
-    insert into hit_changes (organization_id, id, hit_id, at, key_id, actor, from_status, to_status, reason, batch_id, revision)
-    select ${orgId}::uuid, change_id, hit_id, ${now}::timestamptz, ${author.keyId}, ${author.subject ?? null}, from_status, ${to}, ${reason}, ${batchId}::uuid, revision
+    insert into hit_changes (organization_id, id, hit_id, at, key_id, actor, person_id, from_status, to_status, reason, batch_id, revision)
+    select ${orgId}::uuid, change_id, hit_id, ${now}::timestamptz, ${author.keyId}, ${author.subject ?? null}, ${author.personId ?? null}::uuid,
+      from_status, ${to}, ${reason}, ${batchId}::uuid, revision
     from unnest(${ids.map(() => uuidv7(now))}::uuid[], ${ids}::uuid[], ${hits.map(({ status }) => status)}::text[],
       ${hits.map(({ revision }) => revision + 1)}::int[]) as c (change_id, hit_id, from_status, revision)`.execute(tx);
   for (const [from, changed] of Map.groupBy(hits, ({ status }) => status)) {
@@ -121,6 +122,7 @@ export type StatusChangeRow = {
   at: Date;
   keyId: string | null;
   actor: string | null;
+  personId: string | null;
   from: HitStatus;
   to: HitStatus;
   reason: string | null;
@@ -129,7 +131,7 @@ export type StatusChangeRow = {
 /** Lists the status changes of a hit, latest first. */
 export function listStatusChanges(tx: Tx, orgId: OrgId, hitId: string, limit: number): Promise<StatusChangeRow[]> {
   return queryRows<StatusChangeRow>(tx)`
-      select at, key_id as "keyId", actor, from_status as "from", to_status as "to", reason from hit_changes
+      select at, key_id as "keyId", actor, person_id as "personId", from_status as "from", to_status as "to", reason from hit_changes
       where organization_id = ${orgId} and hit_id = ${hitId} order by at desc, id desc limit ${limit}`;
 }
 
@@ -163,7 +165,8 @@ export type RevisionRow = StatusChangeRow & { hitId: string; entity: string; rev
 /** Lists the latest status changes of hits with their revisions, latest first. */
 export function listRevisions(tx: Tx, orgId: OrgId, hitIds: readonly string[], limit: number): Promise<RevisionRow[]> {
   return queryRows<RevisionRow>(tx)`
-      select c.hit_id as "hitId", h.entity, c.at, c.key_id as "keyId", c.actor, c.from_status as "from", c.to_status as "to", c.reason, c.revision,
+      select c.hit_id as "hitId", h.entity, c.at, c.key_id as "keyId", c.actor, c.person_id as "personId", c.from_status as "from", c.to_status as "to",
+        c.reason, c.revision,
         coalesce(c.revision - coalesce(lag(c.revision) over (partition by c.hit_id order by c.at, c.id), 1), 0) as steps
       from hit_changes c join hits h on h.organization_id = c.organization_id and h.id = c.hit_id
       where c.organization_id = ${orgId} and c.hit_id = any(${hitIds}::uuid[]) order by c.at desc, c.id desc limit ${limit}`;

@@ -15,7 +15,7 @@ const time = z.string().describe('ISO 8601, UTC, with milliseconds.');
 
 export const HitPath = z.object({ id: z.guid('must be a UUID').toLowerCase() });
 
-export const NewHitComment = z.strictObject({ body: boundedString({ min: 1, max: 8_000 }) });
+export const NewHitComment = z.strictObject({ body: boundedString({ min: 1, max: 8_000 }).describe('Markdown.') });
 export type NewHitComment = z.infer<typeof NewHitComment>;
 
 export const HitComment = z
@@ -23,9 +23,10 @@ export const HitComment = z
     id: z.string(),
     hitId: z.string(),
     at: time,
-    body: z.string().describe('Plain text with line breaks.'),
+    body: z.string().describe('Markdown.'),
     keyId: z.string().nullable(),
     actor: ActorField,
+    personId: z.string().nullable().describe('The person who wrote it. Null for a key and a response agent.'),
     agentId: z.string().nullable().describe('The response agent that wrote it. Null for a person.'),
     runId: z.string().nullable().describe('The run of the agent.'),
   })
@@ -158,6 +159,7 @@ export const HitDetail = Hit.extend({
         at: time,
         keyId: z.string().nullable(),
         actor: ActorField,
+        personId: z.string().nullable().describe('The person who made it. Null for a key and the service.'),
         from: z.enum(hitStatuses),
         to: z.enum(hitStatuses),
         reason: z.string().nullable(),
