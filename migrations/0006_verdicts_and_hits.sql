@@ -276,19 +276,22 @@ create table hit_changes (
   at timestamptz not null,
   key_id text,
   actor text,
+  person_id uuid,
   from_status text not null,
   to_status text not null,
   reason text,
   batch_id uuid,
   revision int,
   primary key (organization_id, id),
-  foreign key (organization_id, hit_id) references hits (organization_id, id) on delete cascade
+  foreign key (organization_id, hit_id) references hits (organization_id, id) on delete cascade,
+  foreign key (organization_id, person_id) references persons (organization_id, id)
 );
 comment on table hit_changes is 'Changes of the status of a hit.';
 comment on column hit_changes.batch_id is 'Identifies the changes of a group of hits that were made together. Null for a change of a single hit.';
 comment on column hit_changes.revision is 'Revision of the hit after the change.';
 comment on column hit_changes.key_id is 'API key that made the change. Null for changes made by the service or a session without a key.';
 comment on column hit_changes.actor is 'Person or key that signed in, if the change was made with a session.';
+comment on column hit_changes.person_id is 'Person who made the change. Null for a key and the service.';
 create index on hit_changes (organization_id, hit_id, at);
 select tocsin_protect('hit_changes');
 
@@ -300,15 +303,18 @@ create table hit_comments (
   body text not null,
   key_id text,
   actor text,
+  person_id uuid,
   agent_id uuid,
   run_id uuid,
   primary key (organization_id, id),
   foreign key (organization_id, hit_id) references hits (organization_id, id) on delete cascade,
+  foreign key (organization_id, person_id) references persons (organization_id, id),
   foreign key (organization_id, agent_id) references agents (organization_id, id)
 );
-comment on table hit_comments is 'Comments of people and response agents on hits.';
+comment on table hit_comments is 'Comments of people and response agents on hits, in Markdown.';
 comment on column hit_comments.key_id is 'API key that wrote the comment. Null for comments of agents or a session without a key.';
 comment on column hit_comments.actor is 'Person or key that signed in, if the comment was written with a session.';
+comment on column hit_comments.person_id is 'Person who wrote the comment. Null for a key and an agent.';
 comment on column hit_comments.agent_id is 'Response agent that wrote the comment in the run run_id.';
 create index on hit_comments (organization_id, hit_id, at);
 select tocsin_protect('hit_comments');
@@ -451,6 +457,22 @@ comment on column incident_comments.actor is 'Person or key that signed in, if t
 comment on column incident_comments.person_id is 'Person who wrote the comment. Null for a key.';
 create index on incident_comments (organization_id, incident_id, at);
 select tocsin_protect('incident_comments');
+
+create table incident_watchers (
+  organization_id uuid not null,
+  incident_id uuid not null,
+  person_id uuid not null,
+  watching boolean not null,
+  mentioned_at timestamptz,
+  primary key (organization_id, incident_id, person_id),
+  foreign key (organization_id, incident_id) references incidents (organization_id, id) on delete cascade,
+  foreign key (organization_id, person_id) references persons (organization_id, id)
+);
+comment on table incident_watchers is 'People who watch an incident, by choice or since a comment mentioned them.';
+comment on column incident_watchers.watching is 'False if the person stopped watching.';
+comment on column incident_watchers.mentioned_at is 'When a comment last mentioned the person, who has not opened the incident since. Null if there is no unread mention.';
+create index on incident_watchers (organization_id, person_id);
+select tocsin_protect('incident_watchers');
 
 create table incident_queue (
   organization_id uuid not null,

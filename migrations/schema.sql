@@ -1511,13 +1511,15 @@ create table hit_changes (
   at timestamp with time zone not null,
   key_id text, -- API key that made the change. Null for changes made by the service or a session without a key.
   actor text, -- Person or key that signed in, if the change was made with a session.
+  person_id uuid, -- Person who made the change. Null for a key and the service.
   from_status text not null,
   to_status text not null,
   reason text,
   batch_id uuid, -- Identifies the changes of a group of hits that were made together. Null for a change of a single hit.
   revision integer, -- Revision of the hit after the change.
   constraint hit_changes_pkey PRIMARY KEY (organization_id, id),
-  constraint hit_changes_organization_id_hit_id_fkey FOREIGN KEY (organization_id, hit_id) REFERENCES hits(organization_id, id) ON DELETE CASCADE
+  constraint hit_changes_organization_id_hit_id_fkey FOREIGN KEY (organization_id, hit_id) REFERENCES hits(organization_id, id) ON DELETE CASCADE,
+  constraint hit_changes_organization_id_person_id_fkey FOREIGN KEY (organization_id, person_id) REFERENCES persons(organization_id, id)
 );
 CREATE INDEX hit_changes_organization_id_hit_id_at_idx ON hit_changes USING btree (organization_id, hit_id, at);
 alter table hit_changes enable row level security;
@@ -1526,7 +1528,7 @@ create policy every on hit_changes to tocsin_system using (true) with check (tru
 create policy own on hit_changes to tocsin_app using ((organization_id = ( SELECT tocsin_org() AS tocsin_org))) with check ((organization_id = ( SELECT tocsin_org() AS tocsin_org)));
 grant select, insert, update, delete on hit_changes to tocsin_app, tocsin_system;
 
--- Comments of people and response agents on hits.
+-- Comments of people and response agents on hits, in Markdown.
 create table hit_comments (
   organization_id uuid not null,
   id uuid not null,
@@ -1535,11 +1537,13 @@ create table hit_comments (
   body text not null,
   key_id text, -- API key that wrote the comment. Null for comments of agents or a session without a key.
   actor text, -- Person or key that signed in, if the comment was written with a session.
+  person_id uuid, -- Person who wrote the comment. Null for a key and an agent.
   agent_id uuid, -- Response agent that wrote the comment in the run run_id.
   run_id uuid,
   constraint hit_comments_pkey PRIMARY KEY (organization_id, id),
   constraint hit_comments_organization_id_agent_id_fkey FOREIGN KEY (organization_id, agent_id) REFERENCES agents(organization_id, id),
-  constraint hit_comments_organization_id_hit_id_fkey FOREIGN KEY (organization_id, hit_id) REFERENCES hits(organization_id, id) ON DELETE CASCADE
+  constraint hit_comments_organization_id_hit_id_fkey FOREIGN KEY (organization_id, hit_id) REFERENCES hits(organization_id, id) ON DELETE CASCADE,
+  constraint hit_comments_organization_id_person_id_fkey FOREIGN KEY (organization_id, person_id) REFERENCES persons(organization_id, id)
 );
 CREATE INDEX hit_comments_organization_id_hit_id_at_idx ON hit_comments USING btree (organization_id, hit_id, at);
 alter table hit_comments enable row level security;
@@ -1688,6 +1692,24 @@ alter table incident_comments force row level security;
 create policy every on incident_comments to tocsin_system using (true) with check (true);
 create policy own on incident_comments to tocsin_app using ((organization_id = ( SELECT tocsin_org() AS tocsin_org))) with check ((organization_id = ( SELECT tocsin_org() AS tocsin_org)));
 grant select, insert, update, delete on incident_comments to tocsin_app, tocsin_system;
+
+-- People who watch an incident, by choice or since a comment mentioned them.
+create table incident_watchers (
+  organization_id uuid not null,
+  incident_id uuid not null,
+  person_id uuid not null,
+  watching boolean not null, -- False if the person stopped watching.
+  mentioned_at timestamp with time zone, -- When a comment last mentioned the person, who has not opened the incident since. Null if there is no unread mention.
+  constraint incident_watchers_pkey PRIMARY KEY (organization_id, incident_id, person_id),
+  constraint incident_watchers_organization_id_incident_id_fkey FOREIGN KEY (organization_id, incident_id) REFERENCES incidents(organization_id, id) ON DELETE CASCADE,
+  constraint incident_watchers_organization_id_person_id_fkey FOREIGN KEY (organization_id, person_id) REFERENCES persons(organization_id, id)
+);
+CREATE INDEX incident_watchers_organization_id_person_id_idx ON incident_watchers USING btree (organization_id, person_id);
+alter table incident_watchers enable row level security;
+alter table incident_watchers force row level security;
+create policy every on incident_watchers to tocsin_system using (true) with check (true);
+create policy own on incident_watchers to tocsin_app using ((organization_id = ( SELECT tocsin_org() AS tocsin_org))) with check ((organization_id = ( SELECT tocsin_org() AS tocsin_org)));
+grant select, insert, update, delete on incident_watchers to tocsin_app, tocsin_system;
 
 -- Hits that were written and are not yet placed in incidents. Written by the trigger of hits.
 create table incident_queue (

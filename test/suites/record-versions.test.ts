@@ -244,6 +244,7 @@ const withoutVersion: Record<string, RegExp> = {
     /^(?:suspend|resume|cancel|snooze|end|approve|decline|decide)\w+$|^(?:splitItem|mergeItem|retractItem|withdrawRetraction)$/,
   'checks the states itself, and undoes only what did not change since': /^undoHitGroupStatus$/,
   'says of two names whether they are one, which is the whole decision': /^(?:join|separate)EntityAlias$/,
+  'says of one person whether the person watches or has read a record': /^(?:watchIncident|readIncidentMentions)$/,
   'applies only the version that its body names': /^applyRuleUpdate$/,
   'takes whole detections or agents from a file or from the library, which is the truth':
     /^(?:importDetections|updateShippedDetections|updateShippedAgent)$/,

@@ -22,6 +22,8 @@ const bodies: Record<string, unknown> = {
   'POST /api/incidents/{id}/split': { hitIds: ['00000000-0000-7000-8000-000000000009'] },
   'POST /api/incidents/{id}/hits': {},
   'POST /api/incidents/{id}/comments': { body: 'tried' },
+  'POST /api/incidents/{id}/watch': { watching: true },
+  'POST /api/incidents/bulk': { incidents: [{ id: '00000000-0000-7000-8000-000000000009', owner: 'tried' }] },
   'POST /api/agent-calls/{id}/approve': { inputHash: 'tried' },
   'POST /api/rule-sources/{id}/update': { version: '0123456789ab' },
   'POST /api/hit-groups/{id}/status': { status: 'benign' },

@@ -1,7 +1,14 @@
 import { inOrg, type Db, type Tx } from '../../platform/db/db.ts';
 import type { Caller } from '../../platform/http/caller.ts';
 import { listTags } from '../../platform/http/etag.ts';
-import { appError, fieldError, staleError, type RecordChange } from '../../platform/lib/errors.ts';
+import {
+  appError,
+  AppError,
+  fieldError,
+  staleError,
+  toFailureReason,
+  type RecordChange,
+} from '../../platform/lib/errors.ts';
 import { uuidv7 } from '../../platform/lib/ids.ts';
 import type { Clock } from '../../platform/lib/time/clock.ts';
 import { insertAudit } from '../../platform/orgs/audit.store.ts';
@@ -9,8 +16,8 @@ import { findPersonByName } from '../../platform/orgs/sessions/persons.store.ts'
 import { emitHitEvents } from '../hits/hit-events.ts';
 import { lockBatchHits, lockIncidentHits, storeStatuses, type LockedHit } from '../hits/hit-status.store.ts';
 import type { HitStatus } from '../hits/hits.schema.ts';
-import { emitIncidentEvents } from './incident-events.ts';
-import type { ChangeIncident, IncidentComment, IncidentDetail, NewIncidentComment } from './incidents.schema.ts';
+import { emitIncidentEvents, toIncident } from './incident-events.ts';
+import type { ChangedIncidents, ChangeIncident, ChangeIncidents, IncidentDetail } from './incidents.schema.ts';
 import {
   insertChange,
   listChanges,
@@ -20,8 +27,9 @@ import {
   type LockedIncident,
 } from './incidents.store.ts';
 import { lockIncidents } from './place-hits.store.ts';
-import { getIncident, type ReadIncidentsDeps } from './read-incidents.ts';
-import { countComments, insertComment } from './read-incidents.store.ts';
+import { getIncident, withLink, type ReadIncidentsDeps } from './read-incidents.ts';
+import { findIncident } from './read-incidents.store.ts';
+import { setWatching } from './discuss-incident.ts';
 
 export type ChangeIncidentDeps = ReadIncidentsDeps & { db: Db; clock: Clock };
 
@@ -73,35 +81,80 @@ export async function changeIncident(
   id: string,
   { ifMatch, expectedRevision, ...input }: ChangeIncident & SeenRevision,
 ): Promise<IncidentDetail> {
-  const now = deps.clock();
-  const { orgId } = caller;
-  await inOrg(deps.db, orgId, async (tx) => {
+  await inOrg(deps.db, caller.orgId, async (tx) => {
     const incident = await lockSeenIncident(tx, caller, id, { ifMatch, expectedRevision });
-    const owner = input.owner === undefined ? incident : await findOwner(tx, caller, input.owner);
-    const next = decide(incident, input, { owner, now });
-    const { dueMs } = deps.config.incidents;
-    const { revision, severity } = await storeDecision(tx, orgId, incident.id, { ...next, dueMs, now });
-    const fields = listChangedFields(incident, { ...next, severity });
-    await insertChange(tx, orgId, {
-      incidentId: incident.id,
-      at: now,
-      author: caller,
-      action: 'incident.changed',
-      fields,
-      revision,
-    });
-    await settleHits(tx, caller, { before: incident, after: next, reason: input.reason ?? null, now });
-    await emitIncidentEvents(tx, orgId, [incident.id]);
-    const pick = (side: 'before' | 'after') => Object.fromEntries(fields.map((field) => [field.field, field[side]]));
-    await insertAudit(tx, caller, {
-      action: 'incident.changed',
-      resourceType: 'incident',
-      resourceId: incident.id,
-      before: pick('before'),
-      after: pick('after'),
-    });
+    await storeChange(tx, deps, caller, { incident, input });
   });
   return getIncident(deps, caller, id);
+}
+
+/**
+ * Changes incidents, each in a transaction of its own, and says of each what became of it. With `watching` the caller watches it or not, which is no
+ * change of the incident.
+ */
+export async function changeIncidents(
+  deps: ChangeIncidentDeps,
+  caller: Caller,
+  { incidents }: ChangeIncidents,
+): Promise<ChangedIncidents> {
+  const results: ChangedIncidents['results'] = [];
+  for (const { id, expectedRevision, watching, ...input } of incidents)
+    try {
+      const incident = await inOrg(deps.db, caller.orgId, async (tx) => {
+        const locked = await lockSeenIncident(tx, caller, id, { expectedRevision });
+        if (Object.keys(input).length > 0) await storeChange(tx, deps, caller, { incident: locked, input });
+        if (watching !== undefined) await setWatching(tx, caller, locked.id, { watching });
+        return toIncident((await findIncident(tx, caller.orgId, id))!);
+      });
+      results.push({
+        id,
+        outcome: 'changed',
+        incident: withLink(incident, deps.config.publicUrl),
+        code: null,
+        detail: null,
+      });
+    } catch (error) {
+      const reason = toFailureReason(error);
+      const stale = error instanceof AppError ? error.stale : undefined;
+      results.push({ id, outcome: 'failed', incident: null, ...reason, ...(stale && { stale }) });
+    }
+  return { results };
+}
+
+type Change = { incident: LockedIncident; input: ChangeIncident };
+
+/** Stores what a person decided about a locked incident, and what follows for its hits. */
+async function storeChange(
+  tx: Tx,
+  { clock, config }: ChangeIncidentDeps,
+  caller: Caller,
+  { incident, input }: Change,
+): Promise<void> {
+  const now = clock();
+  const { orgId } = caller;
+  const owner = input.owner === undefined ? incident : await findOwner(tx, caller, input.owner);
+  const next = decide(incident, input, { owner, now });
+  const { dueMs } = config.incidents;
+  const { revision, severity } = await storeDecision(tx, orgId, incident.id, { ...next, dueMs, now });
+  const fields = listChangedFields(incident, { ...next, severity });
+  await insertChange(tx, orgId, {
+    incidentId: incident.id,
+    at: now,
+    author: caller,
+    action: 'incident.changed',
+    fields,
+    revision,
+  });
+  await settleHits(tx, caller, { before: incident, after: next, reason: input.reason ?? null, now });
+  await emitIncidentEvents(tx, orgId, [incident.id]);
+  const pick = (side: 'before' | 'after') => Object.fromEntries(fields.map((field) => [field.field, field[side]]));
+  await insertAudit(tx, caller, {
+    action: 'incident.changed',
+    resourceType: 'incident',
+    resourceId: incident.id,
+    before: pick('before'),
+    after: pick('after'),
+  });
 }
 
 type Owner = Pick<LockedIncident, 'owner' | 'ownerId'>;
@@ -174,34 +227,4 @@ async function settleHits(tx: Tx, caller: Caller, { before, after, reason, now }
     orgId,
     changes.map(({ hit }) => hit.id),
   );
-}
-
-const commentsMax = 1000;
-
-/** Adds a comment of a person to an incident. Throws 404, and 409 if the incident has as many as it may. */
-export async function addIncidentComment(
-  { db, clock }: { db: Db; clock: Clock },
-  caller: Caller,
-  id: string,
-  { body }: NewIncidentComment,
-): Promise<IncidentComment> {
-  const { orgId, keyId, subject: actor = null, personId = null } = caller;
-  const at = clock();
-  return inOrg(db, orgId, async (tx) => {
-    const { id: incidentId } = await lockSeenIncident(tx, caller, id, {});
-    if ((await countComments(tx, orgId, incidentId)) >= commentsMax)
-      throw appError('conflict', `Incident ${incidentId} has ${commentsMax} comments, as many as it may have.`);
-    const comment = { id: uuidv7(at), incidentId, at, body, keyId, actor, personId };
-    await insertComment(tx, orgId, comment);
-    await emitIncidentEvents(tx, orgId, [incidentId]);
-    // The text is only in the comment, where it can be erased.
-    const resource = { resourceType: 'incident', resourceId: incidentId };
-    await insertAudit(tx, caller, {
-      action: 'incident.commented',
-      ...resource,
-      before: null,
-      after: { id: comment.id },
-    });
-    return { ...comment, at: at.toISOString() };
-  });
 }

@@ -1,13 +1,17 @@
 import { apiRoutes } from '../../platform/http/api-routes.ts';
 import type { App } from '../../platform/http/app-type.ts';
 import { PageQuery } from '../../platform/lib/page-request.ts';
-import { addIncidentComment, changeIncident, incidentVersion, type ChangeIncidentDeps } from './change-incident.ts';
+import { changeIncident, changeIncidents, incidentVersion, type ChangeIncidentDeps } from './change-incident.ts';
+import { addIncidentComment, readMentions, watchIncident } from './discuss-incident.ts';
 import {
+  ChangedIncidents,
   ChangeIncident,
+  ChangeIncidents,
   IncidentComment,
   IncidentCommentList,
   IncidentDetail,
   IncidentFilter,
+  IncidentInbox,
   IncidentList,
   IncidentPath,
   IncidentTimeline,
@@ -16,9 +20,10 @@ import {
   NewIncident,
   NewIncidentComment,
   SplitIncident,
+  WatchIncident,
 } from './incidents.schema.ts';
 import { mergeIncidents, moveHits, openIncident, splitIncident } from './move-hits.ts';
-import { getIncident, getIncidentComments, getIncidents, getIncidentTimeline } from './read-incidents.ts';
+import { getInbox, getIncident, getIncidentComments, getIncidents, getIncidentTimeline } from './read-incidents.ts';
 
 export function incidentRoutes(app: App, deps: ChangeIncidentDeps): void {
   const route = apiRoutes(app, { tag: 'incidents', scope: 'hits:read' });
@@ -28,6 +33,28 @@ export function incidentRoutes(app: App, deps: ChangeIncidentDeps): void {
     'GET /api/incidents',
     { operationId: 'listIncidents', summary: 'List incidents', query: IncidentFilter, returns: IncidentList },
     ({ caller, query }) => getIncidents(deps, caller, query),
+  );
+  route(
+    'GET /api/incident-inbox',
+    {
+      operationId: 'getIncidentInbox',
+      summary: 'Count the incidents that wait for the person who calls',
+      description: '`GET /api/incidents?inbox=` lists them.',
+      returns: IncidentInbox,
+    },
+    ({ caller }) => getInbox(deps, caller),
+  );
+  route(
+    'POST /api/incidents/bulk',
+    {
+      operationId: 'updateIncidents',
+      summary: 'Change and watch several incidents',
+      description: 'Each is changed in a transaction of its own, so that one that fails does not affect the others.',
+      scope: 'hits:write',
+      body: ChangeIncidents,
+      returns: ChangedIncidents,
+    },
+    ({ caller, body }) => changeIncidents(deps, caller, body),
   );
   route(
     'GET /api/incidents/:id',
@@ -132,5 +159,33 @@ export function incidentRoutes(app: App, deps: ChangeIncidentDeps): void {
       returns: IncidentComment,
     },
     ({ caller, params, body }) => addIncidentComment(deps, caller, params.id, body),
+  );
+  followRoutes(app, deps);
+}
+
+function followRoutes(app: App, deps: ChangeIncidentDeps): void {
+  const route = apiRoutes(app, { tag: 'incidents', scope: 'hits:read' });
+  route(
+    'POST /api/incidents/:id/watch',
+    {
+      operationId: 'watchIncident',
+      summary: 'Watch an incident, or stop watching it',
+      params: IncidentPath,
+      body: WatchIncident,
+      returns: IncidentDetail,
+      versionOf: incidentVersion,
+    },
+    ({ caller, params, body }) => watchIncident(deps, caller, params.id, body),
+  );
+  route(
+    'POST /api/incidents/:id/read',
+    {
+      operationId: 'readIncidentMentions',
+      summary: 'Mark the comments on an incident that mention the caller as read',
+      ignoresBody: true,
+      params: IncidentPath,
+      returns: IncidentInbox,
+    },
+    ({ caller, params }) => readMentions(deps, caller, params.id),
   );
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { ActorField } from '../../platform/orgs/orgs.schema.ts';
+import { Stale } from '../../platform/http/responses/problem.ts';
 import { PageQuery } from '../../platform/lib/page-request.ts';
 import { integerMax, revisionInput } from '../../platform/lib/schema-parts.ts';
 import { boundedString } from '../../platform/lib/text/bounded-text.ts';
@@ -10,6 +11,9 @@ export const incidentStates = ['open', 'in_progress', 'closed'] as const;
 export type IncidentState = (typeof incidentStates)[number];
 export const incidentResolutions = ['true_positive', 'false_positive', 'benign', 'outdated'] as const;
 export type IncidentResolution = (typeof incidentResolutions)[number];
+/** What waits for a person. */
+export const inboxes = ['mine', 'mentioned', 'watching', 'unowned', 'late'] as const;
+export type Inbox = (typeof inboxes)[number];
 const incidentSorts = ['latest', 'severity', 'due'] as const;
 
 const time = z.string().describe('ISO 8601, UTC, with milliseconds.');
@@ -24,6 +28,13 @@ export const IncidentFilter = PageQuery.extend({
     .describe('`active`: all that are not closed.'),
   severity: z.enum(severities).optional(),
   owner: boundedString({ max: 255 }).optional().describe('Exact name of the owner. Empty: incidents without one.'),
+  watcher: id.optional().describe('ID of a person who watches it.'),
+  inbox: z
+    .enum(inboxes)
+    .optional()
+    .describe(
+      'What waits for the person who calls. `mentioned`: a comment mentions the person, who has not opened the incident since. The others are not closed. `mine`: the person owns it. `late`: past its due time. A key is no person.',
+    ),
   entity: boundedString({ max: 1000 })
     .optional()
     .describe('Value of any role that a hit of the incident shows, in any case: a user, host, address or indicator.'),
@@ -68,6 +79,13 @@ export type Incident = z.infer<typeof Incident>;
 
 export const IncidentList = z.object({ incidents: z.array(Incident), nextCursor: z.string().nullable() });
 export type IncidentList = z.infer<typeof IncidentList>;
+
+const count = z.number().int();
+export const IncidentInbox = z
+  .object({ mine: count, mentioned: count, watching: count, unowned: count, late: count })
+  .describe('Incidents by `inbox`.')
+  .meta({ id: 'IncidentInbox' });
+export type IncidentInbox = z.infer<typeof IncidentInbox>;
 
 const Cell = z.object({
   hitId: z.string(),
@@ -125,6 +143,9 @@ export const IncidentDetail = Incident.extend({
     .describe(
       'Entities whose hits reached the risk for an incident of their own (`TOCSIN_RISK_THRESHOLD`). This joins hits that are weak or further apart than others may be. The highest first, at most 200.',
     ),
+  watchers: z
+    .array(z.object({ personId: z.string(), name: z.string() }))
+    .describe('People who watch it, by choice or since a comment mentioned them, by name. At most 200.'),
   links: z
     .array(
       z.object({
@@ -166,6 +187,39 @@ export const ChangeIncident = z.strictObject({
 });
 export type ChangeIncident = z.infer<typeof ChangeIncident>;
 
+export const ChangeIncidents = z.strictObject({
+  incidents: z
+    .array(ChangeIncident.extend({ id, watching: z.boolean().optional().describe('Whether the caller watches it.') }))
+    .min(1)
+    .max(100)
+    .describe('What to change of each.'),
+});
+export type ChangeIncidents = z.infer<typeof ChangeIncidents>;
+
+export const ChangedIncidents = z.object({
+  results: z
+    .array(
+      z.object({
+        id: z.string(),
+        outcome: z.enum(['changed', 'failed']),
+        incident: Incident.nullable().describe('The incident after the change. Null if the change failed.'),
+        code: z.string().nullable(),
+        detail: z.string().nullable(),
+        stale: Stale.optional(),
+      }),
+    )
+    .describe('In the order of the request.'),
+});
+export type ChangedIncidents = z.infer<typeof ChangedIncidents>;
+
+export const WatchIncident = z.strictObject({
+  watching: z.boolean(),
+  personId: id
+    .optional()
+    .describe('Default: the person who calls. Another person needs the scope `hits:write`. A key is no person.'),
+});
+export type WatchIncident = z.infer<typeof WatchIncident>;
+
 export const MergeIncidents = z.strictObject({
   incidentIds: z.array(id).min(1).max(100).describe('Incidents whose hits join this one. Their IDs stay valid for it.'),
   expectedRevision,
@@ -186,7 +240,9 @@ export const MoveHits = z.strictObject({
 export type MoveHits = z.infer<typeof MoveHits>;
 
 export const NewIncidentComment = z.strictObject({
-  body: boundedString({ min: 1, max: 8000 }).describe('Markdown.'),
+  body: boundedString({ min: 1, max: 8000 }).describe(
+    'Markdown. `@name` or `@"name"` mentions a person, who watches the incident from then on. The part of an e-mail address before its `@` is enough.',
+  ),
 });
 export type NewIncidentComment = z.infer<typeof NewIncidentComment>;
 

@@ -3,13 +3,8 @@ import { queryRow, queryRows, type Tx } from '../../platform/db/db.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import type { PageRequest } from '../../platform/lib/page-request.ts';
 import { severities } from '../analysis/candidate.ts';
-import type {
-  Incident,
-  IncidentComment,
-  IncidentDetail,
-  IncidentFilter,
-  IncidentTimeline,
-} from './incidents.schema.ts';
+import { isInInbox, ofIncident, selectFollowed, type InboxReader } from './discuss-incident.store.ts';
+import type { Incident, IncidentDetail, IncidentFilter, IncidentTimeline } from './incidents.schema.ts';
 
 type TimeField = 'firstAt' | 'lastAt' | 'dueAt' | 'createdAt' | 'updatedAt';
 export type IncidentRow = Omit<Incident, TimeField | 'url'> & Record<TimeField, Date>;
@@ -30,7 +25,8 @@ const sortValues: Record<Sort, RawBuilder<unknown>> = {
   due: sql`-extract(epoch from c.due_at)`,
 };
 
-export type IncidentQuery = Pick<IncidentFilter, 'state' | 'severity' | 'owner' | 'q'> & {
+export type IncidentQuery = Pick<IncidentFilter, 'state' | 'severity' | 'owner' | 'q' | 'watcher' | 'inbox'> & {
+  reader: InboxReader;
   sort: Sort;
   entityKeys: readonly string[] | undefined;
   after: { value: string; id: string } | null;
@@ -40,7 +36,7 @@ export type IncidentQuery = Pick<IncidentFilter, 'state' | 'severity' | 'owner' 
 export function listIncidents(
   tx: Tx,
   orgId: OrgId,
-  { state, severity, owner, q, sort, entityKeys, after }: IncidentQuery,
+  { state, severity, owner, q, watcher, inbox, reader, sort, entityKeys, after }: IncidentQuery,
   limit: number,
 ): Promise<(IncidentRow & { sortValue: string })[]> {
   const value = sortValues[sort];
@@ -50,6 +46,8 @@ export function listIncidents(
     ...(severity === undefined ? [] : [sql`c.severity = ${severity}`]),
     ...(owner === undefined ? [] : [owner === '' ? sql`c.owner is null` : sql`c.owner = ${owner}`]),
     ...(q === undefined ? [] : [sql`strpos(lower(c.title || chr(10) || coalesce(c.owner, '')), lower(${q})) > 0`]),
+    ...(watcher === undefined ? [] : [sql`c.id in (${selectFollowed(orgId, watcher)})`]),
+    ...(inbox === undefined ? [] : [isInInbox(inbox, reader)]),
     ...(entityKeys === undefined
       ? []
       : [
@@ -160,37 +158,6 @@ export function listLinks(tx: Tx, orgId: OrgId, incidentId: string, limit: numbe
           join hit_connections v on v.organization_id = l.organization_id and v.hit_id = l.hit_id and v.value_key = l.value_key
         where i.organization_id = ${orgId} and i.incident_id = ${incidentId}
       ) l order by at desc, "hitId" limit ${limit}`;
-}
-
-export type CommentRow = Omit<IncidentComment, 'at'> & { at: Date };
-
-export async function insertComment(tx: Tx, orgId: OrgId, comment: CommentRow): Promise<void> {
-  const { id, incidentId, at, body, keyId, actor, personId } = comment;
-  await sql`
-    insert into incident_comments (organization_id, id, incident_id, at, body, key_id, actor, person_id)
-    values (${orgId}, ${id}, ${incidentId}, ${at}, ${body}, ${keyId}, ${actor}, ${personId})`.execute(tx);
-}
-
-const ofIncident = (orgId: OrgId, incidentId: string): RawBuilder<unknown> => sql`
-  organization_id = ${orgId} and incident_id in (select id from incidents where organization_id = ${orgId} and (id = ${incidentId} or merged_into = ${incidentId}))`;
-
-/** Lists `limit` + 1 comments on an incident and those that became part of it, newest first. */
-export function listComments(
-  tx: Tx,
-  orgId: OrgId,
-  incidentId: string,
-  { limit, after }: PageRequest,
-): Promise<CommentRow[]> {
-  return queryRows<CommentRow>(tx)`
-      select id, incident_id as "incidentId", at, body, key_id as "keyId", actor, person_id as "personId" from incident_comments
-      where ${ofIncident(orgId, incidentId)} ${after ? sql`and (at, id) < (${after.at}, ${after.id}::uuid)` : sql``}
-      order by at desc, id desc limit ${limit + 1}`;
-}
-
-export async function countComments(tx: Tx, orgId: OrgId, incidentId: string): Promise<number> {
-  const row = await queryRow<{ n: number }>(tx)`
-      select count(*) as n from incident_comments where organization_id = ${orgId} and incident_id = ${incidentId}`;
-  return row!.n;
 }
 
 /** An entry of the time line. `fields` is JSON text. */

@@ -2,12 +2,14 @@ import { entityTypes } from '../entities/entity-names.ts';
 import { resolveEntities } from '../entities/resolve-entities.ts';
 import { techniquesOfHit } from '../hits/read-hits.ts';
 import { toConnectionKey, type Cell } from './connections.ts';
+import { countInbox, listComments, listWatchers } from './discuss-incident.store.ts';
 import { toIncident } from './incident-events.ts';
 import type {
   Incident,
   IncidentCommentList,
   IncidentDetail,
   IncidentFilter,
+  IncidentInbox,
   IncidentList,
   IncidentTimeline,
 } from './incidents.schema.ts';
@@ -16,7 +18,6 @@ import { toRiskPart } from './place-hits.ts';
 import { listRiskMembers, type RiskMemberRow } from './place-hits.store.ts';
 import {
   findIncident,
-  listComments,
   listIncidentEntities,
   listIncidents,
   listLinks,
@@ -28,6 +29,7 @@ import { inOrg, type Db, type Tx } from '../../platform/db/db.ts';
 import type { Caller } from '../../platform/http/caller.ts';
 import { appError, type RecordChange } from '../../platform/lib/errors.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
+import type { Clock } from '../../platform/lib/time/clock.ts';
 import { toPublicLink } from '../../platform/lib/outbound-http/addresses.ts';
 import {
   decodeSortCursor,
@@ -40,28 +42,31 @@ import {
 
 export type ReadIncidentsDeps = {
   db: Db;
+  clock: Clock;
   config: { publicUrl: string | null; incidents: IncidentRules };
 } & TacticSources;
 
 const listedMax = 200;
 
-const withLink = <I extends Incident>(incident: I, publicUrl: string | null): I => ({
+/** Returns an incident with the address of its page instead of the path. */
+export const withLink = <I extends Incident>(incident: I, publicUrl: string | null): I => ({
   ...incident,
   url: incident.url === null ? null : toPublicLink(publicUrl, incident.url),
 });
 
 /** Returns a page of incidents. */
 export async function getIncidents(
-  { db, config }: ReadIncidentsDeps,
-  { orgId }: Caller,
-  { state, severity, owner, entity, q, sort = 'latest', limit, cursor }: IncidentFilter,
+  { db, clock, config }: ReadIncidentsDeps,
+  { orgId, personId }: Caller,
+  { entity, sort = 'latest', limit, cursor, ...filter }: IncidentFilter,
 ): Promise<IncidentList> {
   const request = readPageRequest(limit === undefined ? {} : { limit });
   const after = cursor === undefined ? null : decodeSortCursor(cursor, sort);
   if (after === undefined || (after && Number.isNaN(Number(after.value)))) throw invalidCursor();
   const rows = await inOrg(db, orgId, async (tx) => {
     const entityKeys = entity === undefined ? undefined : await listKeys(tx, orgId, entity);
-    return listIncidents(tx, orgId, { state, severity, owner, q, sort, entityKeys, after }, request.limit);
+    const reader = { orgId, personId: personId ?? null, now: clock() };
+    return listIncidents(tx, orgId, { ...filter, reader, sort, entityKeys, after }, request.limit);
   });
   const page = rows.slice(0, request.limit);
   const last = rows.length > request.limit ? page.at(-1) : undefined;
@@ -73,6 +78,13 @@ export async function getIncidents(
     nextCursor: last ? encodeSortCursor({ sort, value: last.sortValue, id: last.id }) : null,
   };
 }
+
+/** Counts the incidents that wait for the person who calls. */
+export const getInbox = (
+  { db, clock }: Pick<ReadIncidentsDeps, 'db' | 'clock'>,
+  { orgId, personId }: Caller,
+): Promise<IncidentInbox> =>
+  inOrg(db, orgId, (tx) => countInbox(tx, { orgId, personId: personId ?? null, now: clock() }));
 
 /** Lists the keys that a value has as an entity of any type, as a session and as a process. */
 async function listKeys(tx: Tx, orgId: OrgId, value: string): Promise<string[]> {
@@ -111,6 +123,7 @@ export function getIncident(deps: ReadIncidentsDeps, { orgId }: Caller, id: stri
           .slice(0, listedMax),
       })),
       risks: toRisks(members, rules),
+      watchers: await listWatchers(tx, orgId, row.id, listedMax),
       links: links.map((link) => ({ ...link, at: link.at.toISOString() })),
     };
   });

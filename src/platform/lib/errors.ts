@@ -107,3 +107,12 @@ export function staleError(pointer: string, detail: string, stale: StaleProblem)
 export function fieldError(pointer: string, code: string, detail: string): AppError {
   return appError('validation_failed', detail, { errors: [{ pointer, code, detail }] });
 }
+
+/** Returns why one of several items failed. Rethrows an unexpected error, which ends the whole request. */
+export function toFailureReason(error: unknown): { code: string; detail: string } {
+  if (!(error instanceof AppError)) throw error;
+  const [first] = error.errors ?? [];
+  return first
+    ? { code: first.code, detail: `${first.pointer}: ${first.detail}` }
+    : { code: error.code, detail: error.message };
+}

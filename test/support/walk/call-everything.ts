@@ -147,6 +147,7 @@ async function useSessions({ db }: Deps, org: TestOrg): Promise<void> {
   await readOk(org.call('PATCH', `/api/persons/${person.id}`, { role: 'engineer' }));
   await readOk(org.call('PATCH', `/api/persons/${person.id}`, { disabled: true }));
   await get('/api/persons');
+  await get('/api/roles');
 }
 
 async function useDetections(calls: ApiCalls): Promise<void> {
@@ -192,10 +193,16 @@ async function useIncidents(deps: Deps, org: TestOrg): Promise<void> {
   const split = await post(`${path}/split`, { hitIds: [second] });
   await post(`${path}/merge`, { incidentIds: [split.id] });
   await post(`${path}/hits`, { remove: [second] });
-  await post(`${path}/comments`, { body: 'The account was **disabled**.' });
+  const [{ id: personId }] = (await get('/api/persons')).persons;
+  await post(`${path}/comments`, { body: '@ada The account was **disabled**.' });
+  await post(`${path}/watch`, { watching: true, personId });
+  await post(`${path}/read`);
   const { revision } = await get(path);
   await readOk(org.call('PATCH', path, { state: 'in_progress', owner: 'ada', expectedRevision: revision }));
+  await post('/api/incidents/bulk', { incidents: [{ id: opened.id, owner: 'ada@example.com' }] });
   await get('/api/incidents?state=active&sort=due');
+  await get(`/api/incidents?watcher=${personId}&inbox=late`);
+  await get('/api/incident-inbox');
   await get(`${path}/report`);
   await get(`${path}/bundle`);
   await get(`${path}/timeline`);

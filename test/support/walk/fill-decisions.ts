@@ -56,7 +56,7 @@ async function fillIncident(
   const { post } = callsOf(org);
   while (await placeWaitingHits(deps));
   const { id } = await post('/api/incidents', { hitIds: [hitIds[0]] });
-  await post(`/api/incidents/${id}/comments`, { body: mark });
+  await post(`/api/incidents/${id}/comments`, { body: `@ada ${mark}` });
   await inOrg(deps.db, org.id, async (tx) => {
     await sql`insert into incident_links (organization_id, incident_id, hit_id, value_key, at)
       select organization_id, ${id}, hit_id, value_key, now() from hit_connections where organization_id = ${org.id} limit 1`.execute(

@@ -1,6 +1,6 @@
 import { asDryRun, inOrg, type Db } from '../../../platform/db/db.ts';
 import { recordEtag } from '../../../platform/http/etag.ts';
-import { AppError } from '../../../platform/lib/errors.ts';
+import { AppError, toFailureReason } from '../../../platform/lib/errors.ts';
 import type { Caller } from '../../../platform/http/caller.ts';
 import { deleteDetection, restoreDetection } from '../life-cycle.ts';
 import { getDetection, getDetections } from '../read-detections.ts';
@@ -81,15 +81,6 @@ function applyAction(
     case 'untag':
       return change({ tags: before.tags.filter((tag) => !tags.includes(tag)) }, tagged);
   }
-}
-
-/** Returns why one item failed. Rethrows unexpected errors, which end the whole request. */
-function toFailureReason(error: unknown): { code: string; detail: string } {
-  if (!(error instanceof AppError)) throw error;
-  const [first] = error.errors ?? [];
-  return first
-    ? { code: first.code, detail: `${first.pointer}: ${first.detail}` }
-    : { code: error.code, detail: error.message };
 }
 
 /** The message about unknown fields lists all of them. */
