@@ -210,8 +210,8 @@ test('writes a response agent with its inputs and triggers', async () => {
 test('asks an agent about a hit, reads its comment and its run, and approves what it proposes', async () => {
   const hit = hitOf('ada');
   await openPath(`/hits/${hit.id}`);
-  await page.getByLabel('Write a comment').fill('I know this account.');
-  await page.getByRole('button', { name: 'Comment', exact: true }).click();
+  await page.getByLabel('Comment (Markdown)').fill('I know this account.');
+  await page.getByRole('button', { name: 'Add comment' }).click();
   const comments = page.getByRole('list', { name: 'Comments' });
   await comments.getByText('I know this account.').waitFor();
   await page.getByRole('button', { name: 'Ask about this hit' }).click();

@@ -138,15 +138,40 @@ test('lists the person, who becomes the owner of an incident, and refuses the pe
   await page.getByRole('button', { name: 'Assign', exact: true }).click();
   await page.getByRole('menuitemradio', { name: 'linus@example.com' }).click();
   await page.getByRole('button', { name: 'Remove owner' }).waitFor();
-  await page.getByLabel('Comment (Markdown)').fill('Eve is on leave.');
+  const attack = '<img src=x onerror=alert(1)> ![pixel](https://example.com/p.png) [here](javascript:alert(1))';
+  await page.getByLabel('Comment (Markdown)').fill(`Eve is **on leave**. ${attack} [site](https://example.com)`);
+  await page.getByRole('button', { name: 'Mention' }).click();
+  await page.getByRole('menuitem', { name: 'linus@example.com' }).click();
   await page.getByRole('button', { name: 'Add comment' }).click();
-  await page.getByRole('list', { name: 'Comments and history' }).getByText('Eve is on leave.').waitFor();
+  const history = page.getByRole('list', { name: 'Comments and history' });
+  await history.locator('strong', { hasText: 'on leave' }).waitFor();
+  await history.getByText('<img src=x onerror=alert(1)>').waitFor();
+  expect(await history.locator('img, a[href^="javascript"], a[href^="mailto"]').count()).toBe(0);
+  const link = history.getByRole('link', { name: 'site' });
+  expect([await link.getAttribute('href'), await link.getAttribute('rel')]).toEqual([
+    'https://example.com',
+    'noopener noreferrer',
+  ]);
+  await page.getByText('Watched by linus@example.com').waitFor();
+  await page.getByRole('button', { name: 'Stop watching' }).click();
+  await page.getByRole('button', { name: 'Watch', exact: true }).waitFor();
   const { persons } = await callOk(org, 'GET', '/api/persons');
   const linus = persons.find(({ name }: { name: string }) => name === 'linus@example.com');
   const { incidents } = await callOk(org, 'GET', '/api/incidents?owner=linus@example.com');
   expect([incidents[0].ownerId, linus.role]).toEqual([linus.id, 'engineer']);
   const { comments } = await callOk(org, 'GET', `/api/incidents/${incidents[0].id}/comments`);
   expect(comments).toMatchObject([{ actor: 'linus@example.com', personId: linus.id }]);
+  // A mention waits in the inbox until the person opens the incident. Thousands of nested quotes are too much for the parser.
+  const body = `${'> '.repeat(3000)}@linus is back.`;
+  await page.getByRole('link', { name: 'Incidents', exact: true }).click();
+  await callOk(org, 'POST', `/api/incidents/${incidents[0].id}/comments`, { body });
+  await page.getByRole('link', { name: 'Mentioned 1' }).click();
+  await page.getByRole('button', { name: /eve: 2 hits/ }).click();
+  await history.getByText('@linus is back.').waitFor();
+  await page.goBack();
+  await page.getByText('No unread mentions').waitFor();
+  await page.getByRole('link', { name: 'See what you watch' }).click();
+  await page.getByRole('button', { name: /eve: 2 hits/ }).waitFor();
   expect((await org.call('PATCH', `/api/persons/${linus.id}`, { role: 'viewer' })).status).toBe(409);
   await callOk(org, 'PATCH', `/api/persons/${linus.id}`, { disabled: true });
   await page.reload();

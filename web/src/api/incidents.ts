@@ -8,7 +8,10 @@ export type IncidentDetail = Schemas['IncidentDetail'];
 export type IncidentState = Incident['state'];
 export type IncidentResolution = NonNullable<Incident['resolution']>;
 type Parameters = NonNullable<paths['/api/incidents']['get']['parameters']['query']>;
-export type IncidentFilter = Partial<Pick<Parameters, 'state' | 'severity' | 'owner' | 'entity' | 'q' | 'sort'>>;
+export type Inbox = NonNullable<Parameters['inbox']>;
+export type IncidentFilter = Partial<
+  Pick<Parameters, 'state' | 'severity' | 'owner' | 'watcher' | 'inbox' | 'entity' | 'q' | 'sort'>
+>;
 type Changes = paths['/api/incidents/{id}']['patch']['requestBody']['content']['application/json'];
 
 const pageSize = 100;
@@ -86,3 +89,32 @@ export const openIncident = (hitIds: string[]) => read(api.POST('/api/incidents'
 
 export const addIncidentComment = (id: string, body: string) =>
   read(api.POST('/api/incidents/{id}/comments', { params: { path: { id } }, body: { body } }));
+
+/** Numbers of incidents that wait for the person who is signed in. */
+export const incidentInboxQuery = queryOptions({
+  queryKey: ['incidents', 'inbox'],
+  queryFn: () => read(api.GET('/api/incident-inbox')),
+});
+
+/** Marks what comments on an incident say to the person who is signed in as read. Returns the new numbers. */
+export const readIncidentMentions = (id: string) =>
+  read(api.POST('/api/incidents/{id}/read', { params: { path: { id } } }));
+
+/** Makes the person who is signed in watch an incident, or not. */
+export const watchIncident = (id: string, watching: boolean) =>
+  read(api.POST('/api/incidents/{id}/watch', { params: { path: { id } }, body: { watching } }));
+
+type Bulk = paths['/api/incidents/bulk']['post']['requestBody']['content']['application/json']['incidents'];
+export type BulkChange = Bulk[number];
+const bulkMax = 100;
+
+/** Changes and watches incidents. Returns what became of each, in the same order. */
+export async function changeIncidents(changes: Bulk) {
+  const results = [];
+  for (let at = 0; at < changes.length; at += bulkMax)
+    results.push(
+      ...(await read(api.POST('/api/incidents/bulk', { body: { incidents: changes.slice(at, at + bulkMax) } })))
+        .results,
+    );
+  return results;
+}

@@ -3,10 +3,13 @@ import { tinykeys } from 'tinykeys';
 
 type Handlers = Record<string, (event: KeyboardEvent) => void>;
 
-/** Returns whether the event belongs to a field. The first element of its path is inside of the editors' shadow trees. */
+/** Returns whether the event belongs to a field for text. The first element of its path is inside of the editors' shadow trees. */
 function isTyping(event: KeyboardEvent): boolean {
   const [target] = event.composedPath();
-  return target instanceof HTMLElement && (target.isContentEditable || target.matches('input, textarea, select'));
+  return (
+    target instanceof HTMLElement &&
+    (target.isContentEditable || target.matches('input:not([type=checkbox]), textarea, select'))
+  );
 }
 
 /** Returns whether Enter activates the focused element. The rows of a list are options, which the list's own Enter opens. */
@@ -42,6 +45,8 @@ export function useHotkeys(handlers: Handlers, { enabled = true } = {}): void {
         latest.current[name]?.(event);
       },
     ]);
-    return tinykeys(window, Object.fromEntries(bindings) as Handlers);
+    // What belongs to a field is decided above.
+    const ignore = ({ repeat, isComposing }: KeyboardEvent): boolean => repeat || isComposing;
+    return tinykeys(window, Object.fromEntries(bindings) as Handlers, { ignore });
   }, [names, enabled]);
 }

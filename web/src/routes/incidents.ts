@@ -13,6 +13,8 @@ const list = createRoute({
       state: oneOf(search, 'state', Object.keys(texts.states) as (keyof typeof texts.states)[]),
       severity: oneOf(search, 'severity', severities),
       owner: textOf(search, 'owner'),
+      watcher: textOf(search, 'watcher'),
+      inbox: oneOf(search, 'inbox', Object.keys(texts.inbox) as (keyof typeof texts.inbox)[]),
       entity: textOf(search, 'entity'),
       q: textOf(search, 'q'),
       sort: oneOf(search, 'sort', Object.keys(texts.sorts) as (keyof typeof texts.sorts)[]),

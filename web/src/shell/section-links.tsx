@@ -1,13 +1,21 @@
+import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
+import { incidentInboxQuery } from '../api/incidents.ts';
+import { sessionQuery } from '../api/session.ts';
 import { texts as agents } from '../texts/agents.ts';
 import { texts as feed } from '../texts/feed.ts';
 import { texts as hits } from '../texts/hits.ts';
 import { detectionPages, feedPages, hitPages } from './navigation.ts';
 
-type Props = { label: string; pages: typeof feedPages | typeof hitPages | typeof detectionPages };
+type Props = {
+  label: string;
+  pages: typeof feedPages | typeof hitPages | typeof detectionPages;
+  /** What waits for the reader, by the address of the page. */
+  waiting?: Readonly<Record<string, number>>;
+};
 
 /** Leads between the pages that belong together. */
-function SectionLinks({ label, pages }: Props) {
+function SectionLinks({ label, pages, waiting = {} }: Props) {
   return (
     <nav aria-label={label} className="flex min-w-0 items-center gap-0.5 overflow-x-auto max-md:-ml-2 max-md:gap-0">
       {pages.map(({ path, label: text }) => (
@@ -16,7 +24,8 @@ function SectionLinks({ label, pages }: Props) {
           to={path}
           className="inline-flex h-7 shrink-0 items-center rounded-control px-2.5 text-muted max-md:px-2 hover:bg-hover hover:text-ink aria-[current=page]:bg-selected aria-[current=page]:text-ink"
         >
-          {text}
+          {text}{' '}
+          {(waiting[path] ?? 0) > 0 && <span className="tabular ml-1.5 text-12 text-accent">{waiting[path]}</span>}
         </Link>
       ))}
     </nav>
@@ -24,5 +33,13 @@ function SectionLinks({ label, pages }: Props) {
 }
 
 export const FeedLinks = () => <SectionLinks label={feed.sections.label} pages={feedPages} />;
-export const HitLinks = () => <SectionLinks label={hits.sections} pages={hitPages} />;
+
+/** The pages of hits, with the number of incidents that mention the reader. */
+export function HitLinks() {
+  const { data: session } = useQuery(sessionQuery);
+  const canRead = session?.scopes.includes('hits:read') ?? false;
+  const { data: inbox } = useQuery({ ...incidentInboxQuery, enabled: canRead });
+  return <SectionLinks label={hits.sections} pages={hitPages} waiting={{ '/incidents': inbox?.mentioned ?? 0 }} />;
+}
+
 export const DetectionLinks = () => <SectionLinks label={agents.sections} pages={detectionPages} />;

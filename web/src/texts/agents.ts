@@ -200,10 +200,6 @@ export const texts = {
   comments: {
     title: 'Comments',
     none: 'Nobody commented yet.',
-    add: 'Comment',
-    write: 'Write a comment',
-    added: 'The comment is added.',
-    failed: 'The comment was not added.',
     agent: 'Response agent',
     run: 'See its run',
     asked: 'The agent is investigating.',

@@ -34,6 +34,13 @@ export const texts = {
   live: 'Live',
   offline: 'Reconnecting …',
   undo: 'Undo',
+  select: (title: string) => `Select ${title}`,
+  comment: {
+    write: 'Comment (Markdown)',
+    add: 'Add comment',
+    failed: 'The comment was not added.',
+    mention: 'Mention',
+  },
   openPage: 'Open as page',
   panelWidth: 'Width of the panel',
   pixels: (count: number) => `${count} pixels`,

@@ -1,11 +1,11 @@
 import { countOf } from '../lib/text.ts';
-import type { IncidentFilter, IncidentResolution, IncidentState } from '../api/incidents.ts';
+import type { Inbox, IncidentFilter, IncidentResolution, IncidentState } from '../api/incidents.ts';
 
 export const texts = {
   title: 'Incidents',
   one: 'Incident',
   search: 'Search titles and owners',
-  filters: { state: 'State', severity: 'Severity', owner: 'Owner', sort: 'Sort', entity: 'Entity' },
+  filters: { state: 'State', severity: 'Severity', owner: 'Owner', watcher: 'Watcher', sort: 'Sort', entity: 'Entity' },
   states: { active: 'Active', open: 'Open', in_progress: 'In progress', closed: 'Closed' } satisfies Record<
     IncidentState | 'active',
     string
@@ -20,6 +20,47 @@ export const texts = {
     NonNullable<IncidentFilter['sort']>,
     string
   >,
+  inboxes: 'Inbox',
+  all: 'All',
+  inbox: {
+    mine: 'Mine',
+    mentioned: 'Mentioned',
+    watching: 'Watching',
+    unowned: 'No owner',
+    late: 'Late',
+  } satisfies Record<Inbox, string>,
+  emptyInbox: {
+    mine: {
+      title: 'Nothing is yours',
+      body: 'Incidents that you own and that are not closed.',
+      next: 'See what has no owner',
+    },
+    mentioned: {
+      title: 'No unread mentions',
+      body: 'A comment with @ and your name brings an incident here, until you open it. You watch it from then on.',
+      next: 'See what you watch',
+    },
+    watching: {
+      title: 'You watch nothing',
+      body: 'Choose “Watch” on an incident to follow it. Incidents that mention you are here as well.',
+      next: 'See all incidents',
+    },
+    unowned: {
+      title: 'Every incident has an owner',
+      body: 'Incidents that nobody owns and that are not closed.',
+      next: 'See what is yours',
+    },
+    late: {
+      title: 'Nothing is late',
+      body: 'Incidents past the time by which their severity wants them closed.',
+      next: 'See what is due first',
+    },
+  } satisfies Record<Inbox, object>,
+  noPerson: {
+    title: 'You signed in with a key',
+    body: 'Only people own, watch and are mentioned. Invite yourself, and sign in with the link.',
+    next: 'Open people',
+  },
   unowned: 'No owner',
   due: 'Due',
   overdue: 'Overdue',
@@ -47,11 +88,11 @@ export const texts = {
   links: 'Linked',
   linksBody: 'These hits share a value. They did not join, because a person had changed the incident.',
   comments: 'Comments and history',
-  write: 'Comment (Markdown)',
-  add: 'Add comment',
-  commentFailed: 'The comment was not added.',
   take: 'Assign to me',
   assign: 'Assign',
+  watch: 'Watch',
+  unwatch: 'Stop watching',
+  watchers: 'Watched by',
   release: 'Remove owner',
   start: 'Start work',
   reopen: 'Open again',
@@ -64,7 +105,8 @@ export const texts = {
   changed: 'Changed.',
   splitOff: 'The hits are an incident of their own.',
   failed: 'The incident was not changed.',
-  select: (title: string) => `Select ${title}`,
+  notChanged: 'The incidents were not changed.',
+  someNotSaved: (failed: number, total: number) => `${failed} of ${total} incidents were not changed.`,
   selected: (count: number) => `${countOf(count, 'hit')} selected`,
   openFrom: 'Open an incident',
   actions: {

@@ -2,6 +2,7 @@ import type { HitStatus } from '../../api/hits.ts';
 import { countOf } from '../../lib/text.ts';
 import { texts } from '../../texts/hits.ts';
 import { Button } from '../../ui/button.tsx';
+import { FloatingBar } from '../../ui/overlays/floating-bar.tsx';
 import { OpenIncident } from './open-incident.tsx';
 import { StatusBar } from './status-bar.tsx';
 
@@ -20,12 +21,7 @@ type Props = {
 /** The decisions about all selected hits. */
 export function BulkBar({ count, hitIds, more, pending, onChoose, onSave, onClear }: Props) {
   return (
-    <div
-      role="toolbar"
-      aria-label={texts.bulk.selected(countOf(count, 'hit'))}
-      className="absolute bottom-4 left-1/2 z-20 flex w-max max-w-[calc(100%-2rem)] -translate-x-1/2 animate-[appear_140ms] flex-wrap items-center gap-2 rounded-control bg-raised p-1.5 pl-3 shadow-float"
-    >
-      <span className="tabular mr-2 whitespace-nowrap">{texts.bulk.selected(countOf(count, 'hit'))}</span>
+    <FloatingBar label={texts.bulk.selected(countOf(count, 'hit'))}>
       {more && !pending && (
         <Button kind="quiet" onClick={more.onSelect}>
           {texts.bulk.all(countOf(more.count, 'hit'))}
@@ -38,6 +34,6 @@ export function BulkBar({ count, hitIds, more, pending, onChoose, onSave, onClea
           {texts.bulk.clear}
         </Button>
       )}
-    </div>
+    </FloatingBar>
   );
 }

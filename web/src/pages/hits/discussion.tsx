@@ -8,8 +8,7 @@ import { texts as all, nameCall } from '../../texts/agents.ts';
 import { CallActions } from '../../ui/agents/call-view.tsx';
 import { Button } from '../../ui/button.tsx';
 import { CodeBlock } from '../../ui/code/code-block.tsx';
-import { TextArea } from '../../ui/forms/field.tsx';
-import { useChange } from '../../ui/forms/use-change.ts';
+import { CommentForm, CommentText } from '../../ui/comments/comment.tsx';
 import { RunStatusLabel } from '../../ui/labels/run-status.tsx';
 import { LoadMore } from '../../ui/lists/load-more.tsx';
 import { Section } from '../../ui/section.tsx';
@@ -30,7 +29,7 @@ export function Discussion({ hitId }: { hitId: string }) {
       <Proposals hitId={hitId} />
       <Section title={texts.title} actions={<Button onClick={() => setAsking(true)}>{all.run.ask}</Button>}>
         {runId !== undefined && <AskedRun key={runId} runId={runId} hitId={hitId} />}
-        <CommentForm hitId={hitId} />
+        <CommentForm add={(body) => addComment(hitId, body)} refresh={[hitCommentsQuery(hitId).queryKey]} />
         {query.error && !comments ? (
           <ErrorState error={query.error} onRetry={() => void query.refetch()} />
         ) : !comments ? (
@@ -105,35 +104,6 @@ function AskedRun({ runId, hitId }: { runId: string; hitId: string }) {
   );
 }
 
-function CommentForm({ hitId }: { hitId: string }) {
-  const [body, setBody] = useState('');
-  const { mutate, isPending } = useChange({
-    change: () => addComment(hitId, body.trim()),
-    refresh: [hitCommentsQuery(hitId).queryKey],
-    failed: texts.failed,
-  });
-  return (
-    <form
-      className="flex flex-col gap-2"
-      onSubmit={(event) => {
-        event.preventDefault();
-        mutate(undefined, { onSuccess: () => setBody('') });
-      }}
-    >
-      <TextArea
-        label={texts.write}
-        rows={2}
-        maxLength={8000}
-        value={body}
-        onChange={({ target }) => setBody(target.value)}
-      />
-      <Button type="submit" className="self-start" disabled={isPending || body.trim() === ''}>
-        {texts.add}
-      </Button>
-    </form>
-  );
-}
-
 function Comment({ comment: { at, body, actor, keyId, agentId, runId } }: { comment: HitComment }) {
   const { data: agents } = useQuery({ ...agentsQuery, enabled: agentId !== null });
   const author = agentId === null ? (actor ?? keyId) : (agents?.find(({ id }) => id === agentId)?.name ?? texts.agent);
@@ -149,7 +119,7 @@ function Comment({ comment: { at, body, actor, keyId, agentId, runId } }: { comm
           </Link>
         )}
       </p>
-      <p className="max-w-[72ch] wrap-anywhere whitespace-pre-wrap">{body}</p>
+      <CommentText text={body} />
     </li>
   );
 }

@@ -1,7 +1,7 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { ChevronDown } from 'lucide-react';
 import { personsQuery } from '../../api/access.ts';
-import { changeIncident, type IncidentDetail, type IncidentResolution } from '../../api/incidents.ts';
+import { changeIncident, watchIncident, type IncidentDetail, type IncidentResolution } from '../../api/incidents.ts';
 import { sessionQuery } from '../../api/session.ts';
 import { useHotkeys } from '../../lib/hotkeys.ts';
 import { texts } from '../../texts/incidents.ts';
@@ -28,6 +28,13 @@ export function IncidentActions({ incident }: { incident: IncidentDetail }) {
     change: (changes: Parameters<typeof changeIncident>[1]) => changeIncident(incident, changes),
     refresh: [['incidents'], ['hits']],
     done: () => texts.changed,
+    failed: texts.failed,
+  });
+  const myId = session?.personId ?? null;
+  const isWatching = incident.watchers.some(({ personId }) => personId === myId);
+  const watch = useChange({
+    change: () => watchIncident(incident.id, !isWatching),
+    refresh: [['incidents']],
     failed: texts.failed,
   });
   const isClosed = incident.state === 'closed';
@@ -66,6 +73,11 @@ export function IncidentActions({ incident }: { incident: IncidentDetail }) {
       {me !== null && incident.owner === me && (
         <Button disabled={isPending} onClick={() => mutate({ owner: null })}>
           {texts.release}
+        </Button>
+      )}
+      {myId !== null && (
+        <Button disabled={watch.isPending} onClick={() => watch.mutate(undefined)}>
+          {isWatching ? texts.unwatch : texts.watch}
         </Button>
       )}
       {incident.state === 'open' && (

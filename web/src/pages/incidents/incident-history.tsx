@@ -1,11 +1,8 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { useState } from 'react';
 import { addIncidentComment, incidentTimelineQuery } from '../../api/incidents.ts';
 import { texts } from '../../texts/incidents.ts';
-import { Button } from '../../ui/button.tsx';
-import { TextArea } from '../../ui/forms/field.tsx';
-import { useChange } from '../../ui/forms/use-change.ts';
+import { CommentForm, CommentText } from '../../ui/comments/comment.tsx';
 import { LoadMore } from '../../ui/lists/load-more.tsx';
 import { Section } from '../../ui/section.tsx';
 import { ErrorState, Skeleton } from '../../ui/states.tsx';
@@ -17,7 +14,7 @@ export function IncidentHistory({ id }: { id: string }) {
   const entries = query.data?.pages.flatMap((page) => page.entries);
   return (
     <Section title={texts.comments}>
-      <CommentForm id={id} />
+      <CommentForm hasMentions add={(body) => addIncidentComment(id, body)} refresh={[['incidents', 'one', id]]} />
       {query.error && !entries ? (
         <ErrorState error={query.error} onRetry={() => void query.refetch()} />
       ) : !entries ? (
@@ -31,14 +28,12 @@ export function IncidentHistory({ id }: { id: string }) {
                 <span className="wrap-anywhere">{actor ?? keyId}</span>
                 {texts.actions[action] !== undefined && <span>{texts.actions[action]}</span>}
               </span>
-              {text !== null &&
-                (hitId === null ? (
-                  <span className="max-w-[72ch] wrap-anywhere whitespace-pre-wrap">{text}</span>
-                ) : (
-                  <Link to="/hits/$id" params={{ id: hitId }} className="wrap-anywhere hover:underline">
-                    {text}
-                  </Link>
-                ))}
+              {kind === 'comment' && <CommentText text={text ?? ''} />}
+              {hitId !== null && (text !== null || kind === 'comment') && (
+                <Link to="/hits/$id" params={{ id: hitId }} className="wrap-anywhere hover:underline">
+                  {kind === 'comment' ? texts.openHit : text}
+                </Link>
+              )}
               {fields.map(({ field, before, after }) => (
                 <span key={field} className="text-12 wrap-anywhere text-muted">
                   {field}: {show(before)} → {show(after)}
@@ -54,32 +49,3 @@ export function IncidentHistory({ id }: { id: string }) {
 }
 
 const show = (value: unknown): string => (value === null || value === undefined ? '–' : String(value));
-
-function CommentForm({ id }: { id: string }) {
-  const [body, setBody] = useState('');
-  const { mutate, isPending } = useChange({
-    change: () => addIncidentComment(id, body.trim()),
-    refresh: [['incidents', 'one', id]],
-    failed: texts.commentFailed,
-  });
-  return (
-    <form
-      className="flex flex-col gap-2"
-      onSubmit={(event) => {
-        event.preventDefault();
-        mutate(undefined, { onSuccess: () => setBody('') });
-      }}
-    >
-      <TextArea
-        label={texts.write}
-        rows={2}
-        maxLength={8000}
-        value={body}
-        onChange={({ target }) => setBody(target.value)}
-      />
-      <Button type="submit" className="self-start" disabled={isPending || body.trim() === ''}>
-        {texts.add}
-      </Button>
-    </form>
-  );
-}

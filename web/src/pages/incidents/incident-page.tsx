@@ -1,11 +1,19 @@
 import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
-import { useState } from 'react';
+import { useEffect, useState } from 'react';
 import { hitsQuery } from '../../api/hits.ts';
-import { incidentQuery, moveIncidentHits, splitIncident, type IncidentDetail } from '../../api/incidents.ts';
+import {
+  incidentInboxQuery,
+  incidentQuery,
+  moveIncidentHits,
+  readIncidentMentions,
+  splitIncident,
+  type IncidentDetail,
+} from '../../api/incidents.ts';
 import { useHotkeys } from '../../lib/hotkeys.ts';
 import { formatNumber } from '../../lib/text.ts';
 import { PageHeader } from '../../shell/page-header.tsx';
+import { texts as common } from '../../texts/common.ts';
 import { texts as hitTexts } from '../../texts/hits.ts';
 import { texts } from '../../texts/incidents.ts';
 import { Button } from '../../ui/button.tsx';
@@ -49,6 +57,7 @@ export function IncidentPage() {
           <ErrorState error={error} onRetry={() => void refetch()} />
         ) : incident ? (
           <article className="flex max-w-5xl flex-col gap-6 px-4 py-5">
+            <ReadMentions id={incident.id} />
             <Headline incident={incident} />
             <IncidentStory incident={incident} />
             <Hits incident={incident} />
@@ -69,12 +78,33 @@ const refreshMs = 500;
 /** Reads the incident again when somebody or the service changed it. */
 function LiveIncident({ id }: { id: string }) {
   const client = useQueryClient();
-  const refresh = useDelayed(() => void client.invalidateQueries({ queryKey: ['incidents', 'one', id] }), refreshMs);
+  const refresh = useDelayed(() => {
+    for (const queryKey of [['incidents', 'one', id], incidentInboxQuery.queryKey])
+      void client.invalidateQueries({ queryKey });
+  }, refreshMs);
   return <LiveLabel isLive={useEventStream('incident.created,incident.updated', refresh)} />;
 }
 
+/** Marks the comments that mention the reader as read, also one that is written while the page is open. */
+function ReadMentions({ id }: { id: string }) {
+  const client = useQueryClient();
+  const { data: inbox } = useQuery(incidentInboxQuery);
+  const mentioned = inbox?.mentioned ?? 0;
+  useEffect(() => {
+    if (mentioned > 0)
+      void readIncidentMentions(id).then(
+        (counts) => {
+          client.setQueryData(incidentInboxQuery.queryKey, counts);
+          return client.invalidateQueries({ queryKey: ['incidents', 'list'] });
+        },
+        () => undefined,
+      );
+  }, [client, id, mentioned]);
+  return null;
+}
+
 function Headline({
-  incident: { title, severity, state, resolution, owner, firstAt, lastAt, dueAt },
+  incident: { title, severity, state, resolution, owner, watchers, firstAt, lastAt, dueAt },
 }: {
   incident: IncidentDetail;
 }) {
@@ -85,6 +115,11 @@ function Headline({
         <SeverityLabel severity={severity} />
         <span>{resolution === null ? texts.states[state] : texts.resolutions[resolution]}</span>
         <span className="wrap-anywhere">{owner ?? texts.unowned}</span>
+        {watchers.length > 0 && (
+          <span className="wrap-anywhere">
+            {texts.watchers} {watchers.map(({ name }) => name).join(', ')}
+          </span>
+        )}
         <span>
           <ExactTime time={firstAt} /> – <ExactTime time={lastAt} />
         </span>
@@ -146,7 +181,7 @@ function Hits({ incident }: { incident: IncidentDetail }) {
             <li key={hit.id} className="flex items-start gap-2.5 border-b py-1.5">
               <input
                 type="checkbox"
-                aria-label={texts.select(hit.headline)}
+                aria-label={common.select(hit.headline)}
                 checked={chosen.has(hit.id)}
                 onChange={() => toggle(hit.id)}
                 className="mt-1 size-3.5 shrink-0 accent-(--color-accent)"

@@ -1,0 +1,76 @@
+import { useInfiniteQuery, type QueryKey } from '@tanstack/react-query';
+import { AtSign } from 'lucide-react';
+import { lazy, Suspense, useState } from 'react';
+import { personsQuery } from '../../api/access.ts';
+import { texts as common } from '../../texts/common.ts';
+import { Button, buttonClass } from '../button.tsx';
+import { TextArea } from '../forms/field.tsx';
+import { useChange } from '../forms/use-change.ts';
+import { MenuButton } from '../overlays/menu-button.tsx';
+
+const Markdown = lazy(() => import('./markdown.tsx'));
+const texts = common.comment;
+
+/** What somebody wrote, in Markdown. */
+export function CommentText({ text }: { text: string }) {
+  return (
+    <Suspense fallback={<p className="max-w-[72ch] wrap-anywhere whitespace-pre-wrap">{text}</p>}>
+      <Markdown text={text} />
+    </Suspense>
+  );
+}
+
+type FormProps = {
+  add: (body: string) => Promise<unknown>;
+  refresh: readonly QueryKey[];
+  /** Whether a mention makes a person watch. */
+  hasMentions?: boolean;
+};
+
+export function CommentForm({ add, refresh, hasMentions = false }: FormProps) {
+  const [body, setBody] = useState('');
+  const { mutate, isPending } = useChange({ change: () => add(body.trim()), refresh, failed: texts.failed });
+  const mention = (name: string): void => {
+    const isPlain = /^[\p{L}\p{N}_][\p{L}\p{N}_.+-]*(?:@[\p{L}\p{N}_.-]+)?$/u.test(name);
+    setBody(`${body}${/\S$/.test(body) ? ' ' : ''}@${isPlain ? name : `"${name}"`} `);
+  };
+  return (
+    <form
+      className="flex flex-col gap-2"
+      onSubmit={(event) => {
+        event.preventDefault();
+        mutate(undefined, { onSuccess: () => setBody('') });
+      }}
+    >
+      <TextArea
+        label={texts.write}
+        rows={2}
+        maxLength={8000}
+        value={body}
+        onChange={({ target }) => setBody(target.value)}
+      />
+      <div className="flex gap-1">
+        <Button type="submit" disabled={isPending || body.trim() === ''}>
+          {texts.add}
+        </Button>
+        {hasMentions && <MentionMenu onSelect={mention} />}
+      </div>
+    </form>
+  );
+}
+
+/** The people whom a comment can mention. */
+function MentionMenu({ onSelect }: { onSelect: (name: string) => void }) {
+  const { data } = useInfiniteQuery(personsQuery);
+  const people = data?.pages.flatMap(({ persons }) => persons).filter(({ disabled }) => !disabled) ?? [];
+  if (people.length === 0) return null;
+  return (
+    <MenuButton
+      entries={people.map(({ name }) => ({ kind: 'action', label: name, onSelect: () => onSelect(name) }))}
+      className={buttonClass('secondary')}
+    >
+      <AtSign className="size-3.5" aria-hidden />
+      {texts.mention}
+    </MenuButton>
+  );
+}
