@@ -311,7 +311,7 @@ create table hit_comments (
   foreign key (organization_id, person_id) references persons (organization_id, id),
   foreign key (organization_id, agent_id) references agents (organization_id, id)
 );
-comment on table hit_comments is 'Comments of people and response agents on hits, in Markdown.';
+comment on table hit_comments is 'Comments of people, in Markdown, and of response agents on hits.';
 comment on column hit_comments.key_id is 'API key that wrote the comment. Null for comments of agents or a session without a key.';
 comment on column hit_comments.actor is 'Person or key that signed in, if the comment was written with a session.';
 comment on column hit_comments.person_id is 'Person who wrote the comment. Null for a key and an agent.';

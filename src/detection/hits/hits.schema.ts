@@ -23,7 +23,7 @@ export const HitComment = z
     id: z.string(),
     hitId: z.string(),
     at: time,
-    body: z.string().describe('Markdown.'),
+    body: z.string().describe('Markdown of a person, or plain text of a response agent.'),
     keyId: z.string().nullable(),
     actor: ActorField,
     personId: z.string().nullable().describe('The person who wrote it. Null for a key and a response agent.'),

@@ -119,7 +119,7 @@ function Comment({ comment: { at, body, actor, keyId, agentId, runId } }: { comm
           </Link>
         )}
       </p>
-      <CommentText text={body} />
+      <CommentText text={body} isByAgent={agentId !== null} />
     </li>
   );
 }

@@ -28,7 +28,7 @@ export function IncidentHistory({ id }: { id: string }) {
                 <span className="wrap-anywhere">{actor ?? keyId}</span>
                 {texts.actions[action] !== undefined && <span>{texts.actions[action]}</span>}
               </span>
-              {kind === 'comment' && <CommentText text={text ?? ''} />}
+              {kind === 'comment' && <CommentText text={text ?? ''} isByAgent={actor === null && keyId === null} />}
               {hitId !== null && (text !== null || kind === 'comment') && (
                 <Link to="/hits/$id" params={{ id: hitId }} className="wrap-anywhere hover:underline">
                   {kind === 'comment' ? texts.openHit : text}

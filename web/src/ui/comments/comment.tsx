@@ -11,10 +11,15 @@ import { MenuButton } from '../overlays/menu-button.tsx';
 const Markdown = lazy(() => import('./markdown.tsx'));
 const texts = common.comment;
 
-/** What somebody wrote, in Markdown. */
-export function CommentText({ text }: { text: string }) {
-  return (
-    <Suspense fallback={<p className="max-w-[72ch] wrap-anywhere whitespace-pre-wrap">{text}</p>}>
+type TextProps = { text: string; isByAgent: boolean };
+
+/** What a person wrote, in Markdown. What an agent wrote is plain text, because it quotes logs, in which attackers could place links. */
+export function CommentText({ text, isByAgent }: TextProps) {
+  const plain = <p className="max-w-[72ch] wrap-anywhere whitespace-pre-wrap">{text}</p>;
+  return isByAgent ? (
+    plain
+  ) : (
+    <Suspense fallback={plain}>
       <Markdown text={text} />
     </Suspense>
   );
