@@ -1528,7 +1528,7 @@ create policy every on hit_changes to tocsin_system using (true) with check (tru
 create policy own on hit_changes to tocsin_app using ((organization_id = ( SELECT tocsin_org() AS tocsin_org))) with check ((organization_id = ( SELECT tocsin_org() AS tocsin_org)));
 grant select, insert, update, delete on hit_changes to tocsin_app, tocsin_system;
 
--- Comments of people and response agents on hits, in Markdown.
+-- Comments of people, in Markdown, and of response agents on hits.
 create table hit_comments (
   organization_id uuid not null,
   id uuid not null,
