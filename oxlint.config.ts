@@ -12,6 +12,7 @@ const rooms: Record<Half, Record<string, string[]>> = {
     notifications: ['lib', 'db', 'orgs', 'http'],
     models: ['lib', 'db', 'orgs', 'http', 'notifications'],
     mcp: ['lib', 'db', 'orgs', 'http', 'models'],
+    enrichment: ['lib', 'db', 'orgs', 'http'],
     retention: ['lib', 'db', 'orgs', 'http'],
     views: ['lib', 'db', 'orgs', 'http'],
   },

@@ -65,6 +65,7 @@ export function loadConfig(env: Environment = readEnvironment()) {
     sessionDays: settings.TOCSIN_SESSION_DAYS,
     corsOrigins: settings.TOCSIN_CORS_ORIGINS,
     fetchAllow: settings.TOCSIN_FETCH_ALLOW,
+    geoDatabases: settings.TOCSIN_GEO_DATABASES.map((path) => resolve(path)),
     fileSources: settings.TOCSIN_FILE_SOURCES.map((dir) => resolve(dir)),
     sigmaMappings: settings.TOCSIN_SIGMA_MAPPINGS.map((dir) => resolve(dir)),
     isTraced:

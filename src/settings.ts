@@ -188,6 +188,9 @@ export const Settings = z.object({
   TOCSIN_FETCH_ALLOW: commaSeparated.describe(
     'Comma-separated private hosts or CIDRs that outbound requests may reach.',
   ),
+  TOCSIN_GEO_DATABASES: commaSeparated.describe(
+    'Comma-separated files in the MMDB format of MaxMind with the places and networks of addresses. Default: all `*.mmdb` in the folder `enrichment` of the data directory. See [enrich.md](../guide/enrich.md).',
+  ),
   TOCSIN_FILE_SOURCES: commaSeparated.describe(
     'Comma-separated directories from which feed sources created through the API may read `file:` addresses.',
   ),

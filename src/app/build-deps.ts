@@ -12,6 +12,8 @@ import { withFeedItems, withQueryTime, createUsageCounter } from './usage/usage-
 import { createFeedSteps } from './feed-steps.ts';
 import { createStoredServerReader } from '../platform/mcp/mcp-servers.ts';
 import { createExtractor } from '../feed/ingestion/extractor.ts';
+import { createEnrich } from '../platform/enrichment/enrich.ts';
+import { openGeoDatabases } from '../platform/enrichment/geo-databases.ts';
 import { applyInstalledReferenceData } from '../feed/reference-data/installed-data.ts';
 import { createDetectionLists } from '../detection/detections/read-detections.ts';
 import { createFeedPages } from '../feed/items/feed-pages.ts';
@@ -87,6 +89,7 @@ export function buildDeps({ config, db, log, clock = systemClock }: BuildDepsOpt
     createStoredServerReader({ db, secrets, fetchAllow: config.fetchAllow }),
   );
   applyInstalledReferenceData(config.dataDir, log);
+  openGeoDatabases({ dataDir: config.dataDir, paths: config.geoDatabases }, log);
   const extractor = createExtractor(config.dataDir);
   const snapshots = createSnapshotCache(db);
   const pulls = createPullThreads({ db, clock, log, config, extractor, snapshots });
@@ -135,6 +138,7 @@ export function buildDeps({ config, db, log, clock = systemClock }: BuildDepsOpt
     connectionFor,
     models: measureModels(createModels(config.models, db), metrics.registry),
     feedTools: (orgId) => createFeedTools(deps)(orgId),
+    enrich: createEnrich({ clock }),
     mcp,
     fetchAllow: config.fetchAllow,
     checkTests: (orgId, detectionId, definition) => findTestErrors(deps, { orgId, detectionId, definition }),

@@ -9,6 +9,7 @@ import type { DeliveryCounter } from '../platform/notifications/deliver.ts';
 import type { Metrics } from '../platform/http/metrics.ts';
 import type { DiskGuard } from '../platform/lib/storage/disk-guard.ts';
 import type { Clock } from '../platform/lib/time/clock.ts';
+import type { Enrich } from '../platform/enrichment/enrich.ts';
 import type { Logger } from '../platform/lib/logging/logger.ts';
 import type { OrgId } from '../platform/lib/org-id.ts';
 import type { Secretbox } from '../platform/lib/secretbox.ts';
@@ -62,6 +63,8 @@ export type Deps = {
   checkQuery?: (orgId: OrgId, selector: ConnectionSelector, query: string) => Promise<QueryCheck | void>;
   /** Runs a detection's tests against a new definition. Returns one error per failed test. */
   checkTests?: (orgId: OrgId, detectionId: string, definition: Definition) => Promise<FieldError[]>;
+  /** Looks up what enrichers know of addresses. */
+  enrich: Enrich;
   /** The embedded log engine (DuckDB in child processes). */
   engine: LogEngine;
   /** The files of the embedded log store, in a folder or a bucket. */

@@ -34,7 +34,7 @@ export type FindingTexts = { finding: string; details?: string[]; nextStep: stri
 
 /**
  * A question that the built-in analyst asks of the data about a candidate: who else had its address or its new value, what else the entity did, since
- * when it occurs, what the organization and the threat feed know, and which other hits share a value with it.
+ * when it occurs, where its addresses are, what the organization and the threat feed know, and which other hits share a value with it.
  */
 export type FollowUp =
   | 'same_address'
@@ -42,6 +42,7 @@ export type FollowUp =
   | 'what_else'
   | 'since_when'
   | 'known_here'
+  | 'where_from'
   | 'related_hits'
   | 'known_to_feed';
 

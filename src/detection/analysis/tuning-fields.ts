@@ -20,6 +20,7 @@ export const tuningFields = {
   minimumIncrease: { label: 'Minimum increase', hint: 'Smallest difference from the median.' },
   historyDays: { label: 'Days of history', hint: 'How far back to compare.' },
   sequenceHours: { label: 'Longest sequence, hours', hint: 'From the first step to the last.' },
+  minimumSpeedKmh: { label: 'Minimum speed, km/h', hint: 'Only moves between places that are at least as fast.' },
   'peers.minimum': { label: 'Peers that excuse it', hint: 'So many others with the same make it low.' },
   'peers.by': { label: 'Column of the peer group', hint: 'Such as department. Empty: all entities.' },
 } as const satisfies Record<string, Description>;

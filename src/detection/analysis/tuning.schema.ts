@@ -75,6 +75,14 @@ export const Tuning = z
       .describe(
         'Days of history to compare with. Default: 30 for a first occurrence, 56 for a baseline, 182 if weekly.',
       ),
+    minimumSpeedKmh: z
+      .int()
+      .min(1)
+      .max(100_000)
+      .optional()
+      .describe(
+        'Only entities that moved between two places at least this fast are candidates, in km/h, whether or not the places are new. An airliner flies at about 900.',
+      ),
     peers: z
       .strictObject({
         by: boundedString({ min: 1, max: 200 })

@@ -90,6 +90,7 @@ const stricterValues: Record<TuningField, (present: unknown, noise: Noise) => un
     [(Math.ceil(minutes / 6) - 1) / 10].filter((hours) => hours < Number(present)),
   minimumCount: (present, { count }) => [count + 1].filter((minimum) => minimum > Number(present ?? 1)),
   historyDays: () => [],
+  minimumSpeedKmh: () => [],
   'peers.by': () => [],
 };
 

@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import type { Enrichment } from '../../platform/enrichment/enrich.ts';
 import type { ModelTool, ResultSource, ToolEffect } from '../../platform/models/model-request.ts';
 import type { Facts, RenderedRow } from '../analysis/candidate.ts';
 import type { QueryRow, SiemConnection, TimeBounds } from '../siem/connector.ts';
@@ -83,6 +84,8 @@ export type ToolSources = {
   searchFeed: (text: string, limit: number) => Promise<unknown>;
   lookupIndicator: (value: string) => Promise<unknown>;
   lookupTechnique: (id: string) => unknown;
+  /** Returns what the enrichers of the organization know of values. */
+  lookUpValues: (values: readonly string[], signal: AbortSignal) => Promise<Enrichment[]>;
   /** The grant of an administrator for this tool, if there is one. */
   grant: ToolGrantSettings | undefined;
   /** Values that may leave the house: those of the candidate and of earlier results. */

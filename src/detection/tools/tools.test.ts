@@ -56,6 +56,10 @@ const sourcesWith = (more: Partial<ToolSources> = {}): Omit<ToolSources, 'known'
   searchFeed: () => Promise.resolve({ items: Array.from({ length: 500 }, (_, n) => ({ ...record, id: String(n) })) }),
   lookupIndicator: () => Promise.resolve({ status: 'active', person: { nid: national }, items: [record] }),
   lookupTechnique: () => record,
+  lookUpValues: (values) =>
+    Promise.resolve(
+      values.map((value) => ({ enricher: 'geo', value, fields: { city: long }, at: windowTo, costUsd: 0 })),
+    ),
   skills: () => Promise.resolve([skill]),
   grant: { url: 'https://intel.example/ip/{entity}', isTrusted: false, allowsFreeArguments: false },
   fetchText: () => Promise.resolve(JSON.stringify(Array.from({ length: 500 }, () => record))),
@@ -77,6 +81,7 @@ const inputs: Record<string, Record<string, unknown>[]> = {
   search_feed: [{ text: 'ransomware' }],
   lookup_indicator: [{ value: '192.0.2.1' }],
   lookup_technique: [{ id: 'T1059' }],
+  enrich_values: [{ values: ['192.0.2.7', '192.0.2.99'] }],
   read_skill: [{}, { name: 'triage' }, { name: 'triage', path: './references/a.md' }],
   http_get: [{ values: {} }],
   propose_exception: [{ entity: 'root', reason: 'r' }],

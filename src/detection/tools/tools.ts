@@ -3,6 +3,7 @@ import type { Candidate } from '../analysis/candidate.ts';
 import type { HiddenData } from '../siem/hidden-data.ts';
 import { countBy } from './count-by.ts';
 import { describeDataset, listDatasets } from './dataset-tools.ts';
+import { enrichValues } from './enrich.ts';
 import { lookupIndicator, lookupTechnique, searchFeed } from './feed-tools.ts';
 import { httpGet } from './http-get.ts';
 import { entityProfile, getRows, relatedHits } from './organization-tools.ts';
@@ -64,6 +65,7 @@ export const tools: Readonly<Record<string, ToolDefinition>> = {
   search_feed: searchFeed,
   lookup_indicator: lookupIndicator,
   lookup_technique: lookupTechnique,
+  enrich_values: enrichValues,
   read_skill: readSkill,
   http_get: httpGet,
   propose_exception: proposeException,
@@ -102,7 +104,9 @@ export function bindTool(name: string, sources: Omit<ToolSources, 'known'>): Bou
       return { problem: parsed.error.issues.map(({ path, message }) => `${path.join('.')} ${message}`).join('; ') };
     },
     run: async (values, signal, earlier = []) => {
-      const known = effect === 'send' ? collectKnownValues(sources, earlier) : new Set<string>();
+      // An enricher may send what it looks up.
+      const known =
+        effect === 'send' || tool === enrichValues ? collectKnownValues(sources, earlier) : new Set<string>();
       return hideFields(await run(values, { ...sources, known }, signal), sources.hidden);
     },
   };

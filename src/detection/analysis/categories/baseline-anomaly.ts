@@ -81,7 +81,7 @@ export const baselineAnomaly: Category = {
     nextStep: `Find out what caused the increase for ${quoted}, for example a scheduled job or a change.`,
   }),
   evidenceNote: '',
-  followUps: ['what_else', 'same_address', 'since_when', 'known_here', 'known_to_feed'],
+  followUps: ['what_else', 'same_address', 'since_when', 'known_here', 'known_to_feed', 'where_from'],
   draft: { rule: 'a column count per entity', hasFewColumns: false, findsInFirstWindow: false },
 };
 

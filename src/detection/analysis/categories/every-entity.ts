@@ -29,7 +29,7 @@ const everyEntity = (severity: Severity): EveryEntity => ({
   tuning: { defaults: { minimumCount: 1 }, remembered: [], instead: {} },
   judgesEachKind: false,
   evidenceNote: '',
-  followUps: ['same_address', 'what_else', 'since_when', 'known_here', 'related_hits', 'known_to_feed'],
+  followUps: ['same_address', 'what_else', 'since_when', 'known_here', 'related_hits', 'known_to_feed', 'where_from'],
   draft: { rule: 'every row counts', hasFewColumns: false, findsInFirstWindow: true },
 });
 

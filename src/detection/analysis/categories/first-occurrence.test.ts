@@ -1,5 +1,17 @@
-import { describe, expect, test } from 'vitest';
-import { analyzeInTurn, definitionOf, hour, hourMs } from '../../../../test/support/detection/analysis-examples.ts';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import {
+  analyzeInTurn,
+  definitionOf,
+  detectionTexts,
+  hour,
+  hourMs,
+} from '../../../../test/support/detection/analysis-examples.ts';
+import { someMmdb } from '../../../../test/support/platform/mmdb-file.ts';
+import { getTestDir } from '../../../../test/support/test-dir.ts';
+import { openGeoDatabases } from '../../../platform/enrichment/geo-databases.ts';
+import { createAnalystVerdict } from '../../verdicts/analyst/analyst.ts';
 import type { QueryRow } from '../../siem/connector.ts';
 import type { Candidate } from '../candidate.ts';
 
@@ -142,6 +154,64 @@ describe('travel', () => {
     const group = (country: string): QueryRow => ({ user: 'ada', country, n: 1 });
     const [candidate] = candidatesAfter([group('SE')], [group('SE'), group('NG')], true);
     expect(candidate).toMatchObject({ severity: 'high', facts: { travelMinutes: hourMs / 60_000 } });
+  });
+});
+
+describe('consecutive places at a minimum speed', () => {
+  const file = join(getTestDir(), 'travel.mmdb');
+  const open = (paths: string[]) => openGeoDatabases({ dataDir: getTestDir(), paths }, { warn: () => undefined });
+  beforeAll(() => {
+    writeFileSync(file, someMmdb());
+    open([file]);
+  });
+  afterAll(() => open([]));
+  const fast = definitionOf('first_occurrence', { entityField: 'user', tuning: { minimumSpeedKmh: 1000 } });
+  const [oslo, singapore] = ['8.8.8.8', '9.9.9.9'];
+  const signIn = (source_ip: string, index: number, minute: number, more: QueryRow = {}): QueryRow => ({
+    _id: `${source_ip}-${index}-${minute}`,
+    _time: new Date(hour(index).from.getTime() + minute * 60_000).toISOString(),
+    user: 'ada',
+    source_ip,
+    ...more,
+  });
+  const find = (...windows: QueryRow[][]) => analyzeInTurn(windows, fast).candidates;
+
+  test('finds a move in one window and between windows, also between places that are known', () => {
+    const [candidate] = find([
+      signIn(oslo, 0, 5),
+      signIn(oslo, 0, 10),
+      signIn(singapore, 0, 40),
+      signIn('1.1.1.1', 0, 50),
+    ]);
+    expect(candidate).toMatchObject({
+      entity: 'ada',
+      severity: 'medium',
+      facts: {
+        travelFrom: '59.9,10.7',
+        travelTo: '1.3,103.8',
+        travelMinutes: 30,
+        impossibleTravel: true,
+        candidateRows: 2,
+      },
+    });
+    expect(candidate!.facts['travelKm']).toBeGreaterThan(9_900);
+    expect(candidate!.facts['travelKmh']).toBeGreaterThan(19_000);
+    expect(candidate!.rows.map(({ fields }) => fields['source_ip'])).toEqual([oslo, singapore]);
+    const both = [[signIn(singapore, 0, 5)], ...Array.from({ length: 20 }, () => []), [signIn(oslo, 21, 50)]];
+    expect(find(...both)).toEqual([]);
+    expect(find(...both, [signIn(singapore, 22, 20)])).toMatchObject([{ facts: { travelMinutes: 30 } }]);
+    expect(find(...both, [signIn(oslo, 22, 20)])).toEqual([]);
+  });
+
+  test('the place that a row states counts before that of its address, and too slow a move is none', () => {
+    const norway = { country: 'NO' };
+    expect(find([signIn(oslo, 0, 5), signIn(singapore, 0, 40, norway)])).toEqual([]);
+    expect(find([signIn(oslo, 0, 5)], ...Array.from({ length: 19 }, () => []), [signIn(singapore, 20, 5)])).toEqual([]);
+    const verdict = createAnalystVerdict(find([signIn(oslo, 0, 5), signIn(singapore, 0, 40)])[0]!, detectionTexts);
+    expect(verdict.headline).toBe('Example detection: user ada in 59.9,10.7 and 1.3,103.8 within 35 minutes');
+    expect(verdict.summary).toMatch(
+      /at a speed of at least 1\d{4} km\/h.* km apart, with 35 minutes or less in between, faster than any flight\./,
+    );
   });
 });
 

@@ -35,9 +35,11 @@ import {
   groupByCombination,
   rememberCombination,
 } from './rate-novelty.ts';
-import { findNewTravel } from './travel.ts';
+import { findConsecutiveTravel, findNewTravel, type Travel } from './travel.ts';
 
 const newValuesMax = 10;
+/** A memory key that nothing is stored under, so that the past places of every entity are read. */
+const travelKey = 'travel';
 /** The memory key under which each window lists a sample of its entities. */
 export const entitiesKey = 'entities';
 
@@ -72,6 +74,8 @@ export const firstOccurrence: Category = {
     const pairs: MemoryPair[] = [];
     for (const group of groups)
       for (const key of (yield* groupByCombination(group)).keys()) pairs.push({ key, entity: group.identity });
+    if (definition.tuning?.minimumSpeedKmh !== undefined)
+      for (const { identity } of groups) pairs.push({ key: travelKey, entity: identity });
     return {
       want: 'known',
       since: computeLookbackStart(window, historyDays(definition) * dayMs),
@@ -80,13 +84,16 @@ export const firstOccurrence: Category = {
     };
   },
   *findCandidates(input) {
+    const { minimumSpeedKmh } = input.definition.tuning ?? {};
+    if (minimumSpeedKmh !== undefined)
+      return { findings: yield* findTravelers(input, minimumSpeedKmh), learning: false };
     if (isLearning(input.past)) return { findings: [], learning: true };
     return { findings: yield* findCandidates(input), learning: false };
   },
   neededColumns: [],
   needsRowTimes: false,
   tuning: {
-    defaults: { ...peerDefaults, minimumCount: 1, historyDays: defaultHistoryDays },
+    defaults: { ...peerDefaults, minimumCount: 1, historyDays: defaultHistoryDays, minimumSpeedKmh: null },
     remembered: [],
     instead: {
       'peers.by':
@@ -100,6 +107,8 @@ export const firstOccurrence: Category = {
     (facts['otherEntities'] === 0 ? 15 : 0) -
     (facts['enoughPast'] === true ? 0 : 20),
   describeHeadline({ facts, subject: { plain } }) {
+    if (facts['minimumSpeedKmh'] !== undefined)
+      return `${plain} in ${String(facts['travelFrom'])} and ${String(facts['travelTo'])} within ${readNumber(facts, 'travelMinutes')} minutes`;
     const [first] = quoteValues(readList(facts, 'newValues').slice(0, 1), quoteCharsMax.headline);
     const others = Number(facts['newCombinations']) - 1;
     const more = others > 0 ? ` and ${others} other${others === 1 ? '' : 's'}` : '';
@@ -108,6 +117,12 @@ export const firstOccurrence: Category = {
       : `${plain}, for the first time with ${first}${more}`;
   },
   describeFinding({ facts, subject: { quoted, start } }) {
+    if (facts['minimumSpeedKmh'] !== undefined)
+      return {
+        finding: `${start} was in ${String(facts['travelFrom'])} and then in ${String(facts['travelTo'])}, at a speed of at least ${readNumber(facts, 'travelKmh')} km/h`,
+        details: describeDistance(facts),
+        nextStep: `Ask ${quoted} where they were and whether they used a VPN. If they cannot explain it, end the sessions and reset the credentials.`,
+      };
     const values = joinQuoted(quoteValues(readList(facts, 'newValues'), quoteCharsMax.values).slice(0, 3));
     const combinations = countOf(facts, 'newCombinations', 'combination');
     const history =
@@ -125,13 +140,53 @@ export const firstOccurrence: Category = {
     };
   },
   evidenceNote: ', in a combination that is new for this entity',
-  followUps: ['same_value', 'same_address', 'what_else', 'since_when', 'known_here', 'known_to_feed'],
+  followUps: ['same_value', 'same_address', 'what_else', 'since_when', 'known_here', 'known_to_feed', 'where_from'],
   draft: {
     rule: `an entity with values not seen in ${defaultHistoryDays} days: return few columns`,
     hasFewColumns: true,
     findsInFirstWindow: true,
   },
 };
+
+/** Returns the entities that moved at least as fast as the tuning says. */
+function* findTravelers(input: AnalysisInput & { past: RecalledMemory }, minimumSpeedKmh: number): Steps<Finding[]> {
+  const findings: Finding[] = [];
+  for (const group of input.groups) {
+    yield;
+    const found = yield* findConsecutiveTravel(input, group);
+    if (!found || found.travel.kmh < minimumSpeedKmh) continue;
+    if (found.rows.length < rowsMin(input.definition)) {
+      findings.push('belowMinimum');
+      continue;
+    }
+    const { from, to } = found.travel;
+    const history = input.past.entityHistories.get(group.identity);
+    findings.push(
+      yield* buildCandidate(input, group, {
+        kindKey: `travel:${hash('sha256', JSON.stringify([from, to].toSorted(compareCodeUnits)))}`,
+        severity: 'medium',
+        rows: found.rows,
+        facts: {
+          count: found.rows.length,
+          ...toTravelFacts(found.travel),
+          minimumSpeedKmh,
+          entityWindows: history?.windows ?? 0,
+          enoughPast: true,
+        },
+      }),
+    );
+  }
+  return findings;
+}
+
+const toTravelFacts = ({ from, to, km, minutes, kmh, isImpossible }: Travel): Facts => ({
+  travelFrom: namePlace(from),
+  travelTo: namePlace(to),
+  travelKm: km,
+  travelMinutes: minutes,
+  travelKmh: kmh,
+  impossibleTravel: isImpossible,
+});
 
 type Occurrence = { isEntityKnown: boolean; isExpected: boolean; isRare: boolean; isImpossibleTravel: boolean };
 
@@ -195,16 +250,7 @@ function* findCandidate(
       rareValues: rating.rareValues,
       similarPerWeek: rating.similarPerWeek,
       ...(rating.expectedBecause && history ? { expectedBecause: rating.expectedBecause } : {}),
-      ...(travel
-        ? {
-            travelFrom: namePlace(travel.from),
-            travelTo: namePlace(travel.to),
-            travelKm: travel.km,
-            travelMinutes: travel.minutes,
-            travelKmh: travel.kmh,
-            impossibleTravel: travel.isImpossible,
-          }
-        : {}),
+      ...(travel ? toTravelFacts(travel) : {}),
       historyDays: historyDays(input.definition),
       historyWindows: past.windows.length,
       enoughPast: history !== undefined,
@@ -216,11 +262,12 @@ function describeValues({ values }: SeenCombination): string {
   return truncateText(values.map(([name, value]) => `${name}=${renderValue(name, value) ?? ''}`).join(', '), 300);
 }
 
-function describeTravel(facts: Facts): string[] {
+const describeTravel = (facts: Facts): string[] => (facts['impossibleTravel'] === true ? describeDistance(facts) : []);
+
+function describeDistance(facts: Facts): string[] {
   const [from, to] = [facts['travelFrom'], facts['travelTo']];
-  if (typeof from !== 'string' || typeof to !== 'string' || facts['impossibleTravel'] !== true) return [];
+  if (typeof from !== 'string' || typeof to !== 'string') return [];
   const gap = `${readNumber(facts, 'travelMinutes')} minutes or less`;
-  return [
-    `${from} and ${to} are at least ${readNumber(facts, 'travelKm')} km apart, with ${gap} in between, faster than any flight.`,
-  ];
+  const speed = facts['impossibleTravel'] === true ? ', faster than any flight' : '';
+  return [`${from} and ${to} are at least ${readNumber(facts, 'travelKm')} km apart, with ${gap} in between${speed}.`];
 }

@@ -85,7 +85,7 @@ export const sequencePattern: Category = {
     nextStep: `Review the steps in order, find out who or what acted as ${quoted}, and contain it unless every step was intended.`,
   }),
   evidenceNote: '',
-  followUps: ['same_address', 'what_else', 'related_hits', 'known_here', 'known_to_feed'],
+  followUps: ['same_address', 'what_else', 'related_hits', 'known_here', 'known_to_feed', 'where_from'],
   draft: { rule: 'a column step from 1', hasFewColumns: false, findsInFirstWindow: true },
 };
 

@@ -1,4 +1,5 @@
 import { measureLeastDistance, findPlace } from '../rows/places.ts';
+import type { AnalysisWindow } from '../analysis-definition.ts';
 import type { AnalysisInput } from '../category.ts';
 import type { RecalledMemory } from '../memory/memory.ts';
 import type { EntityGroup, GroupedRow } from '../rows/group-rows.ts';
@@ -7,31 +8,68 @@ import { mapInSteps, type Steps } from '../../../platform/lib/concurrency/slices
 
 const newPlacesMax = 10;
 
+/** Returns the stay that a row states. Without a time, it may be anywhere in the window. */
+function readStay({ row }: GroupedRow, window: AnalysisWindow): Stay[] {
+  const place = findPlace(row);
+  if (place === undefined) return [];
+  const range = findRowTimeRange(row, window) ?? { first: window.from.getTime(), last: window.to.getTime() };
+  return [{ place, ...range, isExact: range.last < window.to.getTime() }];
+}
+
+/** Returns the places of an entity in earlier windows, each with the latest time. */
+const listEarlierStays = (past: RecalledMemory, group: EntityGroup): EarlierStay[] =>
+  (past.combinations.get(group.identity) ?? []).flatMap(({ place, at }) => (place === null ? [] : [{ place, at }]));
+
+const findLatest = (stays: readonly EarlierStay[]): EarlierStay | undefined =>
+  stays.reduce<EarlierStay | undefined>((a, b) => (a && a.at >= b.at ? a : b), undefined);
+
+/**
+ * Returns the fastest move of an entity between two consecutive places, of which the first may be the last one of earlier windows, with the rows that
+ * state them. Returns undefined if it was in one place only.
+ */
+export function* findConsecutiveTravel(
+  { window, past }: AnalysisInput & { past: RecalledMemory },
+  group: EntityGroup,
+): Steps<{ travel: Travel; rows: GroupedRow[] } | undefined> {
+  const read = (row: GroupedRow) => readStay(row, window).map((stay) => ({ ...stay, rows: [row] }));
+  const stays = (yield* mapInSteps(group.rows, read)).flat().toSorted((a, b) => a.first - b.first || a.last - b.last);
+  const latest = findLatest(listEarlierStays(past, group));
+  const before = latest && { place: latest.place, first: latest.at, last: latest.at, isExact: true, rows: [] };
+  const moves: { travel: Travel; rows: GroupedRow[] }[] = [];
+  let previous: (Stay & { rows: GroupedRow[] }) | undefined = before;
+  for (const stay of stays) {
+    yield;
+    if (previous && !isSamePlace(previous.place, stay.place)) {
+      const gapMs =
+        previous === before ? (stay.isExact ? stay.first : stay.last) - before.last : measureGap(previous, stay);
+      moves.push({ travel: measureTravel(previous.place, stay.place, gapMs), rows: [...previous.rows, ...stay.rows] });
+    }
+    previous = stay;
+  }
+  return moves.reduce<(typeof moves)[number] | undefined>(
+    (a, b) => (a && a.travel.kmh >= b.travel.kmh ? a : b),
+    undefined,
+  );
+}
+
 /** Returns the fastest move of an entity to or from a place that its new rows show for the first time, or undefined without one. */
 export function* findNewTravel(
   { window, past }: AnalysisInput & { past: RecalledMemory },
   group: EntityGroup,
   newRows: readonly GroupedRow[],
 ): Steps<Travel | undefined> {
-  const readStay = ({ row }: GroupedRow): Stay[] => {
-    const place = findPlace(row);
-    if (place === undefined) return [];
-    const range = findRowTimeRange(row, window) ?? { first: window.from.getTime(), last: window.to.getTime() };
-    return [{ place, ...range, isExact: range.last < window.to.getTime() }];
-  };
+  const read = (row: GroupedRow): Stay[] => readStay(row, window);
   const firstStays = new Map<string, Stay>();
-  for (const stay of (yield* mapInSteps(newRows, readStay)).flat())
+  for (const stay of (yield* mapInSteps(newRows, read)).flat())
     if (stay.first < (firstStays.get(stay.place)?.first ?? Infinity)) firstStays.set(stay.place, stay);
-  const earlier = (past.combinations.get(group.identity) ?? []).flatMap(({ place, at }): EarlierStay[] =>
-    place === null ? [] : [{ place, at }],
-  );
+  const earlier = listEarlierStays(past, group);
   const known = [...new Set(earlier.map(({ place }) => place))];
   const newStays = [...firstStays.values()]
     .filter(({ place }) => !known.some((other) => isSamePlace(other, place)))
     .slice(0, newPlacesMax);
   if (newStays.length === 0) return undefined;
-  const stays = (yield* mapInSteps(group.rows, readStay)).flat();
-  const latest = earlier.reduce<EarlierStay | undefined>((a, b) => (a && a.at >= b.at ? a : b), undefined);
+  const stays = (yield* mapInSteps(group.rows, read)).flat();
+  const latest = findLatest(earlier);
   return findFastest(newStays.flatMap((stay) => findFastestTravel(stay, stays, latest) ?? []));
 }
 
@@ -47,7 +85,7 @@ type Stay = { place: string; first: number; last: number; isExact: boolean };
 type EarlierStay = { place: string; at: number };
 
 /** A move between two places. The distance is the least and the time the longest possible, so the speed is at least `kmh`. */
-type Travel = { from: string; to: string; km: number; minutes: number; kmh: number; isImpossible: boolean };
+export type Travel = { from: string; to: string; km: number; minutes: number; kmh: number; isImpossible: boolean };
 
 /**
  * Returns the fastest move between `stay` and another place, or undefined if the entity was nowhere else. `stays` are all of its stays in the

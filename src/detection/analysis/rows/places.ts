@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { QueryRow } from '../../siem/connector.ts';
+import { findAddressFacts } from '../../../platform/enrichment/geo-databases.ts';
 import { plainFieldName } from '../../../platform/lib/text/canonical-text.ts';
 import { parseNumber, flattenRow } from './fields.ts';
 
@@ -32,20 +33,29 @@ function readCountries(): { areas: Map<string, Area>; codeByName: Map<string, st
 const countryField = /^(?:country(?:iso)?(?:code)?|countryname|countryorregion)$/;
 const latitudeField = /^lat(?:itude)?$/;
 const longitudeField = /^(?:lon|lng|long|longitude)$/;
+const addressField = /^(?:src|source|client|remote|caller)?(?:ip|ipaddr|ipaddress|address)$/;
 const otherPlace = /dest|dst|target|server|recipient|resource|home|registered/i;
 
 /**
  * Returns the place that a row states: its coordinates as `52.5,13.4` with one decimal, else the code of its country (ISO 3166-1), which the
- * row may state as a code of two or three letters or as an English name. Undefined for a row without a known place.
+ * row may state as a code of two or three letters or as an English name. Otherwise the place of its address, where a database of addresses knows it.
+ * Undefined for a row without a known place.
  */
 export function findPlace(row: QueryRow): string | undefined {
   const fields = flattenRow(row).filter(([field]) => !otherPlace.test(field));
   const find = (pattern: RegExp): unknown => fields.find(([field]) => pattern.test(plainFieldName(field)))?.[1];
-  const [latitude, longitude] = [parseNumber(find(latitudeField)), parseNumber(find(longitudeField))];
+  const stated = toPlace(find(latitudeField), find(longitudeField), find(countryField));
+  if (stated !== undefined) return stated;
+  const address = find(addressField);
+  const facts = typeof address === 'string' ? findAddressFacts(address.trim()) : undefined;
+  return facts && toPlace(facts.latitude, facts.longitude, facts.country);
+}
+
+function toPlace(latitudeOf: unknown, longitudeOf: unknown, country: unknown): string | undefined {
+  const [latitude, longitude] = [parseNumber(latitudeOf), parseNumber(longitudeOf)];
   // Software that does not know a place often writes 0,0.
   if (latitude !== undefined && longitude !== undefined && (latitude !== 0 || longitude !== 0))
     if (Math.abs(latitude) <= 90 && Math.abs(longitude) <= 180) return `${latitude.toFixed(1)},${longitude.toFixed(1)}`;
-  const country = find(countryField);
   return typeof country === 'string' ? findCountry(country.trim()) : undefined;
 }
 

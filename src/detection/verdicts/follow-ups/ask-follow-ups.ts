@@ -4,6 +4,7 @@ import type { Candidate } from '../../analysis/candidate.ts';
 import { getCategory } from '../../analysis/registry.ts';
 import { truncateAtWord } from '../../analysis/wording.ts';
 import type { QuerySources } from '../../siem/connector.ts';
+import { enrichTool } from '../../tools/enrich.ts';
 import type { BoundTool } from '../../tools/tool-definition.ts';
 import { selectEvidence } from '../analyst/evidence.ts';
 import { checkClaims } from '../claims/check-claims.ts';
@@ -78,7 +79,9 @@ export async function askFollowUps(
   const [dataset] = sources.datasets;
   const rowCells = dataset === undefined ? [] : listRowCells(candidate, sources);
   const values = read[0] ?? (dataset === undefined ? undefined : readCaseValues(candidate, dataset, rowCells));
-  const answers = await ask(listQuestions({ candidate, values }, getCategory(candidate.kind).followUps));
+  const isBound = new Set(tools.map(({ name }) => name));
+  const questions = listQuestions({ candidate, values }, getCategory(candidate.kind).followUps);
+  const answers = await ask(questions.filter(({ tool }) => tool !== enrichTool || isBound.has(tool)));
   observations.push(...listFound(answers));
   const all = [...events, ...answers];
   const followed = addClaims(verdict, all, { candidate, observations });

@@ -1,6 +1,7 @@
 import type { Candidate } from '../../analysis/candidate.ts';
 import type { FollowUp } from '../../analysis/category.ts';
 import { inferEntityType } from '../../analysis/rows/entity-fields.ts';
+import { enrichTool, listEnrichable } from '../../tools/enrich.ts';
 import { joinQuoted, nameSubject, truncateAtWord } from '../../analysis/wording.ts';
 import type { Observation } from '../observation.ts';
 import type { Citation, Claim } from '../verdict.ts';
@@ -97,6 +98,26 @@ const questions: Record<FollowUp, (of: Case) => Question[]> = {
       },
     ];
   },
+  where_from: ({ candidate }) => {
+    const values = listEnrichable(candidate);
+    if (values.length === 0) return [];
+    return [
+      {
+        text: 'Where are its addresses?',
+        tool: enrichTool,
+        input: { values },
+        conclude: (found) => {
+          const shown = found.rows.filter(({ fields }) => describeOrigin(fields) !== '').slice(0, shownMax);
+          if (shown.length === 0) return undefined;
+          const list = shown.map(({ fields }) => `“${fields['value']}” is ${describeOrigin(fields)}`).join(', ');
+          const cites = shown.flatMap((row) =>
+            ['value', ...originFields].flatMap((field) => (row.fields[field] ? [citeCell(found, row, field)] : [])),
+          );
+          return toFact(`By what enrichers know, ${list}.`, cites);
+        },
+      },
+    ];
+  },
   related_hits: () => [
     {
       text: 'Which other hits share a value with it?',
@@ -133,6 +154,16 @@ const questions: Record<FollowUp, (of: Case) => Question[]> = {
       },
     })),
 };
+
+const originFields = ['city', 'country', 'organization', 'asn'];
+
+/** Returns where an address is and whose network it belongs to, or ''. */
+function describeOrigin(fields: Observation['rows'][number]['fields']): string {
+  const place = [fields['city'], fields['country']].filter(isShort).join(', ');
+  const network = isShort(fields['organization']) ? `of ${fields['organization']}` : '';
+  const asn = fields['asn'] ? `(AS${fields['asn']})` : '';
+  return [place === '' ? '' : `in ${place}`, network, asn].filter((part) => part !== '').join(' ');
+}
 
 const questionsMax = 8;
 

@@ -83,10 +83,19 @@ function startConversation(task: InvestigationTask): Conversation {
   return {
     task,
     system: renderSystemPrompt(task.definition),
-    messages: [{ role: 'user', content: renderCasePrompt(task.file, delimiter, task.definition) }],
+    messages: [
+      {
+        role: 'user',
+        content: renderCasePrompt(
+          { ...task.file, observations: task.observedBefore ?? [] },
+          delimiter,
+          task.definition,
+        ),
+      },
+    ],
     recordedCount: 0,
     delimiter,
-    observations: [],
+    observations: [...(task.observedBefore ?? [])],
     trace: {
       questions: [],
       hasTools: task.tools.length > 0,

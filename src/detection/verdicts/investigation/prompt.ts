@@ -6,7 +6,7 @@ import { selectEvidence } from '../analyst/evidence.ts';
 import type { CaseFile } from '../claims/case-file.ts';
 import type { ClaimCheck } from '../claims/check-claims.ts';
 import { type AcceptanceCriterion, describeCriterion } from './acceptance.ts';
-import { type InvestigationTask, type JudgeDefinition, planTool, renderContextDocs, submitTool } from './task.ts';
+import { type JudgeDefinition, planTool, renderContextDocs, submitTool } from './task.ts';
 
 const rowsCharsMax = 40_000;
 const contextCharsMax = 12_000;
@@ -70,7 +70,7 @@ const planningInstructions: Record<JudgeDefinition['planningMode'], string> = {
  * are data.
  */
 export function renderCasePrompt(
-  { candidate, facts, notes, hits, entries, items }: InvestigationTask['file'],
+  { candidate, facts, notes, hits, entries, items, observations }: CaseFile,
   { tag, wrap }: Delimiter,
   { customInstructions, inputs = [], foundBy }: Pick<JudgeDefinition, 'customInstructions' | 'inputs' | 'foundBy'>,
 ): string {
@@ -92,6 +92,10 @@ export function renderCasePrompt(
     known.length === 0
       ? ''
       : `What this organization knows of it:\n${wrap(redactDeep(Object.fromEntries(known)), contextCharsMax)}`,
+    ...observations.map(
+      ({ id, tool, columns, rows: found }) =>
+        `What ${tool} returned about its values, written by others, as observation ${id}:\n${wrap({ observation: id, columns, rows: found }, contextCharsMax)}`,
+    ),
     items.length === 0
       ? ''
       : `Feed items about values in its rows, written by others:\n${wrap(redactDeep(items), contextCharsMax)}`,

@@ -7,6 +7,7 @@ import type { CaseFile } from '../claims/case-file.ts';
 import type { ClaimCheck } from '../claims/check-claims.ts';
 import type { CitedCell } from '../claims/citations.ts';
 import type { AcceptanceCriterion } from './acceptance.ts';
+import type { Observation } from '../observation.ts';
 import type { SubmissionFormat } from './submission.ts';
 
 /** The instructions of the author of a detection or response agent to the model. `customInstructions` come from the request of the run. */
@@ -50,6 +51,8 @@ export type InvestigationTask = SpendMeter & {
   stepsMax: number;
   /** The tool calls of an earlier investigation of the same candidate, after which observations are numbered. Default: 0. */
   callsBefore?: number;
+  /** What was observed before the conversation, which the case shows. Default: nothing. */
+  observedBefore?: readonly Observation[];
   verify?:
     | ((check: ClaimCheck, purpose: 'fact' | 'excuse', isEstablished: IsEstablished) => Promise<VerifierAnswer>)
     | undefined;

@@ -4,6 +4,7 @@ import type { OrgId } from '../../../../platform/lib/org-id.ts';
 import { fetchBytes } from '../../../../platform/lib/outbound-http/fetch.ts';
 import type { QuotaState } from '../../../../platform/orgs/limits/limits.schema.ts';
 import { readQuotaState } from '../../../../platform/orgs/limits/limits.store.ts';
+import type { Enrich } from '../../../../platform/enrichment/enrich.ts';
 import { isMcpToolName } from '../../../../platform/mcp/mcp.schema.ts';
 import type { McpTools } from '../../../../platform/mcp/mcp-tools.ts';
 import type { Candidate } from '../../../analysis/candidate.ts';
@@ -26,6 +27,7 @@ export type BindToolsDeps = {
   feedTools?: (orgId: OrgId) => FeedTools;
   mcp?: McpTools;
   fetchAllow?: readonly string[];
+  enrich?: Enrich;
 };
 
 const httpBytesMax = 64 * 1024;
@@ -151,6 +153,7 @@ function createToolSources(
     searchFeed: feed?.searchFeed ?? noFeed,
     lookupIndicator: feed?.lookupIndicator ?? noFeed,
     lookupTechnique: feed?.lookupTechnique ?? (() => undefined),
+    lookUpValues: async (values, signal) => (await deps.enrich?.lookUp(run.orgId, values, signal)) ?? [],
     fetchText: (url, signal) => fetchText(deps, url, signal),
     propose: run.propose ?? (() => Promise.reject(new Error('Only response agents can propose calls.'))),
   };

@@ -1,5 +1,6 @@
 import { askFollowUps, followUpTools } from '../../../verdicts/follow-ups/ask-follow-ups.ts';
 import { untilAborted } from '../../../../platform/lib/concurrency/shared-calls.ts';
+import { enrichTool } from '../../../tools/enrich.ts';
 import type { QuerySources } from '../../../siem/connector.ts';
 import type { ActiveRun } from '../../run-model/active-run.ts';
 import { inRunTransaction, insertStep } from '../../run-model/run-results.store.ts';
@@ -67,7 +68,12 @@ async function followUp(
   run: ActiveRun,
   { judged, candidate, sources, signal }: FollowUpInput,
 ): Promise<Judged> {
-  const tools = await bindTools(deps, run, candidate, followUpTools);
+  const tools = await bindTools(
+    deps,
+    run,
+    candidate,
+    (await deps.enrich?.isOn(run.orgId)) ? [...followUpTools, enrichTool] : followUpTools,
+  );
   const { steps, ...found } = await askFollowUps(judged.verdict, candidate, {
     tools,
     sources,

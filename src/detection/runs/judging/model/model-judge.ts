@@ -33,6 +33,7 @@ import { addWarning } from '../../run-model/run-progress.ts';
 import { aboutCase, createAnalyst, type Judge, type Judged, type OpenCase } from '../judge.ts';
 import { toDetectionTexts } from '../resolutions/resolve-candidates.ts';
 import { createInvestigatingAnalyst } from './investigating-analyst.ts';
+import { enrichCase } from './enrich-case.ts';
 import { bindTools, type BindToolsDeps, listSkills } from './bind-tools.ts';
 import { findEstablished } from './established-values.ts';
 import { readActiveIndicators, readCaseFile, readQueryLiterals } from './read-case-file.ts';
@@ -171,15 +172,18 @@ async function judgeWithModel(
   const shown = { ...candidate, rows: withoutHiddenFields(candidate.rows, hidden) };
   const skills = await loadAttachedSkills(deps.db, run.orgId, listSkills(run.definition));
   const knownFile = await readCaseFile(deps, run, shown);
+  const meter = judge.meter.startConversation();
+  const observedBefore = await enrichCase(deps, run, shown, { recordStep: meter.recordStep, callsBefore, signal });
   const { submission, checks, headline, isEstablished, observations, trace } = await investigate({
-    ...judge.meter.startConversation(),
+    ...meter,
     model: judge.model,
     definition: toJudgeDefinition(run, renderSkillList(skills)),
     file: knownFile,
     format,
     tools: await bindTools(deps, run, shown),
     stepsMax: runBudgets(run, judge.model).stepsPerEntity,
-    callsBefore,
+    callsBefore: callsBefore + observedBefore.length,
+    observedBefore,
     verify: isVerifierOn ? createVerifier({ ...verifier, entity: candidate.entity, signal }) : undefined,
     establish: (file, cells) => findEstablished(deps, run, { file, cells, signal }),
     isTechnique,
