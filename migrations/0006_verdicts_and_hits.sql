@@ -662,19 +662,29 @@ create table exceptions (
   field text,
   value text,
   list text,
+  conditions text not null default '[]',
   reason text not null,
+  owner text,
+  hit_ids uuid[] not null default '{}',
   key_id text,
   actor text,
   created_at timestamptz not null,
   expires_at timestamptz,
   matches integer not null default 0,
+  muted_rows bigint not null default 0,
   last_matched_at timestamptz,
+  latest_ids uuid[] not null default '{}',
   primary key (organization_id, id),
   foreign key (organization_id, detection_id) references agents (organization_id, id)
 );
 comment on table exceptions is 'Exceptions and snoozes of a detection, kept separate from its query.';
 comment on column exceptions.kind is 'exception, or snooze: covers one entity or the whole detection and always expires.';
 comment on column exceptions.matches is 'Number of candidates that the exception muted.';
+comment on column exceptions.muted_rows is 'Number of rows of these candidates.';
+comment on column exceptions.latest_ids is 'The candidates that it muted last, latest first.';
+comment on column exceptions.conditions is 'JSON array of further conditions, each with a field and either a value or a value list. Every row must satisfy all of them.';
+comment on column exceptions.owner is 'Name of the person who answers for the exception.';
+comment on column exceptions.hit_ids is 'Hits because of which the exception exists.';
 comment on column exceptions.entity is 'Entity that is excluded. `*` stands for any text, as in the value. Null if a field is matched, or if the whole detection is snoozed.';
 comment on column exceptions.field is 'Field whose value is matched.';
 comment on column exceptions.list is 'Value list that the value of the field, or else the entity, must be in.';

@@ -1861,13 +1861,18 @@ create table exceptions (
   field text, -- Field whose value is matched.
   value text,
   list text, -- Value list that the value of the field, or else the entity, must be in.
+  conditions text not null default '[]'::text, -- JSON array of further conditions, each with a field and either a value or a value list. Every row must satisfy all of them.
   reason text not null,
+  owner text, -- Name of the person who answers for the exception.
+  hit_ids uuid[] not null default '{}'::uuid[], -- Hits because of which the exception exists.
   key_id text, -- API key that created the exception.
   actor text, -- Person or key that signed in, if the exception was created with a session.
   created_at timestamp with time zone not null,
   expires_at timestamp with time zone,
   matches integer not null default 0, -- Number of candidates that the exception muted.
+  muted_rows bigint not null default 0, -- Number of rows of these candidates.
   last_matched_at timestamp with time zone,
+  latest_ids uuid[] not null default '{}'::uuid[], -- The candidates that it muted last, latest first.
   constraint exceptions_pkey PRIMARY KEY (organization_id, id),
   constraint exceptions_kind_check CHECK (kind = ANY (ARRAY['exception'::text, 'snooze'::text])),
   constraint exceptions_organization_id_detection_id_fkey FOREIGN KEY (organization_id, detection_id) REFERENCES agents(organization_id, id)

@@ -45,6 +45,7 @@ const exception = (overrides: Partial<Exception>): Exception => ({
   field: null,
   value: null,
   list: null,
+  conditions: [],
   ...overrides,
 });
 const scanner = row('1', { ip: '192.0.2.7' });
@@ -69,6 +70,29 @@ test.each([
     'does not match the value of another entity',
     candidate([scanner]),
     { entity: 'bob', field: 'ip', value: '192.0.2.7' },
+    false,
+  ],
+  [
+    'matches if all conditions hold for every row',
+    candidate([row('1', { ip: '192.0.2.7', action: 'Scan' }), row('2', { ip: '192.0.2.200', action: 'scan' })]),
+    { field: 'ip', value: '192.0.2.0/24', conditions: [{ field: 'action', value: 'scan' }] },
+    true,
+  ],
+  [
+    'does not match if a condition does not hold for a row',
+    candidate([row('1', { ip: '192.0.2.7', action: 'scan' }), row('2', { ip: '192.0.2.7', action: 'login' })]),
+    {
+      conditions: [
+        { field: 'ip', value: '192.0.2.0/24' },
+        { field: 'action', value: 'scan' },
+      ],
+    },
+    false,
+  ],
+  [
+    'does not match a list that is unknown',
+    candidate([scanner]),
+    { conditions: [{ field: 'ip', list: 'none' }] },
     false,
   ],
   ['does not match if another row differs', candidate([scanner, other]), { field: 'ip', value: '192.0.2.7' }, false],

@@ -1,7 +1,10 @@
 import { BlockList, isIP } from 'node:net';
 import type { Candidate } from './candidate.ts';
 
-/** A rule that mutes candidates. Null matches anything. `field` and `value` are set together. */
+/** A condition on a field of every row: it has the value, or one that is in the value list. */
+export type RowCondition = { field: string; value?: string | undefined; list?: string | undefined };
+
+/** A rule that mutes candidates. Null matches anything. `field` is set with either `value` or `list`. */
 export type Exception = {
   id: string;
   kind: 'exception' | 'snooze';
@@ -10,7 +13,11 @@ export type Exception = {
   value: string | null;
   /** The value list that the value of the field is in, or without a field the entity. */
   list: string | null;
+  /** Conditions beside that of `field`. All of them must hold. */
+  conditions: readonly RowCondition[];
 };
+/** What an exception mutes. */
+export type ExceptionRule = Omit<Exception, 'id' | 'kind'>;
 
 /** Returns whether a text is in a value list. */
 export type ListTest = (text: string) => boolean;
@@ -21,11 +28,11 @@ type ExceptionTest<E> = { exception: E; matches: (candidate: ExceptionSubject) =
 export type ExceptionSubject = Pick<Candidate, 'entity' | 'rows' | 'facts'>;
 
 /**
- * Returns a function that finds the first exception that matches a candidate's entity and, if it has a field, all rows behind the
- * candidate. An exception with a list matches texts that are in it, as `lists` say. Entities, field names and values match without regard to case, and `*` stands for any text. A candidate with another row, or
+ * Returns a function that finds the first exception that matches a candidate's entity and, if it has fields, all rows behind the
+ * candidate. An exception with a list matches texts that are in it, as `lists` say. Entities, field names and values match without regard to case, `*` stands for any text, and a value that is a network contains its addresses. A candidate with another row, or
  * with rows beyond those shown, does not match, so that an exception never hides other activity.
  */
-export function compileExceptions<E extends Omit<Exception, 'id' | 'kind'>>(
+export function compileExceptions<E extends ExceptionRule>(
   exceptions: readonly E[],
   lists: ReadonlyMap<string, ListTest> = new Map(),
 ): (candidate: ExceptionSubject) => E | undefined {
@@ -33,32 +40,58 @@ export function compileExceptions<E extends Omit<Exception, 'id' | 'kind'>>(
   return (candidate) => tests.find(({ matches }) => matches(candidate))?.exception;
 }
 
-function compileException<E extends Omit<Exception, 'id' | 'kind'>>(
+function compileException<E extends ExceptionRule>(
   exception: E,
   lists: ReadonlyMap<string, ListTest>,
 ): ExceptionTest<E> {
-  const { field, value, list } = exception;
-  const isListed = list === null ? undefined : (lists.get(list) ?? (() => false));
+  const { field, list } = exception;
+  const getList = (name: string): ListTest => lists.get(name) ?? (() => false);
   const isEntity = exception.entity === null ? () => true : compilePattern(exception.entity);
-  const matchesEntity = (entity: string): boolean =>
-    isEntity(entity) && (field !== null || isListed === undefined || isListed(entity));
-  const matchesValue = isListed ?? compilePattern(value ?? '');
-  const matchesRow = ({ fields }: Candidate['rows'][number]): boolean => {
-    const text = field === null ? undefined : findValue(fields, field);
-    return text !== undefined && matchesValue(text);
-  };
+  const isListed = field === null && list !== null ? getList(list) : () => true;
+  const rowTests = listConditions(exception).map((condition) => {
+    const matchesValue = condition.list === undefined ? compileValue(condition.value ?? '') : getList(condition.list);
+    return ({ fields }: Candidate['rows'][number]): boolean => {
+      const text = findValue(fields, condition.field);
+      return text !== undefined && matchesValue(text);
+    };
+  });
   return {
     exception,
     matches: (candidate) =>
-      matchesEntity(candidate.entity) &&
-      (field === null || (hasAllRows(candidate) && candidate.rows.every((row) => matchesRow(row)))),
+      isEntity(candidate.entity) &&
+      isListed(candidate.entity) &&
+      (rowTests.length === 0 ||
+        (hasAllRows(candidate) && candidate.rows.every((row) => rowTests.every((matches) => matches(row))))),
   };
 }
 
+/** Returns all conditions of an exception on rows, that of `field` first. */
+export function listConditions({ field, value, list, conditions }: ExceptionRule): RowCondition[] {
+  return field === null
+    ? [...conditions]
+    : [{ field, value: value ?? undefined, list: list ?? undefined }, ...conditions];
+}
+
+/** Returns the names of the value lists that an exception refers to. */
+export const namesOfLists = ({ list, conditions }: Pick<ExceptionRule, 'list' | 'conditions'>): string[] =>
+  [list, ...conditions.map((condition) => condition.list)].flatMap((name) => name ?? []);
+
+/** Compiles the value of a condition: a text, a pattern, or a network that contains addresses. */
+function compileValue(value: string): (text: string) => boolean {
+  const equals = compilePattern(value);
+  if (!parseNetwork(value)) return equals;
+  const contains = compileAllowList([value]);
+  return (text) => equals(text) || contains(text);
+}
+
 /** Returns whether the rows are all of those behind a candidate. */
-export function hasAllRows({ rows, facts }: ExceptionSubject): boolean {
+export const hasAllRows = (candidate: ExceptionSubject): boolean =>
+  candidate.rows.length > 0 && countRows(candidate) <= candidate.rows.length;
+
+/** Returns the number of rows behind a candidate, of which not all may be shown. */
+export function countRows({ rows, facts }: Pick<ExceptionSubject, 'rows' | 'facts'>): number {
   const rowCount = facts['candidateRows'];
-  return rows.length > 0 && (typeof rowCount !== 'number' || rowCount <= rows.length);
+  return typeof rowCount === 'number' ? rowCount : rows.length;
 }
 
 /** Returns the value of a field whose name is equal, else of one whose name differs only in case. */

@@ -13,9 +13,10 @@ import {
 } from './record/detection-row.ts';
 import type { Detection, Warning } from './record/detection.schema.ts';
 import type { DetectionKey } from '../scheduling/timeline.ts';
+import { eraseFromExceptions } from './exceptions/exceptions.store.ts';
 import { emitEvents } from '../../platform/notifications/emit-events.ts';
 import { isEventType } from '../../platform/notifications/event-types.ts';
-import { deleteRowsWithValue, replaceValue } from '../../platform/db/erasure.store.ts';
+import { replaceValue } from '../../platform/db/erasure.store.ts';
 
 /** A new agent, with its record and the statement that creates its schedule. */
 export type NewAgent = {
@@ -203,9 +204,8 @@ export async function eraseFromDetections(
   orgId: OrgId,
   value: string,
 ): Promise<{ exceptions: number; tests: number }> {
-  const columns = ['entity', 'value', 'reason'];
   return {
-    exceptions: await deleteRowsWithValue(tx, { orgId, table: 'exceptions', columns }, value),
+    exceptions: await eraseFromExceptions(tx, orgId, value),
     tests: await replaceValue(tx, { orgId, table: 'detection_tests', columns: ['cases'] }, value),
   };
 }

@@ -31,7 +31,7 @@ export type ValueListRow = ValueListSummaryRow & Omit<ValueListContent, 'columns
 const usedBy = sql`array(select a.id::text from agents a where a.organization_id = l.organization_id and a.deleted_at is null
   and (a.tuning is not null and (coalesce(a.tuning::jsonb -> 'allowLists', '[]') ? l.name
       or a.tuning::jsonb -> 'severityRules' @> jsonb_build_array(jsonb_build_object('list', l.name)))
-    or exists (select 1 from exceptions e where e.organization_id = a.organization_id and e.detection_id = a.id and e.list = l.name)) order by a.id)`;
+    or exists (select 1 from exceptions e where e.organization_id = a.organization_id and e.detection_id = a.id and (e.list = l.name or e.conditions::jsonb @> jsonb_build_array(jsonb_build_object('list', l.name))))) order by a.id)`;
 const summary = sql`l.name, l.description, l.list_columns as columns, l.source_url as "sourceUrl", l.source_hours as "sourceHours",
   l.checked_at as "checkedAt", l.failure, jsonb_array_length(l.list_values::jsonb) as "valuesTotal", ${usedBy} as "usedBy",
   l.key_id as "keyId", l.actor, l.updated_at as "updatedAt"`;

@@ -10,14 +10,8 @@ import {
   PreviewException,
   Snooze,
 } from './exceptions.schema.ts';
-import {
-  previewException,
-  createException,
-  getExceptions,
-  removeException,
-  snooze,
-  type ExceptionDeps,
-} from './exceptions.ts';
+import { previewException } from './preview-exception.ts';
+import { createException, getExceptions, removeException, snooze, type ExceptionDeps } from './exceptions.ts';
 import { IdPath } from '../record/detection-input.schema.ts';
 
 export function exceptionRoutes(app: App, deps: ExceptionDeps): void {

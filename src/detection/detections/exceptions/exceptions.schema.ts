@@ -12,17 +12,31 @@ const hitStatuses = ['open', 'false_positive', 'benign', 'true_positive', 'outda
 const Time = z.string().meta({ format: 'date-time' });
 const entity = boundedString({ min: 1, max: 1000 });
 
+const fieldName = boundedString({ min: 1, max: 255 });
+const fieldValue = boundedString({ min: 1, max: 4000 });
+const Condition = z
+  .strictObject({ field: fieldName, value: fieldValue.optional(), list: ValueListName.optional() })
+  .refine(({ value, list }) => (value === undefined) !== (list === undefined), {
+    message: 'a condition needs either value or list',
+    path: ['value'],
+  });
+
 const subject = {
   entity: entity.optional().describe('Applies only to this entity. Case does not matter, and `*` stands for any text.'),
-  field: boundedString({ min: 1, max: 255 }).optional(),
-  value: boundedString({ min: 1, max: 4000 })
+  field: fieldName.optional(),
+  value: fieldValue
     .optional()
     .describe(
-      'Applies only if every row has this value in `field`, as a hit shows it. Case does not matter, and `*` stands for any text.',
+      'Applies only if every row has this value in `field`, as a hit shows it. Case does not matter, `*` stands for any text, and a network such as `10.0.0.0/8` contains its addresses.',
     ),
   list: ValueListName.optional().describe(
     'Applies only if the value list has the value of `field` in every row. Without `field`: if it has the entity.',
   ),
+  conditions: z
+    .array(Condition)
+    .max(5)
+    .optional()
+    .describe('Further conditions on fields. Every row must satisfy all of them.'),
 };
 const SubjectShape = z.strictObject(subject);
 
@@ -37,13 +51,13 @@ const withSubjectChecks = <T extends z.ZodType<z.infer<typeof SubjectShape>>>(sc
         path: ['value'],
       },
     )
-    .refine(({ entity, field, list }) => entity !== undefined || field !== undefined || list !== undefined, {
+    .refine(({ entity, field, list, conditions = [] }) => [entity, field, list, ...conditions].some(Boolean), {
       message: 'an exception needs entity, list, or field and value; use POST …/snooze for the whole detection',
       path: ['entity'],
     })
     .refine(
-      ({ entity, field, list }) =>
-        field !== undefined || list !== undefined || entity === undefined || /[^*\s]/.test(entity),
+      ({ entity, field, list, conditions = [] }) =>
+        [field, list, ...conditions].some(Boolean) || entity === undefined || /[^*\s]/.test(entity),
       {
         message: 'matches every entity; use POST …/snooze for the whole detection',
         path: ['entity'],
@@ -51,12 +65,29 @@ const withSubjectChecks = <T extends z.ZodType<z.infer<typeof SubjectShape>>>(sc
     );
 
 export const NewException = withSubjectChecks(
-  z.strictObject({ ...subject, reason: boundedString({ min: 1, max: 1000 }), expiresAt: Instant.optional() }),
+  z.strictObject({
+    ...subject,
+    reason: boundedString({ min: 1, max: 1000 }),
+    expiresAt: Instant.optional(),
+    owner: boundedString({ min: 1, max: 255 })
+      .optional()
+      .describe('The name of the person who answers for it. If absent, the person who creates it.'),
+    hitIds: z.array(z.uuid()).max(100).optional().describe('The hits of the detection because of which it exists.'),
+  }),
 );
 export type NewException = z.infer<typeof NewException>;
 
 export const PreviewException = withSubjectChecks(SubjectShape);
 export type PreviewException = z.infer<typeof PreviewException>;
+
+const PreviewedHit = z.object({
+  id: z.string(),
+  entity: z.string(),
+  headline: z.string(),
+  severity: z.enum(severities),
+  status: z.enum(hitStatuses),
+  createdAt: Time,
+});
 
 export const ExceptionPreview = z
   .object({
@@ -65,21 +96,69 @@ export const ExceptionPreview = z
     isComplete: z.boolean().describe('false: there are more than 1,000, and the newest were examined.'),
     hidden: z.int().describe('Hits that the exception would have hidden.'),
     hiddenByStatus: z.partialRecord(z.enum(hitStatuses), z.int()),
-    hits: z
-      .array(
-        z.object({
-          id: z.string(),
-          entity: z.string(),
-          headline: z.string(),
-          severity: z.enum(severities),
-          status: z.enum(hitStatuses),
-          createdAt: Time,
-        }),
-      )
-      .describe('The newest of these, at most 50.'),
+    hits: z.array(PreviewedHit).describe('The newest of these, at most 50.'),
   })
   .meta({ id: 'ExceptionPreview' });
 export type ExceptionPreview = z.infer<typeof ExceptionPreview>;
+
+export const ProposeExceptions = z.strictObject({
+  hitIds: z
+    .array(z.uuid())
+    .min(1)
+    .max(100)
+    .optional()
+    .describe(
+      'Hits of the detection that an exception should hide. If absent, its false positives of the past that are most alike and that no exception hides yet.',
+    ),
+});
+export type ProposeExceptions = z.infer<typeof ProposeExceptions>;
+
+export const ExceptionProposals = z
+  .object({
+    hitIds: z.array(z.string()).describe('The hits that the proposals are for.'),
+    from: Time.nullable().describe('Time of the oldest finding that the proposals were compared with. Null: none.'),
+    findings: z.int().describe('Findings of the past that they were compared with, hits included.'),
+    isComplete: z
+      .boolean()
+      .describe('false: there are more, of which the newest were compared, and all that must stay.'),
+    tests: z.object({
+      fire: z.int().describe('Test cases that expect a hit and find it.'),
+      doNotFire: z
+        .array(z.string())
+        .describe('Names of those that expect a hit and do not find it without an exception either.'),
+    }),
+    proposals: z
+      .array(
+        z.object({
+          exception: z.object({
+            entity: z.string().optional(),
+            field: z.string().optional(),
+            value: z.string().optional(),
+            list: z.string().optional(),
+            conditions: z
+              .array(z.object({ field: z.string(), value: z.string().optional(), list: z.string().optional() }))
+              .optional(),
+          }),
+          hides: z.object({
+            findings: z.int().describe('Findings of the past, the hits of `hitIds` included.'),
+            others: z.int().describe('Of these, those beside the hits of `hitIds`.'),
+            rows: z.int().describe('Rows of these findings.'),
+            byStatus: z.partialRecord(z.enum(hitStatuses), z.int()).describe('Hits among these findings.'),
+            hits: z.array(PreviewedHit).describe('The newest of these hits, at most 50.'),
+          }),
+          keeps: z.object({
+            truePositives: z.int(),
+            undecided: z.int().describe('Findings that a judge left to people and nobody decided.'),
+            tests: z.int().describe('Test cases that still find what they expect.'),
+          }),
+          coverage: z.array(z.string()).describe('Sentences about what is still raised.'),
+        }),
+      )
+      .describe('The narrowest first, at most five. Each keeps all true positives, undecided findings and tests.'),
+    reason: z.string().nullable().describe('Why there are no proposals.'),
+  })
+  .meta({ id: 'ExceptionProposals' });
+export type ExceptionProposals = z.infer<typeof ExceptionProposals>;
 
 export const Snooze = z.strictObject({
   until: Instant,
@@ -96,14 +175,22 @@ export const DetectionException = z
     field: z.string().nullable(),
     value: z.string().nullable(),
     list: z.string().nullable(),
+    conditions: z.array(z.object({ field: z.string(), value: z.string().optional(), list: z.string().optional() })),
     reason: z.string(),
+    owner: z.string().nullable(),
+    hitIds: z.array(z.string()),
     keyId: z.string().nullable(),
     actor: ActorField,
     createdAt: Time,
     expiresAt: Time.nullable(),
     active: z.boolean(),
+    expiresSoon: z.boolean().describe('Whether it is active and ends within seven days.'),
     matches: z.int().describe('Number of findings that it muted.'),
+    mutedRows: z.int().describe('Number of rows of these findings.'),
     lastMatchedAt: Time.nullable(),
+    examples: z
+      .array(z.object({ runId: z.string(), entity: z.string(), windowFrom: Time, windowTo: Time }))
+      .describe('The findings that it muted last, at most five, latest first. Only those that are still stored.'),
     warnings: z
       .array(z.object({ code: z.string(), field: z.string(), detail: z.string() }))
       .optional()

@@ -6,6 +6,7 @@ const finding = (entity: string, ...ips: string[]) => ({
   facts: {},
   rows: ips.map((ip) => ({ rowId: ip, time: null, fields: { source_ip: ip } })),
 });
+const anything = { entity: null, field: null, value: null, list: null, conditions: [] };
 const findings = [finding('svc-backup', '192.0.2.1'), finding('ada', '192.0.2.1', '198.51.100.1')];
 
 test.each([
@@ -13,9 +14,9 @@ test.each([
   [{ field: 'source_ip', value: '192.0.2.*' }, undefined],
   [{ entity: 'svc-bakcup' }, ['entity', /latest findings is about svc-bakcup; did you mean svc-backup\?/]],
   [{ field: 'sourceip', value: '192.0.2.1' }, ['field', /field sourceip; did you mean source_ip\?/]],
-  [{ entity: 'ada', field: 'source_ip', value: '192.0.2.*' }, ['value', /every row/]],
+  [{ entity: 'ada', field: 'source_ip', value: '192.0.2.*' }, ['value', /Every row/]],
 ])('%j', (exception, warning) => {
-  const [found] = findExceptionWarnings({ entity: null, field: null, value: null, list: null, ...exception }, findings);
+  const [found] = findExceptionWarnings({ ...anything, ...exception }, findings);
   if (warning === undefined) expect(found).toBeUndefined();
   else
     expect(found).toMatchObject({
@@ -26,5 +27,5 @@ test.each([
 });
 
 test('warns about nothing before the detection found something', () => {
-  expect(findExceptionWarnings({ entity: 'x', field: null, value: null, list: null }, [])).toEqual([]);
+  expect(findExceptionWarnings({ ...anything, entity: 'x' }, [])).toEqual([]);
 });

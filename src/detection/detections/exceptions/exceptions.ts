@@ -7,34 +7,33 @@ import type { Caller } from '../../../platform/http/caller.ts';
 import {
   type ExceptionSubject,
   compileExceptions,
-  type Exception,
+  type ExceptionRule,
+  namesOfLists,
   type ListTest,
   compilePattern,
+  listConditions,
 } from '../../analysis/exceptions.ts';
 import { readListTests } from '../../value-lists/value-lists.store.ts';
-import type {
-  DetectionException,
-  ExceptionList,
-  NewException,
-  Snooze,
-  ExceptionPreview,
-  PreviewException,
-} from './exceptions.schema.ts';
+import type { DetectionException, ExceptionList, NewException, Snooze } from './exceptions.schema.ts';
 import {
   countExceptions,
   deleteException,
+  findUnknownHit,
   insertException,
   listExceptions,
   listLatestFindings,
   type ExceptionRow,
-  listHitsSince,
+  listMutedExamples,
+  type MutedExample,
 } from './exceptions.store.ts';
+import { toRule } from './preview-exception.ts';
 import { auditDetection, readDetection } from '../read-detections.ts';
 import { didYouMean } from '../../../platform/lib/text/nearest-names.ts';
 
 export type ExceptionDeps = { db: Db; clock: Clock };
 
 const exceptionsMax = 1000;
+const mutedNothing = { matches: 0, mutedRows: 0, lastMatchedAt: null, latestIds: [] };
 /** Findings that an exception is compared with, to warn if it matches none. */
 const findingsMax = 100;
 
@@ -43,15 +42,14 @@ export function createException(
   deps: ExceptionDeps,
   caller: Caller,
   detectionId: string,
-  { entity, field, value, list, reason, expiresAt }: NewException,
+  { reason, expiresAt, owner, hitIds = [], ...subject }: NewException,
 ): Promise<DetectionException> {
   return storeException(deps, caller, detectionId, {
+    ...toRule(subject),
     kind: 'exception',
-    entity: entity ?? null,
-    field: field ?? null,
-    value: value ?? null,
-    list: list ?? null,
     reason,
+    owner: owner ?? caller.subject ?? null,
+    hitIds: [...new Set(hitIds)],
     expiresAt: expiresAt === undefined ? null : new Date(expiresAt),
   });
 }
@@ -63,15 +61,21 @@ export function snooze(
   detectionId: string,
   { until, entity, reason }: Snooze,
 ): Promise<DetectionException> {
-  const rest = { field: null, value: null, list: null, reason: reason ?? '', expiresAt: new Date(until) };
-  return storeException(deps, caller, detectionId, { kind: 'snooze', entity: entity ?? null, ...rest });
+  const rest = { field: null, value: null, list: null, conditions: [], owner: caller.subject ?? null, hitIds: [] };
+  return storeException(deps, caller, detectionId, {
+    ...rest,
+    kind: 'snooze',
+    entity: entity ?? null,
+    reason: reason ?? '',
+    expiresAt: new Date(until),
+  });
 }
 
 async function storeException(
   deps: ExceptionDeps,
   caller: Caller,
   detectionId: string,
-  fields: Omit<ExceptionRow, 'id' | 'keyId' | 'actor' | 'createdAt' | 'matches' | 'lastMatchedAt'>,
+  fields: Omit<ExceptionRow, 'id' | 'keyId' | 'actor' | 'createdAt' | keyof typeof mutedNothing>,
 ): Promise<DetectionException> {
   const now = deps.clock();
   const key = { orgId: caller.orgId, detectionId };
@@ -80,9 +84,16 @@ async function storeException(
     const name = fields.kind === 'snooze' ? 'until' : 'expiresAt';
     if (fields.expiresAt && fields.expiresAt <= now)
       throw fieldError(`/${name}`, 'out_of_range', `${name} must be in the future.`);
-    const lists = await readListTests(tx, caller.orgId, fields.list === null ? [] : [fields.list]);
-    if (fields.list !== null && !lists.has(fields.list))
-      throw fieldError('/list', 'unknown', `The value list ${fields.list} does not exist.`);
+    const lists = await readListTests(tx, caller.orgId, namesOfLists(fields));
+    for (const [index, list] of [fields.list, ...fields.conditions.map((condition) => condition.list)].entries())
+      if (list && !lists.has(list))
+        throw fieldError(
+          index === 0 ? '/list' : `/conditions/${index - 1}/list`,
+          'unknown',
+          `The value list ${list} does not exist.`,
+        );
+    const unknownId = await findUnknownHit(tx, key, fields.hitIds);
+    if (unknownId !== undefined) throw fieldError('/hitIds', 'unknown', `The detection has no hit ${unknownId}.`);
     if ((await countExceptions(tx, key)) >= exceptionsMax)
       throw appError(
         'conflict',
@@ -94,12 +105,11 @@ async function storeException(
       keyId: caller.keyId,
       actor: caller.subject ?? null,
       createdAt: now,
-      matches: 0,
-      lastMatchedAt: null,
+      ...mutedNothing,
     };
     await insertException(tx, key, exception);
     const findings = await listLatestFindings(tx, key, findingsMax);
-    const after = toException(exception, { now, findings, lists });
+    const after = toException(exception, { now, findings, lists, examples: [] });
     const change = { action: 'exception.created', before: null, after: toAuditValue(after) };
     await auditDetection(tx, caller, detectionId, change);
     return after;
@@ -115,22 +125,23 @@ export async function getExceptions(
 ): Promise<ExceptionList> {
   const request = readPageRequest(query);
   const now = clock();
-  const { found, findings, lists } = await inOrg(db, caller.orgId, async (tx) => {
+  const { found, findings, lists, examples } = await inOrg(db, caller.orgId, async (tx) => {
     await readDetection(tx, { orgId: caller.orgId, now }, detectionId);
     const key = { orgId: caller.orgId, detectionId };
     const rows = await listExceptions(tx, key, request);
     return {
       found: rows,
-      lists: await readListTests(
+      lists: await readListTests(tx, caller.orgId, rows.flatMap(namesOfLists)),
+      examples: await listMutedExamples(
         tx,
         caller.orgId,
-        rows.flatMap(({ list }) => list ?? []),
+        rows.flatMap(({ latestIds }) => latestIds),
       ),
       findings: await listLatestFindings(tx, key, findingsMax),
     };
   });
   const { page, nextCursor } = toPage(found, request.limit, ({ createdAt, id }) => ({ at: createdAt, id }));
-  return { exceptions: page.map((row) => toException(row, { now, findings, lists })), nextCursor };
+  return { exceptions: page.map((row) => toException(row, { now, findings, lists, examples })), nextCursor };
 }
 
 /** Deletes an exception or a snooze. Findings that it suppressed stay suppressed. */
@@ -143,7 +154,7 @@ export async function removeException(
   return inOrg(db, caller.orgId, async (tx) => {
     const deleted = await deleteException(tx, { orgId: caller.orgId, detectionId }, id);
     if (!deleted) throw appError('not_found', `Exception ${id} of detection ${detectionId} not found.`);
-    const before = toException(deleted, { now: clock(), findings: [], lists: new Map() });
+    const before = toException(deleted, { now: clock(), findings: [], lists: new Map(), examples: [] });
     const change = { action: 'exception.deleted', before: toAuditValue(before), after: null };
     await auditDetection(tx, caller, detectionId, change);
     return { ...before, active: false };
@@ -151,72 +162,42 @@ export async function removeException(
 }
 
 /** Returns the part of an exception that the audit records. Entity and value may be subject to erasure, and audit rows cannot be erased. */
-const toAuditValue = ({ id, kind, field, list, expiresAt }: DetectionException): unknown => ({
-  id,
-  kind,
-  field,
-  list,
-  expiresAt,
-});
+const toAuditValue = (exception: DetectionException): unknown => {
+  const { id, kind, field, list, conditions, expiresAt, hitIds, matches } = exception;
+  const fields = conditions.map((condition) => ({ field: condition.field, list: condition.list ?? null }));
+  return { id, kind, field, list, conditions: fields, expiresAt, hitIds, matches };
+};
 
-type Compared = { now: Date; findings: readonly ExceptionSubject[]; lists: ReadonlyMap<string, ListTest> };
+type Compared = {
+  now: Date;
+  findings: readonly ExceptionSubject[];
+  lists: ReadonlyMap<string, ListTest>;
+  examples: readonly MutedExample[];
+};
 
-function toException(row: ExceptionRow, { now, findings, lists }: Compared): DetectionException {
+const soonMs = 7 * 86_400_000;
+
+function toException(
+  { latestIds, ...row }: ExceptionRow,
+  { now, findings, lists, examples }: Compared,
+): DetectionException {
   const active = row.expiresAt === null || row.expiresAt > now;
   const warnings = active && row.matches === 0 ? findExceptionWarnings(row, findings, lists) : [];
   return {
     ...row,
+    conditions: [...row.conditions],
     createdAt: row.createdAt.toISOString(),
     expiresAt: row.expiresAt?.toISOString() ?? null,
     lastMatchedAt: row.lastMatchedAt?.toISOString() ?? null,
     active,
+    expiresSoon: active && row.expiresAt !== null && row.expiresAt.getTime() - now.getTime() < soonMs,
+    examples: latestIds.flatMap((id) => {
+      const found = examples.find((example) => example.id === id);
+      if (!found) return [];
+      const { runId, entity, windowFrom, windowTo } = found;
+      return [{ runId, entity, windowFrom: windowFrom.toISOString(), windowTo: windowTo.toISOString() }];
+    }),
     ...(warnings.length === 0 ? {} : { warnings }),
-  };
-}
-
-const days = 30;
-const readMax = 1000;
-const listedMax = 50;
-
-/** Returns which hits of the last 30 days an exception would have hidden. Stores nothing. */
-export async function previewException(
-  { db, clock }: ExceptionDeps,
-  { orgId }: Caller,
-  detectionId: string,
-  { entity, field, value, list }: PreviewException,
-): Promise<ExceptionPreview> {
-  const now = clock();
-  const from = new Date(now.getTime() - days * 86_400_000);
-  const { hits, lists } = await inOrg(db, orgId, async (tx) => {
-    await readDetection(tx, { orgId, now }, detectionId);
-    return {
-      hits: await listHitsSince(tx, { orgId, detectionId }, from, readMax + 1),
-      lists: await readListTests(tx, orgId, list === undefined ? [] : [list]),
-    };
-  });
-  const isComplete = hits.length <= readMax;
-  const examined = hits.slice(0, readMax);
-  const subject = { entity: entity ?? null, field: field ?? null, value: value ?? null, list: list ?? null };
-  const matches = compileExceptions([subject], lists);
-  const hidden = examined.filter((hit) =>
-    matches({ entity: hit.entity, rows: JSON.parse(hit.rows), facts: JSON.parse(hit.facts) }),
-  );
-  return {
-    from: from.toISOString(),
-    examined: examined.length,
-    isComplete,
-    hidden: hidden.length,
-    hiddenByStatus: Object.fromEntries(
-      [...Map.groupBy(hidden, ({ status }) => status)].map(([status, list]) => [status, list.length]),
-    ),
-    hits: hidden.slice(0, listedMax).map(({ id, entity, headline, severity, status, createdAt }) => ({
-      id,
-      entity,
-      headline,
-      severity,
-      status,
-      createdAt: createdAt.toISOString(),
-    })),
   };
 }
 
@@ -227,24 +208,31 @@ type ExceptionWarning = { code: string; field: string; detail: string };
  * there are no findings to compare with.
  */
 export function findExceptionWarnings(
-  exception: Omit<Exception, 'id' | 'kind'>,
+  exception: ExceptionRule,
   findings: readonly ExceptionSubject[],
   lists: Compared['lists'] = new Map(),
 ): ExceptionWarning[] {
   if (findings.length === 0 || findings.some(compileExceptions([exception], lists))) return [];
-  const { entity, field, value, list } = exception;
+  const { entity } = exception;
   const scope = `of the ${findings.length} latest findings`;
   const entities = new Set(findings.map((finding) => finding.entity));
   if (entity !== null && ![...entities].some(compilePattern(entity)))
     return [warning('entity', `None ${scope} is about ${entity}${didYouMean(entity, entities)}`)];
   const rows = findings.flatMap((finding) => finding.rows);
   const names = new Set(rows.flatMap(({ fields }) => Object.keys(fields)));
-  if (field !== null && ![...names].some((name) => name.toLowerCase() === field.toLowerCase()))
-    return [warning('field', `No row ${scope} has the field ${field}${didYouMean(field, names)}`)];
+  const conditions = listConditions(exception);
+  const unknown = conditions.find(
+    ({ field }) => ![...names].some((name) => name.toLowerCase() === field.toLowerCase()),
+  );
+  if (unknown)
+    return [warning('field', `No row ${scope} has the field ${unknown.field}${didYouMean(unknown.field, names)}`)];
+  const needed = conditions.map(({ field, value, list }) =>
+    list === undefined ? `the value ${value} in ${field}` : `a value of the list ${list} in ${field}`,
+  );
   return [
     warning(
-      field === null ? 'entity' : 'value',
-      `The exception would mute none ${scope}. With a field, every row of a finding must have ${list === null ? `the value ${value ?? ''}` : `a value of the list ${list}`}.`,
+      conditions.length === 0 ? 'entity' : 'value',
+      `The exception would mute none ${scope}. ${needed.length === 0 ? '' : `Every row of a finding must have ${needed.join(', and ')}.`}`.trim(),
     ),
   ];
 }

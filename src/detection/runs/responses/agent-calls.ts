@@ -60,7 +60,8 @@ const actions: Record<string, CallAction> = {
     scopes: ['detections:write'],
     execute: async (deps, caller, { hitId, input }) => {
       const { detectionId } = await getHit(deps, caller, hitId!);
-      const { id } = await createException(deps, caller, detectionId, NewException.parse(JSON.parse(input)));
+      const exception = { hitIds: [hitId!], ...NewException.parse(JSON.parse(input)) };
+      const { id } = await createException(deps, caller, detectionId, exception);
       return `Exception ${id} was added to detection ${detectionId}.`;
     },
   },

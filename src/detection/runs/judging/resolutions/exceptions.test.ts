@@ -51,16 +51,33 @@ test('skips candidates under an exception or a snooze, counts them on the run, a
   ]);
   const listed = await getExceptions(t.deps, t.caller, id, {});
   expect(
-    listed.exceptions.map(({ kind, active, matches, lastMatchedAt }) => [
+    listed.exceptions.map(({ kind, active, matches, mutedRows, lastMatchedAt, examples }) => [
       kind,
       active,
       matches,
+      mutedRows,
       lastMatchedAt !== null,
+      examples.map(({ entity, windowTo }) => `${entity} ${windowTo}`),
     ]),
   ).toEqual([
-    ['snooze', false, 2, true],
-    ['exception', false, 1, true],
+    ['snooze', false, 2, 2, true, [`bob ${hour(2)}`, `bob ${hour(1)}`]],
+    ['exception', false, 1, 1, true, [`scanner ${hour(1)}`]],
   ]);
+  const { hits } = await getHits(t.deps, t.caller, {});
+  const narrow = {
+    entity: 'ada',
+    conditions: [{ field: 'ip', value: 'ip of ada' }],
+    reason: 'her own scripts',
+    expiresAt: hour(100),
+    owner: 'grace',
+    hitIds: [hits[0]!.id],
+  };
+  expect(await createException(t.deps, t.caller, id, narrow)).toMatchObject({ ...narrow, expiresSoon: true });
+  await expect(createException(t.deps, t.caller, id, { ...narrow, hitIds: [id] })).rejects.toMatchObject({
+    errors: [{ pointer: '/hitIds' }],
+  });
+  await t.runAt(hour(4), judge);
+  expect(judged.slice(6)).toEqual(['bob', 'scanner']);
   const mistyped = await createException(t.deps, t.caller, id, { entity: 'scaner', reason: 'our own scanner' });
   expect([mistyped.matches, mistyped.warnings?.[0]?.detail]).toEqual([
     0,

@@ -1,6 +1,6 @@
 import type { Tx } from '../../../../platform/db/db.ts';
 import { startSlices } from '../../../../platform/lib/concurrency/slices.ts';
-import { compileAllowList, compileExceptions, type Exception } from '../../../analysis/exceptions.ts';
+import { compileAllowList, compileExceptions, namesOfLists, type Exception } from '../../../analysis/exceptions.ts';
 import { computeSuppressionKey, decideSuppression, type KnownVerdict } from '../../../analysis/suppression.ts';
 import { listActiveExceptions } from '../../../detections/exceptions/exceptions.store.ts';
 import { createHitKey } from '../../../hits/hit-key.ts';
@@ -184,11 +184,7 @@ export async function loadMutes(
   { listNames, now }: { listNames: readonly string[]; now: Date },
 ): Promise<Pick<SettlingContext, 'findException' | 'findAllowList'> & { missingLists: string[] }> {
   const exceptions = await listActiveExceptions(tx, key, now);
-  const tests = await readListTests(
-    tx,
-    key.orgId,
-    exceptions.flatMap(({ list }) => list ?? []),
-  );
+  const tests = await readListTests(tx, key.orgId, exceptions.flatMap(namesOfLists));
   const findException = compileExceptions(exceptions, tests);
   const lists = await readValueLists(tx, key.orgId, listNames);
   return {

@@ -1,5 +1,6 @@
 import type { Tx } from '../../../../platform/db/db.ts';
-import { addExceptionMatches } from '../../../detections/exceptions/exceptions.store.ts';
+import { countRows } from '../../../analysis/exceptions.ts';
+import { addExceptionMatches, type MutedCandidate } from '../../../detections/exceptions/exceptions.store.ts';
 import { assignGroups } from '../../../hits/groups.store.ts';
 import { insertHits, insertOccurrences, type NewHit } from '../../../hits/write-hits.store.ts';
 import type { DetectionKey } from '../../../scheduling/timeline.ts';
@@ -31,7 +32,7 @@ export async function storeResolutions(
   const openIds = await lockCandidates(tx, orgId, { ids, state });
   const stored = resolutions.filter(({ candidate }) => openIds.has(candidate.id));
   if (stored.length === 0) return [];
-  await addExceptionMatches(tx, detection, listExceptionIds(stored), now);
+  await addExceptionMatches(tx, detection, listMuted(stored), now);
   const newHits = new Map<string, NewHit>();
   for (const resolution of stored) {
     if (resolution.outcome !== 'judged' || !resolution.verdict.triggered) continue;
@@ -67,8 +68,12 @@ export async function storeResolutions(
   return stored;
 }
 
-const listExceptionIds = (resolutions: Resolution[]): string[] =>
-  resolutions.flatMap((resolution) => (resolution.outcome === 'excepted' ? [resolution.exceptionId] : []));
+const listMuted = (resolutions: Resolution[]): MutedCandidate[] =>
+  resolutions.flatMap((resolution) => {
+    if (resolution.outcome !== 'excepted') return [];
+    const { id, rows, facts } = resolution.candidate;
+    return [{ exceptionId: resolution.exceptionId, candidateId: id, rows: countRows({ rows, facts }) }];
+  });
 
 const isUndecided = (resolution: Resolution): resolution is JudgedResolution =>
   resolution.outcome === 'judged' && isHeld(resolution.verdict);
