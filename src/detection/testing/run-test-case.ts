@@ -1,4 +1,5 @@
 import type { Clock } from '../../platform/lib/time/clock.ts';
+import type { Candidate } from '../analysis/candidate.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import type { Definition } from '../detections/record/detection-record.ts';
 import type { TestCase } from '../detections/test-cases.schema.ts';
@@ -34,8 +35,8 @@ export type TestCaseInput = {
   signal: AbortSignal;
 };
 
-/** The entities that a test case raises hits for, sorted, and how many candidates were not judged. */
-type CaseResult = { found: string[]; suppressed: Suppressed };
+/** The entities that a test case raises hits for, sorted, how many candidates were not judged, and all candidates. */
+type CaseResult = { found: string[]; suppressed: Suppressed; candidates: Candidate[] };
 
 /**
  * Returns what a test case raises hits for. All events are in one window and the history in slot windows before it.
@@ -76,7 +77,8 @@ export async function runTestCase(
     const entities = resolutions.flatMap((resolution) =>
       resolution.outcome === 'judged' && resolution.verdict.triggered ? [resolution.candidate.entity] : [],
     );
-    return { found: [...new Set(entities)].toSorted(), suppressed };
+    const candidates = windows.flatMap((examined) => examined.candidates);
+    return { found: [...new Set(entities)].toSorted(), suppressed, candidates };
   } finally {
     await store?.close();
   }

@@ -4,6 +4,7 @@ import { appError, type FieldError } from '../../platform/lib/errors.ts';
 import { findDefinition } from '../detections/history/history.store.ts';
 import type { TestCase, TestSet } from '../detections/test-cases.schema.ts';
 import { findTests } from '../detections/test-cases.store.ts';
+import type { Candidate } from '../analysis/candidate.ts';
 import type { LogEngine } from '../log-engine/process/engine.ts';
 import { addObservedFields } from '../log-query/search/fixture-store.ts';
 import { readQuerySources } from '../log-query/search/inspect-query.ts';
@@ -46,6 +47,8 @@ const testConnection: SiemConnection = {
 type TestSetOptions = {
   /** Without it, the built-in analyst gives the verdicts. */
   createJudge?: (run: ActiveRun) => Judge;
+  /** Called with the candidates of a case that are about entities that it expects. */
+  onExpected?: (candidates: Candidate[]) => void;
 };
 
 /** Returns whether a detection's query is written for another SIEM and there is no local query for its tests. */
@@ -74,7 +77,7 @@ export async function runTestSet(
   deps: TestCaseDeps,
   subject: TestSubject,
   set: TestSet,
-  { createJudge }: TestSetOptions = {},
+  { createJudge, onExpected }: TestSetOptions = {},
 ): Promise<TestRun> {
   const isForeignQuery = hasForeignQuery(subject, set);
   const definition = { ...subject.definition, detectionQuery: set.localQuery || subject.definition.detectionQuery };
@@ -89,7 +92,7 @@ export async function runTestSet(
     const datasets = await findTestDatasets(deps, subject, set, signal);
     const fields = listTestFields(set, datasets);
     const common = { run, datasets, isForeignQuery, fields, signal, ...(judge ? { judge } : {}) };
-    for (const test of set.tests) results.push(await runForResult(deps, { ...common, test }));
+    for (const test of set.tests) results.push(await runForResult(deps, { ...common, test }, onExpected));
   } catch (error) {
     for (const test of set.tests) results.push(toFailedResult(test, error));
   }
@@ -116,13 +119,18 @@ function listTestFields({ tests }: TestSet, datasets: string[]): FieldsByDataset
   }, new Map());
 }
 
-async function runForResult(deps: TestCaseDeps, input: TestCaseInput): Promise<TestResult> {
+async function runForResult(
+  deps: TestCaseDeps,
+  input: TestCaseInput,
+  onExpected: TestSetOptions['onExpected'],
+): Promise<TestResult> {
   const { name, expect } = input.test;
   const expected = [...new Set(expect)].toSorted();
   const began = performance.now();
   const elapsedMs = (): number => Math.round((performance.now() - began) * 10) / 10;
   try {
-    const { found, suppressed } = await runTestCase(deps, input);
+    const { found, suppressed, candidates } = await runTestCase(deps, input);
+    onExpected?.(candidates.filter(({ entity }) => expected.includes(entity)));
     const missing = expected.filter((entity) => !found.includes(entity));
     const unexpected = found.filter((entity) => !expected.includes(entity));
     const passed = missing.length + unexpected.length === 0;

@@ -1,4 +1,5 @@
 import { CreateDetection, IdPath } from '../detections/record/detection-input.schema.ts';
+import { ExceptionProposals, ProposeExceptions } from '../detections/exceptions/exceptions.schema.ts';
 import { TestSet } from '../detections/test-cases.schema.ts';
 import { getTests, putTests, versionOfTests } from '../detections/test-cases.ts';
 import type { App } from '../../platform/http/app-type.ts';
@@ -8,6 +9,7 @@ import { acceptsEventStream, streamProgress } from '../../platform/http/response
 import { backtestDetection } from './backtest.ts';
 import { estimateDetection, estimateNewDetection } from './estimate-cost.ts';
 import { previewDetection } from './preview.ts';
+import { proposeExceptions } from './propose-exceptions.ts';
 import { runTests, type RunTestsDeps } from './run-test-set.ts';
 import type { TrialDeps } from './simulate-time-range.ts';
 import {
@@ -78,6 +80,20 @@ export function testingRoutes(app: App, deps: TrialDeps & RunTestsDeps): void {
       );
       return undefined as never;
     },
+  );
+  route(
+    'POST /api/detections/:id/exceptions/proposals',
+    {
+      operationId: 'proposeExceptions',
+      summary: 'Propose exceptions for false positives, with proof of what they hide and keep',
+      description:
+        'Proposes the narrowest combinations of values that the hits share and other findings do not. Each is compared with the stored findings of the detection and with its test cases. Stores nothing.',
+      scope: 'hits:read',
+      params: IdPath,
+      body: ProposeExceptions,
+      returns: ExceptionProposals,
+    },
+    ({ caller, params, body }) => proposeExceptions(deps, caller, params.id, body),
   );
   route(
     'GET /api/detections/:id/tests',

@@ -28,6 +28,7 @@ export async function useRuns({ get, post, put, remove }: ApiCalls): Promise<voi
   await get(`/api/hits/${hit.id}/context`);
   await get(`/api/hits/${hit.id}/evidence`);
   await post(`/api/detections/${hit.detectionId}/exceptions/preview`, { entity: 'walked' });
+  await post(`/api/detections/${hit.detectionId}/exceptions/proposals`, { hitIds: [hit.id] });
   const { groups } = await get('/api/hit-groups');
   await get(`/api/hit-groups/${groups[0].id}`);
   const { change } = await post(`/api/hit-groups/${groups[0].id}/status`, { status: 'benign', reason: 'walked' });
