@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { callOk } from '../../../test/support/detection/detection-factory.ts';
 import { startApp } from '../../../test/support/harness.ts';
+import type { ExceptionProposals } from '../detections/exceptions/exceptions.schema.ts';
 import { executeDueRuns } from '../runs/workers/run-loops.ts';
 
 const time = { now: new Date('2026-03-02T00:30:00Z') };
@@ -40,7 +41,7 @@ test('turns false positives into an exception that keeps true positives and test
   const before = await propose({});
   expect(before).toMatchObject({ findings: 8, isComplete: true, reason: null, tests: { fire: 0, doNotFire: [] } });
   expect(before.hitIds.toSorted()).toEqual(hitIds.toSorted());
-  const summarize = ({ exception, hides, keeps }: any) => [
+  const summarize = ({ exception, hides, keeps }: ExceptionProposals['proposals'][number]) => [
     exception,
     hides.others,
     hides.byStatus,

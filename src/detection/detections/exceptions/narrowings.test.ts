@@ -73,6 +73,15 @@ test.each<[string, PastFinding[], unknown[][]]>([
     [[{ field: 'app', value: 'wiki' }]],
   ],
   [
+    'no number that the analysis counted',
+    [
+      finding('a', [{ app: 'wiki', failures: '4' }], { ...chosen, facts: { count: 4 } }),
+      finding('b', [{ app: 'wiki', failures: '4' }], { ...chosen, facts: { count: 4 } }),
+      finding('c', [{ app: 'mail', failures: '9' }], { facts: { count: 9 } }),
+    ],
+    [[{ field: 'app', value: 'wiki' }]],
+  ],
+  [
     'nothing if rows of a finding are not shown',
     [finding('a', [{ app: 'wiki' }], { ...chosen, facts: { candidateRows: 90 } }), finding('a', [{ app: 'mail' }])],
     [],

@@ -113,7 +113,8 @@ function listParts(past: readonly PastFinding[], lists: ReadonlyMap<string, List
       if (others.length === 0) return false;
       const isSeenAgain = chosen.length > 1 || matched > 0;
       const isUnique = value !== undefined && !isSeenAgain && (isEventId(value) || ids.has(rule.field!));
-      return matched < others.length && !isUnique;
+      const isMeasured = chosen.every(({ facts }) => String(facts['count']) === value);
+      return matched < others.length && !isUnique && !isMeasured;
     })
     .toSorted((a, b) => a.matched - b.matched);
   return tested
