@@ -94,14 +94,15 @@ export async function countComments(tx: Tx, orgId: OrgId, incidentId: string): P
   return row!.n;
 }
 
-/** Selects the IDs of incidents that a person watches or, with unread mentions, that mention the person. */
-export const selectFollowed = (
+/** Returns the condition for incidents that a person watches or, with `isUnread`, that mention the person in comments the person has not read. */
+export const isFollowed = (
   orgId: OrgId,
   personId: string | null,
   { isUnread = false } = {},
 ): RawBuilder<unknown> => sql`
-  select coalesce(o.merged_into, o.id) from incident_watchers w join incidents o on o.organization_id = w.organization_id and o.id = w.incident_id
-  where w.organization_id = ${orgId} and w.person_id = ${personId}::uuid and ${isUnread ? sql`w.mentioned_at is not null` : sql`w.watching`}`;
+  c.id = any(array(select coalesce(o.merged_into, o.id)
+    from incident_watchers w join incidents o on o.organization_id = w.organization_id and o.id = w.incident_id
+    where w.organization_id = ${orgId} and w.person_id = ${personId}::uuid and ${isUnread ? sql`w.mentioned_at is not null` : sql`w.watching`}))`;
 
 /** Who reads an inbox, and when. A key is no person. */
 export type InboxReader = { orgId: OrgId; personId: string | null; now: Date };
@@ -110,8 +111,8 @@ export type InboxReader = { orgId: OrgId; personId: string | null; now: Date };
 export function isInInbox(inbox: Inbox, { orgId, personId, now }: InboxReader): RawBuilder<unknown> {
   const conditions: Record<Inbox, RawBuilder<unknown>> = {
     mine: sql`c.owner_id = ${personId}::uuid`,
-    mentioned: sql`c.id in (${selectFollowed(orgId, personId, { isUnread: true })})`,
-    watching: sql`c.id in (${selectFollowed(orgId, personId)})`,
+    mentioned: isFollowed(orgId, personId, { isUnread: true }),
+    watching: isFollowed(orgId, personId),
     unowned: sql`c.owner is null`,
     late: sql`c.due_at < ${now}`,
   };

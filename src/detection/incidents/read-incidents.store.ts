@@ -3,7 +3,7 @@ import { queryRow, queryRows, type Tx } from '../../platform/db/db.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import type { PageRequest } from '../../platform/lib/page-request.ts';
 import { severities } from '../analysis/candidate.ts';
-import { isInInbox, ofIncident, selectFollowed, type InboxReader } from './discuss-incident.store.ts';
+import { isFollowed, isInInbox, ofIncident, type InboxReader } from './discuss-incident.store.ts';
 import type { Incident, IncidentDetail, IncidentFilter, IncidentTimeline } from './incidents.schema.ts';
 
 type TimeField = 'firstAt' | 'lastAt' | 'dueAt' | 'createdAt' | 'updatedAt';
@@ -46,7 +46,7 @@ export function listIncidents(
     ...(severity === undefined ? [] : [sql`c.severity = ${severity}`]),
     ...(owner === undefined ? [] : [owner === '' ? sql`c.owner is null` : sql`c.owner = ${owner}`]),
     ...(q === undefined ? [] : [sql`strpos(lower(c.title || chr(10) || coalesce(c.owner, '')), lower(${q})) > 0`]),
-    ...(watcher === undefined ? [] : [sql`c.id in (${selectFollowed(orgId, watcher)})`]),
+    ...(watcher === undefined ? [] : [isFollowed(orgId, watcher)]),
     ...(inbox === undefined ? [] : [isInInbox(inbox, reader)]),
     ...(entityKeys === undefined
       ? []

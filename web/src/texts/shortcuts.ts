@@ -12,7 +12,7 @@ export const shortcutTexts = {
     open: 'Open',
     expand: 'Open as a page',
     select: 'Select',
-    selectAll: 'Select all hits',
+    selectAll: 'Select all',
   },
   hit: { title: 'A hit', statuses: ['True positive', 'False positive', 'Benign', 'Outdated', 'Reopen'] },
   item: { title: 'An item of the feed', relevant: 'Relevant', irrelevant: 'Not relevant' },

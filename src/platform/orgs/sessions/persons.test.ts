@@ -26,6 +26,8 @@ const invite = (org: TestOrg, name: string, role: string) => callOk(org, 'POST',
 
 test('an invited person signs in once with the scopes of the role, which follow it, until disabled', async () => {
   const org = await newOrg();
+  const { roles } = await callOk(org, 'GET', '/api/roles');
+  expect(roles).toEqual(Object.entries(roleScopes).map(([role, scopes]) => ({ role, scopes })));
   const ada = await invite(org, 'ada@example.com', 'viewer');
   expect(ada).toMatchObject({ role: 'viewer', issuer: null, disabled: false, signedInAt: null });
   const stored = await acrossOrgs(deps.db, (tx) =>

@@ -1,6 +1,6 @@
 import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
-import { useEffect, useState } from 'react';
+import { Fragment, useEffect, useState } from 'react';
 import { hitsQuery } from '../../api/hits.ts';
 import {
   incidentInboxQuery,
@@ -117,7 +117,15 @@ function Headline({
         <span className="wrap-anywhere">{owner ?? texts.unowned}</span>
         {watchers.length > 0 && (
           <span className="wrap-anywhere">
-            {texts.watchers} {watchers.map(({ name }) => name).join(', ')}
+            {texts.watchers}{' '}
+            {watchers.map(({ personId, name }, index) => (
+              <Fragment key={personId}>
+                {index > 0 && ', '}
+                <Link to="/incidents" search={{ watcher: personId }} className="hover:underline">
+                  {name}
+                </Link>
+              </Fragment>
+            ))}
           </span>
         )}
         <span>
