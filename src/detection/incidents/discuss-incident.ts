@@ -23,8 +23,6 @@ import {
   storeWatching,
 } from './discuss-incident.store.ts';
 
-type DiscussIncidentDeps = ReadIncidentsDeps & { db: Db; clock: Clock };
-
 const commentsMax = 1000;
 
 /**
@@ -74,7 +72,7 @@ export function listMentions(body: string): string[] {
 
 /** Makes a person watch an incident or not, by default the caller. Throws 404, 400 for nobody, and 403 for another person without `hits:write`. */
 export async function watchIncident(
-  deps: DiscussIncidentDeps,
+  deps: ReadIncidentsDeps,
   caller: Caller,
   id: string,
   input: WatchIncident,
@@ -108,7 +106,7 @@ export async function setWatching(
 }
 
 /** Marks what comments on an incident say to the caller as read. Returns what waits for the caller then. Throws 404. */
-export async function readMentions(deps: DiscussIncidentDeps, caller: Caller, id: string): Promise<IncidentInbox> {
+export async function readMentions(deps: ReadIncidentsDeps, caller: Caller, id: string): Promise<IncidentInbox> {
   const { orgId, personId } = caller;
   await inOrg(deps.db, orgId, async (tx) => {
     const incidentId = await getIncidentId(tx, caller, id);
