@@ -172,7 +172,7 @@ test('writes a prompt version, compares it and uses it; ends an exception; runs 
   await page.getByText('1 added, 1 removed').waitFor();
   await page.getByRole('main').getByRole('button', { name: 'Use this version' }).click();
   await page.getByText('Version 2 is active.').waitFor();
-  await page.getByRole('link', { name: 'Exceptions' }).click();
+  await page.getByRole('link', { name: 'Tuning' }).click();
   await page.getByRole('button', { name: 'Create exception' }).click();
   await page.getByLabel('Entity').fill('ada');
   await page.getByLabel('Reason').fill('Tests every night.');

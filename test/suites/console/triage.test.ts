@@ -134,6 +134,39 @@ test('creates an exception from a value after showing what it would have hidden,
   await expect.poll(isActive).not.toContain(true);
 });
 
+test('proposes exceptions for false positives, and shows what each hides', async () => {
+  const org = await started.newOrg();
+  const id = await raiseHits(started, org, ['ada', 'scan-1', 'scan-2'], (user) =>
+    user === 'ada' ? '203.0.113.7' : '198.51.100.9',
+  );
+  const page = await openPage(org, '/hits');
+  for (const name of [/scan-1/, /scan-2/]) {
+    await page.getByRole('option', { name }).click();
+    await page.keyboard.press('x');
+  }
+  await page.getByRole('toolbar', { name: '2 hits selected' }).waitFor();
+  for (const key of ['2', 'Enter']) await page.keyboard.press(key);
+  await page.getByRole('status').getByRole('button', { name: 'Hide similar?' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByText('Hides the 2 false positives and nothing else.').waitFor();
+  await dialog.getByText('Findings with another address are still raised: 1 of the 3').waitFor();
+  await dialog.getByLabel('Reason').fill('a scanner of ours');
+  await dialog.getByLabel('Owner').fill('grace');
+  await dialog.getByRole('button', { name: 'Create exception' }).click();
+  await page.getByText('The exception is created.').waitFor();
+  const { exceptions } = await callOk(org, 'GET', `/api/detections/${id}/exceptions`);
+  expect(exceptions).toMatchObject([{ field: 'address', value: '198.51.100.9', owner: 'grace', expiresSoon: false }]);
+  expect(exceptions[0].hitIds).toHaveLength(2);
+  await page.goto(`${started.origin}/console/detections/${id}?tab=exceptions`);
+  await page.getByRole('cell', { name: 'address = 198.51.100.9' }).waitFor();
+  await page.getByRole('cell', { name: 'a scanner of ours Owner: grace' }).waitFor();
+  await page.getByRole('button', { name: 'Find exceptions' }).click();
+  await dialog.getByText('that an exception does not cover already').waitFor();
+  await page.keyboard.press('Escape');
+  await page.getByRole('button', { name: 'Find a threshold' }).click();
+  await page.getByText(/It is quiet enough already/).waitFor();
+});
+
 test('filters by address, and clears the filters of an empty list', async () => {
   const { page } = await openHits(['ada']);
   await page.goto(`${started.origin}/console/hits?status=benign`);

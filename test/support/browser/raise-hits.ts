@@ -3,13 +3,18 @@ import { callOk, postDetection } from '../detection/detection-factory.ts';
 import type { TestApp, TestOrg } from '../harness.ts';
 
 /** Stores sign-ins of users, and runs a detection that raises a hit for each. Returns the detection's ID. */
-export async function raiseHits({ deps }: TestApp, org: TestOrg, users: readonly string[]): Promise<string> {
+export async function raiseHits(
+  { deps }: TestApp,
+  org: TestOrg,
+  users: readonly string[],
+  addressOf = (_user: string): string => '203.0.113.7',
+): Promise<string> {
   const at = new Date(Date.now() - 3_600_000).toISOString();
   const events = users.map((user, n) => ({
     id: `e-${n}`,
     time: at,
     account: user,
-    address: '203.0.113.7',
+    address: addressOf(user),
     agent: 'curl/8.4',
   }));
   await callOk(org, 'POST', '/api/logs/auth', events);

@@ -88,23 +88,34 @@ export const exceptionsQuery = (id: string) =>
     queryFn: () =>
       read(api.GET('/api/detections/{id}/exceptions', { params: { path: { id }, query: { limit: 200 } } })),
   });
-type ExceptionInput = {
-  entity?: string;
-  field?: string;
-  value?: string;
-  list?: string;
-  reason: string;
-  expiresAt?: string;
-};
+export type ExceptionInput = NonNullable<
+  paths['/api/detections/{id}/exceptions']['post']['requestBody']
+>['content']['application/json'];
 export const createException = (id: string, body: ExceptionInput) =>
   read(api.POST('/api/detections/{id}/exceptions', { ...path(id), body }));
-export type ExceptionSubject = Pick<ExceptionInput, 'entity' | 'field' | 'value'>;
+export type ExceptionSubject = Pick<ExceptionInput, 'entity' | 'field' | 'value' | 'list' | 'conditions'>;
 export type ExceptionPreview = Schemas['ExceptionPreview'];
 /** The hits of the last 30 days that an exception would have hidden. */
 export const exceptionPreviewQuery = (id: string, subject: ExceptionSubject) =>
   queryOptions({
     queryKey: ['detections', 'exception-preview', id, subject],
     queryFn: () => read(api.POST('/api/detections/{id}/exceptions/preview', { ...path(id), body: subject })),
+  });
+export type ExceptionProposal = Schemas['ExceptionProposals']['proposals'][number];
+/** Exceptions for hits, or for the false positives that are most alike, with proof of what they hide and keep. */
+export const exceptionProposalsQuery = (id: string, hitIds?: readonly string[]) =>
+  queryOptions({
+    queryKey: ['detections', 'exception-proposals', id, hitIds ?? null],
+    queryFn: () =>
+      read(
+        api.POST('/api/detections/{id}/exceptions/proposals', {
+          ...path(id),
+          body: hitIds === undefined ? {} : { hitIds: [...hitIds] },
+        }),
+      ),
+    staleTime: 0,
+    gcTime: 0,
+    refetchOnWindowFocus: false,
   });
 export const endException = (id: string, exceptionId: string) =>
   read(api.DELETE('/api/detections/{id}/exceptions/{exceptionId}', { params: { path: { id, exceptionId } } }));

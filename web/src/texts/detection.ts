@@ -9,7 +9,7 @@ export const texts = {
     revisions: 'Revisions',
     tests: 'Tests',
     backtest: 'Backtest',
-    exceptions: 'Exceptions',
+    exceptions: 'Tuning',
     runs: 'Runs',
   },
   actions: {

@@ -1,3 +1,5 @@
+import { countOf } from '../lib/text.ts';
+
 /** Texts of prompts, revisions, tests, backtests and exceptions. */
 export const texts = {
   prompts: {
@@ -101,8 +103,47 @@ export const texts = {
     applied: 'The tuning is saved.',
     failed: 'That did not work.',
   },
+  tuning: {
+    title: 'Make it quieter',
+    exceptions: 'Hide what false positives have in common, with proof that true positives and tests stay.',
+    findExceptions: 'Find exceptions',
+    thresholds: 'Raise a threshold, with proof that true positives stay. The backtest may take a minute.',
+    findThresholds: 'Find a threshold',
+    noThresholds: 'It is quiet enough already, or no threshold makes it quiet and keeps what was judged true positive.',
+  },
+  similar: {
+    open: 'Hide similar?',
+    title: 'Hide similar',
+    looking: 'Exceptions with proof of what they hide and keep.',
+    intro: (hits: string) => `Exceptions for ${hits}. The narrowest is first.`,
+    choose: 'What to hide',
+    hides: (chosen: number, others: number) =>
+      `Hides ${chosen === 1 ? 'the false positive' : `the ${chosen} false positives`} and ${
+        others === 0 ? 'nothing else' : countOf(others, 'other finding')
+      }.`,
+    keeps: ({ truePositives, undecided, tests }: { truePositives: number; undecided: number; tests: number }) =>
+      truePositives + undecided + tests === 0
+        ? 'Nothing was judged a true positive and no test exists, so there is nothing to keep. Judge hits or add tests first.'
+        : `Keeps ${countOf(truePositives, 'true positive')}, ${countOf(undecided, 'undecided finding')} and ${countOf(tests, 'test')}: all there are.`,
+    coverage: 'Still raised',
+    compared: (findings: string, isComplete: boolean) =>
+      `Compared with ${findings}${isComplete ? ', all that are stored' : ', the newest and all that must stay'}.`,
+    doNotFire: (names: readonly string[]) =>
+      `These tests prove nothing, because they fail without an exception as well: ${names.join(', ')}.`,
+    reason: 'Reason',
+    owner: 'Owner',
+    until: 'Until',
+    periods: { '7': '7 days', '30': '30 days', '90': '90 days', '': 'No end' },
+    create: 'Create exception',
+    failed: 'No exceptions could be proposed.',
+  },
   exceptions: {
     title: 'Exceptions and snoozes',
+    and: 'and',
+    owner: (name: string) => `Owner: ${name}`,
+    last: 'Last',
+    endsSoon: 'Ends soon',
+    examples: 'What it hid last',
     none: 'No exceptions',
     noneHint:
       'An exception keeps findings about an entity or a value from becoming hits. It counts what it muted, so that a forgotten one is seen.',
@@ -116,7 +157,7 @@ export const texts = {
     inList: (what: string, list: string) => `${what} in ${list}`,
     reason: 'Reason',
     expires: 'Until (optional)',
-    columns: { what: 'Mutes', reason: 'Reason', matches: 'Muted', expires: 'Until', created: 'Created' },
+    columns: { what: 'Hides', reason: 'Reason and owner', matches: 'Hid', expires: 'Until', created: 'Created' },
     everything: 'Everything',
     forever: 'No end',
     end: 'End',

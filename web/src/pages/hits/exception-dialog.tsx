@@ -1,19 +1,13 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import {
-  createException,
-  endException,
-  exceptionPreviewQuery,
-  type ExceptionSubject,
-} from '../../api/detection-parts.ts';
+import { exceptionPreviewQuery, type ExceptionSubject } from '../../api/detection-parts.ts';
 import type { HitDetail } from '../../api/hits.ts';
 import { texts as common } from '../../texts/common.ts';
 import { texts as page } from '../../texts/hits.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog, DialogActions } from '../../ui/overlays/dialog.tsx';
 import { Field, SelectInput, TextInput } from '../../ui/forms/form.tsx';
-import { toasts } from '../../ui/overlays/toasts.tsx';
-import { useChange } from '../../ui/forms/use-change.ts';
+import { useCreateException } from '../../ui/tuning/use-create-exception.ts';
 import { HiddenHits } from './hidden-hits.tsx';
 
 const texts = page.exception;
@@ -50,7 +44,7 @@ export default function ExceptionDialog({ hit, onClose }: { hit: HitDetail; onCl
         className="flex flex-col gap-4"
         onSubmit={(event) => {
           event.preventDefault();
-          mutate({ subject, reason: reason.trim(), days });
+          mutate({ rule: subject, reason: reason.trim(), days, hitIds: [hit.id] });
         }}
       >
         <SubjectFields
@@ -93,34 +87,6 @@ export default function ExceptionDialog({ hit, onClose }: { hit: HitDetail; onCl
       </form>
     </Dialog>
   );
-}
-
-/** `days` is empty for an exception without an end. */
-type NewException = { subject: ExceptionSubject; reason: string; days: string };
-
-/** Creates an exception, and offers to undo that. */
-function useCreateException(detectionId: string, onCreated: () => void) {
-  const client = useQueryClient();
-  return useChange({
-    change: ({ subject, reason, days }: NewException) => {
-      const expires = days === '' ? {} : { expiresAt: new Date(Date.now() + Number(days) * 86_400_000).toISOString() };
-      return createException(detectionId, { ...subject, reason, ...expires });
-    },
-    refresh: [['detections', 'exceptions', detectionId]],
-    done: ({ id }, { subject }) => {
-      onCreated();
-      const undo = (): void =>
-        void endException(detectionId, id).then(
-          () => {
-            toasts.add({ title: texts.ended });
-            return client.invalidateQueries({ queryKey: ['detections', 'exceptions', detectionId] });
-          },
-          ({ message }: Error) => toasts.add({ title: texts.failed, description: message, isError: true }),
-        );
-      return { title: texts.created, description: labelOf(subject), action: { label: common.undo, run: undo } };
-    },
-    failed: texts.failed,
-  });
 }
 
 type SubjectProps = {

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
-import { useState } from 'react';
+import { lazy, Suspense, useState } from 'react';
 import { hitQuery, type HitStatus } from '../../api/hits.ts';
 import { useHotkeys } from '../../lib/hotkeys.ts';
 import { PageHeader } from '../../shell/page-header.tsx';
@@ -10,6 +10,7 @@ import { StatusBar } from './status-bar.tsx';
 import { statusKeys } from './statuses.tsx';
 import { useSetStatus } from './use-set-status.ts';
 
+const HideSimilarDialog = lazy(() => import('../../ui/tuning/hide-similar-dialog.tsx'));
 const route = getRouteApi('/shell/hits/$id');
 
 /** One hit as a page of its own. */
@@ -17,7 +18,7 @@ export function HitPage() {
   const { id } = route.useParams();
   const { data: hit } = useQuery(hitQuery(id));
   const [pending, setPending] = useState<HitStatus | null>(null);
-  const { setStatus, undo } = useSetStatus();
+  const { setStatus, undo, similar, closeSimilar } = useSetStatus();
   useHotkeys({
     u: undo,
     Escape: () => history.back(),
@@ -48,6 +49,7 @@ export function HitPage() {
           />
         )}
       </PageHeader>
+      <Suspense>{similar && <HideSimilarDialog {...similar} onClose={closeSimilar} />}</Suspense>
       <div className="grow overflow-y-auto" key={id}>
         <div className="max-w-5xl">
           <HitView id={id} listed={undefined} />

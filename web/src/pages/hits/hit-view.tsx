@@ -15,9 +15,11 @@ import { OpenIncident } from './open-incident.tsx';
 import { Discussion } from './discussion.tsx';
 import { Facts } from './facts.tsx';
 import { StatusLabel } from './statuses.tsx';
+import { texts as proof } from '../../texts/proof.ts';
 import { Timeline } from './timeline.tsx';
 import { Verdict } from './verdict.tsx';
 
+const HideSimilarDialog = lazy(() => import('../../ui/tuning/hide-similar-dialog.tsx'));
 const ExceptionDialog = lazy(() => import('./exception-dialog.tsx'));
 
 /** Everything about a hit. `listed` is what the list already knows, shown until the details arrive. */
@@ -33,6 +35,7 @@ export function HitView({ id, listed }: { id: string; listed: Hit | undefined })
         <div className="flex flex-wrap items-center gap-x-4 gap-y-1 text-12 text-muted">
           <SeverityLabel severity={hit.severity} />
           <StatusLabel status={hit.status} />
+          {hit.status === 'false_positive' && <HideSimilar hit={hit} />}
           <RelativeTime time={hit.lastSeenAt} />
           <Link
             to="/hits/entity"
@@ -61,6 +64,23 @@ export function HitView({ id, listed }: { id: string; listed: Hit | undefined })
         </>
       )}
     </article>
+  );
+}
+
+/** Offers exceptions for a false positive. */
+function HideSimilar({ hit }: { hit: Hit }) {
+  const [isOpen, setIsOpen] = useState(false);
+  return (
+    <>
+      <button type="button" className="text-accent hover:underline" onClick={() => setIsOpen(true)}>
+        {proof.similar.open}
+      </button>
+      <Suspense>
+        {isOpen && (
+          <HideSimilarDialog detectionId={hit.detectionId} hitIds={[hit.id]} onClose={() => setIsOpen(false)} />
+        )}
+      </Suspense>
+    </>
   );
 }
 

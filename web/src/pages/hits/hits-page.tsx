@@ -1,6 +1,6 @@
 import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
-import { useMemo, useState } from 'react';
+import { lazy, Suspense, useMemo, useState } from 'react';
 import { hitQuery, hitsQuery, type Hit, type HitStatus } from '../../api/hits.ts';
 import { overviewQuery } from '../../api/overview.ts';
 import { useHotkeys } from '../../lib/hotkeys.ts';
@@ -24,6 +24,7 @@ import { statusKeys } from './statuses.tsx';
 import { useSelectedHits } from './use-selected-hits.ts';
 import { useSetStatus } from './use-set-status.ts';
 
+const HideSimilarDialog = lazy(() => import('../../ui/tuning/hide-similar-dialog.tsx'));
 const route = getRouteApi('/shell/hits');
 
 /** The triage queue: a list of hits or of groups of them, made for the keyboard, and the open hit beside it. */
@@ -93,7 +94,7 @@ function Queue({ filter, openId, onOpen }: QueueProps) {
   );
   const hits = useMemo(() => data?.pages.flatMap((page) => page.hits) ?? [], [data]);
   const [pending, setPending] = useState<HitStatus | null>(null);
-  const { setStatus, undo } = useSetStatus();
+  const { setStatus, undo, similar, closeSimilar } = useSetStatus();
   const selection = useSelectedHits(hits, filter, hasNextPage);
   const { chosen, choose, toggle, selected } = selection;
   const isBulk = selected.length > 0;
@@ -154,6 +155,7 @@ function Queue({ filter, openId, onOpen }: QueueProps) {
       list={
         <div className="relative h-full">
           {list}
+          <Suspense>{similar && <HideSimilarDialog {...similar} onClose={closeSimilar} />}</Suspense>
           {isBulk && (
             <BulkBar
               count={selection.count}

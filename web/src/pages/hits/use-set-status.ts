@@ -1,10 +1,11 @@
 import { useMutation, useQueryClient, type InfiniteData } from '@tanstack/react-query';
-import { useRef } from 'react';
+import { useRef, useState } from 'react';
 import { hitQuery, setGroupStatus, setHitStatus, undoGroupStatus, type Hit, type HitStatus } from '../../api/hits.ts';
 import type { RecordChange } from '../../api/problem.ts';
 import { askAboutConflict, isStale } from '../../api/versions.ts';
 import { countOf } from '../../lib/text.ts';
 import { texts } from '../../texts/hits.ts';
+import { texts as proof } from '../../texts/proof.ts';
 import { texts as common } from '../../texts/common.ts';
 import { toasts } from '../../ui/overlays/toasts.tsx';
 
@@ -29,10 +30,21 @@ type Revisions = Map<string, number>;
 type Lists = InfiniteData<{ hits: Hit[]; nextCursor: string | null }>;
 
 const atOnce = 6;
+/** Hits of one detection, for which exceptions may be proposed. */
+export type AlikeHits = { detectionId: string; hitIds: string[] };
+const alikeMax = 100;
+
+/** Returns the changed hits of the detection that has most of them. */
+function listAlike(changes: readonly Change[]): AlikeHits | undefined {
+  const byDetection = [...Map.groupBy(changes, ({ hit }) => hit.detectionId)];
+  const [most] = byDetection.toSorted(([, a], [, b]) => b.length - a.length);
+  return most && { detectionId: most[0], hitIds: most[1].slice(0, alikeMax).map(({ hit }) => hit.id) };
+}
 
 /** Changes the status of hits at once on the screen, then on the server, and undoes the latest change. */
 export function useSetStatus() {
   const client = useQueryClient();
+  const [similar, setSimilar] = useState<AlikeHits | null>(null);
   const latest = useRef<{ batch: Batch; saved: Promise<Saved> } | null>(null);
   const revisions = useRef<Revisions>(new Map());
   /** Changes are saved one after the other, so that each knows the revisions after the previous one. */
@@ -99,9 +111,11 @@ export function useSetStatus() {
     const title = status === 'open' ? texts.reopened : texts.saved(status);
     const count = wave ? wave.hits : changes.length;
     const description = count === 1 ? changes[0]!.hit.headline : countOf(count, 'hit');
-    toasts.add({ title, description, action: { label: common.undo, run: () => void undo() } });
+    const hitIds = listAlike(changes);
+    const next = status === 'false_positive' && hitIds && { label: proof.similar.open, run: () => setSimilar(hitIds) };
+    toasts.add({ title, description, action: { label: common.undo, run: () => void undo() }, next: next || undefined });
   };
-  return { setStatus, undo: () => void undo() };
+  return { setStatus, undo: () => void undo(), similar, closeSimilar: () => setSimilar(null) };
 }
 
 /** Saves or undoes a wave with one request, and other changes a few at a time. Never rejects. */

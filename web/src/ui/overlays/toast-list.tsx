@@ -3,12 +3,16 @@ import { useEffect, useState } from 'react';
 import { classes } from '../../lib/text.ts';
 import { texts } from '../../texts/common.ts';
 
+type Action = { label: string; run: () => void };
+
 export type ToastMessage = {
   id: number;
   title: string;
   description?: string;
   isError?: boolean;
-  action?: { label: string; run: () => void };
+  action?: Action;
+  /** What one may like to do next, below the message. */
+  next?: Action | undefined;
 };
 
 const shownMs = 8000;
@@ -28,7 +32,7 @@ function Message({ message, onRemove }: { message: ToastMessage } & Pick<Props, 
     const timer = setTimeout(() => onRemove(id), shownMs);
     return () => clearTimeout(timer);
   }, [id, isHeld, onRemove]);
-  const { title, description, isError, action } = message;
+  const { title, description, isError, action, next } = message;
   return (
     <div
       onPointerEnter={() => setIsHeld(true)}
@@ -38,21 +42,30 @@ function Message({ message, onRemove }: { message: ToastMessage } & Pick<Props, 
       className="mt-2 grid animate-[appear_140ms] grid-cols-[1fr_auto_auto] items-center gap-x-3 rounded-control bg-raised p-3 shadow-float"
     >
       <p className={classes('font-strong', isError && 'text-bad')}>{title}</p>
-      {action && (
-        <button
-          onClick={() => {
-            action.run();
-            onRemove(id);
-          }}
-          className="font-strong text-accent"
-        >
-          {action.label}
-        </button>
-      )}
+      {action && <ActionButton action={action} onDone={() => onRemove(id)} />}
       <button aria-label={texts.close} onClick={() => onRemove(id)} className="col-start-3 text-faint hover:text-ink">
         <X className="size-3.5" aria-hidden />
       </button>
       {description && <p className="col-span-3 truncate text-12 text-muted">{description}</p>}
+      {next && (
+        <span className="col-span-3 pt-1">
+          <ActionButton action={next} onDone={() => onRemove(id)} />
+        </span>
+      )}
     </div>
+  );
+}
+
+function ActionButton({ action, onDone }: { action: Action; onDone: () => void }) {
+  return (
+    <button
+      onClick={() => {
+        action.run();
+        onDone();
+      }}
+      className="font-strong text-accent"
+    >
+      {action.label}
+    </button>
   );
 }

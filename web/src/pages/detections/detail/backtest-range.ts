@@ -1,4 +1,5 @@
 import { Cron } from 'croner';
+import { texts } from '../../../texts/proof.ts';
 
 /** The service refuses a backtest of more windows. */
 const windowsMax = 200;
@@ -20,3 +21,12 @@ export function fitsInBacktest(cron: string | null, hours: number, now: Date): b
   const last = slots[windowsMax - 1];
   return last === undefined || last > now;
 }
+
+/** Returns the hours of the longest range of the menu that the service examines in one request. */
+export const longestHours = (cron: string | null, now: Date): number =>
+  Math.max(
+    1,
+    ...Object.keys(texts.backtest.ranges)
+      .map(Number)
+      .filter((hours) => fitsInBacktest(cron, hours, now)),
+  );

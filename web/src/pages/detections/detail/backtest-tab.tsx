@@ -1,10 +1,11 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { backtest, type Backtest, type BacktestProgress } from '../../../api/backtest.ts';
 import { modelsQuery, promptsQuery } from '../../../api/detection-parts.ts';
-import { changeDetection, type Detection } from '../../../api/detections.ts';
+import type { Detection } from '../../../api/detections.ts';
 import { formatMoney, formatNumber } from '../../../lib/text.ts';
-import { fitsInBacktest } from './backtest-range.ts';
+import { longestHours } from './backtest-range.ts';
+import { BacktestBar, ThresholdProposal } from './threshold-tuning.tsx';
 import { useStoppableRequest } from '../../../lib/use-request-signal.ts';
 import { texts as common } from '../../../texts/common.ts';
 import { texts as proof } from '../../../texts/proof.ts';
@@ -12,17 +13,11 @@ import { BarChart } from '../../../ui/charts/bar-chart.tsx';
 import { Button } from '../../../ui/button.tsx';
 import { Field, SelectInput } from '../../../ui/forms/form.tsx';
 import { Notice } from '../../../ui/notice.tsx';
-import { ProgressBar } from '../../../ui/charts/progress-bar.tsx';
 import { Section } from '../../../ui/section.tsx';
-import { toasts } from '../../../ui/overlays/toasts.tsx';
 import { countHits } from '../../../texts/counts.ts';
 
 const texts = proof.backtest;
 const ranges = Object.entries(texts.ranges);
-
-/** The longest range of the menu that the service examines in one request. */
-const longestHours = (cron: string | null, now: Date): number =>
-  Math.max(1, ...ranges.map(([hours]) => Number(hours)).filter((hours) => fitsInBacktest(cron, hours, now)));
 
 /** The hits that the detection would have raised, alone or beside another prompt or model. */
 export default function BacktestTab({ detection }: { detection: Detection }) {
@@ -112,7 +107,7 @@ export default function BacktestTab({ detection }: { detection: Detection }) {
           </Button>
         )}
       </form>
-      {isPending && <Progress progress={progress} />}
+      {isPending && <BacktestBar progress={progress} />}
       {error && (
         <Notice kind="error" title={texts.failed}>
           {error.message}
@@ -121,13 +116,6 @@ export default function BacktestTab({ detection }: { detection: Detection }) {
       {data && !isPending && <Outcome result={data} detection={detection} />}
     </div>
   );
-}
-
-function Progress({ progress }: { progress: BacktestProgress | undefined }) {
-  const { phase, windowsDone, windowsTotal } = progress ?? { windowsDone: 0, windowsTotal: 0 };
-  const counted = texts.progress(formatNumber(windowsDone), formatNumber(windowsTotal));
-  const label = phase === undefined ? texts.begun : phase === 'tuning' ? texts.tuning : counted;
-  return <ProgressBar label={label} done={windowsDone} total={windowsTotal} />;
 }
 
 function Outcome({ result, detection }: { result: Backtest; detection: Detection }) {
@@ -197,38 +185,7 @@ function Outcome({ result, detection }: { result: Backtest; detection: Detection
           </tbody>
         </table>
       </div>
-      {result.proposal && <Proposal detection={detection} proposal={result.proposal} />}
+      {result.proposal && <ThresholdProposal detection={detection} proposal={result.proposal} />}
     </>
-  );
-}
-
-type ProposalProps = { detection: Detection; proposal: NonNullable<Backtest['proposal']> };
-
-function Proposal({ detection, proposal }: ProposalProps) {
-  const client = useQueryClient();
-  const { mutate, isPending } = useMutation({
-    mutationFn: () => changeDetection(detection, { tuning: proposal.tuning }),
-    onSuccess: () => {
-      toasts.add({ title: texts.applied });
-      return client.invalidateQueries({ queryKey: ['detections'] });
-    },
-    onError: ({ message }) => toasts.add({ title: texts.failed, description: message, isError: true }),
-  });
-  const { candidatesPerWeekBefore: before, candidatesPerWeekAfter: after, truePositivesKept: kept } = proposal;
-  return (
-    <Section
-      level={2}
-      title={texts.proposal}
-      actions={
-        <Button disabled={isPending} onClick={() => mutate()}>
-          {texts.apply}
-        </Button>
-      }
-    >
-      <p>{texts.proposalText(before, after, kept)}</p>
-      <pre className="overflow-x-auto rounded-control border bg-ground px-3 py-2 font-mono text-12">
-        {JSON.stringify(proposal.tuning, null, 2)}
-      </pre>
-    </Section>
   );
 }

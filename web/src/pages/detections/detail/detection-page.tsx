@@ -60,7 +60,7 @@ function Tab({ detection, tab, days }: { detection: Detection; tab: keyof typeof
   if (tab === 'revisions') return <RevisionsTab detection={detection} />;
   if (tab === 'tests') return <TestsTab id={detection.id} />;
   if (tab === 'backtest') return <BacktestTab detection={detection} />;
-  if (tab === 'exceptions') return <ExceptionsTab id={detection.id} />;
+  if (tab === 'exceptions') return <ExceptionsTab detection={detection} />;
   if (tab === 'runs') return <RunsTab id={detection.id} />;
   return <OverviewTab detection={detection} days={days} />;
 }

@@ -1,8 +1,10 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
+import { Link } from '@tanstack/react-router';
+import { lazy, Suspense, useState } from 'react';
 import { createException, endException, exceptionsQuery, type Exception } from '../../../api/detection-parts.ts';
+import type { Detection } from '../../../api/detections.ts';
 import { ApiProblem } from '../../../api/problem.ts';
-import { classes, formatNumber } from '../../../lib/text.ts';
+import { classes, countOf } from '../../../lib/text.ts';
 import { texts as common } from '../../../texts/common.ts';
 import { texts as proof } from '../../../texts/proof.ts';
 import { Button } from '../../../ui/button.tsx';
@@ -13,57 +15,84 @@ import { EmptyState, ErrorState } from '../../../ui/states.tsx';
 import { TableSkeleton } from '../../../ui/lists/table-skeleton.tsx';
 import { ExactTime, RelativeTime } from '../../../ui/time.tsx';
 import { toasts } from '../../../ui/overlays/toasts.tsx';
+import { ExceptionRule } from '../../../ui/tuning/exception-rule.tsx';
+import { ThresholdTuning } from './threshold-tuning.tsx';
 
+const HideSimilarDialog = lazy(() => import('../../../ui/tuning/hide-similar-dialog.tsx'));
 const texts = proof.exceptions;
 
-/** The exceptions of a detection, with their age, reason, and number of hidden hits. */
-export default function ExceptionsTab({ id }: { id: string }) {
+/** What makes a detection quieter: proposals of exceptions and thresholds, and the exceptions with what each hid. */
+export default function ExceptionsTab({ detection }: { detection: Detection }) {
+  const { id } = detection;
   const { data, error, refetch } = useQuery(exceptionsQuery(id));
   const [isCreating, setIsCreating] = useState(false);
   if (error) return <ErrorState error={error} onRetry={() => void refetch()} />;
   if (!data) return <TableSkeleton />;
-  if (data.exceptions.length === 0 && !isCreating)
-    return (
-      <EmptyState title={texts.none} action={<Button onClick={() => setIsCreating(true)}>{texts.create}</Button>}>
-        {texts.noneHint}
-      </EmptyState>
-    );
   return (
     <div className="flex max-w-6xl flex-col gap-6 px-4 py-5">
+      <Section level={2} title={proof.tuning.title}>
+        <div className="flex flex-col gap-3 rounded-control border p-3">
+          <ExceptionTuning detectionId={id} />
+          <ThresholdTuning detection={detection} />
+        </div>
+      </Section>
       {isCreating && <ExceptionForm id={id} onDone={() => setIsCreating(false)} />}
       <Section
         level={2}
         title={texts.title}
         actions={!isCreating && <Button onClick={() => setIsCreating(true)}>{texts.create}</Button>}
       >
-        <div className="overflow-x-auto rounded-control border">
-          <table className="w-full text-12">
-            <thead>
-              <tr className="border-b text-left text-faint [&>th]:h-8 [&>th]:px-3 [&>th]:font-normal">
-                <th>{texts.columns.what}</th>
-                <th>{texts.columns.reason}</th>
-                <th className="text-right">{texts.columns.matches}</th>
-                <th>{texts.columns.expires}</th>
-                <th>{texts.columns.created}</th>
-                <th>
-                  <span className="sr-only">{texts.end}</span>
-                </th>
-              </tr>
-            </thead>
-            <tbody>
-              {data.exceptions.map((exception) => (
-                <ExceptionRow key={exception.id} detectionId={id} exception={exception} />
-              ))}
-            </tbody>
-          </table>
-        </div>
+        {data.exceptions.length === 0 ? (
+          <EmptyState title={texts.none}>{texts.noneHint}</EmptyState>
+        ) : (
+          <Ledger detectionId={id} exceptions={data.exceptions} />
+        )}
       </Section>
     </div>
   );
 }
 
+function ExceptionTuning({ detectionId }: { detectionId: string }) {
+  const [isOpen, setIsOpen] = useState(false);
+  return (
+    <div className="flex flex-wrap items-center gap-3">
+      <p className="max-w-[72ch] grow text-muted">{proof.tuning.exceptions}</p>
+      <Button className="md:ml-auto" onClick={() => setIsOpen(true)}>
+        {proof.tuning.findExceptions}
+      </Button>
+      <Suspense>{isOpen && <HideSimilarDialog detectionId={detectionId} onClose={() => setIsOpen(false)} />}</Suspense>
+    </div>
+  );
+}
+
+function Ledger({ detectionId, exceptions }: { detectionId: string; exceptions: readonly Exception[] }) {
+  return (
+    <div className="overflow-x-auto rounded-control border">
+      <table className="w-full text-12">
+        <thead>
+          <tr className="border-b text-left text-faint [&>th]:h-8 [&>th]:px-3 [&>th]:font-normal">
+            <th>{texts.columns.what}</th>
+            <th>{texts.columns.reason}</th>
+            <th>{texts.columns.matches}</th>
+            <th>{texts.columns.expires}</th>
+            <th>{texts.columns.created}</th>
+            <th>
+              <span className="sr-only">{texts.end}</span>
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {exceptions.map((exception) => (
+            <ExceptionRow key={exception.id} detectionId={detectionId} exception={exception} />
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
 function ExceptionRow({ detectionId, exception }: { detectionId: string; exception: Exception }) {
-  const { id, entity, field, value, list, reason, matches, expiresAt, createdAt, actor, active, warnings } = exception;
+  const { id, reason, owner, expiresAt, expiresSoon, createdAt, actor, active, warnings } = exception;
   const client = useQueryClient();
   const { mutate, isPending } = useMutation({
     mutationFn: () => endException(detectionId, id),
@@ -73,21 +102,27 @@ function ExceptionRow({ detectionId, exception }: { detectionId: string; excepti
     },
     onError: ({ message }) => toasts.add({ title: texts.failed, description: message, isError: true }),
   });
-  const subject = list === null ? (field ? `${field} = ${value}` : entity) : texts.inList(field ?? texts.entity, list);
-  const what = subject ?? texts.everything;
   return (
     <tr className={classes('border-b align-top last:border-b-0 [&>td]:px-3 [&>td]:py-1.5', !active && 'text-faint')}>
-      <td className="max-w-80 font-mono break-words">{what}</td>
-      <td className="max-w-96 break-words">
+      <td className="min-w-48 max-w-80">
+        <ExceptionRule rule={exception} />
+      </td>
+      <td className="min-w-40 max-w-96 break-words">
         {reason}
+        {owner !== null && <span className="block text-muted">{texts.owner(owner)}</span>}
         {warnings?.map(({ detail }) => (
           <span key={detail} className="block text-medium">
             {detail}
           </span>
         ))}
       </td>
-      <td className="tabular text-right">{formatNumber(matches)}</td>
-      <td>{!active ? texts.inactive : expiresAt ? <ExactTime time={expiresAt} /> : texts.forever}</td>
+      <td className="min-w-40">
+        <Hidden exception={exception} />
+      </td>
+      <td>
+        {!active ? texts.inactive : expiresAt ? <ExactTime time={expiresAt} /> : texts.forever}
+        {expiresSoon && <span className="block text-medium">{texts.endsSoon}</span>}
+      </td>
       <td>
         <RelativeTime time={createdAt} />
         {actor !== null && <span className="block text-muted">{common.by(actor)}</span>}
@@ -105,6 +140,40 @@ function ExceptionRow({ detectionId, exception }: { detectionId: string; excepti
         )}
       </td>
     </tr>
+  );
+}
+
+/** What an exception hid since it exists, with the latest examples. */
+function Hidden({ exception: { matches, mutedRows, lastMatchedAt, examples } }: { exception: Exception }) {
+  return (
+    <>
+      <span className="tabular">
+        {countOf(matches, 'finding')}
+        {matches > 0 && <span className="text-muted"> ({countOf(mutedRows, 'row')})</span>}
+      </span>
+      {lastMatchedAt !== null && (
+        <span className="block text-muted">
+          {texts.last} <RelativeTime time={lastMatchedAt} />
+        </span>
+      )}
+      {examples.length > 0 && (
+        <details>
+          <summary className="cursor-pointer text-accent">{texts.examples}</summary>
+          <ul>
+            {examples.map(({ runId, entity, windowTo }) => (
+              <li key={`${runId} ${entity} ${windowTo}`}>
+                <Link to="/runs/$id" params={{ id: runId }} className="break-all hover:underline">
+                  {entity}
+                </Link>{' '}
+                <span className="text-muted">
+                  <RelativeTime time={windowTo} />
+                </span>
+              </li>
+            ))}
+          </ul>
+        </details>
+      )}
+    </>
   );
 }
 
