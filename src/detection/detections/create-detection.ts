@@ -1,4 +1,4 @@
-import { inOrg, inOrgWithCachedPlans, type Db, type Tx } from '../../platform/db/db.ts';
+import { inOrg, type Db, type Tx } from '../../platform/db/db.ts';
 import type { Clock } from '../../platform/lib/time/clock.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import type { Caller } from '../../platform/http/caller.ts';
@@ -37,7 +37,7 @@ export async function createDetection(
     return { agent, view: await toNewAgentView(tx, orgId, agent) };
   };
   const warnings = validate ? await checkCanRun(deps, orgId, (await inOrg(db, orgId, build)).view) : [];
-  return inOrgWithCachedPlans(db, orgId, async (tx) => {
+  return inOrg(db, orgId, async (tx) => {
     const { agent, view } = await build(tx);
     const record = toRecord(withQueryWarnings(view, warnings));
     if (agent.enabled) await requireDetectionQuota(tx, orgId);

@@ -1,5 +1,5 @@
 import type { RawBuilder } from 'kysely';
-import { asDryRun, inOrg, inOrgWithCachedPlans, runTogether, type Tx } from '../../platform/db/db.ts';
+import { asDryRun, inOrg, runTogether, type Tx } from '../../platform/db/db.ts';
 import { lockName } from '../../platform/db/lock-name.store.ts';
 import type { Caller } from '../../platform/http/caller.ts';
 import { startSlices } from '../../platform/lib/concurrency/slices.ts';
@@ -178,7 +178,7 @@ async function storeNew<Item extends SyncItem, Step extends SyncStep>(
   const keys = batch.filter(({ prepared }) => prepared).map(({ item }) => item.key);
   if (keys.length === 0) return [...batch];
   const { deps, caller, origin } = sync;
-  return inOrgWithCachedPlans(deps.db, caller.orgId, async (tx) => {
+  return inOrg(deps.db, caller.orgId, async (tx) => {
     await lockName(tx, origin.lock);
     const known = await origin.find(tx, keys);
     const useQuota = await openDetectionQuota(tx, caller.orgId);

@@ -1,4 +1,4 @@
-import { inOrgWithCachedPlans, type Db, type Tx } from '../../platform/db/db.ts';
+import { inOrg, type Db, type Tx } from '../../platform/db/db.ts';
 import type { Clock } from '../../platform/lib/time/clock.ts';
 import { appError } from '../../platform/lib/errors.ts';
 import type { Caller } from '../../platform/http/caller.ts';
@@ -21,9 +21,7 @@ export async function createResponseAgent(
   caller: Caller,
   input: CreateAgent,
 ): Promise<Detection> {
-  const { record } = await inOrgWithCachedPlans(deps.db, caller.orgId, (tx) =>
-    insertResponseAgent(tx, deps, caller, input),
-  );
+  const { record } = await inOrg(deps.db, caller.orgId, (tx) => insertResponseAgent(tx, deps, caller, input));
   return record;
 }
 

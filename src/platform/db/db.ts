@@ -53,10 +53,14 @@ const types = {
 };
 
 const namedStatementsMax = 1000;
+const keptArrayMax = 30;
+
+const isLongArray = (value: unknown): boolean => Array.isArray(value) && value.length > keptArrayMax;
 
 /**
- * Returns a client class that prepares the first thousand distinct statements with bound values by name, once per connection.
- * Parsing is most of a short statement's cost.
+ * Returns a client class that prepares the first thousand distinct statements with bound values by name, once per connection. Parsing and
+ * planning are most of a short statement's cost. A statement with a long array is planned each time, because a plan that the server keeps assumes
+ * arrays of ten elements, which makes large batches several times slower.
  */
 function createPreparingClient(): typeof pg.Client {
   const names = new Map<string, string>();
@@ -71,7 +75,8 @@ function createPreparingClient(): typeof pg.Client {
     // The only overload that the pool and Kysely use.
     override query(text: unknown, values?: unknown, done?: unknown): never {
       const query = super.query as (...args: unknown[]) => never;
-      const isPreparable = typeof text === 'string' && Array.isArray(values) && values.length > 0;
+      const isPreparable =
+        typeof text === 'string' && Array.isArray(values) && values.length > 0 && !values.some(isLongArray);
       const name = isPreparable ? findOrAssignName(text) : undefined;
       return name === undefined ? query.call(this, text, values, done) : query.call(this, { name, text, values }, done);
     }
@@ -86,8 +91,6 @@ const sessionSettings = {
   statement_timeout: '60000',
   lock_timeout: '15000',
   idle_in_transaction_session_timeout: '60000',
-  // A cached plan guesses the length of every array, which makes the scheduler's batches seven times slower.
-  plan_cache_mode: 'force_custom_plan',
 };
 
 /**
@@ -165,18 +168,13 @@ export function inOrg<T>(db: Db, orgId: OrgId, work: TransactionWork<T>): Promis
   return transact(db, `${begin(db)}; ${asOrg(orgId)}`, work);
 }
 
-/** Like `inOrg`, but caches query plans. For inserts and statements by key, which cost more to plan than to run. */
-export function inOrgWithCachedPlans<T>(db: Db, orgId: OrgId, work: TransactionWork<T>): Promise<T> {
-  return transact(db, `${begin(db)}; ${cachePlans}; ${asOrg(orgId)}`, work);
-}
-
 /** Runs `work` in one transaction over all organizations. Only store functions named `…AcrossOrgs` may need it. */
 export function acrossOrgs<T>(db: Db, work: TransactionWork<T>): Promise<T> {
   return transact(db, `${begin(db)}; ${asSystem}`, work);
 }
 
 /**
- * Runs statements in one transaction over all organizations with cached plans and returns the rows of the last one. All statements
+ * Runs statements in one transaction over all organizations and returns the rows of the last one. All statements
  * and the commit are sent together, so that locks are held no longer than the statements take, however distant or busy this process is.
  */
 export function acrossOrgsPipelined<T>(db: Db, statements: readonly RawBuilder<unknown>[]): Promise<T[]> {
@@ -187,7 +185,7 @@ async function runPipelined<T>(db: Db, statements: readonly RawBuilder<unknown>[
   const client = await db.pool.connect();
   try {
     // Awaited, because no statement may run if the role could not be set.
-    await client.query(`${begin(db)}; ${cachePlans}; ${asSystem}`);
+    await client.query(`${begin(db)}; ${asSystem}`);
     const results = await Promise.allSettled([
       ...statements.map((statement) => {
         const { sql: text, parameters } = statement.compile(db);
@@ -212,8 +210,6 @@ const begin = (db: Db): string => (db.isPooled ? pooledBegin : 'begin');
 // Role and setting travel with BEGIN in one round trip, which allows no bound values. An OrgId is a validated UUID.
 const asOrg = (orgId: OrgId): string => `set local role tocsin_app; select set_config('tocsin.org', '${orgId}', true)`;
 const asSystem = 'set local role tocsin_system';
-// PostgreSQL then caches a plan unless a plan for the actual values looks cheaper.
-const cachePlans = 'set local plan_cache_mode = auto';
 
 /** Returns the same pool, but every transaction is rolled back instead of committed. A dry run thus executes the real code. */
 export function asDryRun(db: Db): Db {

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { inOrgWithCachedPlans, queryRow, type Db, type Tx } from '../../../platform/db/db.ts';
+import { inOrg, queryRow, type Db, type Tx } from '../../../platform/db/db.ts';
 import { runInSlices } from '../../../platform/lib/concurrency/slices.ts';
 import type { Clock } from '../../../platform/lib/time/clock.ts';
 import { prepareWindow } from '../../analysis/analyze-window.ts';
@@ -43,9 +43,7 @@ export async function* backfillBaseline(
     // There is nothing to learn from yet. The next run tries again.
     if (oldest === null) return;
     const since = new Date(first.from.getTime() - reachMs);
-    const known = await inOrgWithCachedPlans(deps.db, run.orgId, (tx) =>
-      listEarlierWindows(tx, run.scope, first.from, since),
-    );
+    const known = await inOrg(deps.db, run.orgId, (tx) => listEarlierWindows(tx, run.scope, first.from, since));
     const knownStarts = new Set(known.map((window) => window.from.getTime()));
     const missing = listCompleteWindows(first.from, { cron, delayMs }).filter(
       ({ from, to }, index) =>
@@ -66,7 +64,7 @@ export async function* rememberEarlierSlots(
   signal: AbortSignal,
 ): RunStep<void> {
   if (getCategory(run.analysis.category).lookbackMs(run.analysis) === 0) return;
-  const examined = await inOrgWithCachedPlans(deps.db, run.orgId, (tx) => listExaminedStarts(tx, run.scope, slots));
+  const examined = await inOrg(deps.db, run.orgId, (tx) => listExaminedStarts(tx, run.scope, slots));
   const missing = slots.filter(({ from }) => !examined.has(from.getTime())).toReversed();
   if (missing.length === 0) return;
   yield* timePhase('fill', () => readWindows(deps, run, { missing, ingestedBefore, isBaseline: false }, signal));
@@ -105,7 +103,7 @@ async function* readWindows(
 }
 
 function isBaselineComplete({ db }: BaselineDeps, { orgId, scope }: ActiveRun): Promise<boolean> {
-  return inOrgWithCachedPlans(db, orgId, async (tx) => {
+  return inOrg(db, orgId, async (tx) => {
     const found = await queryRow(tx)`select 1 from memory_fills
         where organization_id = ${orgId} and detection_id = ${scope.detectionId} and generation = ${scope.generation}`;
     return found !== undefined;
@@ -138,7 +136,7 @@ async function storeBatch(
   batch: BaselineWindow[],
   { isComplete }: { isComplete: boolean },
 ): Promise<void> {
-  await inOrgWithCachedPlans(db, run.orgId, async (tx) => {
+  await inOrg(db, run.orgId, async (tx) => {
     await fenceRun(tx, run.claim);
     for (const { window, memory } of batch) await writeMemory(tx, run.scope, { ...window, examined: false }, memory);
     if (isComplete) await markBaselineComplete(tx, run, clock());

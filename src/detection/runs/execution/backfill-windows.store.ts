@@ -1,5 +1,5 @@
 import { sql, type RawBuilder } from 'kysely';
-import { acrossOrgs, queryRow, queryRows, type Db, type Tx, inOrgWithCachedPlans } from '../../../platform/db/db.ts';
+import { acrossOrgs, queryRow, queryRows, type Db, type Tx, inOrg } from '../../../platform/db/db.ts';
 import { uuidv7 } from '../../../platform/lib/ids.ts';
 import type { DetectionKey, TimeRange } from '../../scheduling/timeline.ts';
 import type { ActiveRun } from '../run-model/active-run.ts';
@@ -164,6 +164,6 @@ async function listOwnGapWindows(tx: Tx, run: ActiveRun, limit: number): Promise
 /** Returns whether a run is a backfill with windows left. Each claim examines a bounded number, so that other runs get their turn. */
 export async function hasBackfillWindows({ db, clock }: { db: Db; clock: Clock }, run: ActiveRun): Promise<boolean> {
   if (run.trigger !== 'backfill') return false;
-  const left = await inOrgWithCachedPlans(db, run.orgId, (tx) => listBackfillWindows(tx, run, clock(), 1));
+  const left = await inOrg(db, run.orgId, (tx) => listBackfillWindows(tx, run, clock(), 1));
   return left.length > 0;
 }

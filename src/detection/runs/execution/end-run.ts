@@ -1,4 +1,4 @@
-import { inOrgWithCachedPlans, type Db, type Tx } from '../../../platform/db/db.ts';
+import { inOrg, type Db, type Tx } from '../../../platform/db/db.ts';
 import type { Clock } from '../../../platform/lib/time/clock.ts';
 import type { Logger } from '../../../platform/lib/logging/logger.ts';
 import { ModelError } from '../../../platform/models/model-error.ts';
@@ -25,7 +25,7 @@ export async function endRun(
   outcome: RunOutcome,
   run?: ActiveRun,
 ): Promise<ExecutionResult> {
-  await inOrgWithCachedPlans(deps.db, claim.orgId, async (tx) => {
+  await inOrg(deps.db, claim.orgId, async (tx) => {
     await lockClaimedRun(tx, claim);
     if (run) await writeWarningsAndPhases(tx, run);
     await finishRun(tx, claim, outcome, deps.clock());
@@ -40,7 +40,7 @@ async function requeue(
   options: { countsAttempt: boolean; retryMs?: number },
   write?: (tx: Tx) => Promise<void>,
 ): Promise<ExecutionResult> {
-  await inOrgWithCachedPlans(db, claim.orgId, async (tx) => {
+  await inOrg(db, claim.orgId, async (tx) => {
     await lockClaimedRun(tx, claim);
     await write?.(tx);
     await requeueRun(tx, claim, options);
@@ -115,7 +115,7 @@ async function fail(
   { run, failure, isUnjudged }: { run: ActiveRun; failure: RunFailure; isUnjudged: boolean },
 ): Promise<ExecutionResult> {
   if (!isUnjudged) return endRun(deps, run.claim, { status: 'failed', failure }, run);
-  await inOrgWithCachedPlans(deps.db, run.orgId, async (tx) => {
+  await inOrg(deps.db, run.orgId, async (tx) => {
     await lockClaimedRun(tx, run.claim);
     await writeWarningsAndPhases(tx, run);
     await handOver(tx, run, failure);

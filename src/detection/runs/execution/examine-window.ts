@@ -1,4 +1,4 @@
-import { inOrg, inOrgWithCachedPlans, type Db } from '../../../platform/db/db.ts';
+import { inOrg, type Db } from '../../../platform/db/db.ts';
 import { runInSlices } from '../../../platform/lib/concurrency/slices.ts';
 import type { Candidate } from '../../analysis/candidate.ts';
 import { analyzeWindow, computeNamedShare, prepareWindow, type PreparedWindow } from '../../analysis/analyze-window.ts';
@@ -118,7 +118,7 @@ function recallPast(
   prepared: PreparedWindow,
 ): Promise<{ past: RecalledMemory; epoch: number }> {
   if (prepared.query.want === 'nothing') return Promise.resolve({ past: createEmptyRecall(), epoch: 0 });
-  return inOrgWithCachedPlans(deps.db, run.orgId, async (tx) => {
+  return inOrg(deps.db, run.orgId, async (tx) => {
     // Read the epoch first: a change between the two reads is then noticed when the window is committed.
     const epoch = await findMemoryEpoch(tx, run);
     return { past: await recallMemory(tx, run.scope, prepared.window, prepared.query), epoch };

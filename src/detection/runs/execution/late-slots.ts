@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { inOrgWithCachedPlans, type Db, type Tx } from '../../../platform/db/db.ts';
+import { inOrg, type Db, type Tx } from '../../../platform/db/db.ts';
 import { findCoveredEnd } from '../../scheduling/coverage.store.ts';
 import { findBoundaryBefore, splitIntoWindows, subtractMs, type TimeRange } from '../../scheduling/timeline.ts';
 import type { LateEvents } from '../../siem/connector.ts';
@@ -25,7 +25,7 @@ export async function* findLateSlots(
   const { cronSchedule: cron, detectionQuery } = run.definition;
   const oldest = findOldest(run, window);
   if (!connection.lateEvents || cron === null || oldest === null) return [];
-  const coveredTo = await inOrgWithCachedPlans(db, run.orgId, (tx) => findCoveredEnd(tx, run, window.from));
+  const coveredTo = await inOrg(db, run.orgId, (tx) => findCoveredEnd(tx, run, window.from));
   const found = await connection.lateEvents.find(detectionQuery, findArrival(run, window, coveredTo)!, signal);
   const late = found.filter(({ from }) => from < window.from);
   if (late.length === 0) return [];

@@ -1,5 +1,5 @@
 import { builtInAliases, type Models } from '../../../platform/models/models.ts';
-import { inOrgWithCachedPlans, type Db, type Tx } from '../../../platform/db/db.ts';
+import { inOrg, type Db, type Tx } from '../../../platform/db/db.ts';
 import type { Clock } from '../../../platform/lib/time/clock.ts';
 import { lookbackMs, minLookbackMs } from '../../../platform/lib/time/cron.ts';
 import { computeGeneration } from '../../analysis/category-tuning.ts';
@@ -44,7 +44,7 @@ export type StartedRun = {
  */
 export async function startRun(deps: StartRunDeps, claim: RunClaim): Promise<StartedRun> {
   const now = deps.clock();
-  return inOrgWithCachedPlans(deps.db, claim.orgId, async (tx) => {
+  return inOrg(deps.db, claim.orgId, async (tx) => {
     const row = await markRunning(tx, claim, { now, names: deps.models?.names ?? {} });
     const definition = JSON.parse(row.definition) as Definition;
     const connection = await deps.connectionFor(claim.orgId, definition, tx);

@@ -1,4 +1,4 @@
-import { inOrgWithCachedPlans, type Db, type Tx } from '../../../platform/db/db.ts';
+import { inOrg, type Db, type Tx } from '../../../platform/db/db.ts';
 import type { Clock } from '../../../platform/lib/time/clock.ts';
 import type { ActiveRun } from '../run-model/active-run.ts';
 import { writeProgress, inRunTransaction } from '../run-model/run-results.store.ts';
@@ -66,7 +66,7 @@ async function judgeBatch(deps: JudgeCandidatesDeps, run: ActiveRun, session: Ju
   signal.throwIfAborted();
   if (stop && stop.fallback === null) return false;
   const isInstant = judge.instant || stop !== null;
-  const { candidates, context } = await inOrgWithCachedPlans(deps.db, run.orgId, (tx) =>
+  const { candidates, context } = await inOrg(deps.db, run.orgId, (tx) =>
     readBatch(tx, run, { session, now: deps.clock(), limit: isInstant ? instantBatchMax : modelBatchMax }),
   );
   if (candidates.length === 0) return false;

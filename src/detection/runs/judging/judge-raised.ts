@@ -1,4 +1,4 @@
-import { inOrgWithCachedPlans, type Tx } from '../../../platform/db/db.ts';
+import { inOrg, type Tx } from '../../../platform/db/db.ts';
 import { ModelError } from '../../../platform/models/model-error.ts';
 import { applyLateVerdict, type LateVerdict } from '../../hits/write-hits.store.ts';
 import type { ActiveRun } from '../run-model/active-run.ts';
@@ -41,7 +41,7 @@ export async function judgeRaisedCandidates(
   const judging = timePhase('judge', async () => {
     while (!session.stop) {
       const since = new Date(deps.clock().getTime() - raisedMaxMs);
-      const candidates = await inOrgWithCachedPlans(deps.db, run.orgId, (tx) =>
+      const candidates = await inOrg(deps.db, run.orgId, (tx) =>
         listRaisedCandidates(tx, run, { since, excludedIds: [...askedIds], limit: batchMax }),
       );
       if (candidates.length === 0) return;

@@ -1,12 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
-import {
-  type Db,
-  inOrgWithCachedPlans,
-  queryRow,
-  queryRows,
-  type TransactionWork,
-  type Tx,
-} from '../../../platform/db/db.ts';
+import { type Db, inOrg, queryRow, queryRows, type TransactionWork, type Tx } from '../../../platform/db/db.ts';
 import { timeOfId } from '../../../platform/lib/ids.ts';
 import type { OrgId } from '../../../platform/lib/org-id.ts';
 import type { ModelStep } from '../../../platform/models/model-request.ts';
@@ -70,7 +63,7 @@ export async function writeStepUsage(tx: Tx, run: RunKey, { calls, tokens, costU
 export function inRunTransaction<T>(db: Db, run: ActiveRun, work: TransactionWork<T>): Promise<T> {
   const before = structuredClone(run.progress);
   let isRepeated = false;
-  return inOrgWithCachedPlans(db, run.orgId, async (tx) => {
+  return inOrg(db, run.orgId, async (tx) => {
     if (isRepeated) Object.assign(run.progress, structuredClone(before));
     isRepeated = true;
     await fenceRun(tx, run.claim);

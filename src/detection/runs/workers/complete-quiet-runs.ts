@@ -1,4 +1,4 @@
-import { inOrgWithCachedPlans, type Db } from '../../../platform/db/db.ts';
+import { inOrg, type Db } from '../../../platform/db/db.ts';
 import type { Clock } from '../../../platform/lib/time/clock.ts';
 import type { Logger } from '../../../platform/lib/logging/logger.ts';
 import { minLookbackMs } from '../../../platform/lib/time/cron.ts';
@@ -53,9 +53,7 @@ export async function completeQuietRuns(
   const found = new Map<string, KnownResult>();
   const { orgId } = claims[0]!;
   try {
-    const rows = await inOrgWithCachedPlans(deps.db, orgId, (tx) =>
-      listBatchRuns(tx, orgId, { claims, now: deps.clock() }),
-    );
+    const rows = await inOrg(deps.db, orgId, (tx) => listBatchRuns(tx, orgId, { claims, now: deps.clock() }));
     const connection = await findConnection(deps, claims[0]!, rows);
     if (!connection?.searchTogether) return { completed: new Set(), found };
     const runs = await startRuns(deps, { claims, rows, connection }, signal);
@@ -179,7 +177,7 @@ async function storeQuietRuns(
   quiet: readonly QuietRun[],
 ): Promise<Set<string>> {
   if (quiet.length === 0) return new Set();
-  const stored = await inOrgWithCachedPlans(db, orgId, async (tx) => {
+  const stored = await inOrg(db, orgId, async (tx) => {
     const windows = quiet.map(({ run }) => ({ claim: run.claim, ...windowOf(run) }));
     const covered = await coverClaimedWindows(tx, orgId, windows);
     const runs = quiet.filter(({ run }) => covered.has(run.detectionId));

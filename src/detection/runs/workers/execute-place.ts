@@ -1,4 +1,4 @@
-import { inOrgWithCachedPlans } from '../../../platform/db/db.ts';
+import { inOrg } from '../../../platform/db/db.ts';
 import { inSpan } from '../../../platform/lib/logging/spans.ts';
 import type { ClaimedPlace } from '../../scheduling/claim-runs.store.ts';
 import type { RunClaim } from '../../scheduling/run-claim.ts';
@@ -60,7 +60,7 @@ async function executeBatch(deps: ExecuteRunDeps, held: readonly HeldRun[], judg
   };
   const settled = await Promise.allSettled(Array.from({ length: aloneAtOnce }, work));
   if (left.size > 0)
-    await inOrgWithCachedPlans(deps.db, orgId, (tx) =>
+    await inOrg(deps.db, orgId, (tx) =>
       releaseUnbegunRuns(
         tx,
         [...left].map(({ claim }) => claim),
