@@ -5,14 +5,14 @@ import { selectIn } from '../../test/support/select-rows.ts';
 type TimeLinePart = { from: Date; to: Date; gap: string | null };
 export type TimeLine = { id: string; from: Date; to: Date; parts: TimeLinePart[]; slots: Date[]; runs: number };
 
-/** Returns the coverage, gaps, and scheduled runs of every active detection by ID. */
+/** Returns the coverage, the gaps that nothing has filled, and the scheduled runs of every active detection by ID. */
 export async function readTimeLines(db: Db): Promise<Map<string, TimeLine>> {
   const select = selectIn(db);
   const lines = await select<{ id: string; from: Date; to: Date }>`
     select detection_id as id, coverage_from as "from", boundary_at as "to" from schedules where active`;
   const parts = await select<TimeLinePart & { id: string }>`
     select detection_id as id, covered_from as "from", covered_to as "to", null as gap from coverage
-    union all select detection_id, gap_from, gap_to, reason from gaps order by 1, 2`;
+    union all select detection_id, gap_from, gap_to, reason from gaps where state <> 'filled' order by 1, 2`;
   const runs = await select<{ id: string; slots: Date[]; runs: number }>`
     select detection_id as id, array_agg(distinct slot_at order by slot_at) as slots, count(*) as runs
     from runs where trigger = 'schedule' group by 1`;
