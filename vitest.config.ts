@@ -9,7 +9,7 @@ export default defineConfig({
   test: {
     testTimeout: 240_000,
     hookTimeout: 300_000,
-    expect: { poll: { timeout: 60_000 } },
+    expect: { poll: { timeout: 60_000, interval: 100 } },
     pool: 'forks',
     // More than the cores of a small machine: the suites that kill and start processes mostly wait.
     maxWorkers: 3,

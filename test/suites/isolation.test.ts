@@ -67,8 +67,8 @@ const tenantTables = await selectIn(deps.db)<{ name: string }>`
       where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition and a.attname = 'organization_id' order by 1`;
 
 const protections = {
-  'with row-level security and query filters': { owner, filled, stranger },
-  'with query filters only': await withoutRowLevelSecurity(),
+  'with row-level security and query filters': { owner, filled, stranger, isComplete: false },
+  'with query filters only': { ...(await withoutRowLevelSecurity()), isComplete: true },
 };
 
 async function withoutRowLevelSecurity(): Promise<{ owner: TestOrg; filled: FilledOrganization; stranger: TestOrg }> {
@@ -100,7 +100,10 @@ describe.each(Object.entries(protections))('%s', (_name, on) => {
   test.each(ofOrganizations.filter(({ path }) => path.includes('{id}')))(
     '$method $path returns 404 for a record of another organization',
     async ({ method, path }) => {
-      for (const id of on.filled.samples) {
+      // What the filters alone hide, row-level security does not show: there, one record for each route is enough.
+      const { samples } = on.filled;
+      const at = ofOrganizations.findIndex((route) => route.path === path) % samples.length;
+      for (const id of on.isComplete ? samples : [samples[at]!]) {
         const answer = await on.stranger.call(method, urlFor(path, id), bodyFor(method, path));
         // A key's id is not a UUID. Other routes reject it with 400 before they look anything up.
         const expected = uuidPattern.test(id) ? [404] : [404, 400];

@@ -41,13 +41,14 @@ test.each<Entry>([
     const model = { provider: 'anthropic', model: 'stand-in', apiKey: 'the-model-key', baseUrl: stand.url };
     await speedUpLeases(url, 6);
     // A run that is handed over waits for a moment, so that the process can be killed then.
-    await runStatements(
-      url,
-      `create function wait_for_judge() returns trigger language plpgsql as
+    if (at.phase === 'judge' && at.state === 'queued')
+      await runStatements(
+        url,
+        `create function wait_for_judge() returns trigger language plpgsql as
       $$ begin new.retry_at := clock_timestamp() + interval '12 s'; return new; end $$`,
-      `create trigger wait_for_judge before update on run_queue for each row
+        `create trigger wait_for_judge before update on run_queue for each row
       when (old.model_alias = '' and new.model_alias <> '') execute function wait_for_judge()`,
-    );
+      );
     const env = {
       DATABASE_URL: url,
       TOCSIN_DATA_DIR: newDataDir(),

@@ -14,7 +14,7 @@ export type FuzzTask = {
   after: string;
 };
 
-const chars = 32_000;
+const chars = 16_000;
 
 /** Returns how many times as long a pull takes to parse the document with eight times the text, whether or not parsing succeeds. */
 serveTasks(({ kind, document, mark, before, part, after }: FuzzTask): Promise<number> => {
