@@ -72,6 +72,54 @@ comment on column mcp_servers.sealed is 'Request headers, encrypted with TOCSIN_
 comment on column mcp_servers.tools is 'Tools that detections may use. Null for all tools of the server.';
 select tocsin_protect('mcp_servers');
 
+-- Enrichers --------------------------------------------------------------------------------------------------------------------------
+
+create table enrichers (
+  organization_id uuid not null references organizations (id),
+  id uuid not null,
+  name text not null,
+  kind text not null,
+  settings text not null,
+  sealed bytea,
+  per_minute int not null,
+  per_day int not null,
+  cache_hours int not null,
+  cost_usd double precision not null,
+  enabled boolean not null,
+  minute timestamptz,
+  minute_used int not null default 0,
+  day date,
+  day_used int not null default 0,
+  failure text,
+  updated_at timestamptz not null,
+  primary key (organization_id, id),
+  unique (organization_id, name)
+);
+comment on table enrichers is 'Who is asked about addresses, domains and hashes of cases and indicators.';
+comment on column enrichers.kind is 'A key of `enricherKinds`, which the service checks.';
+comment on column enrichers.settings is 'JSON of the settings of the kind, without secrets.';
+comment on column enrichers.sealed is 'Credentials, encrypted with TOCSIN_SECRET_KEY. Null: none.';
+comment on column enrichers.cost_usd is 'What a look-up costs.';
+comment on column enrichers.minute_used is 'Look-ups in the minute that begins at `minute`.';
+comment on column enrichers.day_used is 'Look-ups of the day `day`, UTC.';
+comment on column enrichers.failure is 'Why the last look-up got no answer. Null: it got one.';
+select tocsin_protect('enrichers');
+
+create table enrichments (
+  organization_id uuid not null,
+  enricher_id uuid not null,
+  value text not null,
+  fields text not null,
+  at timestamptz not null,
+  until timestamptz not null,
+  primary key (organization_id, enricher_id, value),
+  foreign key (organization_id, enricher_id) references enrichers on delete cascade
+);
+comment on table enrichments is 'Answers of enrichers that may be used again.';
+comment on column enrichments.fields is 'JSON of what is known of the value. Empty: nothing, or the look-up failed.';
+comment on column enrichments.until is 'When the value is looked up again.';
+select tocsin_protect('enrichments');
+
 -- Model aliases ----------------------------------------------------------------------------------------------------------------------
 
 -- No foreign key to agents: a preview spends tokens on a detection that does not exist yet.

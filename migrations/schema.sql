@@ -395,6 +395,52 @@ create policy every on mcp_servers to tocsin_system using (true) with check (tru
 create policy own on mcp_servers to tocsin_app using ((organization_id = ( SELECT tocsin_org() AS tocsin_org))) with check ((organization_id = ( SELECT tocsin_org() AS tocsin_org)));
 grant select, insert, update, delete on mcp_servers to tocsin_app, tocsin_system;
 
+-- Who is asked about addresses, domains and hashes of cases and indicators.
+create table enrichers (
+  organization_id uuid not null,
+  id uuid not null,
+  name text not null,
+  kind text not null, -- A key of `enricherKinds`, which the service checks.
+  settings text not null, -- JSON of the settings of the kind, without secrets.
+  sealed bytea, -- Credentials, encrypted with TOCSIN_SECRET_KEY. Null: none.
+  per_minute integer not null,
+  per_day integer not null,
+  cache_hours integer not null,
+  cost_usd double precision not null, -- What a look-up costs.
+  enabled boolean not null,
+  minute timestamp with time zone,
+  minute_used integer not null default 0, -- Look-ups in the minute that begins at `minute`.
+  day date,
+  day_used integer not null default 0, -- Look-ups of the day `day`, UTC.
+  failure text, -- Why the last look-up got no answer. Null: it got one.
+  updated_at timestamp with time zone not null,
+  constraint enrichers_pkey PRIMARY KEY (organization_id, id),
+  constraint enrichers_organization_id_name_key UNIQUE (organization_id, name),
+  constraint enrichers_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id)
+);
+alter table enrichers enable row level security;
+alter table enrichers force row level security;
+create policy every on enrichers to tocsin_system using (true) with check (true);
+create policy own on enrichers to tocsin_app using ((organization_id = ( SELECT tocsin_org() AS tocsin_org))) with check ((organization_id = ( SELECT tocsin_org() AS tocsin_org)));
+grant select, insert, update, delete on enrichers to tocsin_app, tocsin_system;
+
+-- Answers of enrichers that may be used again.
+create table enrichments (
+  organization_id uuid not null,
+  enricher_id uuid not null,
+  value text not null,
+  fields text not null, -- JSON of what is known of the value. Empty: nothing, or the look-up failed.
+  at timestamp with time zone not null,
+  until timestamp with time zone not null, -- When the value is looked up again.
+  constraint enrichments_pkey PRIMARY KEY (organization_id, enricher_id, value),
+  constraint enrichments_organization_id_enricher_id_fkey FOREIGN KEY (organization_id, enricher_id) REFERENCES enrichers(organization_id, id) ON DELETE CASCADE
+);
+alter table enrichments enable row level security;
+alter table enrichments force row level security;
+create policy every on enrichments to tocsin_system using (true) with check (true);
+create policy own on enrichments to tocsin_app using ((organization_id = ( SELECT tocsin_org() AS tocsin_org))) with check ((organization_id = ( SELECT tocsin_org() AS tocsin_org)));
+grant select, insert, update, delete on enrichments to tocsin_app, tocsin_system;
+
 -- Tokens and cost by detection, model alias and day. Daily and monthly budgets are checked against it.
 create table model_usage (
   organization_id uuid not null,

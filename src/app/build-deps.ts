@@ -138,7 +138,7 @@ export function buildDeps({ config, db, log, clock = systemClock }: BuildDepsOpt
     connectionFor,
     models: measureModels(createModels(config.models, db), metrics.registry),
     feedTools: (orgId) => createFeedTools(deps)(orgId),
-    enrich: createEnrich({ clock }),
+    enrich: createEnrich({ db, clock, secrets, config }),
     mcp,
     fetchAllow: config.fetchAllow,
     checkTests: (orgId, detectionId, definition) => findTestErrors(deps, { orgId, detectionId, definition }),

@@ -1,5 +1,6 @@
 import type { ValueEraser } from '../platform/retention/erase-value.ts';
 import { eraseFromRuns } from '../detection/runs/run-retention.store.ts';
+import { eraseFromEnrichments } from '../platform/enrichment/enrichers.store.ts';
 import { eraseFromOutbox } from '../platform/notifications/deliveries.store.ts';
 import { eraseFromHits } from '../detection/hits/hit-retention.store.ts';
 import { eraseFromIncidents } from '../detection/incidents/incidents.store.ts';
@@ -14,6 +15,7 @@ import { eraseFromIdempotencyKeys } from '../platform/http/idempotency.store.ts'
 export const erasers: readonly ValueEraser[] = [
   eraseFromRuns,
   eraseFromOutbox,
+  eraseFromEnrichments,
   eraseFromHits,
   eraseFromIncidents,
   eraseFromEntityNotes,

@@ -36,6 +36,7 @@ import { hitRoutes } from '../detection/hits/hits.routes.ts';
 import { entityNoteRoutes } from '../detection/entities/entity-notes.routes.ts';
 import { ruleSourceRoutes } from '../detection/rule-sources/rule-sources.routes.ts';
 import { skillRoutes } from '../detection/skills/skills.routes.ts';
+import { enricherRoutes } from '../platform/enrichment/enrichers.routes.ts';
 import { valueListRoutes } from '../detection/value-lists/value-lists.routes.ts';
 import { storyRoutes } from '../feed/stories/stories.routes.ts';
 import { curationRoutes } from '../feed/curation/curation.routes.ts';
@@ -251,6 +252,7 @@ function registerDetections(app: App, deps: Deps): void {
   skillRoutes(app, deps);
   ruleSourceRoutes(app, deps);
   connectionRoutes(app, deps);
+  enricherRoutes(app, deps);
 }
 
 function registerLogs(app: App, deps: Deps): void {

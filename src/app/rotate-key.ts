@@ -4,6 +4,7 @@ import { sourceAuthColumn } from '../feed/sources/source-auth.ts';
 import type { Db } from '../platform/db/db.ts';
 import { resealColumn, type ResealResult } from '../platform/db/reseal.store.ts';
 import type { SealedColumn, Secretbox } from '../platform/lib/secretbox.ts';
+import { enricherSecretsColumn } from '../platform/enrichment/enrichers.ts';
 import { mcpHeadersColumn } from '../platform/mcp/mcp-servers.ts';
 import { destinationSecretsColumn } from '../platform/notifications/destination-secrets.ts';
 
@@ -13,6 +14,7 @@ export const sealedColumns: readonly SealedColumn[] = [
   destinationSecretsColumn,
   sourceAuthColumn,
   mcpHeadersColumn,
+  enricherSecretsColumn,
 ];
 
 /** Encrypts every stored credential with the current key that the previous key encrypted. May be interrupted and called again. */

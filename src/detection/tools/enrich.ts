@@ -1,7 +1,7 @@
-import { isIP } from 'node:net';
 import { z } from 'zod';
 import type { Candidate } from '../analysis/candidate.ts';
-import { isPublicAddress } from '../../platform/lib/outbound-http/addresses.ts';
+import { inferEntityType } from '../analysis/rows/entity-fields.ts';
+import { findValueType } from '../../platform/enrichment/enricher-kinds.ts';
 import { defineTool } from './tool-definition.ts';
 import { createResult, toRow } from './tool-result.ts';
 
@@ -13,13 +13,13 @@ const ofCaseMax = 10;
 /** Its results are of other parties, so they explain, and prove nothing. */
 export const enrichValues = defineTool({
   description:
-    'Returns what enrichers know of public addresses: their country, city, coordinates, network (ASN) and its organization, with the time of the look-up.',
+    'Returns what enrichers know of public addresses, domains and hashes, with the time of the look-up: of addresses for example the country, city, coordinates, network (ASN) and its organization.',
   input: z.strictObject({
     values: z
       .array(z.string().min(2).max(300))
       .min(1)
       .max(valuesMax)
-      .describe('Addresses of the case or of earlier results.'),
+      .describe('Values of the case or of earlier results.'),
   }),
   effect: 'read',
   source: 'outside',
@@ -40,8 +40,13 @@ export const enrichValues = defineTool({
   },
 });
 
-/** Lists the values of a case that an enricher may know: public addresses, those of the first rows first. */
-export const listEnrichable = ({ entity, rows }: Pick<Candidate, 'entity' | 'rows'>): string[] => {
-  const values = new Set([entity, ...rows.flatMap(({ fields }) => Object.values(fields))]);
-  return [...values].filter((value) => isIP(value) !== 0 && isPublicAddress(value)).slice(0, ofCaseMax);
-};
+/** Lists the values of a case that an enricher may know, those of the first rows first: public addresses, hashes, and domains in fields that say so. */
+export function listEnrichable({ entity, rows }: Pick<Candidate, 'entity' | 'rows'>): string[] {
+  const cells = [['entity', entity] as const, ...rows.flatMap(({ fields }) => Object.entries(fields))];
+  const values = cells.flatMap(([field, value]) => {
+    const type = findValueType(value);
+    // A name of a file looks like a domain.
+    return type === undefined || (type === 'domain' && inferEntityType(field, value) !== 'domain') ? [] : [value];
+  });
+  return [...new Set(values)].slice(0, ofCaseMax);
+}

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { findTemplateProblem, placeholder } from '../../platform/lib/outbound-http/url-template.ts';
 import { defineTool } from './tool-definition.ts';
 import { createResult, toTextRows } from './tool-result.ts';
 
@@ -23,8 +24,6 @@ export const httpGet = defineTool({
   },
 });
 
-const placeholder = /\{([a-z]\w{0,30})\}/gi;
-
 /** Fills the placeholders with escaped values. Throws if a value is missing or is not known. Without `known`, any value is. */
 function fillUrlTemplate(
   template: string,
@@ -42,15 +41,4 @@ function fillUrlTemplate(
     if (/^\.{1,2}$/.test(value)) throw new Error(`values.${name} cannot be used in a URL`);
     return encodeURIComponent(value);
   });
-}
-
-/** Returns the problem with a URL template, or undefined. Placeholders are allowed in path and query only. */
-function findTemplateProblem(template: string): string | undefined {
-  const bare = template.replaceAll(placeholder, 'x');
-  if (!URL.canParse(bare) || !/^https?:$/.test(new URL(bare).protocol)) return 'must be an http or https URL';
-  const url = new URL(bare);
-  if (url.username || url.password) return 'must not contain a user name or password';
-  const fixed = /^https?:\/\/[^/?#{}]+[/?]/i.exec(template);
-  if (!fixed) return 'must have a fixed scheme and host, followed by a slash';
-  return /[{}]/.test(bare) ? 'must have a placeholder name in each pair of braces, as in {entity}' : undefined;
 }

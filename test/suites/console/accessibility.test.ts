@@ -144,6 +144,7 @@ const pages: TestPage[] = [
     'agents',
     'retention',
     'destinations',
+    'enrichers',
   ].map((section): TestPage => [
     `settings: ${section}`,
     `/settings/${section}`,

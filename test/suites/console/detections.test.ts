@@ -52,6 +52,7 @@ test('filters, sorts and selects detections, and disables them with undo', async
 test('writes a detection with completion and preview, runs it and reaches its hit', async () => {
   const org = await started.newOrg();
   const at = new Date(Date.now() - hourMs).toISOString();
+  await callOk(org, 'PUT', '/api/value-lists/admins', { values: ['ADA'] });
   await callOk(org, 'POST', '/api/logs/auth', [{ id: 'e-1', time: at, account: 'ada', address: '203.0.113.7' }]);
   const page = await openPage(org, '/detections/new');
   await page.getByLabel('Name', { exact: true }).fill('Sign-in from anywhere');
@@ -72,6 +73,12 @@ test('writes a detection with completion and preview, runs it and reaches its hi
   await page.getByLabel('USD per run').fill('0.5');
   await page.getByLabel('Consider working hours').check();
   await page.getByLabel('Sat').check();
+  await page.getByRole('button', { name: 'Add rule' }).click();
+  const rule = page.getByRole('group', { name: 'Rule 1' });
+  await rule.getByLabel('Field').fill('account');
+  await rule.getByLabel('Condition').selectOption('list');
+  await rule.getByLabel('Value list').selectOption('admins');
+  await rule.getByLabel('Severity').selectOption('critical');
   await page.getByRole('button', { name: 'Preview' }).click();
   await page.getByText('would fire').waitFor();
   await page.locator('summary', { hasText: 'ada' }).waitFor();
@@ -89,7 +96,11 @@ test('writes a detection with completion and preview, runs it and reaches its hi
     detectionCadence: 'hourly',
     entityField: 'account',
     enabled: true,
-    tuning: { minimumCount: 1, workingHours: { days: ['mon', 'tue', 'wed', 'thu', 'fri', 'sat'], from: '08:00' } },
+    tuning: {
+      minimumCount: 1,
+      workingHours: { days: ['mon', 'tue', 'wed', 'thu', 'fri', 'sat'], from: '08:00' },
+      severityRules: [{ field: 'account', list: 'admins', severity: 'critical' }],
+    },
     suppressionMinutes: 90,
     budgets: { usdPerRun: 0.5 },
     acceptanceCriteria: [
@@ -108,6 +119,7 @@ test('writes a detection with completion and preview, runs it and reaches its hi
   await page.getByRole('link', { name: 'See hits' }).click();
   await page.getByRole('option').first().click();
   await page.getByRole('group', { name: 'Evidence' }).waitFor();
+  await page.getByText('account in lists.admins: critical', { exact: true }).waitFor();
 });
 
 test('completes the datasets of a connection and their columns in a portable query', async () => {

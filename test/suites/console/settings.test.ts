@@ -73,6 +73,35 @@ test('creates a value list from CSV, edits it, and deletes it', async () => {
   await page.getByText('No lists yet').waitFor();
 });
 
+test('sets up an enricher, and keeps its key when it is changed', async () => {
+  const org = await started.newOrg();
+  const page = await openPage(org, '/settings/enrichers');
+  await page.getByText('nothing is looked up elsewhere').waitFor();
+  await page.getByRole('button', { name: 'New enricher' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Name', { exact: true }).fill('intel');
+  await dialog.getByLabel('Address', { exact: true }).fill('https://intel.example.com/ip');
+  await dialog.getByLabel('Fields of the answer').fill('score, geo.isp');
+  await dialog.getByLabel('Header of the key').fill('X-Key');
+  await dialog.getByLabel('Key', { exact: true }).fill('secret');
+  await dialog.getByLabel('Hashes').check();
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await dialog.getByText('must be an http or https URL with a fixed host').waitFor();
+  await dialog.getByLabel('Address', { exact: true }).fill('https://intel.example.com/ip/{value}');
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('0 of 1,000 look-ups today').waitFor();
+  await page.getByRole('button', { name: 'Edit intel' }).click();
+  await dialog.getByLabel('Look-ups per day').fill('50');
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('0 of 50 look-ups today').waitFor();
+  expect((await callOk(org, 'GET', '/api/enrichers')).enrichers).toMatchObject([
+    { hasCredentials: true, settings: { fields: ['score', 'geo.isp'], types: ['ip', 'hash'], header: 'X-Key' } },
+  ]);
+  await page.getByRole('button', { name: 'Remove intel' }).click();
+  await page.getByRole('alertdialog').or(dialog).getByRole('button', { name: 'Remove' }).click();
+  await page.getByText('nothing is looked up elsewhere').waitFor();
+});
+
 test('adds a connection, and says at the field or beside the connection what is wrong', async () => {
   const org = await started.newOrg();
   const page = await openPage(org, '/settings/connections');

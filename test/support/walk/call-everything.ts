@@ -254,6 +254,10 @@ async function useDestinations({ get, post, put, remove }: ApiCalls): Promise<vo
     await remove(`/api/destinations/${id}`);
   });
   await get('/api/destinations?limit=1');
+  await put('/api/enrichers/walked', { kind: 'dns', settings: { server: '127.0.0.1:9' }, enabled: false });
+  await get('/api/enrichers');
+  await post('/api/enrichments', { values: ['8.8.8.8'] });
+  await remove('/api/enrichers/walked');
   await get('/api/destination-kinds');
   await get('/api/event-types');
 }

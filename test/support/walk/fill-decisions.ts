@@ -35,6 +35,16 @@ export async function fillProof(deps: Deps, org: TestOrg, mark: string): Promise
   await put('/api/entity-notes', { notes: [{ entity: mark, note: mark }] });
   await post('/api/entities/user/marked/aliases', { alias: `marked ${mark}`, reason: mark });
   await put('/api/value-lists/marked', { description: mark, columns: ['value', 'note'], rows: [[mark, mark]] });
+  await put('/api/enrichers/marked', {
+    kind: 'http',
+    settings: { url: `https://intel.example/{value}?by=${encodeURIComponent(mark)}`, fields: ['a'] },
+  });
+  await inOrg(deps.db, org.id, (tx) =>
+    sql`insert into enrichments (organization_id, enricher_id, value, fields, at, until)
+      select organization_id, id, ${mark}, '{}', now(), now() from enrichers where organization_id = ${org.id}`.execute(
+      tx,
+    ),
+  );
   await put('/api/skills/marked', { description: mark, body: mark, files: [{ path: 'a.md', text: mark }] });
   const ruleSource = await post('/api/rule-sources', { name: mark, url: 'sigmahq:core', enabled: false });
   const { id } = await post(`${url}/exceptions`, { entity: mark, reason: mark });

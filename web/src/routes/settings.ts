@@ -66,6 +66,11 @@ const lists = createRoute({
   path: '/lists',
   component: lazyRouteComponent(() => import('../pages/settings/lists-section.tsx'), 'ListsSection'),
 });
+const enrichers = createRoute({
+  getParentRoute: () => settings,
+  path: '/enrichers',
+  component: lazyRouteComponent(() => import('../pages/settings/enrichers-section.tsx'), 'EnrichersSection'),
+});
 const skill = createRoute({
   getParentRoute: () => settings,
   path: '/skills/$name',
@@ -144,6 +149,7 @@ export const settingsRoutes = [
     skills,
     skill,
     lists,
+    enrichers,
     destinations,
     destination,
     sources,

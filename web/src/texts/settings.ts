@@ -13,6 +13,7 @@ export const texts = {
     agents: 'Agents',
     skills: 'Skills',
     lists: 'Value lists',
+    enrichers: 'Enrichers',
     destinations: 'Destinations',
     sources: 'Log sources',
     relevance: 'Relevance profile',

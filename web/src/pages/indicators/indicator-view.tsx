@@ -3,9 +3,12 @@ import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { sightingsQuery } from '../../api/feed.ts';
 import { valueHitsQuery } from '../../api/hits.ts';
+import { enrichmentsQuery } from '../../api/enrichers.ts';
 import { indicatorQuery, type IndicatorLookup } from '../../api/indicators.ts';
 import { formatLocal } from '../../lib/time.ts';
+import { texts as enrichers } from '../../texts/enrichers.ts';
 import { texts } from '../../texts/indicators.ts';
+import { FactList } from '../../ui/evidence/fact-list.tsx';
 import { ShowMore } from '../../ui/lists/show-more.tsx';
 import { Section } from '../../ui/section.tsx';
 import { SeverityMark } from '../../ui/labels/severity.tsx';
@@ -36,6 +39,7 @@ export function IndicatorView({ value }: { value: string }) {
         </p>
         {data.correction && <p className="text-12 text-muted">{texts.corrected(data.correction)}</p>}
       </header>
+      <Enrichments value={canonical} />
       {data.parts && <ValueList title={texts.parts} values={data.parts} />}
       <Items lookup={data} canonical={canonical} />
       {data.covering.length > 0 && <Covering covering={data.covering} />}
@@ -51,6 +55,24 @@ export function IndicatorView({ value }: { value: string }) {
       <ValueSightings lookup={data} />
       <ValueHits value={canonical} />
     </article>
+  );
+}
+
+/** What enrichers say of the value, with the time of the look-up. Nothing where none knows it. */
+function Enrichments({ value }: { value: string }) {
+  const { data } = useQuery(enrichmentsQuery(value));
+  if (!data || data.length === 0) return null;
+  return (
+    <Section title={enrichers.known}>
+      {data.map(({ enricher, fields, at }) => (
+        <div key={enricher} className="flex flex-col gap-1.5 pb-3">
+          <FactList facts={fields} />
+          <p className="text-12 text-muted">
+            {enricher} · {enrichers.asOf} <RelativeTime time={at} />
+          </p>
+        </div>
+      ))}
+    </Section>
   );
 }
 

@@ -6,6 +6,7 @@ import { startJudgedRuns, login, verdictOn } from '../../../../../test/support/d
 import { hour } from '../../../../../test/support/detection/scripted-runs.ts';
 import { getTestDir } from '../../../../../test/support/test-dir.ts';
 import { someMmdb } from '../../../../../test/support/platform/mmdb-file.ts';
+import { createSecretbox } from '../../../../platform/lib/secretbox.ts';
 import { createEnrich } from '../../../../platform/enrichment/enrich.ts';
 import { openGeoDatabases } from '../../../../platform/enrichment/geo-databases.ts';
 import { getHit, getHits } from '../../../hits/read-hits.ts';
@@ -13,6 +14,12 @@ import { getHit, getHits } from '../../../hits/read-hits.ts';
 const testDb = await testDatabase();
 const file = join(getTestDir(), 'enrich-case.mmdb');
 writeFileSync(file, someMmdb());
+const secrets = createSecretbox({
+  secretKey: 'k'.repeat(32),
+  previousSecretKey: undefined,
+  dataDir: '',
+  databaseUrl: undefined,
+});
 const open = (paths: string[]) => openGeoDatabases({ dataDir: getTestDir(), paths }, { warn: () => undefined });
 open([file]);
 afterAll(() => open([]));
@@ -29,7 +36,7 @@ test('shows a model and the analyst what enrichers know of addresses, as an obse
     answer: ({ window }) =>
       window.from.toISOString() === hour(0) ? [{ ...login('root'), ip: '8.8.8.8', inner: '10.0.0.1' }] : [],
   });
-  t.deps.enrich = createEnrich({ clock: () => new Date(hour(1)) });
+  t.deps.enrich = createEnrich({ db: t.db, clock: () => new Date(hour(1)), secrets, config: { fetchAllow: [] } });
   await t.newDetection({ name: 'By the analyst' });
   await t.runAt(hour(1));
   expect(stand.asked[0]!.raw).toContain('Nordnett');

@@ -1,0 +1,141 @@
+import { inOrg, type Db } from '../db/db.ts';
+import { appError, fieldError } from '../lib/errors.ts';
+import { uuidv7 } from '../lib/ids.ts';
+import { parseFields } from '../lib/kind-fields.ts';
+import type { OrgId } from '../lib/org-id.ts';
+import { validateOutboundUrl } from '../lib/outbound-http/addresses.ts';
+import { openJson, sealJson, type SealedColumn, type Secretbox } from '../lib/secretbox.ts';
+import type { Clock } from '../lib/time/clock.ts';
+import type { Caller } from '../http/caller.ts';
+import { insertAudit } from '../orgs/audit.store.ts';
+import { enricherKindOf, type EnricherKindDefinition } from './enricher-kinds.ts';
+import type { Enricher, EnricherInput, EnricherList } from './enrichers.schema.ts';
+import { deleteEnricher, listEnrichers, lockEnricher, upsertEnricher, type EnricherRow } from './enrichers.store.ts';
+
+export type EnricherDeps = {
+  db: Db;
+  clock: Clock;
+  secrets: Secretbox;
+  config: { fetchAllow: readonly string[] };
+};
+
+const enrichersMax = 20;
+const kind = 'enricher';
+export const enricherSecretsColumn: SealedColumn = { table: 'enrichers', column: 'sealed', kind };
+
+export async function getEnrichers({ db, clock }: EnricherDeps, { orgId }: Caller): Promise<EnricherList> {
+  const rows = await inOrg(db, orgId, (tx) => listEnrichers(tx, orgId));
+  return { enrichers: rows.map((row) => toEnricher(row, clock())) };
+}
+
+/** Creates or replaces an enricher. Throws 400 for settings that the kind does not have, and 409 above 20. */
+export async function putEnricher(
+  deps: EnricherDeps,
+  caller: Caller,
+  name: string,
+  input: EnricherInput,
+): Promise<Enricher> {
+  const { orgId } = caller;
+  const definition = enricherKindOf(input.kind);
+  const settings = parseFields(definition.settings, input.settings, '/settings');
+  const origin = definition.originOf(settings);
+  if (origin !== null) requireReachable(origin, deps.config.fetchAllow);
+  const now = deps.clock();
+  return inOrg(deps.db, orgId, async (tx) => {
+    const before = await lockEnricher(tx, orgId, name);
+    if (!before && (await listEnrichers(tx, orgId)).length >= enrichersMax)
+      throw appError('conflict', `An organization can have at most ${enrichersMax} enrichers.`);
+    const id = before?.id ?? uuidv7(now);
+    const record = { organization_id: orgId, id };
+    const sealed =
+      input.credentials === undefined
+        ? keepCredentials(before, origin)
+        : sealJson(deps.secrets, kind, record, parseFields(definition.credentials, input.credentials, '/credentials'));
+    const stored = await upsertEnricher(tx, {
+      ...record,
+      name,
+      kind: input.kind,
+      settings: JSON.stringify(settings),
+      sealed,
+      per_minute: input.perMinute,
+      per_day: input.perDay,
+      cache_hours: input.cacheHours,
+      cost_usd: input.costUsd,
+      enabled: input.enabled,
+      updated_at: now,
+    });
+    await insertAudit(tx, caller, {
+      action: before ? 'enricher.changed' : 'enricher.created',
+      resourceType: 'enricher',
+      resourceId: id,
+      before: before ? toEnricher(before, now) : null,
+      after: toEnricher(stored, now),
+    });
+    return toEnricher(stored, now);
+  });
+}
+
+/** Deletes an enricher with its answers, and returns it. Throws 404. */
+export function removeEnricher({ db, clock }: EnricherDeps, caller: Caller, name: string): Promise<Enricher> {
+  return inOrg(db, caller.orgId, async (tx) => {
+    const row = await lockEnricher(tx, caller.orgId, name);
+    if (!row) throw appError('not_found', `Enricher ${name} not found.`);
+    await deleteEnricher(tx, row);
+    const before = toEnricher(row, clock());
+    await insertAudit(tx, caller, {
+      action: 'enricher.deleted',
+      resourceType: 'enricher',
+      resourceId: row.id,
+      before,
+      after: null,
+    });
+    return before;
+  });
+}
+
+const originOf = (row: EnricherRow): string | null => enricherKindOf(row.kind).originOf(JSON.parse(row.settings));
+
+/** Returns the stored credentials for the same origin, so that they are never sent elsewhere. Throws 400 where others are required. */
+function keepCredentials(before: EnricherRow | undefined, origin: string | null): Buffer | null {
+  if (!before?.sealed) return null;
+  if (originOf(before) !== origin)
+    throw fieldError('/credentials', 'required', 'credentials must be sent again because the host changes.');
+  return before.sealed;
+}
+
+function requireReachable(origin: string, allow: readonly string[]): void {
+  try {
+    validateOutboundUrl(`${origin}/`, allow);
+  } catch (error) {
+    throw fieldError('/settings/url', 'invalid_url', error instanceof Error ? error.message : String(error));
+  }
+}
+
+/** An enricher that is ready to look up values. */
+export type ActiveEnricher = { row: EnricherRow; definition: EnricherKindDefinition; settings: unknown };
+
+/** Returns the enrichers of an organization that are on. */
+export async function listActiveEnrichers(db: Db, orgId: OrgId): Promise<ActiveEnricher[]> {
+  const rows = await inOrg(db, orgId, (tx) => listEnrichers(tx, orgId));
+  return rows.flatMap((row) =>
+    row.enabled ? [{ row, definition: enricherKindOf(row.kind), settings: JSON.parse(row.settings) as unknown }] : [],
+  );
+}
+
+export const openCredentials = (secrets: Secretbox, { sealed, ...row }: EnricherRow): unknown =>
+  sealed === null ? {} : openJson(secrets, kind, row, sealed);
+
+const toEnricher = (row: EnricherRow, now: Date): Enricher => ({
+  name: row.name,
+  kind: row.kind,
+  settings: JSON.parse(row.settings) as Enricher['settings'],
+  hasCredentials: row.sealed !== null,
+  perMinute: row.per_minute,
+  perDay: row.per_day,
+  cacheHours: row.cache_hours,
+  costUsd: row.cost_usd,
+  enabled: row.enabled,
+  usedToday: row.day === now.toISOString().slice(0, 10) ? row.day_used : 0,
+  failure: row.failure,
+  updatedAt: row.updated_at.toISOString(),
+});

@@ -1,0 +1,26 @@
+import { queryOptions } from '@tanstack/react-query';
+import type { paths } from './schema.d.ts';
+import { api, read, type Schemas } from './client.ts';
+
+export type Enricher = Schemas['Enricher'];
+export type EnricherInput = NonNullable<
+  paths['/api/enrichers/{name}']['put']['requestBody']
+>['content']['application/json'];
+
+export const enrichersQuery = queryOptions({
+  queryKey: ['enrichers'],
+  queryFn: async () => (await read(api.GET('/api/enrichers'))).enrichers,
+});
+
+export const saveEnricher = (name: string, body: EnricherInput): Promise<Enricher> =>
+  read(api.PUT('/api/enrichers/{name}', { params: { path: { name } }, body }));
+
+export const deleteEnricher = (name: string): Promise<Enricher> =>
+  read(api.DELETE('/api/enrichers/{name}', { params: { path: { name } } }));
+
+/** What enrichers know of one value. */
+export const enrichmentsQuery = (value: string) =>
+  queryOptions({
+    queryKey: ['enrichments', value],
+    queryFn: async () => (await read(api.POST('/api/enrichments', { body: { values: [value] } }))).enrichments,
+  });
