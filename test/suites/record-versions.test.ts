@@ -238,7 +238,7 @@ const withoutVersion: Record<string, RegExp> = {
   'reads, converts, checks or starts, and changes no record that people edit':
     /^(?:check|convert|lookUp|preview|propose|backtest|backfill|test|search|pull|replay|redeliver|run[ADT]|estimate|receiveWebhook)\w*$/,
   'removes what it names, whatever it contains':
-    /^(?:deleteOrganization|deleteView|deleteAgentTrigger|deleteMcpServer|deleteDestination|deleteConnection|deleteSource|eraseValue)$/,
+    /^(?:deleteOrganization|deleteView|deleteAgentTrigger|deleteMcpServer|deleteEnricher|deleteDestination|deleteConnection|deleteSource|eraseValue)$/,
   'ends or renews a credential, which has no content': /^(?:revokeKey|rotate\w+|endSession|sign\w+)$/,
   'switches to a state that it names, and answers 409 in another one':
     /^(?:suspend|resume|cancel|snooze|end|approve|decline|decide)\w+$|^(?:splitItem|mergeItem|retractItem|withdrawRetraction)$/,

@@ -7,7 +7,7 @@ import { recallFromWindows, type WindowMemory } from './memory/recall.ts';
 import { findResultWarnings } from './result-warnings.ts';
 import { runAtOnce, runInSlices, type Steps } from '../../platform/lib/concurrency/slices.ts';
 import { createEmptyRecall } from './memory/memory.ts';
-import { findRuleCell } from './severity-rules.ts';
+import { findRuleCell, withoutHiddenRule } from './severity-rules.ts';
 import { WorkingHours } from './tuning.schema.ts';
 
 const from = new Date('2030-01-01T10:00:00Z');
@@ -186,4 +186,6 @@ test.each([
           rowId: candidate!.rows.find((row) => field === 'USER' || row.fields['host']!.startsWith('lab'))!.rowId,
         }),
   );
+  const seen = withoutHiddenRule(candidate!, { datasets: [], fields: ['host'] });
+  expect(seen.facts['severityRule']).toBe(field === 'host' ? undefined : severityRule);
 });

@@ -1,5 +1,6 @@
 import { compilePattern, findValue, hasAllRows, type ListTest } from './exceptions.ts';
 import { severities, type Candidate, type RenderedRow, type Severity } from './candidate.ts';
+import { isHiddenField, type HiddenData } from '../siem/hidden-data.ts';
 import type { SeverityRule, Tuning } from './tuning.schema.ts';
 
 /** Returns the names of the value lists that the severity rules of a tuning specify. */
@@ -50,6 +51,12 @@ const describeRule = ({ field, value, list, severity }: SeverityRule): string =>
 
 const describeChange = (change: SeverityRule['severity']): string =>
   change === 'raise' ? 'one level up' : change === 'lower' ? 'one level down' : change;
+
+/** Returns a candidate without the rule that was applied to it, if the field of the rule is one that models may not see. */
+export function withoutHiddenRule(candidate: Candidate, hidden: HiddenData): Candidate {
+  const { severityRule: _rule, severityBefore: _before, severityCell: cell, ...facts } = candidate.facts;
+  return Array.isArray(cell) && isHiddenField(String(cell[1]), hidden) ? { ...candidate, facts } : candidate;
+}
 
 /** Returns the cell behind the severity rule that was applied to a candidate, and what the rule did. Returns undefined without one. */
 export function findRuleCell({ severity, facts, rows }: Pick<Candidate, 'severity' | 'facts' | 'rows'>) {

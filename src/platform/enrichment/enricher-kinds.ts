@@ -117,7 +117,10 @@ const http = defineKind({
       .describe('Header with the key, such as `X-Api-Key`.'),
   }),
   credentials: z.strictObject({
-    headerValue: boundedString({ min: 1, max: 4_000 }).optional().describe('Value of the header.'),
+    headerValue: boundedString({ min: 1, max: 4_000 })
+      .regex(/^[\x20-\x7e]+$/, 'must be printable ASCII')
+      .optional()
+      .describe('Value of the header.'),
   }),
   typesOf: ({ types }) => types,
   originOf: ({ url }) => new URL(url.replaceAll('{value}', 'x')).origin,

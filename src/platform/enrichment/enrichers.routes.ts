@@ -26,8 +26,11 @@ export function enricherRoutes(app: App, deps: EnricherDeps & { enrich: Enrich }
       params: EnricherPath,
       body: EnricherInput,
       returns: Enricher,
+      hasEtag: true,
+      acceptsIfMatch: true,
     },
-    ({ caller, params, body }) => putEnricher(deps, caller, params.name, body),
+    ({ caller, params, body, request }) =>
+      putEnricher(deps, caller, params.name, { ...body, ifMatch: request.headers['if-match'] }),
   );
   route(
     'DELETE /api/enrichers/:name',

@@ -86,6 +86,8 @@ test('looks values up at a service by template, with a key, a cache, and limits 
     expect(await callOk(org, 'PUT', '/api/enrichers/intel', rest)).toMatchObject({ hasCredentials: true });
     const settings = { ...body.settings, url: 'https://other.example/{value}' };
     expect(await org.call('PUT', '/api/enrichers/intel', { ...rest, settings })).toMatchObject({ status: 400, body: { errors: [{ pointer: '/credentials' }] } }); // prettier-ignore
+    const stale = await org.call('PUT', '/api/enrichers/intel', rest, { 'if-match': '"1"' });
+    expect([stale.status, stale.body.stale.changes.length]).toEqual([412, 1]);
     expect(JSON.stringify(await callOk(org, 'GET', '/api/audit'))).toContain('enricher.changed');
     await callOk(org, 'DELETE', '/api/enrichers/intel');
     expect((await org.call('DELETE', '/api/enrichers/intel')).status).toBe(404);

@@ -7,6 +7,7 @@ import { validateOutboundUrl } from '../lib/outbound-http/addresses.ts';
 import { openJson, sealJson, type SealedColumn, type Secretbox } from '../lib/secretbox.ts';
 import type { Clock } from '../lib/time/clock.ts';
 import type { Caller } from '../http/caller.ts';
+import { requireMatch } from '../orgs/record-version.ts';
 import { insertAudit } from '../orgs/audit.store.ts';
 import { enricherKindOf, type EnricherKindDefinition } from './enricher-kinds.ts';
 import type { Enricher, EnricherInput, EnricherList } from './enrichers.schema.ts';
@@ -28,12 +29,12 @@ export async function getEnrichers({ db, clock }: EnricherDeps, { orgId }: Calle
   return { enrichers: rows.map((row) => toEnricher(row, clock())) };
 }
 
-/** Creates or replaces an enricher. Throws 400 for settings that the kind does not have, and 409 above 20. */
+/** Creates or replaces an enricher. Throws 400 for settings that the kind does not have, 409 above 20, and 412 if `ifMatch` is not the current ETag. */
 export async function putEnricher(
   deps: EnricherDeps,
   caller: Caller,
   name: string,
-  input: EnricherInput,
+  { ifMatch, ...input }: EnricherInput & { ifMatch?: string | undefined },
 ): Promise<Enricher> {
   const { orgId } = caller;
   const definition = enricherKindOf(input.kind);
@@ -43,6 +44,11 @@ export async function putEnricher(
   const now = deps.clock();
   return inOrg(deps.db, orgId, async (tx) => {
     const before = await lockEnricher(tx, orgId, name);
+    if (ifMatch !== undefined) {
+      if (!before) throw appError('not_found', `Enricher ${name} not found.`);
+      const resource = { resourceType: 'enricher', resourceId: before.id, fields: { name } };
+      await requireMatch(tx, ifMatch, toEnricher(before, now), resource);
+    }
     if (!before && (await listEnrichers(tx, orgId)).length >= enrichersMax)
       throw appError('conflict', `An organization can have at most ${enrichersMax} enrichers.`);
     const id = before?.id ?? uuidv7(now);

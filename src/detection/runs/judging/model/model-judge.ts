@@ -11,6 +11,7 @@ import { findModelPause } from '../../../../platform/models/model-pauses.store.t
 import { builtInAliases, findCheapest, type ConfiguredModel, type Models } from '../../../../platform/models/models.ts';
 import type { RunSpendMeter } from '../../../../platform/models/spend-meter.ts';
 import { type Candidate, isSeverityAtLeast } from '../../../analysis/candidate.ts';
+import { withoutHiddenRule } from '../../../analysis/severity-rules.ts';
 import { verdictSchema } from '../../../detections/record/field-schemas.ts';
 import type { Definition } from '../../../detections/record/detection-record.ts';
 import { findToolWarnings } from '../../../detections/record/warnings.ts';
@@ -169,7 +170,7 @@ async function judgeWithModel(
   const isTechnique = createTechniqueCheck(deps, run);
   const isVerifierOn = judge.model.entry.verifyClaims;
   const { hidden } = await inOrg(deps.db, run.orgId, (tx) => readAgentSettings(tx, run.orgId));
-  const shown = { ...candidate, rows: withoutHiddenFields(candidate.rows, hidden) };
+  const shown = withoutHiddenRule({ ...candidate, rows: withoutHiddenFields(candidate.rows, hidden) }, hidden);
   const skills = await loadAttachedSkills(deps.db, run.orgId, listSkills(run.definition));
   const knownFile = await readCaseFile(deps, run, shown);
   const meter = judge.meter.startConversation();
