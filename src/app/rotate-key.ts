@@ -12,9 +12,9 @@ export const sealedColumns: readonly SealedColumn[] = [
   triggerSecretColumn,
   credentialsColumn,
   destinationSecretsColumn,
+  enricherSecretsColumn,
   sourceAuthColumn,
   mcpHeadersColumn,
-  enricherSecretsColumn,
 ];
 
 /** Encrypts every stored credential with the current key that the previous key encrypted. May be interrupted and called again. */
