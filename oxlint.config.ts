@@ -95,6 +95,7 @@ const rooms: Record<Half, Record<string, string[]>> = {
     entities: ['model', 'extraction', 'items', 'exports'],
     stories: ['model', 'items', 'exports'],
     taxii: ['model', 'items', 'exports'],
+    digest: ['model', 'items', 'exports', 'relevance', 'stories'],
   },
   agents: {
     sightings: [],

@@ -10,6 +10,7 @@ create table feed_profiles (
   has_profile boolean not null,
   version int not null,
   built_version int not null default 0,
+  digest_week text,
   updated_at timestamptz not null
 );
 comment on table feed_profiles is 'Relevance profile of an organization.';
@@ -17,6 +18,7 @@ comment on column feed_profiles.profile is 'JSON of the profile.';
 comment on column feed_profiles.has_profile is 'False if the profile is empty, which counts as no profile.';
 comment on column feed_profiles.version is 'Incremented with every change of the profile.';
 comment on column feed_profiles.built_version is 'Latest version for which all items have been scored.';
+comment on column feed_profiles.digest_week is 'Last week whose digest was sent to destinations, such as 2026-W48.';
 select tocsin_protect('feed_profiles');
 
 create table feed_relevance_builds (

@@ -2844,6 +2844,7 @@ create table feed_profiles (
   has_profile boolean not null, -- False if the profile is empty, which counts as no profile.
   version integer not null, -- Incremented with every change of the profile.
   built_version integer not null default 0, -- Latest version for which all items have been scored.
+  digest_week text, -- Last week whose digest was sent to destinations, such as 2026-W48.
   updated_at timestamp with time zone not null,
   constraint feed_profiles_pkey PRIMARY KEY (organization_id),
   constraint feed_profiles_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id)

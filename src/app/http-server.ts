@@ -38,6 +38,7 @@ import { ruleSourceRoutes } from '../detection/rule-sources/rule-sources.routes.
 import { skillRoutes } from '../detection/skills/skills.routes.ts';
 import { enricherRoutes } from '../platform/enrichment/enrichers.routes.ts';
 import { valueListRoutes } from '../detection/value-lists/value-lists.routes.ts';
+import { digestRoutes } from '../feed/digest/digest.routes.ts';
 import { storyRoutes } from '../feed/stories/stories.routes.ts';
 import { curationRoutes } from '../feed/curation/curation.routes.ts';
 import { postItemRoutes } from '../feed/ingestion/post-item.routes.ts';
@@ -273,6 +274,7 @@ function registerFeed(app: App, deps: Deps): void {
   indicatorRoutes(app, deps);
   entityRoutes(app, deps);
   storyRoutes(app, deps);
+  digestRoutes(app, deps);
   sourceRoutes(app, deps);
   postItemRoutes(app, deps);
   readingRoutes(app, deps);

@@ -4,6 +4,7 @@ import { basePath } from './lib/base-path.ts';
 import { createScrollMemory } from './lib/scroll-memory.ts';
 import { agentRoutes } from './routes/agents.ts';
 import { coverageRoutes } from './routes/coverage.ts';
+import { digestRoutes } from './routes/digest.ts';
 import { entityRoutes } from './routes/entities.ts';
 import { feedRoutes } from './routes/feed.ts';
 import { detectionRoutes } from './routes/detections.ts';
@@ -37,6 +38,7 @@ const routeTree = root.addChildren([
     ...runRoutes,
     ...feedRoutes,
     ...storyRoutes,
+    ...digestRoutes,
     ...entityRoutes,
     ...coverageRoutes,
     ...indicatorRoutes,

@@ -1,6 +1,6 @@
 import { builtInAgentLoop } from '../../agents/runs/run-due-agents.ts';
 import { connectionCheckLoop } from '../../detection/connections/connection-pauses.ts';
-import { acrossOrgs, type Db } from '../../platform/db/db.ts';
+import { acrossOrgs } from '../../platform/db/db.ts';
 import { createUpcomingPartitions } from '../../platform/db/migrate.ts';
 import { deleteExpiredKeysAcrossOrgs } from '../../platform/http/idempotency.store.ts';
 import type { Logger } from '../../platform/lib/logging/logger.ts';
@@ -11,6 +11,7 @@ import { arrivingSightingsLoop } from '../../agents/sightings/arriving-sightings
 import { sweepLoop } from '../../agents/sightings/sweep.ts';
 import { cleanStatesLoop } from '../../feed/items/snapshot/pools.store.ts';
 import { arrivalsLoop } from '../../feed/deduplication/recompute-pools.ts';
+import { deliverDigests, type DigestDeps } from '../../feed/digest/read-digest.ts';
 import { pullLoop } from '../../feed/sources/pull/start-pulls.ts';
 import { readingLoop } from '../../feed/reading/process-readings.ts';
 import { reanalysisLoop } from '../../feed/ingestion/reanalyze-items.ts';
@@ -91,11 +92,12 @@ export async function runWorkerLoops(
   await Promise.all(loops.map((loop) => loop(deps, signal)));
 }
 
-/** Once an hour, creates upcoming partitions and deletes idempotency keys older than 24 hours. */
-function maintenanceLoop({ db, log }: { db: Db; log: Logger }, signal: AbortSignal): Promise<void> {
+/** Once an hour, creates upcoming partitions, deletes idempotency keys older than 24 hours, and sends the digests that are due. */
+function maintenanceLoop({ log, ...deps }: DigestDeps & { log: Logger }, signal: AbortSignal): Promise<void> {
   return runLoop({ name: 'maintain', idleMs: 3_600_000, signal, log }, async () => {
-    await createUpcomingPartitions(db);
-    await acrossOrgs(db, deleteExpiredKeysAcrossOrgs);
+    await createUpcomingPartitions(deps.db);
+    await acrossOrgs(deps.db, deleteExpiredKeysAcrossOrgs);
+    await deliverDigests(deps);
     return false;
   });
 }

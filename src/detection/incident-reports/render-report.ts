@@ -1,4 +1,9 @@
-import { showLine } from '../../platform/lib/text/show-text.ts';
+import {
+  type DocumentWriter,
+  htmlWriter,
+  markdownWriter,
+  toHtmlPage,
+} from '../../platform/lib/text/document-writer.ts';
 import { describeTime, describeTimeRange } from '../analysis/wording.ts';
 import type { IncidentReport, Story } from './incident-reports.schema.ts';
 
@@ -11,59 +16,16 @@ const statusTexts: Record<Sentence['status'], string> = {
   assessment: 'assessment',
 };
 
-/** How a format writes texts, which may come from logs and so from an attacker. */
-type Writer = {
-  escape: (text: string) => string;
-  title: (text: string) => string;
-  heading: (text: string) => string;
-  paragraph: (text: string) => string;
-  list: (items: string[]) => string;
-  table: (rows: string[][]) => string;
-  /** The mark of a footnote in a sentence, and the footnote. */
-  mark: (n: number) => string;
-  note: (n: number, text: string) => string;
-};
-
-const markdown: Writer = {
-  // Characters with a meaning in GitHub's Markdown or in HTML within it, those with one at the start of a line, and those that make a link.
-  escape: (text) =>
-    showLine(text).replaceAll(/[\\`*_[\]<>|~&]|^[-+=#]|(?<=^\d+)[.)]|:(?=\/\/)|(?<=www)\./gi, (mark) => `\\${mark}`),
-  title: (text) => `# ${text}\n`,
-  heading: (text) => `## ${text}\n`,
-  paragraph: (text) => `${text}\n`,
-  list: (items) => `${items.map((item) => `- ${item}`).join('\n')}\n`,
-  table: ([head = [], ...rows]) =>
-    `${[head, head.map(() => '---'), ...rows].map((row) => `| ${row.join(' | ')} |`).join('\n')}\n`,
-  mark: (n) => `[^${n}]`,
-  note: (n, text) => `[^${n}]: ${text}`,
-};
-
-const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
-const html: Writer = {
-  escape: (text) => showLine(text).replaceAll(/[&<>"']/g, (mark) => entities[mark]!),
-  title: (text) => `<h1>${text}</h1>`,
-  heading: (text) => `<h2>${text}</h2>`,
-  paragraph: (text) => `<p>${text}</p>`,
-  list: (items) => `<ul>${items.map((item) => `<li>${item}</li>`).join('')}</ul>`,
-  table: ([head = [], ...rows]) =>
-    `<table><thead><tr>${head.map((cell) => `<th>${cell}</th>`).join('')}</tr></thead><tbody>${rows.map((row) => `<tr>${row.map((cell) => `<td>${cell}</td>`).join('')}</tr>`).join('')}</tbody></table>`,
-  mark: (n) => `<sup><a href="#note-${n}">${n}</a></sup>`,
-  note: (n, text) => `<p id="note-${n}"><sup>${n}</sup> ${text}</p>`,
-};
-
 /** Renders a report in Markdown, with footnotes for what each sentence cites. */
-export const renderMarkdown = (report: IncidentReport): string => renderParts(report, markdown).join('\n');
-
-const style =
-  'body{font:16px/1.5 system-ui,sans-serif;max-width:50rem;margin:2rem auto;padding:0 1rem;color:#1a1a1a;background:#fff}table{border-collapse:collapse;width:100%}th,td{text-align:left;vertical-align:top;padding:.3rem .6rem;border-bottom:1px solid #ccc;overflow-wrap:anywhere}th{overflow-wrap:normal}p,li{overflow-wrap:anywhere}@media(prefers-color-scheme:dark){body{color:#e6e6e6;background:#161616}th,td{border-color:#444}a{color:#8ab4f8}}@media print{body{margin:0;max-width:none}}';
+export const renderMarkdown = (report: IncidentReport): string => renderParts(report, markdownWriter).join('\n');
 
 /** Renders a report as an HTML page that loads nothing. */
 export const renderHtml = (report: IncidentReport): string =>
-  `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${html.escape(report.story.headline)}</title><style>${style}</style></head><body>${renderParts(report, html).join('\n')}</body></html>\n`;
+  toHtmlPage(report.story.headline, renderParts(report, htmlWriter));
 
 const timeOf = (at: string): string => describeTime({ at }, 'at');
 
-function renderParts(report: IncidentReport, write: Writer): string[] {
+function renderParts(report: IncidentReport, write: DocumentWriter): string[] {
   const { incident, story, hits, organization, createdAt, leftOut } = report;
   const { escape } = write;
   const state = incident.resolution === null ? incident.state : `${incident.state}, ${incident.resolution}`;
@@ -118,7 +80,7 @@ function describeLimits(unproven: number, { hits, isTimelineCut }: IncidentRepor
   return parts.filter((part) => part !== '').join(' ');
 }
 
-function writeSentence({ text, status, hitId, cites }: Sentence, notes: string[], write: Writer): string {
+function writeSentence({ text, status, hitId, cites }: Sentence, notes: string[], write: DocumentWriter): string {
   if (cites.length === 0) return `${write.escape(text)} (${statusTexts[status]})`;
   const n = notes.length + 1;
   const cited = cites.map((citation) => describeCitation(citation)).join('; ');

@@ -1,3 +1,4 @@
+import { toXmlText } from '../../platform/lib/text/storable-text.ts';
 import { Feed } from 'feed';
 import { keepAssigned, readNameFilters, keepAssignedObjects } from './assigned-values.ts';
 import { readExportPage, readExportSnapshot, type ExportDeps, type ExportPage } from './export-page.ts';
@@ -155,7 +156,3 @@ function renderSyndication(items: FeedItem[], format: 'rss' | 'json'): string {
   }
   return format === 'rss' ? feed.rss2() : feed.json1();
 }
-
-/** Replaces characters that XML does not allow. */
-const toXmlText = (text: string): string =>
-  text.replaceAll(/[\u0000-\u0008\u000B\u000C\u000E-\u001F\uFFFE\uFFFF]/g, ' ').toWellFormed();

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { findPlatform, platforms } from '../model/platforms.ts';
+import { TimeZone } from '../../platform/lib/schema-parts.ts';
 import { boundedString } from '../../platform/lib/text/bounded-text.ts';
 
 const listMax = 500;
@@ -71,6 +72,7 @@ export const Profile = z.strictObject({
     .describe('Standing questions. An item that meets one is relevant, whatever its score.'),
   sweep: z.boolean().default(true).describe('Search the logs of the organization for indicators of new items.'),
   threshold: z.number().min(0.01).max(1).default(0.5).describe('The score from which an item is relevant.'),
+  timeZone: TimeZone.default('UTC').describe('IANA time zone in which the weeks of the digest begin.'),
 });
 export type Profile = z.infer<typeof Profile>;
 
@@ -98,6 +100,7 @@ export const StoredProfile = z
       .describe('An item meets one if it has an entry of each list that is not empty.'),
     sweep: z.boolean(),
     threshold: z.number(),
+    timeZone: z.string(),
     version: z.int().describe('0 if no profile was ever set. Increases with every change.'),
     rebuilding: z.boolean().describe('Relevance still follows an earlier version of the profile.'),
     updatedAt: z.string().meta({ format: 'date-time' }).nullable(),

@@ -73,10 +73,12 @@ function withoutDuplicates(profile: Profile): Profile {
     requirements: profile.requirements,
     sweep: profile.sweep,
     threshold: profile.threshold,
+    timeZone: profile.timeZone,
   };
 }
 
-export const parseProfile = (row: ProfileRow | undefined): Profile => Profile.parse(row ? JSON.parse(row.profile) : {});
+export const parseProfile = (row: Pick<ProfileRow, 'profile'> | undefined): Profile =>
+  Profile.parse(row ? JSON.parse(row.profile) : {});
 
 function toStored(row: ProfileRow | undefined): StoredProfile {
   return {

@@ -34,6 +34,15 @@ export async function upsertProfile(
   return stored!;
 }
 
+/** Marks the digest of a week as delivered. Returns false if it, or one of a later week, was. */
+export async function markDigestDelivered(tx: Tx, orgId: OrgId, week: string): Promise<boolean> {
+  const { numAffectedRows } = await sql`
+    update feed_profiles set digest_week = ${week} where organization_id = ${orgId} and coalesce(digest_week, '') < ${week}`.execute(
+    tx,
+  );
+  return Number(numAffectedRows ?? 0) > 0;
+}
+
 /** How far a pool is scored for a version of an organization's profile: up to `(seq, itemId)` of `poolSeq`. */
 export type ScoringPosition = {
   orgId: OrgId;

@@ -116,7 +116,7 @@ export function summarizeEvent(event: EventBody): EventSummary {
     facts: factPaths
       .map(([factLabel, path]): [string, string] => [factLabel, truncate(showText(valueAt(event.data, path)), factMax)])
       .filter(([, value]) => value !== ''),
-    link: /^(?:hit|incident)\./.test(event.type) ? valueAt(event.data, 'url') || null : null,
+    link: /^(?:hit|incident|feed\.digest)\./.test(event.type) ? valueAt(event.data, 'url') || null : null,
     text: truncate(
       showText(textPaths.map((path) => valueAt(event.data, path)).find((value) => value !== '') ?? ''),
       textMax,

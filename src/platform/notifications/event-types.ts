@@ -40,6 +40,7 @@ export const eventLabels = {
   'feed.item.retracted': 'Feed item retracted',
   'feed.item.relevant': 'Relevant feed item',
   'feed.item.exposed': 'Feed indicator seen in the logs',
+  'feed.digest.ready': 'Weekly digest',
   'feed.source.pulled': 'Feed source has new or changed items',
   'feed.source.failed': 'Feed source failed',
   'feed.source.silent': 'Feed source is silent',

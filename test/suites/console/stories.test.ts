@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { scoreNextBatch } from '../../../src/feed/relevance/score-items.ts';
 import { startConsole, startPages } from '../../support/browser/console.ts';
 import { callOk } from '../../support/detection/detection-factory.ts';
 
@@ -11,6 +12,20 @@ const reports = [
 
 const started = await startConsole();
 const { openPage } = await startPages(started);
+
+test('shows what was relevant in a week, and leads to other weeks', async () => {
+  const org = await started.newOrg();
+  await callOk(org, 'PUT', '/api/feed/profile', { keywords: ['wiper'], timeZone: 'Europe/Oslo' });
+  for (const [publisher, publishTime, title, text] of reports)
+    await callOk(org, 'POST', '/api/feed/items', { publisher, publishTime, title, text });
+  for (let step = 0; step < 100 && (await scoreNextBatch(started.deps)); step += 1);
+  const page = await openPage(org, '/digest?week=current');
+  await page.getByText('Why: keyword wiper').waitFor();
+  expect(await page.getByRole('link', { name: 'Emotet returns' }).count()).toBe(0);
+  await page.getByRole('button', { name: 'Previous week' }).click();
+  await page.getByText('Nothing relevant happened in this week.').waitFor();
+  expect(new URL(page.url()).search).toMatch(/^\?week=\d{4}-W\d\d$/);
+});
 
 test('lists reports of two sources about one event as one row, with its time line and the reason', async () => {
   const org = await started.newOrg();

@@ -67,6 +67,8 @@ async function useService({ get, post, put, remove }: ApiCalls): Promise<void> {
   await get('/api/feed/facets?severity=high');
   const { stories } = await get('/api/feed/stories?limit=2');
   await get(`/api/feed/items/${stories[0].id}/story`);
+  await get('/api/feed/digests/current');
+  await get('/api/feed/export/digests');
   const { entities } = await get('/api/feed/entities?limit=2');
   await get(`/api/feed/entities/${entities[0].type}/${encodeURIComponent(entities[0].name)}`);
   await get('/api/indicators/context?value=evil-host.top');

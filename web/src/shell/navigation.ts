@@ -22,7 +22,7 @@ export const pages = [
 const sections: Record<string, readonly string[]> = {
   '/hits': ['/incidents', '/review', '/approvals'],
   '/detections': ['/agents', '/rule-sources', '/runs'],
-  '/feed': ['/stories', '/entities', '/indicators', '/sources'],
+  '/feed': ['/stories', '/digest', '/entities', '/indicators', '/sources'],
 };
 
 /** Returns whether an address within the console is that of a page which belongs to one of the sidebar. */
@@ -48,6 +48,7 @@ export const detectionPages = [
 export const feedPages = [
   { path: '/feed', label: feed.sections.items },
   { path: '/stories', label: feed.sections.stories },
+  { path: '/digest', label: feed.sections.digest },
   { path: '/entities', label: feed.sections.entities },
   { path: '/indicators', label: feed.sections.indicators },
   { path: '/sources', label: feed.sections.sources },

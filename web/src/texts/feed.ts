@@ -29,6 +29,7 @@ export const texts = {
     label: 'Parts of the feed',
     items: 'Items',
     stories: 'Stories',
+    digest: 'Digest',
     entities: 'Entities',
     indicators: 'Indicators',
     sources: 'Sources',

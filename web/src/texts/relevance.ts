@@ -17,6 +17,8 @@ export const texts = {
   keywordsHint: 'Separated by commas. A keyword in the title or text is usually enough on its own.',
   threshold: 'Score from which an item is relevant',
   thresholdHint: 'In percent. Items below it are not listed as relevant.',
+  timeZone: 'Time zone',
+  timeZoneHint: 'The weeks of the digest begin on Monday in this zone, such as Europe/Oslo.',
   sweep: 'Search the logs for indicators of new items',
   sweepHint: 'Items whose indicators were seen in your logs are relevant whatever the profile says.',
   save: 'Save profile',

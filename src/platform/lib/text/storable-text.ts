@@ -14,3 +14,7 @@ export function toStorableText(text: string): string {
   const wellFormed = text.toWellFormed();
   return unprintable.test(wellFormed) ? wellFormed.replaceAll(eachUnprintable, '\uFFFD') : wellFormed;
 }
+
+/** Replaces characters that XML does not allow. */
+export const toXmlText = (text: string): string =>
+  text.replaceAll(/[\u0000-\u0008\u000B\u000C\u000E-\u001F\uFFFE\uFFFF]/g, ' ').toWellFormed();

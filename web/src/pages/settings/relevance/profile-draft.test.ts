@@ -22,6 +22,7 @@ test('a profile that is opened and saved stays the same', () => {
     requirements: [requirement],
     sweep: false,
     threshold: 0.55,
+    timeZone: 'Europe/Oslo',
   };
   const stored = { ...profile, version: 1, rebuilding: false, updatedAt: null };
   expect(fromDraft(toDraft(stored))).toEqual(profile);

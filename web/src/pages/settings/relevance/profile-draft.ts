@@ -13,6 +13,7 @@ type ListsDraft = { products: string; platforms: string[]; sectors: string; regi
 export type ProfileDraft = ListsDraft & {
   requirements: Requirement[];
   threshold: number;
+  timeZone: string;
   sweep: boolean;
 };
 
@@ -30,6 +31,7 @@ export const toDraft = (profile: Profile): ProfileDraft => ({
   ...toListsDraft(profile),
   requirements: profile.requirements,
   threshold: Math.round(profile.threshold * 100),
+  timeZone: profile.timeZone,
   sweep: profile.sweep,
 });
 
@@ -78,6 +80,7 @@ export const fromDraft = (draft: ProfileDraft): ProfileInput => ({
   ...fromListsDraft(draft),
   requirements: draft.requirements,
   threshold: draft.threshold / 100,
+  timeZone: draft.timeZone,
   sweep: draft.sweep,
 });
 

@@ -65,6 +65,13 @@ export function ProfileForm({ profile, mayChange }: Props) {
           value={Number.isNaN(draft.threshold) ? '' : draft.threshold}
           onChange={({ target }) => setDraft({ ...draft, threshold: target.valueAsNumber })}
         />
+        <TextField
+          label={texts.timeZone}
+          hint={texts.timeZoneHint}
+          required
+          value={draft.timeZone}
+          onChange={({ target }) => setDraft({ ...draft, timeZone: target.value })}
+        />
         <CheckField
           label={texts.sweep}
           hint={texts.sweepHint}
