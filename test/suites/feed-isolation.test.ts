@@ -35,6 +35,7 @@ const reads = (path: string): string[] => {
     ].map((query) => path + query);
   if (path.startsWith('/api/indicators')) return values.map((value) => `${path}?value=${value}`);
   if (path.endsWith('/blocklist')) return [`${path}?type=domain,ipv4,url&maxTlp=RED&minConfidence=0`];
+  if (path === '/api/feed/export/digests') return [path];
   if (path.startsWith('/api/feed/exports') || path.startsWith('/api/feed/export')) return [path, `${path}?maxTlp=RED`];
   return [path];
 };
@@ -49,6 +50,7 @@ async function look(org: TestOrg): Promise<Record<string, unknown>> {
       if (/\/items\/\{id\}/.test(path)) return [sharedId, rootId, memberId].map((id) => path.replace('{id}', id));
       if (path.includes('/collections/{id}/') && !path.includes('{objectId}'))
         return collections.map(({ alias }) => path.replace('{id}', alias));
+      if (path === '/api/feed/digests/{week}') return ['/api/feed/digests/2026-W11'];
       if (path === '/api/feed/entities/{type}/{name}') return [path.replace('{type}/{name}', 'malware/Emotet')];
       return path.includes('{') ? [] : reads(path);
     });

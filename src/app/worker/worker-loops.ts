@@ -93,8 +93,8 @@ export async function runWorkerLoops(
 }
 
 /** Once an hour, creates upcoming partitions, deletes idempotency keys older than 24 hours, and sends the digests that are due. */
-function maintenanceLoop({ log, ...deps }: DigestDeps & { log: Logger }, signal: AbortSignal): Promise<void> {
-  return runLoop({ name: 'maintain', idleMs: 3_600_000, signal, log }, async () => {
+function maintenanceLoop(deps: DigestDeps & { log: Logger }, signal: AbortSignal): Promise<void> {
+  return runLoop({ name: 'maintain', idleMs: 3_600_000, signal, log: deps.log }, async () => {
     await createUpcomingPartitions(deps.db);
     await acrossOrgs(deps.db, deleteExpiredKeysAcrossOrgs);
     await deliverDigests(deps);

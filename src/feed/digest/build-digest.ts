@@ -101,7 +101,7 @@ function toStory(group: WeekItem[], story: Story | undefined): Digest['stories']
     publishers: story?.sources.map(({ publisher }) => publisher) ?? [source.publisher],
     reports: story?.items.length ?? 1,
     score: one.score,
-    reasons: one.reasons.slice(0, reasonsMax).map(({ evidenceRef: _, ...reason }) => reason),
+    reasons: one.reasons.slice(0, reasonsMax).map(({ evidenceRef: _evidenceRef, ...reason }) => reason),
     ...(text ? { summary: text } : {}),
     advice: advice.slice(0, adviceMax).map(({ action, text: sentence }) => ({ action, text: sentence })),
   };

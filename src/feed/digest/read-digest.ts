@@ -2,6 +2,7 @@ import { inOrg, type Db, type Tx } from '../../platform/db/db.ts';
 import type { Caller } from '../../platform/http/caller.ts';
 import { appError } from '../../platform/lib/errors.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
+import type { Logger } from '../../platform/lib/logging/logger.ts';
 import type { Clock } from '../../platform/lib/time/clock.ts';
 import { emitEvents } from '../../platform/notifications/emit-events.ts';
 import { readOrgState } from '../items/snapshot/org-state.store.ts';
@@ -67,11 +68,16 @@ async function readWeek(tx: Tx, week: Week, { requirements }: Profile): Promise<
 const deliveredAfterMs = 7 * 3_600_000;
 
 /** Emits `feed.digest.ready` for the last week of each organization that receives it, once from Monday at seven in the time zone of its profile. */
-export async function deliverDigests({ db, clock, config }: DigestDeps): Promise<void> {
+export async function deliverDigests({ db, clock, config, log }: DigestDeps & { log: Logger }): Promise<void> {
   for (const { organization_id: orgId, profile } of await listRecipientsAcrossOrgs(db)) {
-    const { timeZone } = parseProfile({ profile });
-    const week = weekBefore(weekAt(new Date(clock().getTime() - deliveredAfterMs), timeZone));
-    await inOrg(db, orgId, (tx) => deliverDigest(tx, orgId, { week, publicUrl: config.publicUrl }));
+    try {
+      const { timeZone } = parseProfile({ profile });
+      const week = weekBefore(weekAt(new Date(clock().getTime() - deliveredAfterMs), timeZone));
+      await inOrg(db, orgId, (tx) => deliverDigest(tx, orgId, { week, publicUrl: config.publicUrl }));
+    } catch (error) {
+      // The other organizations get theirs, and this one is tried again in an hour.
+      log.error({ err: error, orgId }, 'A digest could not be sent.');
+    }
   }
 }
 

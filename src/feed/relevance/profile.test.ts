@@ -14,6 +14,7 @@ test('replaces the whole profile in versions, for its organization only', async 
     requirements: [],
     sweep: true,
     threshold: 0.5,
+    timeZone: 'UTC',
     version: 0,
     rebuilding: false,
     updatedAt: null,
