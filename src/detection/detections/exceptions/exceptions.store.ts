@@ -168,6 +168,13 @@ export const listPastCandidates = (
   limit: number,
 ): Promise<PastCandidate[]> =>
   queryRows<PastCandidate>(tx)`
-      select state, entity, rows, facts, created_at as "createdAt" from candidates
-      where organization_id = ${orgId} and detection_id = ${detectionId} and hit_id is null
-      order by state = 'review' desc, created_at desc, id desc limit ${limit}`;
+      with found as materialized (
+        (select id, true as waits from candidates
+          where organization_id = ${orgId} and detection_id = ${detectionId} and state = 'review' order by window_from desc, id desc limit ${limit})
+        union all
+        (select id, false from candidates
+          where organization_id = ${orgId} and detection_id = ${detectionId} and state <> 'review' and hit_id is null
+          order by window_from desc, id desc limit ${limit})
+      )
+      select c.state, c.entity, c.rows, c.facts, c.created_at as "createdAt" from found join candidates c using (id)
+      where c.organization_id = ${orgId} order by waits desc, c.window_from desc, id desc limit ${limit}`;
