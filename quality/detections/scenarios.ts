@@ -1,4 +1,5 @@
 import { type Candidate, findMaxSeverity, isSeverityAtLeast } from '../../src/detection/analysis/candidate.ts';
+import { chooseSimilar, listNarrowings } from '../../src/detection/detections/exceptions/narrowings.ts';
 import type { QualityFigure } from '../figures.ts';
 import { readRecordedJson, readRecordedRows } from '../recorded-inputs.ts';
 import { replayWindows } from './noise-replay.ts';
@@ -66,6 +67,7 @@ export async function measureScenarios(verbose: boolean): Promise<QualityFigure[
         weeks.get(detection)!,
       ),
     ),
+    ...measureNarrowings([...alarms.values()], isWanted),
     ...measureInventedCompanies(verbose),
   ];
 }
@@ -158,6 +160,36 @@ function toFalseFigure(name: string, alarms: Alarm[], weeks: number): QualityFig
     target: `≤ ${falsePerWeekMax}`,
     isMet: perWeek <= falsePerWeekMax,
   };
+}
+
+const alikeCount = 6;
+
+/**
+ * Proposes exceptions for six false alarms of each detection that are alike. The attacks are not marked as true positives, so that nothing but the choice
+ * of conditions keeps them.
+ */
+function measureNarrowings(lists: readonly Alarm[][], isWanted: (alarm: Alarm) => boolean): QualityFigure[] {
+  const results = lists.flatMap((list) => {
+    const [attacks, falseAlarms] = [list.filter(isWanted), list.filter((alarm) => !isWanted(alarm))];
+    const chosen = new Set(chooseSimilar(falseAlarms, attacks).slice(0, alikeCount));
+    if (chosen.size < alikeCount) return [];
+    const past = list.map((alarm) => ({ ...alarm, isChosen: chosen.has(alarm), mustStay: false }));
+    const [first] = listNarrowings(past, { tests: [], lists: new Map() });
+    const hidden = first?.hidden.filter(isWanted).length ?? 0;
+    return [{ name: list[0]!.detection.name, rule: first?.rule, attacks: attacks.length, hidden }];
+  });
+  const describe = ({ name, rule }: (typeof results)[number]): string =>
+    `${name}: ${rule ? (rule.entity ?? `${rule.field} = ${rule.value}`) : 'none'}`;
+  const offered = results.filter(({ rule }) => rule !== undefined);
+  const sum = (field: 'attacks' | 'hidden'): number => offered.reduce((total, one) => total + one[field], 0);
+  return [
+    {
+      name: 'exceptions for six false alarms that are alike: alarms of attacks that the first one hides',
+      measured: `${sum('hidden')} of ${sum('attacks')}, ${offered.length} of ${results.length} detections with an exception (${results.map(describe).join(', ')})`,
+      target: '0',
+      isMet: sum('hidden') === 0 && offered.length > 0,
+    },
+  ];
 }
 
 function print({ detection, from, entity, severity, facts }: Alarm, isAttack: boolean): void {
