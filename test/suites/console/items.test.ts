@@ -1,4 +1,5 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import { syncSweepsAcrossOrgs } from '../../../src/agents/sightings/sightings.store.ts';
@@ -6,6 +7,9 @@ import { sweepDue } from '../../../src/agents/sightings/sweep.ts';
 import { acrossOrgs } from '../../../src/platform/db/db.ts';
 import { startConsole, startPages } from '../../support/browser/console.ts';
 import { raiseHits } from '../../support/browser/raise-hits.ts';
+import { openGeoDatabases } from '../../../src/platform/enrichment/geo-databases.ts';
+import { someMmdb } from '../../support/platform/mmdb-file.ts';
+import { getTestDir } from '../../support/test-dir.ts';
 import { callOk } from '../../support/detection/detection-factory.ts';
 import { epssScores } from '../../support/feed/epss-documents.ts';
 import { fileSource, kevCatalogue, kevRows } from '../../support/feed/kev-source.ts';
@@ -49,6 +53,22 @@ test('shows the fields of a structured document with the same passages as its ra
   expect(new URL(page.url()).search).toBe('?text=raw');
   await page.reload();
   await text.getByText('pattern_type: stix').first().waitFor();
+});
+
+test('shows what enrichers know of an indicator, on its page and on request in an item', async () => {
+  const org = await started.newOrg();
+  const file = join(getTestDir(), 'items.mmdb');
+  writeFileSync(file, someMmdb());
+  const open = (paths: string[]) => openGeoDatabases({ dataDir: getTestDir(), paths }, { warn: () => undefined });
+  open([file]);
+  const id = await pull(org, 'stix', stixBundle(['bad-cdn.top', '8.8.8.8']));
+  const page = await openPage(org, `/feed/${id}`);
+  await page.getByRole('button', { name: 'Enrich 2 indicators' }).click();
+  await page.getByText('geo: NO, Oslo').waitFor();
+  await page.goto(`${started.origin}/console/indicators?value=8.8.8.8`);
+  await page.getByRole('heading', { name: 'Enrichment' }).waitFor();
+  await page.getByText('Nordnett').waitFor();
+  open([]);
 });
 
 test('shows an item that is posted as JSON with its escapes read', async () => {

@@ -18,9 +18,12 @@ export const saveEnricher = (name: string, body: EnricherInput): Promise<Enriche
 export const deleteEnricher = (name: string): Promise<Enricher> =>
   read(api.DELETE('/api/enrichers/{name}', { params: { path: { name } } }));
 
-/** What enrichers know of one value. */
-export const enrichmentsQuery = (value: string) =>
+/** How many values are looked up together. */
+export const enrichmentsMax = 20;
+
+/** What enrichers know of values. */
+export const enrichmentsQuery = (values: readonly string[]) =>
   queryOptions({
-    queryKey: ['enrichments', value],
-    queryFn: async () => (await read(api.POST('/api/enrichments', { body: { values: [value] } }))).enrichments,
+    queryKey: ['enrichments', values],
+    queryFn: async () => (await read(api.POST('/api/enrichments', { body: { values: [...values] } }))).enrichments,
   });

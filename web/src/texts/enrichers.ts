@@ -1,5 +1,5 @@
 import type { Enricher } from '../api/enrichers.ts';
-import { formatNumber } from '../lib/text.ts';
+import { countOf, formatNumber } from '../lib/text.ts';
 
 /** Texts of the enrichers in the settings, and of what they know of a value. */
 export const texts = {
@@ -43,4 +43,6 @@ export const texts = {
   notRemoved: 'The enricher was not removed.',
   known: 'Enrichment',
   asOf: 'As of',
+  lookUp: (count: number) => `Enrich ${countOf(count, 'indicator')}`,
+  unknown: 'No enricher knows any of them.',
 };

@@ -60,7 +60,7 @@ export function IndicatorView({ value }: { value: string }) {
 
 /** What enrichers say of the value, with the time of the look-up. Nothing where none knows it. */
 function Enrichments({ value }: { value: string }) {
-  const { data } = useQuery(enrichmentsQuery(value));
+  const { data } = useQuery(enrichmentsQuery([value]));
   if (!data || data.length === 0) return null;
   return (
     <Section title={enrichers.known}>

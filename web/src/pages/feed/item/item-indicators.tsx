@@ -1,22 +1,50 @@
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { enrichmentsMax, enrichmentsQuery } from '../../../api/enrichers.ts';
 import type { FeedItem } from '../../../api/feed.ts';
+import { texts as enrichers } from '../../../texts/enrichers.ts';
 import { texts } from '../../../texts/feed.ts';
+import { Button } from '../../../ui/button.tsx';
 import type { PassageProps } from '../../../ui/evidence/marked-pieces.tsx';
 import { IndicatorTable } from '../../../ui/indicators/indicator-table.tsx';
 import { indicatorsOf } from '../item-fields.ts';
 import { PassageButton } from './passage-button.tsx';
 
-/** The indicators of an item. Each shows where the text mentions it. */
+/** The indicators of an item. Each shows where the text mentions it. What enrichers know of them is looked up on request, because it may cost something. */
 export function ItemIndicators({ item, shown, onShow }: PassageProps & { item: FeedItem }) {
+  const rows = indicatorsOf(item);
+  const [isOpen, setOpen] = useState(false);
+  const values = rows.flatMap(({ type, normalizedValue }) => (enrichable.test(type) ? [normalizedValue] : []));
+  const first = [...new Set(values)].slice(0, enrichmentsMax);
+  const { data } = useQuery({ ...enrichmentsQuery(first), enabled: isOpen && first.length > 0 });
+  const describe = (value: string): string[] =>
+    (data ?? []).flatMap((one) =>
+      one.value === value ? [`${one.enricher}: ${Object.values(one.fields).join(', ')}`] : [],
+    );
   return (
-    <IndicatorTable
-      rows={indicatorsOf(item).map(({ correction, ...indicator }) => ({
-        ...indicator,
-        detail: correction && texts.correction(correction),
-      }))}
-      fileName={`indicators-${item.id}`}
-      renderEnd={({ normalizedValue, value }) => (
-        <PassageButton subject={`indicator:${normalizedValue}`} label={value} shown={shown} onShow={onShow} />
+    <>
+      <IndicatorTable
+        rows={rows.map(({ correction, ...indicator }) => ({
+          ...indicator,
+          detail:
+            [...(correction ? [texts.correction(correction)] : []), ...describe(indicator.normalizedValue)].join(
+              ' · ',
+            ) || undefined,
+        }))}
+        fileName={`indicators-${item.id}`}
+        renderEnd={({ normalizedValue, value }) => (
+          <PassageButton subject={`indicator:${normalizedValue}`} label={value} shown={shown} onShow={onShow} />
+        )}
+      />
+      {first.length > 0 && data === undefined && (
+        <Button className="self-start" disabled={isOpen} onClick={() => setOpen(true)}>
+          {enrichers.lookUp(first.length)}
+        </Button>
       )}
-    />
+      {data?.length === 0 && <p className="text-12 text-muted">{enrichers.unknown}</p>}
+    </>
   );
 }
+
+/** The types of indicators that enrichers look up. */
+const enrichable = /^(?:ip|domain|hash|md5|sha)/;
