@@ -64,7 +64,7 @@ test('shows what enrichers know of an indicator, on its page and on request in a
   const id = await pull(org, 'stix', stixBundle(['bad-cdn.top', '8.8.8.8']));
   const page = await openPage(org, `/feed/${id}`);
   await page.getByRole('button', { name: 'Enrich 2 indicators' }).click();
-  await page.getByText('geo: NO, Oslo').waitFor();
+  await page.getByText('NO, Oslo, 59.9').waitFor();
   await page.goto(`${started.origin}/console/indicators?value=8.8.8.8`);
   await page.getByRole('heading', { name: 'Enrichment' }).waitFor();
   await page.getByText('Nordnett').waitFor();

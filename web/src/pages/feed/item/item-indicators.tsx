@@ -8,6 +8,7 @@ import { Button } from '../../../ui/button.tsx';
 import type { PassageProps } from '../../../ui/evidence/marked-pieces.tsx';
 import { IndicatorTable } from '../../../ui/indicators/indicator-table.tsx';
 import { indicatorsOf } from '../item-fields.ts';
+import { RelativeTime } from '../../../ui/time.tsx';
 import { PassageButton } from './passage-button.tsx';
 
 /** The indicators of an item. Each shows where the text mentions it. What enrichers know of them is looked up on request, because it may cost something. */
@@ -17,19 +18,12 @@ export function ItemIndicators({ item, shown, onShow }: PassageProps & { item: F
   const values = rows.flatMap(({ type, normalizedValue }) => (enrichable.test(type) ? [normalizedValue] : []));
   const first = [...new Set(values)].slice(0, enrichmentsMax);
   const { data } = useQuery({ ...enrichmentsQuery(first), enabled: isOpen && first.length > 0 });
-  const describe = (value: string): string[] =>
-    (data ?? []).flatMap((one) =>
-      one.value === value ? [`${one.enricher}: ${Object.values(one.fields).join(', ')}`] : [],
-    );
   return (
     <>
       <IndicatorTable
         rows={rows.map(({ correction, ...indicator }) => ({
           ...indicator,
-          detail:
-            [...(correction ? [texts.correction(correction)] : []), ...describe(indicator.normalizedValue)].join(
-              ' · ',
-            ) || undefined,
+          detail: correction && texts.correction(correction),
         }))}
         fileName={`indicators-${item.id}`}
         renderEnd={({ normalizedValue, value }) => (
@@ -42,6 +36,14 @@ export function ItemIndicators({ item, shown, onShow }: PassageProps & { item: F
         </Button>
       )}
       {data?.length === 0 && <p className="text-12 text-muted">{enrichers.unknown}</p>}
+      {data?.map(({ enricher, value, fields, at }) => (
+        <p key={`${enricher} ${value}`} className="text-12 break-words">
+          <span className="font-mono">{value}</span> {Object.values(fields).join(', ')}{' '}
+          <span className="text-muted">
+            {enricher} · {enrichers.asOf} <RelativeTime time={at} />
+          </span>
+        </p>
+      ))}
     </>
   );
 }
