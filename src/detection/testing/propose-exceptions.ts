@@ -1,6 +1,6 @@
 import { inOrg } from '../../platform/db/db.ts';
 import type { Caller } from '../../platform/http/caller.ts';
-import { startSlices } from '../../platform/lib/concurrency/slices.ts';
+import { runInSlices, startSlices } from '../../platform/lib/concurrency/slices.ts';
 import { appError, fieldError } from '../../platform/lib/errors.ts';
 import {
   compileExceptions,
@@ -79,7 +79,7 @@ export async function proposeExceptions(
   const tests = results.filter((result) => result.expected.length > 0);
   const doNotFire = tests.filter(({ missing }) => missing.length > 0).map(({ name }) => name);
   const fire = tests.length - doNotFire.length;
-  const narrowings = listNarrowings(past, { tests: expected, lists });
+  const narrowings = await runInSlices(listNarrowings(past, { tests: expected, lists }));
   const proposals = narrowings.map((narrowing) => toProposal(narrowing, past, fire));
   const oldest = Math.min(...past.map(({ createdAt }) => createdAt.getTime()));
   return {

@@ -1,7 +1,10 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { compileAllowList, compileExceptions, type ExceptionSubject } from '../../analysis/exceptions.ts';
-import { chooseSimilar, listNarrowings, type PastFinding } from './narrowings.ts';
+import { runAtOnce } from '../../../platform/lib/concurrency/slices.ts';
+import { chooseSimilar, listNarrowings as listNarrowingsInSteps, type PastFinding } from './narrowings.ts';
+
+const listNarrowings = (...args: Parameters<typeof listNarrowingsInSteps>) => runAtOnce(listNarrowingsInSteps(...args));
 
 type Fields = Record<string, string>;
 const finding = (entity: string, rows: Fields[], is: Partial<PastFinding> = {}): PastFinding => ({

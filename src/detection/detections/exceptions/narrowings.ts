@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import type { Steps } from '../../../platform/lib/concurrency/slices.ts';
 import {
   compileExceptions,
   countRows,
@@ -20,6 +21,8 @@ type Tests = { tests: readonly ExceptionSubject[]; lists: ReadonlyMap<string, Li
 const partsMax = 10;
 const conditionsMax = 3;
 const narrowingsMax = 5;
+/** Findings that are compared with a condition in one step. */
+const stepSize = 50;
 const valueLengthMax = 200;
 
 const anything: ExceptionRule = { entity: null, field: null, value: null, list: null, conditions: [] };
@@ -31,17 +34,21 @@ const anything: ExceptionRule = { entity: null, field: null, value: null, list: 
  * With no other finding to compare with, only the entity is offered. Each exception is evaluated as a run does it, and returned only if it hides
  * neither a finding that must stay nor one of `tests`.
  */
-export function listNarrowings<F extends PastFinding>(past: readonly F[], { tests, lists }: Tests): Narrowing<F>[] {
+export function* listNarrowings<F extends PastFinding>(
+  past: readonly F[],
+  { tests, lists }: Tests,
+): Steps<Narrowing<F>[]> {
   const chosen = past.filter(({ isChosen }) => isChosen);
   if (chosen.length === 0) return [];
-  const parts = listParts(past, lists);
+  const parts = yield* listParts(past, lists);
   const subjects: readonly ExceptionSubject[] = [...past, ...tests];
   const forbidden = new Set(subjects.filter((one, index) => index >= past.length || (one as F).mustStay));
-  const found = new Map<string, { parts: Part[]; hidden: Set<ExceptionSubject> }>();
+  const found = new Map<string, { parts: TestedPart[]; hidden: Set<ExceptionSubject> }>();
   for (const chain of combine(
-    parts.map((part) => ({ ...part, hidden: new Set(subjects.filter(part.matches)) })),
+    parts.map((part) => ({ ...part, hidden: new Set([...part.matched, ...tests.filter(part.matches)]) })),
     conditionsMax,
   )) {
+    yield;
     if (new Set(chain.map(({ rule }) => rule.field)).size < chain.length) continue;
     const hidden = chain.map((part) => part.hidden).reduce((all, one) => all.intersection(one));
     if (!hidden.isDisjointFrom(forbidden)) continue;
@@ -51,16 +58,18 @@ export function listNarrowings<F extends PastFinding>(past: readonly F[], { test
   }
   const rowsOf = ({ hidden }: { hidden: Set<ExceptionSubject> }): number =>
     [...hidden].reduce((sum, one) => sum + countRows(one), 0);
-  return [...found.values()]
-    .toSorted((a, b) => a.hidden.size - b.hidden.size || rowsOf(a) - rowsOf(b) || b.parts.length - a.parts.length)
-    .values()
-    .map(({ parts: chain }) => toNarrowing(chain, past, lists))
-    .filter(({ rule }) => {
-      const hides = compileExceptions([rule], lists);
-      return chosen.every(hides) && !subjects.some((one) => forbidden.has(one) && hides(one));
-    })
-    .take(narrowingsMax)
-    .toArray();
+  const ordered = [...found.values()].toSorted(
+    (a, b) => a.hidden.size - b.hidden.size || rowsOf(a) - rowsOf(b) || b.parts.length - a.parts.length,
+  );
+  const narrowings: Narrowing<F>[] = [];
+  for (const { parts: chain, hidden } of ordered) {
+    yield;
+    const narrowing = toNarrowing(chain, past, hidden);
+    const hides = compileExceptions([narrowing.rule], lists);
+    if (!chosen.every(hides) || [...forbidden].some(hides)) continue;
+    if (narrowings.push(narrowing) === narrowingsMax) break;
+  }
+  return narrowings;
 }
 
 const groupsMax = 20;
@@ -94,39 +103,47 @@ type Part = {
   value: string | undefined;
   valueOf: (finding: ExceptionSubject) => string | undefined;
 };
-type TestedPart = Part & { matches: (finding: ExceptionSubject) => boolean };
+/** `matched` are the findings of the past that satisfy the condition. */
+type TestedPart = Part & {
+  matches: (finding: ExceptionSubject) => boolean;
+  matched: ReadonlySet<ExceptionSubject>;
+};
 
 /** Returns the conditions that tell the chosen findings from others, the rarest first. */
-function listParts(past: readonly PastFinding[], lists: ReadonlyMap<string, ListTest>): TestedPart[] {
+function* listParts(past: readonly PastFinding[], lists: ReadonlyMap<string, ListTest>): Steps<TestedPart[]> {
   const chosen = past.filter(({ isChosen }) => isChosen);
-  const others = past.filter(({ isChosen }) => !isChosen);
-  const ids = findIdFields(past);
-  const tested = listSharedParts(chosen, lists)
-    .map((part) => {
-      const find = compileExceptions([part.rule], lists);
-      const matches = (finding: ExceptionSubject): boolean => find(finding) !== undefined;
-      return { ...part, matches, matched: others.filter(matches).length };
-    })
-    .filter(({ matches }) => chosen.every(matches))
-    .filter(({ rule, value, matched }) => {
-      if (rule.entity !== null) return others.length === 0 || matched < others.length;
-      if (others.length === 0) return false;
-      const isSeenAgain = chosen.length > 1 || matched > 0;
-      const isUnique = value !== undefined && !isSeenAgain && (isEventId(value) || ids.has(rule.field!));
-      const isMeasured = chosen.every(({ facts }) => String(facts['count']) === value);
-      return matched < others.length && !isUnique && !isMeasured;
-    })
-    .toSorted((a, b) => a.matched - b.matched);
+  const others = past.length - chosen.length;
+  const ids = yield* findIdFields(past);
+  const tested: TestedPart[] = [];
+  for (const part of listSharedParts(chosen, lists)) {
+    const find = compileExceptions([part.rule], lists);
+    const matches = (finding: ExceptionSubject): boolean => find(finding) !== undefined;
+    const matched = new Set<ExceptionSubject>();
+    for (const [index, finding] of past.entries()) {
+      if (matches(finding)) matched.add(finding);
+      if (index % stepSize === 0) yield;
+    }
+    if (!chosen.every((finding) => matched.has(finding))) continue;
+    const { rule, value } = part;
+    const matchedOthers = matched.size - chosen.length;
+    if (others === 0 ? rule.entity === null : matchedOthers === others) continue;
+    const isSeenAgain = chosen.length > 1 || matchedOthers > 0;
+    const isUnique = value !== undefined && !isSeenAgain && (isEventId(value) || ids.has(rule.field!));
+    const isMeasured = chosen.every(({ facts }) => String(facts['count']) === value);
+    if (rule.entity === null && (isUnique || isMeasured)) continue;
+    tested.push({ ...part, matches, matched });
+  }
+  tested.sort((a, b) => a.matched.size - b.matched.size);
   return tested
-    .filter((part, index) => !tested.slice(0, index).some((earlier) => saysTheSame(earlier, part, past)))
+    .filter((part, index) => !tested.slice(0, index).some((earlier) => saysTheSame(earlier, part)))
     .slice(0, partsMax);
 }
 
 /** Returns whether two conditions match the same findings because one value contains the other, such as a name and an address of a user. */
-function saysTheSame(a: TestedPart, b: TestedPart, past: readonly PastFinding[]): boolean {
+function saysTheSame(a: TestedPart, b: TestedPart): boolean {
   const [one, two] = [a.value?.toLowerCase(), b.value?.toLowerCase()];
   if (one === undefined || two === undefined || !(one.includes(two) || two.includes(one))) return false;
-  return past.every((finding) => a.matches(finding) === b.matches(finding));
+  return a.matched.size === b.matched.size && a.matched.isSubsetOf(b.matched);
 }
 
 /** Returns the conditions that all rows of all findings satisfy: their entity, and for each field its value, its network and the lists that have it. */
@@ -197,17 +214,21 @@ const isEventId = (text: string): boolean =>
 const idRowsMin = 10;
 
 /** Returns the fields that have another value in every row of the past, addresses and entities aside. */
-function findIdFields(past: readonly PastFinding[]): Set<string> {
-  const values = new Map<string, string[]>();
-  for (const { rows, entity } of past)
+function* findIdFields(past: readonly PastFinding[]): Steps<Set<string>> {
+  const values = new Map<string, Set<string>>();
+  const repeated = new Set<string>();
+  for (const { rows, entity } of past) {
+    yield;
     for (const { fields } of rows)
-      for (const [field, text] of Object.entries(fields))
-        if (isIP(text) === 0 && normalize(text) !== normalize(entity))
-          (values.get(field) ?? values.set(field, []).get(field)!).push(text);
+      for (const [field, text] of Object.entries(fields)) {
+        if (repeated.has(field) || isIP(text) !== 0 || normalize(text) === normalize(entity)) continue;
+        const seen = values.get(field) ?? new Set();
+        if (seen.has(text)) repeated.add(field);
+        else values.set(field, seen.add(text));
+      }
+  }
   return new Set(
-    [...values].flatMap(([field, texts]) =>
-      texts.length >= idRowsMin && new Set(texts).size === texts.length ? [field] : [],
-    ),
+    [...values].flatMap(([field, { size }]) => (size >= idRowsMin && !repeated.has(field) ? [field] : [])),
   );
 }
 
@@ -244,9 +265,9 @@ function* combine<T>(parts: readonly T[], max: number): Generator<T[]> {
 }
 
 function toNarrowing<F extends PastFinding>(
-  parts: readonly Part[],
+  parts: readonly TestedPart[],
   past: readonly F[],
-  lists: ReadonlyMap<string, ListTest>,
+  hidden: ReadonlySet<ExceptionSubject>,
 ): Narrowing<F> {
   const entity = parts.find((part) => part.rule.entity !== null)?.rule.entity ?? null;
   const [first, ...further] = parts.filter((part) => part.rule.field !== null).map(({ rule }) => rule);
@@ -256,19 +277,17 @@ function toNarrowing<F extends PastFinding>(
     ...(list !== null && { list }),
   });
   const rule = { ...anything, ...first, entity, conditions: further.map(toCondition) };
-  const find = compileExceptions([rule], lists);
-  const coverage = parts.map((part) => describeRest(part, past, lists));
+  const coverage = parts.map((part) => describeRest(part, past));
   if (first) coverage.push('A finding with any row that differs is still raised as a whole.');
-  return { rule, hidden: past.filter((finding) => find(finding)), coverage };
+  return { rule, hidden: past.filter((finding) => hidden.has(finding)), coverage };
 }
 
 const examplesMax = 3;
 const exampleLengthMax = 60;
 
 /** Describes what a condition leaves, with the number and examples of findings of the past that do not satisfy it. */
-function describeRest({ rule, other, valueOf }: Part, past: readonly PastFinding[], lists: Tests['lists']): string {
-  const find = compileExceptions([rule], lists);
-  const rest = past.filter((finding) => !find(finding));
+function describeRest({ other, valueOf, matched }: TestedPart, past: readonly PastFinding[]): string {
+  const rest = past.filter((finding) => !matched.has(finding));
   const examples = [...new Set(rest.flatMap((finding) => valueOf(finding)?.slice(0, exampleLengthMax) ?? []))].slice(
     0,
     examplesMax,
