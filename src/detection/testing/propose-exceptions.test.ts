@@ -59,7 +59,7 @@ test('turns false positives into an exception that keeps true positives and test
       { name: 'broken', events: [attack], expect: ['nobody'] },
     ],
   });
-  const { tests, proposals } = await propose({ hitIds });
+  const { tests, proposals } = await propose({ hitIds: hitIds.map((one) => one.toUpperCase()) });
   expect(tests).toEqual({ fire: 1, doNotFire: ['broken'] });
   expect(proposals.map(summarize)).toEqual([[narrow, 0, { false_positive: 6 }, 1, 1]]);
   const wrong = await org.call('POST', `${path}/proposals`, { hitIds: [idOf('u1'), idOf('eve')] });

@@ -13,6 +13,7 @@ const Time = z.string().meta({ format: 'date-time' });
 const entity = boundedString({ min: 1, max: 1000 });
 
 const fieldName = boundedString({ min: 1, max: 255 });
+const hitId = z.guid('must be a UUID').toLowerCase();
 const fieldValue = boundedString({ min: 1, max: 4000 });
 const Condition = z
   .strictObject({ field: fieldName, value: fieldValue.optional(), list: ValueListName.optional() })
@@ -72,7 +73,7 @@ export const NewException = withSubjectChecks(
     owner: boundedString({ min: 1, max: 255 })
       .optional()
       .describe('The name of the person who answers for it. If absent, the person who creates it.'),
-    hitIds: z.array(z.uuid()).max(100).optional().describe('The hits of the detection because of which it exists.'),
+    hitIds: z.array(hitId).max(100).optional().describe('The hits of the detection because of which it exists.'),
   }),
 );
 export type NewException = z.infer<typeof NewException>;
@@ -103,7 +104,7 @@ export type ExceptionPreview = z.infer<typeof ExceptionPreview>;
 
 export const ProposeExceptions = z.strictObject({
   hitIds: z
-    .array(z.uuid())
+    .array(hitId)
     .min(1)
     .max(100)
     .optional()
