@@ -167,6 +167,7 @@ test.each([
   ],
   ['ignores a list that does not exist', [{ ...admins, list: 'gone' }], ['lab-1'], 'medium', undefined],
   ['ignores a field that no row has', [{ ...lab, field: 'constructor' }], ['lab-1'], 'medium', undefined],
+  ['ignores any text of such a field', [{ ...lab, field: 'owner', value: '*' }], ['lab-1'], 'medium', undefined],
 ] as const)('a severity rule %s', (_, rules, hosts, severity, severityRule) => {
   const definition = definitionOf('custom', { tuning: { severityRules: [...rules] } });
   const rows = hosts.map((host, n) => ({ _id: `${n}`, user: 'ada', host }));

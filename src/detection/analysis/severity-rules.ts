@@ -19,7 +19,13 @@ export function compileSeverityRules(
 ): (candidate: Candidate) => Candidate {
   const compiled = rules.map((rule) => {
     const matches = rule.list === undefined ? compilePattern(rule.value ?? '') : lists.get(rule.list);
-    return { rule, matchesRow: (row: RenderedRow) => matches?.(findValue(row.fields, rule.field) ?? '') === true };
+    return {
+      rule,
+      matchesRow: ({ fields }: RenderedRow) => {
+        const value = findValue(fields, rule.field);
+        return value !== undefined && matches?.(value) === true;
+      },
+    };
   });
   return (candidate) => {
     const before = severities.indexOf(candidate.severity);

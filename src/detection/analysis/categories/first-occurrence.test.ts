@@ -201,6 +201,9 @@ describe('consecutive places at a minimum speed', () => {
     expect(find(...both)).toEqual([]);
     expect(find(...both, [signIn(singapore, 22, 20)])).toMatchObject([{ facts: { travelMinutes: 30 } }]);
     expect(find(...both, [signIn(oslo, 22, 20)])).toEqual([]);
+    // An event that arrives late counts with its own time.
+    const late = [[signIn(oslo, 0, 5)], [signIn(singapore, -30, 5)]];
+    expect([find(...late), find(...late, [signIn(oslo, 2, 5)])]).toEqual([[], []]);
   });
 
   test('the place that a row states counts before that of its address, and too slow a move is none', () => {

@@ -7,9 +7,9 @@ import { appendToList } from '../memory/recall.ts';
 import { findPlace } from '../rows/places.ts';
 import { isAdministrative } from '../rows/administrative.ts';
 import { memoizePerGroup, type GroupedRow } from '../rows/group-rows.ts';
-import { findRowTimeRange } from '../rows/row-times.ts';
 import { combineValues, type Combination } from '../rows/row-values.ts';
 import { mapInSteps, type Steps } from '../../../platform/lib/concurrency/slices.ts';
+import { findStayTimes } from './travel.ts';
 
 /** The latest days are excluded from the usual values, so that an ongoing intrusion cannot make its own values usual. */
 const unsettledMs = 2 * dayMs;
@@ -133,7 +133,7 @@ export const groupByCombination = memoizePerGroup(function* ({ rows }) {
 export function* rememberCombination({ parts, rows }: SeenCombination, window: AnalysisWindow): Steps<string | null> {
   const stays = yield* mapInSteps(rows, ({ row }) => {
     const place = findPlace(row);
-    return place === undefined ? [] : [{ place, at: findRowTimeRange(row, window)?.last ?? window.from.getTime() }];
+    return place === undefined ? [] : [{ place, at: findStayTimes(row, window)?.last ?? window.from.getTime() }];
   });
   const latest = stays
     .flat()

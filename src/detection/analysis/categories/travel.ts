@@ -3,16 +3,23 @@ import type { AnalysisWindow } from '../analysis-definition.ts';
 import type { AnalysisInput } from '../category.ts';
 import type { RecalledMemory } from '../memory/memory.ts';
 import type { EntityGroup, GroupedRow } from '../rows/group-rows.ts';
-import { findRowTimeRange } from '../rows/row-times.ts';
+import { findRowTime, findRowTimeRange } from '../rows/row-times.ts';
+import type { QueryRow } from '../../siem/connector.ts';
 import { mapInSteps, type Steps } from '../../../platform/lib/concurrency/slices.ts';
 
 const newPlacesMax = 10;
+
+/** Returns the times of a row. Those of an event that arrived late are before the window. */
+export function findStayTimes(row: QueryRow, window: AnalysisWindow): { first: number; last: number } | undefined {
+  const late = findRowTime(row, null);
+  return findRowTimeRange(row, window) ?? (late === undefined ? undefined : { first: late, last: late });
+}
 
 /** Returns the stay that a row states. Without a time, it may be anywhere in the window. */
 function readStay({ row }: GroupedRow, window: AnalysisWindow): Stay[] {
   const place = findPlace(row);
   if (place === undefined) return [];
-  const range = findRowTimeRange(row, window) ?? { first: window.from.getTime(), last: window.to.getTime() };
+  const range = findStayTimes(row, window) ?? { first: window.from.getTime(), last: window.to.getTime() };
   return [{ place, ...range, isExact: range.last < window.to.getTime() }];
 }
 
@@ -32,18 +39,20 @@ export function* findConsecutiveTravel(
   group: EntityGroup,
 ): Steps<{ travel: Travel; rows: GroupedRow[] } | undefined> {
   const read = (row: GroupedRow) => readStay(row, window).map((stay) => ({ ...stay, rows: [row] }));
-  const stays = (yield* mapInSteps(group.rows, read)).flat().toSorted((a, b) => a.first - b.first || a.last - b.last);
   const latest = findLatest(listEarlierStays(past, group));
   const before = latest && { place: latest.place, first: latest.at, last: latest.at, isExact: true, rows: [] };
+  const stays = [...(before ? [before] : []), ...(yield* mapInSteps(group.rows, read)).flat()].toSorted(
+    (a, b) => a.first - b.first || a.last - b.last,
+  );
   const moves: { travel: Travel; rows: GroupedRow[] }[] = [];
-  let previous: (Stay & { rows: GroupedRow[] }) | undefined = before;
+  let previous: (Stay & { rows: GroupedRow[] }) | undefined;
   for (const stay of stays) {
     yield;
-    if (previous && !isSamePlace(previous.place, stay.place)) {
-      const gapMs =
-        previous === before ? (stay.isExact ? stay.first : stay.last) - before.last : measureGap(previous, stay);
-      moves.push({ travel: measureTravel(previous.place, stay.place, gapMs), rows: [...previous.rows, ...stay.rows] });
-    }
+    if (previous && !isSamePlace(previous.place, stay.place))
+      moves.push({
+        travel: measureTravel(previous.place, stay.place, measureGap(previous, stay)),
+        rows: [...previous.rows, ...stay.rows],
+      });
     previous = stay;
   }
   return moves.reduce<(typeof moves)[number] | undefined>(
@@ -96,7 +105,7 @@ function findFastestTravel(stay: Stay, stays: readonly Stay[], latest: EarlierSt
   const addGap = (place: string, gapMs: number): unknown =>
     place !== stay.place && gaps.set(place, Math.min(gapMs, gaps.get(place) ?? Infinity));
   for (const other of stays) addGap(other.place, measureGap(stay, other));
-  if (latest) addGap(latest.place, (stay.isExact ? stay.first : stay.last) - latest.at);
+  if (latest) addGap(latest.place, Math.abs((stay.isExact ? stay.first : stay.last) - latest.at));
   return findFastest([...gaps].map(([place, gapMs]) => measureTravel(place, stay.place, gapMs)));
 }
 
