@@ -110,6 +110,9 @@ test('changes several incidents, each for itself, and undoes that with what they
   expect((await ada.call('GET', '/api/incidents?inbox=mine'))['incidents']).toMatchObject([{ id: first.id }]);
   // A key is no person: nothing is its own.
   expect(await callOk(org, 'GET', '/api/incident-inbox')).toMatchObject({ mine: 0, watching: 0, unowned: 1 });
+  expect(await callOk(org, 'POST', '/api/incidents/bulk', { incidents: [undo] })).toMatchObject({
+    results: [{ code: 'not_allowed', detail: expect.stringContaining('/watching') }],
+  });
   const reader = await newKey(org, ['hits:read']);
   expect((await reader.call('POST', '/api/incidents/bulk', { incidents: [undo] })).status).toBe(403);
 });
@@ -133,6 +136,7 @@ test.each([
   ['mail to ada@example.com, see https://example.com/@ada', []],
   ['`@ada` and\n```\n@bob\n```\n@zoe', ['zoe']],
   ['```\n@ada', []],
+  ['~~~\n@ada\n~~~\n@bob', ['bob']],
   ['@ @@ada', []],
 ])('finds the mentions in %j', (body, names) => {
   expect(listMentions(body)).toEqual(names);

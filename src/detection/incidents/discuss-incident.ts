@@ -62,7 +62,7 @@ const mentionsMax = 50;
 
 /** Returns the names after `@` in Markdown, in lower case, at most 50. Code mentions nobody. */
 export function listMentions(body: string): string[] {
-  const prose = body.replaceAll(/```[^]*?(?:```|$)|`[^`]*`/g, ' ');
+  const prose = body.replaceAll(/```[^]*?(?:```|$)|~~~[^]*?(?:~~~|$)|`[^`]*`/g, ' ');
   const names = prose.matchAll(
     /(?<![\p{L}\p{N}_@./+-])@(?:"([^"\n]{1,255})"|([\p{L}\p{N}_][\p{L}\p{N}_.+-]*(?:@[\p{L}\p{N}_.-]+)?))/gu,
   );
