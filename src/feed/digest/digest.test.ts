@@ -4,6 +4,7 @@ import { callOk } from '../../../test/support/detection/detection-factory.ts';
 import { fileSource, kevCatalogue, kevRow } from '../../../test/support/feed/kev-source.ts';
 import { startApp } from '../../../test/support/harness.ts';
 import { acrossOrgs, inOrg } from '../../platform/db/db.ts';
+import { days } from '../../platform/lib/schema-parts.ts';
 import { scoreNextBatch } from '../relevance/score-items.ts';
 import { deliverDigests } from './read-digest.ts';
 import { findWeek, weekAt, weekBefore } from './week.ts';
@@ -90,6 +91,8 @@ test('has what was relevant in a week, in every format, and sends it once', asyn
     name: 'digest',
     url: 'https://hooks.example/digest',
     eventTypes: ['feed.digest.ready'],
+    // Whatever the hour is, it is not in these. The digest has its own.
+    hours: { timeZone: 'UTC', from: '00:00', to: '00:01', days: [days[(new Date().getUTCDay() + 2) % 7]] },
   });
   const nextWeek = { ...app.deps, clock: () => new Date(Date.now() + weekMs) };
   for (let round = 0; round < 2; round += 1) await deliverDigests(nextWeek);

@@ -62,7 +62,9 @@ const fields = {
       to: TimeOfDay.describe('If it is not later than `from`, the hours end on the next day.'),
     })
     .nullable()
-    .describe('Send only events that happen within these hours. Others are not sent later. null means always.'),
+    .describe(
+      'Send only events that happen within these hours, and the digest. Others are not sent later. null means always.',
+    ),
   enabled: z.boolean(),
 };
 

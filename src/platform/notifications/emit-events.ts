@@ -80,7 +80,7 @@ async function insertEvents(tx: Tx, events: OutgoingEvent[]): Promise<void> {
             or array_position(${[...eventSeverities]}::text[], g.severity) >= array_position(${[...eventSeverities]}::text[], o.min_severity))
           and (g.tags is null or o.tags is null or g.tags ?| o.tags)
           and (g.lists is null or o.entity_lists is null or g.lists ?| o.entity_lists)
-          and (o.hours is null or ${isWithinHours(sql`o.hours`, at)})
+          and (o.hours is null or g.type = 'feed.digest.ready' or ${isWithinHours(sql`o.hours`, at)})
           or exists (select from tickets t where t.organization_id = o.organization_id and t.destination_id = o.id
             and t.resource_id = g.resource_id and t.state <> 'closed'))
     ), event as (
