@@ -24,12 +24,13 @@ const retryMs = 10 * 60_000;
 const hourMs = 3_600_000;
 
 /**
- * Creates the enrichers: the databases of addresses, and those that organizations set up. A look-up that fails, or that a limit does not allow, returns
- * nothing, and one that failed is repeated after ten minutes at the earliest.
+ * Creates the enrichers: the databases of addresses, and those that organizations set up. A look-up that fails, that a limit does not allow, or for which
+ * the time of the signal does not suffice, returns nothing. One that failed is repeated after ten minutes at the earliest.
  */
 export const createEnrich = (deps: EnrichDeps): Enrich => ({
   isOn: async (orgId) => hasGeoDatabases() || (await listActiveEnrichers(deps.db, orgId)).length > 0,
-  lookUp: async (orgId, values, signal) => {
+  lookUp: async (orgId, given, signal) => {
+    const values = [...new Set(given)];
     const local: Enrichment[] = [];
     const options = { settings: {}, credentials: {}, allow: [], signal };
     for (const value of values) {
@@ -56,11 +57,16 @@ async function lookUpOutside(
   if (wanted.length === 0) return [];
   const ids = enrichers.map(({ row }) => row.id);
   const known = await inOrg(deps.db, orgId, (tx) => findEnrichments(tx, orgId, { ids, values, now: deps.clock() }));
+  const failing = new Set<string>();
   const find = async ({ enricher, value }: (typeof wanted)[number]): Promise<Enrichment[]> => {
-    const stored = known.find((one) => one.enricherId === enricher.row.id && one.value === value);
+    const { id, name, cost_usd: costUsd } = enricher.row;
+    const stored = known.find((one) => one.enricherId === id && one.value === value);
+    // One that does not answer would delay each further value as long.
+    if (!stored && (failing.has(id) || isOutOfTime(signal))) return [];
     const answer = stored ? toAnswer(stored) : await ask(deps, enricher, value, signal);
+    if (answer?.failure) failing.add(id);
     if (!answer || Object.keys(answer.fields).length === 0) return [];
-    return [{ enricher: enricher.row.name, value, ...answer, costUsd: enricher.row.cost_usd }];
+    return [{ enricher: name, value, fields: answer.fields, at: answer.at, costUsd }];
   };
   const found: Enrichment[] = [];
   for (let start = 0; start < wanted.length; start += atOnce)
@@ -68,15 +74,24 @@ async function lookUpOutside(
   return found;
 }
 
-const toAnswer = ({ fields, at }: StoredEnrichment) => ({ fields: JSON.parse(fields) as EnrichmentFields, at });
+const isOutOfTime = ({ aborted, reason }: AbortSignal): boolean =>
+  aborted && reason instanceof DOMException && reason.name === 'TimeoutError';
 
-/** Asks an enricher about a value and stores the answer. Returns undefined if a limit does not allow it. */
+type Answer = { fields: EnrichmentFields; at: Date; failure: string | null };
+
+const toAnswer = ({ fields, at }: StoredEnrichment): Answer => ({
+  fields: JSON.parse(fields) as EnrichmentFields,
+  at,
+  failure: null,
+});
+
+/** Asks an enricher about a value and stores the answer. Returns undefined if a limit does not allow it, or if the time is over. */
 async function ask(
   deps: EnrichDeps,
   { row, definition, settings }: ActiveEnricher,
   value: string,
   signal: AbortSignal,
-): Promise<{ fields: EnrichmentFields; at: Date } | undefined> {
+): Promise<Answer | undefined> {
   const at = deps.clock();
   if (!(await inOrg(deps.db, row.organization_id, (tx) => takeLookUp(tx, row, at)))) return undefined;
   const credentials = openCredentials(deps.secrets, row);
@@ -84,11 +99,13 @@ async function ask(
     .lookUp(value, { settings, credentials, allow: deps.config.fetchAllow, signal })
     .then((fields) => ({ fields, failure: null }))
     .catch((error: unknown) => {
+      if (isOutOfTime(signal)) return undefined;
       signal.throwIfAborted();
       if (!(error instanceof ExternalError)) throw error;
       return { fields: {}, failure: error.message.slice(0, 500) };
     });
+  if (!answer) return undefined;
   const until = new Date(at.getTime() + (answer.failure === null ? row.cache_hours * hourMs : retryMs));
   await inOrg(deps.db, row.organization_id, (tx) => storeEnrichment(tx, row, { value, ...answer, at, until }));
-  return { fields: answer.fields, at };
+  return { ...answer, at };
 }

@@ -94,9 +94,12 @@ const http = defineKind({
   description: 'A service that answers with JSON at an address with the value. Sends the value to it.',
   settings: z.strictObject({
     url: boundedString({ min: 1, max: 2_000 })
-      .refine((text) => findTemplateProblem(text) === undefined && text.includes('{value}'), {
-        message: 'must be an http or https URL with a fixed host, and {value} in its path or query',
-      })
+      .refine(
+        (text) => findTemplateProblem(text) === undefined && text.includes('{value}') && !/#|\{(?!value\})/.test(text),
+        {
+          message: 'must be an http or https URL with a fixed host, and {value} in its path or query',
+        },
+      )
       .describe('Address with `{value}`, such as `https://intel.example.com/ip/{value}`.'),
     fields: z
       .array(boundedString({ min: 1, max: 200 }))

@@ -62,7 +62,7 @@ test('looks values up at a service by template, with a key, a cache, and limits 
     );
     expect(asked).toEqual([]);
     const first = { enricher: 'intel', value: '8.8.8.8', at: '2030-01-07T10:00:00.000Z', costUsd: 0.002, fields: { score: 71, tags: 'scanner, tor', 'geo.isp': 'Example' } }; // prettier-ignore
-    expect(await lookUp('8.8.8.8')).toEqual([first]);
+    expect(await lookUp('8.8.8.8', '8.8.8.8')).toEqual([first]);
     expect(asked).toEqual(['/ip/8.8.8.8?v=2 r3FPuDvN']);
     aheadMs += 61_000;
     // From the cache, with its age. What is unknown there is remembered too, and so is a failure for a while.
@@ -89,6 +89,14 @@ test('looks values up at a service by template, with a key, a cache, and limits 
     const stale = await org.call('PUT', '/api/enrichers/intel', rest, { 'if-match': '"1"' });
     expect([stale.status, stale.body.stale.changes.length]).toEqual([412, 1]);
     expect(JSON.stringify(await callOk(org, 'GET', '/api/audit'))).toContain('enricher.changed');
+    // A kind that sends no credentials forgets them, and no credentials are none.
+    for (const other of [{ kind: 'dns' }, { ...body, credentials: {} }])
+      expect(await callOk(org, 'PUT', '/api/enrichers/intel', other)).toMatchObject({ hasCredentials: false });
+    // After failures it is not asked about the other values of the request.
+    await callOk(org, 'PUT', '/api/enrichers/intel', { ...body, perMinute: 100, perDay: 100 });
+    asked.length = 0;
+    expect(await lookUp(...Array.from({ length: 8 }, (_, n) => `8.8.4.4${n}`))).toEqual([]);
+    expect(asked).toHaveLength(4);
     await callOk(org, 'DELETE', '/api/enrichers/intel');
     expect((await org.call('DELETE', '/api/enrichers/intel')).status).toBe(404);
     expect(await lookUp('8.8.8.8')).toEqual([]);
@@ -112,6 +120,8 @@ test('asks a name server for the names of addresses', async () => {
 test.each([
   [{ kind: 'http', settings: { url: 'https://intel.example/ip', fields: ['a'] } }, '/settings/url'],
   [{ kind: 'http', settings: { url: 'https://{value}.example/', fields: ['a'] } }, '/settings/url'],
+  [{ kind: 'http', settings: { url: 'https://intel.example/ip#{value}', fields: ['a'] } }, '/settings/url'],
+  [{ kind: 'http', settings: { url: 'https://intel.example/{value}?k={key}', fields: ['a'] } }, '/settings/url'],
   [{ kind: 'http', settings: { url: 'http://169.254.169.254/{value}', fields: ['a'] } }, '/settings/url'],
   [{ kind: 'http', settings: { url: 'https://intel.example/{value}' } }, '/settings/fields'],
   [{ kind: 'dns', settings: { url: 'https://intel.example/{value}' } }, '/settings/url'],

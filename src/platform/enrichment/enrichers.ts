@@ -53,10 +53,13 @@ export async function putEnricher(
       throw appError('conflict', `An organization can have at most ${enrichersMax} enrichers.`);
     const id = before?.id ?? uuidv7(now);
     const record = { organization_id: orgId, id };
+    const credentials = input.credentials && parseFields(definition.credentials, input.credentials, '/credentials');
     const sealed =
-      input.credentials === undefined
+      credentials === undefined
         ? keepCredentials(before, origin)
-        : sealJson(deps.secrets, kind, record, parseFields(definition.credentials, input.credentials, '/credentials'));
+        : Object.keys(credentials).length === 0
+          ? null
+          : sealJson(deps.secrets, kind, record, credentials);
     const stored = await upsertEnricher(tx, {
       ...record,
       name,
@@ -101,9 +104,9 @@ export function removeEnricher({ db, clock }: EnricherDeps, caller: Caller, name
 
 const originOf = (row: EnricherRow): string | null => enricherKindOf(row.kind).originOf(JSON.parse(row.settings));
 
-/** Returns the stored credentials for the same origin, so that they are never sent elsewhere. Throws 400 where others are required. */
+/** Returns the stored credentials for the same origin, so that they are never sent elsewhere. Null for a kind that sends none. Throws 400 where others are required. */
 function keepCredentials(before: EnricherRow | undefined, origin: string | null): Buffer | null {
-  if (!before?.sealed) return null;
+  if (!before?.sealed || origin === null) return null;
   if (originOf(before) !== origin)
     throw fieldError('/credentials', 'required', 'credentials must be sent again because the host changes.');
   return before.sealed;

@@ -18,7 +18,10 @@ test('reads what databases of several vendors know of an address, and leaves out
   writeFileSync(join(folder, 'city.mmdb'), someMmdb());
   writeFileSync(
     join(folder, 'lite.mmdb'),
-    createMmdb({ '9.9.9.9': { asn: 'AS64501', as_name: 'Quad', country: 'US' } }),
+    createMmdb({
+      '9.9.9.9': { asn: 'AS64501', as_name: 'Quad', country: 'US' },
+      '32.1.13.184': { asn: '', country: 'US', lat: '', lng: '' },
+    }),
   );
   writeFileSync(join(folder, 'broken.mmdb'), 'no database');
   writeFileSync(join(folder, 'notes.txt'), 'not read');
@@ -39,6 +42,8 @@ test('reads what databases of several vendors know of an address, and leaves out
     asn: 64501,
     organization: 'Quad',
   });
+  // Empty texts are no numbers, and 2001:db8:: begins with the bytes of 32.1.13.184.
+  expect(findAddressFacts('32.1.13.184')).toEqual({ country: 'US' });
   for (const other of ['9.9.8.9', '2001:db8::1', 'example.com', '']) expect(findAddressFacts(other)).toBeUndefined();
   openGeoDatabases({ dataDir, paths: [join(folder, 'lite.mmdb')] }, log);
   expect(findAddressFacts('9.9.9.9')).toEqual({ country: 'US', asn: 64501, organization: 'Quad' });

@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { isIP } from 'node:net';
+import { isIP, isIPv4 } from 'node:net';
 import { join } from 'node:path';
 import { Reader, type Response } from 'mmdb-lib';
 import type { Logger } from '../lib/logging/logger.ts';
@@ -46,7 +46,9 @@ export const hasGeoDatabases = (): boolean => databases.length > 0;
  */
 export function findAddressFacts(address: string): AddressFacts | undefined {
   if (databases.length === 0 || isIP(address) === 0) return undefined;
-  const facts = databases.map((database) => readFacts(database.get(address))).reduceRight((a, b) => ({ ...a, ...b }));
+  // A database of IPv4 addresses alone would take the start of an IPv6 address for one of these.
+  const able = databases.filter(({ metadata }) => metadata.ipVersion === 6 || isIPv4(address));
+  const facts = able.map((database) => readFacts(database.get(address))).reduceRight((a, b) => ({ ...a, ...b }), {});
   return Object.keys(facts).length === 0 ? undefined : facts;
 }
 
@@ -55,7 +57,10 @@ function readFacts(record: unknown): AddressFacts {
     path.reduce<unknown>((value, name) => (value as Record<string, unknown> | null | undefined)?.[name], record);
   const text = (...values: unknown[]) => values.find((value) => typeof value === 'string' && value !== '') as string;
   const number = (...values: unknown[]): number | undefined =>
-    values.map((value) => (typeof value === 'string' ? Number(value.replace(/^AS/i, '')) : value)).find(isFinite);
+    values
+      // An empty text is what some vendors write for unknown, and no 0.
+      .map((value) => (typeof value === 'string' && value !== '' ? Number(value.replace(/^AS/i, '')) : value))
+      .find(isFinite);
   const facts = {
     country: text(read('country', 'iso_code'), read('country_code'), read('country')),
     city: text(read('city', 'names', 'en'), read('city')),
