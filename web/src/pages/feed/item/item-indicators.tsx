@@ -1,5 +1,4 @@
 import { useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
 import { enrichmentsMax, enrichmentsQuery } from '../../../api/enrichers.ts';
 import type { FeedItem } from '../../../api/feed.ts';
 import { texts as enrichers } from '../../../texts/enrichers.ts';
@@ -14,10 +13,9 @@ import { PassageButton } from './passage-button.tsx';
 /** The indicators of an item. Each shows where the text mentions it. What enrichers know of them is looked up on request, because it may cost something. */
 export function ItemIndicators({ item, shown, onShow }: PassageProps & { item: FeedItem }) {
   const rows = indicatorsOf(item);
-  const [isOpen, setOpen] = useState(false);
   const values = rows.flatMap(({ type, normalizedValue }) => (enrichable.test(type) ? [normalizedValue] : []));
   const first = [...new Set(values)].slice(0, enrichmentsMax);
-  const { data } = useQuery({ ...enrichmentsQuery(first), enabled: isOpen && first.length > 0 });
+  const { data, error, isFetching, refetch } = useQuery({ ...enrichmentsQuery(first), enabled: false });
   return (
     <>
       <IndicatorTable
@@ -31,10 +29,11 @@ export function ItemIndicators({ item, shown, onShow }: PassageProps & { item: F
         )}
       />
       {first.length > 0 && data === undefined && (
-        <Button className="self-start" disabled={isOpen} onClick={() => setOpen(true)}>
+        <Button className="self-start" disabled={isFetching} onClick={() => void refetch()}>
           {enrichers.lookUp(first.length)}
         </Button>
       )}
+      {error && <p className="text-12 text-bad">{error.message}</p>}
       {data?.length === 0 && <p className="text-12 text-muted">{enrichers.unknown}</p>}
       {data?.map(({ enricher, value, fields, at }) => (
         <p key={`${enricher} ${value}`} className="text-12 break-words">
