@@ -127,7 +127,7 @@ function summarize({
   if ([stories.total, changes.length, seen.length].every((n) => n === 0)) return 'Nothing relevant happened.';
   const named = stories.list.slice(0, namedMax).map(({ title }) => title);
   const counts = [
-    count(stories.total, 'relevant story', 'relevant stories'),
+    ...(stories.total > 0 ? [count(stories.total, 'relevant story', 'relevant stories')] : []),
     ...(exploited.length > 0
       ? [`${count(exploited.length, 'item')} about exploited vulnerabilities in your products`]
       : []),
