@@ -126,12 +126,14 @@ test('writes syslog with counted octets over TLS and TCP, and only to a host who
     state: 'failed',
     lastError: expect.stringContaining('cannot be reached'),
   });
-  const reject = async (url: string) => {
-    const { status, body } = await org.call('POST', '/api/destinations', { kind: 'syslog', name: 'x', url });
+  const reject = async (url: string, kind = 'syslog') => {
+    const { status, body } = await org.call('POST', '/api/destinations', { kind, name: 'x', url });
     return [status, body.errors?.[0].code];
   };
   expect(await reject('tcp://logs.example.com:601')).toEqual([400, 'https_needed']);
   expect(await reject('tls://10.1.2.3:6514')).toEqual([400, 'private_address']);
   expect(await reject('tls://logs.example.com')).toEqual([400, 'invalid_url']);
   expect(await reject('https://logs.example.com:6514')).toEqual([400, 'invalid_url']);
+  expect(await reject('smtp://10.1.2.3:587', 'email')).toEqual([400, 'private_address']);
+  expect(await reject('constructor://mail.example.com:25', 'email')).toEqual([400, 'invalid_url']);
 });

@@ -1,10 +1,12 @@
 import { sql } from 'kysely';
-import { expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { callOk } from '../../../test/support/detection/detection-factory.ts';
 import { fileSource, kevCatalogue, kevRow } from '../../../test/support/feed/kev-source.ts';
 import { startApp } from '../../../test/support/harness.ts';
+import { startMailServer, type ReceivedMail } from '../../../test/support/platform/mail-server.ts';
 import { acrossOrgs, inOrg } from '../../platform/db/db.ts';
 import { days } from '../../platform/lib/schema-parts.ts';
+import { deliverDue } from '../../platform/notifications/deliver.ts';
 import { scoreNextBatch } from '../relevance/score-items.ts';
 import { deliverDigests } from './read-digest.ts';
 import { findWeek, weekAt, weekBefore } from './week.ts';
@@ -23,7 +25,11 @@ test.each([
 
 test('a year without a week 53 has none', () => expect(findWeek('2025-W53', 'UTC')).toBeUndefined());
 
-const app = await startApp({ env: { TOCSIN_PUBLIC_URL: 'https://tocsin.example' } });
+const app = await startApp({
+  env: { TOCSIN_PUBLIC_URL: 'https://tocsin.example', TOCSIN_FETCH_ALLOW: '127.0.0.1' },
+});
+const mailServer = await startMailServer();
+afterAll(() => mailServer.close());
 const weekMs = 7 * 86_400_000;
 
 async function scoreAll(): Promise<void> {
@@ -87,9 +93,10 @@ test('has what was relevant in a week, in every format, and sends it once', asyn
   expect((await read('/api/feed/export/digests')).match(/<item>/g)).toHaveLength(4);
 
   await callOk(org, 'POST', '/api/destinations', {
-    kind: 'webhook',
+    kind: 'email',
     name: 'digest',
-    url: 'https://hooks.example/digest',
+    url: mailServer.url,
+    settings: mailServer.settings,
     eventTypes: ['feed.digest.ready'],
     // Whatever the hour is, it is not in these. The digest has its own.
     hours: { timeZone: 'UTC', from: '00:00', to: '00:01', days: [days[(new Date().getUTCDay() + 2) % 7]] },
@@ -103,4 +110,9 @@ test('has what was relevant in a week, in every format, and sends it once', asyn
   expect([sent.data.week, others]).toEqual([digest.week, []]);
   expect(sent.data).toMatchObject({ title: digest.title, url: `/console/digest?week=${digest.week}` });
   expect(sent.data.markdown).toContain('## Seen in your logs');
+  expect(await deliverDue(app.deps)).toBe(1);
+  const [{ email }] = mailServer.received as [ReceivedMail];
+  expect(email.subject).toBe(`Weekly digest: ${digest.title}`);
+  expect(email.text).toContain(`[Clinics <b>closed</b> (`);
+  expect(email.html).toContain(`<a href="https://tocsin.example/console/feed/${id}">Clinics &lt;b&gt;closed&lt;/b&gt;`);
 });

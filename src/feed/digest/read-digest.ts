@@ -13,7 +13,7 @@ import { findStories } from '../stories/find-stories.ts';
 import { buildDigest } from './build-digest.ts';
 import type { Digest } from './digest.schema.ts';
 import { listChangedItems, listRecipientsAcrossOrgs, listSeenValues, listWeekItems } from './digest.store.ts';
-import { renderMarkdown, toDigestPath } from './render-digest.ts';
+import { renderHtml, renderMarkdown, toDigestPath } from './render-digest.ts';
 import { findWeek, weekAt, weekBefore, type Week } from './week.ts';
 
 export type DigestDeps = { db: Db; clock: Clock; config: { publicUrl: string | null } };
@@ -89,7 +89,13 @@ async function deliverDigest(
   if (!(await markDigestDelivered(tx, orgId, week.id))) return;
   await emitEvents(tx, [orgId], ['feed.digest.ready'], async () => {
     const digest = await readWeek(tx, week, parseProfile(await findProfile(tx, orgId)));
-    const data = { id: digest.week, ...digest, markdown: renderMarkdown(digest, publicUrl), url: toDigestPath(digest) };
+    const data = {
+      id: digest.week,
+      ...digest,
+      markdown: renderMarkdown(digest, publicUrl),
+      html: renderHtml(digest, publicUrl),
+      url: toDigestPath(digest),
+    };
     const revision = Number(digest.week.replace('-W', ''));
     return [{ orgId, type: 'feed.digest.ready' as const, resourceId: digest.week, revision, data }];
   });

@@ -1,4 +1,5 @@
 import { writeBytes } from '../lib/outbound-http/write-bytes.ts';
+import { sendMail } from '../lib/outbound-http/send-mail.ts';
 import { requestText } from '../lib/outbound-http/request-text.ts';
 import type { Secretbox } from '../lib/secretbox.ts';
 import type { AttemptResult, ClaimedDelivery, StoredTicket } from './deliveries.store.ts';
@@ -122,6 +123,7 @@ async function send(
     request,
     write: (address, bytes, ca) =>
       writeBytes(address, bytes, { allow, ca, signal: AbortSignal.any([untilEnd, AbortSignal.timeout(timeoutMs)]) }),
+    mail: (server, message) => sendMail(server, message, { allow, signal: untilEnd, timeoutMs }),
   });
   return toOutcome(response, { definition, event, key, ticket });
 }

@@ -77,6 +77,11 @@ const examples: Record<DestinationKind, { url: string; settings?: object; creden
   elasticsearch: { url: 'https://elastic.example:9200', credentials: { apiKey: 'r3FPuDvN' } },
   otlp: { url: 'https://otlp.example:4318/v1/logs', credentials: { headerValue: 'Bearer r3FPuDvN' } },
   syslog: { url: 'tls://syslog.example:6514' },
+  email: {
+    url: 'smtp://mail.example:587',
+    settings: { from: 'tocsin@company.example', to: ['soc@company.example'] },
+    credentials: { user: 'tocsin', password: 'r3FPuDvN' },
+  },
 };
 
 /** Returns the requests that an event of a resource leads to, while the other system accepts all. */
@@ -97,6 +102,10 @@ async function requestsOf(kind: DestinationKind, event: EventBody, ticket: Ticke
       return { status: 202, text, retryAfterMs: undefined };
     },
     write: async (address, bytes) => void requests.push({ url: address, body: bytes.toString() }),
+    mail: async ({ address }, message) => {
+      requests.push({ url: address, body: message });
+      return null;
+    },
   });
   expect([202, 200, null]).toContain(response.status);
   expect(response.problem).toBeUndefined();

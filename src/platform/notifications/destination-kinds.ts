@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { slackMessage, teamsMessage } from './chat-message.ts';
 import { defineKind, hitEvents, noFields, type KindDefinition } from './kinds/destination-kind.ts';
 import { elasticsearch } from './kinds/elasticsearch.ts';
+import { email } from './kinds/email.ts';
 import { contentTypeOf, formatSetting, renderEvent } from './kinds/event-format.ts';
 import { github } from './kinds/github.ts';
 import { jira } from './kinds/jira.ts';
@@ -14,7 +15,7 @@ import { syslog } from './kinds/syslog.ts';
 
 const plain = {
   defaultUrl: null,
-  transport: 'http' as const,
+  schemes: null,
   keepsTickets: false,
   settings: noFields,
   credentials: noFields,
@@ -55,6 +56,7 @@ export const destinationKinds = {
       return /HTTP error \d{3}/.test(response.text) ? { ...response, problem: response.text } : response;
     },
   }),
+  email,
   pagerduty,
   opsgenie,
   jira,

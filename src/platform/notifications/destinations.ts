@@ -247,23 +247,21 @@ function toDestination(destination: DestinationRow): Destination {
 }
 
 /**
- * Validates a destination URL and returns it in canonical form. 400 unless it is https, or tls for a stream, to a public host. Hosts listed in
- * TOCSIN_FETCH_ALLOW may be private and use http or tcp. Host names are resolved and checked at each delivery.
+ * Validates a destination URL and returns it in canonical form. 400 unless it is https, or an encrypted scheme of the kind, to a public host. Hosts listed
+ * in TOCSIN_FETCH_ALLOW may be private and use http or an unencrypted scheme. Host names are resolved and checked at each delivery.
  */
 function validateUrl(kind: DestinationKind, given: string, allow: readonly string[]): string {
-  const { transport, urlPattern, urlHint } = kindOf(kind);
-  const stream = transport === 'stream' ? /^(tls|tcp):(\/\/[^/]+:\d+)\/?$/.exec(given) : null;
-  if (transport === 'stream' && !stream)
+  const { schemes, urlPattern, urlHint } = kindOf(kind);
+  const [, scheme = '', authority = '', port = ''] = /^([a-z]+):(\/\/[^/]+:(\d+))\/?$/.exec(given) ?? [];
+  if (schemes && !Object.hasOwn(schemes, scheme))
     throw fieldError('/url', 'invalid_url', `url must have a host and a port. ${urlHint}`);
   if (urlPattern && !urlPattern.test(given))
     throw fieldError('/url', 'invalid_url', `url has another form. ${urlHint}`);
-  // The rules for an encrypted and a plain stream are those for https and http.
-  const text = stream ? `${stream[1] === 'tls' ? 'https' : 'http'}:${stream[2]}` : given;
-  const { url, isAllowed } = validateOutboundUrl(text, allow);
+  const { url, isAllowed } = validateOutboundUrl(schemes ? `${schemes[scheme]}:${authority}` : given, allow);
   const host = withoutBrackets(url.hostname);
   if (isIP(host) && !isPublicAddress(host) && !isAllowed)
     throw fieldError('/url', 'private_address', `${host} is not a public address. TOCSIN_FETCH_ALLOW can permit it.`);
   url.hash = '';
   // A URL leaves out the usual port of its scheme.
-  return stream ? `${stream[1]}://${url.hostname}:${stream[2]!.slice(stream[2]!.lastIndexOf(':') + 1)}` : url.href;
+  return schemes ? `${scheme}://${url.hostname}:${port}` : url.href;
 }

@@ -166,7 +166,7 @@ export const texts = {
     addTitle: 'Add a destination',
     none: 'No destination yet',
     noneBody:
-      'Send incidents and hits to a chat, an on-call service, a ticket system or your own endpoint, delivered at least once.',
+      'Send incidents and hits to a chat, by e-mail, to an on-call service, a ticket system or your own endpoint, delivered at least once.',
     kind: 'Kind',
     name: 'Name',
     url: 'Address',
@@ -174,6 +174,7 @@ export const texts = {
     anySeverity: 'Any severity',
     tags: 'Hits of detections with one of these tags',
     tagsHint: 'Separated by commas. Empty: all.',
+    listHint: 'Separated by commas.',
     entityList: 'Hits and incidents about what is in a list',
     anyEntity: 'Any entity',
     hoursFrom: 'Only from',

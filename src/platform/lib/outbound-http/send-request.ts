@@ -60,7 +60,7 @@ const unreachable = (problem: string, error: Error): ExternalError =>
   new ExternalError(`${problem}: ${error.message}`, { cause: error });
 
 /** Returns whether this machine has no file descriptors or memory left. */
-const isOwnShortage = (error: Error): boolean =>
+export const isOwnShortage = (error: Error): boolean =>
   'code' in error && ['EMFILE', 'ENFILE', 'ENOMEM', 'ENOBUFS'].includes(String(error.code));
 
 /** Reads a response in chunks. Throws an `ExternalError` if the connection fails. */

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
+import type { MailMessage, MailRefusal, MailServer } from '../../lib/outbound-http/send-mail.ts';
 import type { TextResponse } from '../../lib/outbound-http/request-text.ts';
 import { boundedString } from '../../lib/text/bounded-text.ts';
 import { summarizeEvent, type EventSummary } from '../chat-message.ts';
@@ -33,6 +34,8 @@ export type Sending<Settings = Record<string, unknown>, Credentials = Record<str
   request: (request: KindRequest) => Promise<TextResponse>;
   /** Writes bytes to an address such as `tls://host:6514`, trusting a PEM certificate in addition to the public ones. */
   write: (address: string, bytes: Buffer, ca?: string) => Promise<void>;
+  /** Sends a message through a mail server. Returns why the server refused it, or null. */
+  mail: (server: MailServer, message: MailMessage) => Promise<MailRefusal | null>;
 };
 
 type Definition<Settings, Credentials> = {
@@ -42,8 +45,8 @@ type Definition<Settings, Credentials> = {
   urlHint: string;
   /** The address that most organizations need, or null. */
   defaultUrl: string | null;
-  /** `stream`: the address is `tls://host:port`, or `tcp://host:port` for allowed hosts. */
-  transport: 'http' | 'stream';
+  /** The schemes of addresses that are a host and a port, each with the scheme of HTTP whose rules it follows. null if addresses are those of HTTP. */
+  schemes: Readonly<Record<string, 'https' | 'http'>> | null;
   /** What an address must match, if the kind needs a certain path. */
   urlPattern?: RegExp;
   /** The path of the address is a secret, so clients see only its origin. */
@@ -74,7 +77,7 @@ export const defineKind = <Settings extends object, Credentials extends object>(
 /** For kinds whose requests carry credentials: neither a signature nor a secret address identifies the sender. */
 export const httpApi = {
   defaultUrl: null,
-  transport: 'http',
+  schemes: null,
   isUrlSecret: false,
   isSigned: false,
 } as const;

@@ -15,7 +15,7 @@ export const syslog = defineKind({
   label: 'Syslog',
   urlHint: 'Host and port, such as tls://syslog.example.com:6514. tcp:// only to a host in TOCSIN_FETCH_ALLOW.',
   defaultUrl: null,
-  transport: 'stream',
+  schemes: { tls: 'https', tcp: 'http' },
   isUrlSecret: false,
   isSigned: false,
   keepsTickets: false,

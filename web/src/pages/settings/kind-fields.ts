@@ -20,6 +20,8 @@ export type KindField = {
   /** A text of several lines, such as a certificate. */
   isLong: boolean;
   isNumber: boolean;
+  /** Several texts, separated by commas. */
+  isList: boolean;
   default: string;
   options: readonly string[] | undefined;
 };
@@ -43,6 +45,7 @@ export function readFields(schema: unknown): KindField[] {
     isMain: field.isMain === true,
     isLong: /certificate/i.test(name),
     isNumber: field.type === 'integer' || field.type === 'number',
+    isList: field.type === 'array',
     default: field.default === undefined ? '' : String(field.default),
     options: field.enum?.map(String),
   }));
@@ -57,12 +60,20 @@ export const readVariants = (schema: unknown): { label: string; fields: KindFiel
   });
 };
 
+/** Splits a text at its commas. Empty parts are left out. */
+export const splitList = (text: string): string[] =>
+  text
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '');
+
 /** The values as the API wants them. Empty ones are left out. */
 export const toValues = (fields: readonly KindField[], values: Readonly<Record<string, string>>) =>
   Object.fromEntries(
-    fields.flatMap(({ name, isNumber }) => {
+    fields.flatMap(({ name, isNumber, isList }) => {
       const value = values[name]?.trim() ?? '';
       if (value === '') return [];
+      if (isList) return [[name, splitList(value)]];
       return [[name, isNumber ? Number(value) : value]];
     }),
   );

@@ -1,5 +1,8 @@
+import { texts as all } from '../../texts/settings.ts';
 import { findFieldError, SelectField, TextArea, TextField } from '../../ui/forms/field.tsx';
 import type { KindField } from './kind-fields.ts';
+
+const texts = all.destinations;
 
 type Props = {
   fields: readonly KindField[];
@@ -17,7 +20,7 @@ export function KindInputs({ fields, values, pointer, isSecret, isKept, error, o
   return fields.map((field) => {
     const shared = {
       label: field.label,
-      hint: field.hint,
+      hint: field.isList ? `${field.hint ?? ''} ${texts.listHint}` : field.hint,
       error: findFieldError(error, `${pointer}/${field.name}`),
       required: field.isRequired && !isKept,
       value: values[field.name] ?? '',

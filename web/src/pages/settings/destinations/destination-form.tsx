@@ -12,7 +12,7 @@ import { texts as common } from '../../../texts/common.ts';
 import { texts as all } from '../../../texts/settings.ts';
 import { Button } from '../../../ui/button.tsx';
 import { Dialog, DialogActions } from '../../../ui/overlays/dialog.tsx';
-import { readFields, toValues } from '../kind-fields.ts';
+import { readFields, splitList, toValues } from '../kind-fields.ts';
 import { KindInputs } from '../kind-inputs.tsx';
 import { CheckField, findFieldError, FormError, SelectField, TextField } from '../../../ui/forms/field.tsx';
 
@@ -23,8 +23,7 @@ const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
 
 /** Returns the filters of the form as the API expects them. */
 function toFilters({ tags, list, from, to }: Record<'tags' | 'list' | 'from' | 'to', string>) {
-  const names = tags.split(',').map((tag) => tag.trim());
-  const used = names.filter((tag) => tag !== '');
+  const used = splitList(tags);
   return {
     tags: used.length > 0 ? used : null,
     entityLists: list === '' ? null : [list],
