@@ -183,6 +183,19 @@ test('adds a destination, shows the result of a test, and logs the changes', asy
   expect(await dialog.getByLabel('New incident').isChecked()).toBe(true);
   await dialog.getByRole('button', { name: 'Add destination' }).click();
   await page.getByRole('link', { name: 'On call' }).first().waitFor();
+  await page.getByRole('button', { name: 'Add destination' }).click();
+  await dialog.getByLabel('Kind').selectOption('E-mail (SMTP)');
+  await dialog.getByLabel('Name').fill('Mail');
+  await dialog.getByLabel('Address').fill('smtp://mail.invalid:587');
+  await dialog.getByLabel('From', { exact: true }).fill('tocsin@company.example');
+  await dialog.getByLabel('To', { exact: true }).fill('soc@company.example, lead@company.example');
+  await dialog.getByRole('button', { name: 'Add destination' }).click();
+  await page.getByRole('link', { name: 'Mail' }).first().waitFor();
+  const { destinations } = (await org.call('GET', '/api/destinations')).body;
+  expect(destinations[0]).toMatchObject({
+    kind: 'email',
+    settings: { to: ['soc@company.example', 'lead@company.example'], encryption: 'required' },
+  });
   await page.getByRole('link', { name: '<b>Tickets</b>' }).first().click();
   await page.getByRole('button', { name: 'Send a test' }).click();
   await page.getByText('The test was not delivered.').waitFor();
