@@ -73,8 +73,7 @@ export const toValues = (fields: readonly KindField[], values: Readonly<Record<s
     fields.flatMap(({ name, isNumber, isList }) => {
       const value = values[name]?.trim() ?? '';
       if (value === '') return [];
-      if (isList) return [[name, splitList(value)]];
-      return [[name, isNumber ? Number(value) : value]];
+      return [[name, isList ? splitList(value) : isNumber ? Number(value) : value]];
     }),
   );
 
