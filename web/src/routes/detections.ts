@@ -1,5 +1,6 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import type { DetectionCategory, DetectionFilter, DetectionHealth, DetectionSort } from '../api/detections.ts';
+import { texts as agentTexts } from '../texts/agents.ts';
 import { texts } from '../texts/detections.ts';
 import { compact, oneOf, textOf, type Search } from './search.ts';
 import { shell } from './shell.ts';
@@ -50,4 +51,51 @@ const one = createRoute({
   component: lazyRouteComponent(() => import('../pages/detections/detail/detection-page.tsx'), 'DetectionPage'),
 });
 
-export const detectionRoutes = [list, create, one] as const;
+const agents = createRoute({
+  getParentRoute: () => shell,
+  path: '/agents',
+  component: lazyRouteComponent(() => import('../pages/detections/agents/agents-page.tsx'), 'AgentsPage'),
+});
+
+const newAgent = createRoute({
+  getParentRoute: () => shell,
+  path: '/agents/new',
+  component: lazyRouteComponent(() => import('../pages/detections/agents/new-agent-page.tsx'), 'NewAgentPage'),
+});
+
+const agent = createRoute({
+  getParentRoute: () => shell,
+  path: '/agents/$id',
+  validateSearch: (search: Search): { tab?: keyof typeof agentTexts.tabs } =>
+    compact({ tab: oneOf(search, 'tab', Object.keys(agentTexts.tabs) as (keyof typeof agentTexts.tabs)[]) }),
+  component: lazyRouteComponent(() => import('../pages/detections/agents/agent-page.tsx'), 'AgentPage'),
+});
+
+/** `source` is the open one: its ID, `new` for the packages, or `own` for an address. With `edit`, its settings are open. */
+type RuleSourcesSearch = { source?: string | undefined; edit?: 'yes' | undefined };
+
+const ruleSources = createRoute({
+  getParentRoute: () => shell,
+  path: '/rule-sources',
+  validateSearch: (search: Search): RuleSourcesSearch =>
+    compact({ source: textOf(search, 'source'), edit: oneOf(search, 'edit', ['yes']) }),
+  component: lazyRouteComponent(
+    () => import('../pages/detections/rule-sources/rule-sources-page.tsx'),
+    'RuleSourcesPage',
+  ),
+});
+
+const runTabs = ['verdicts', 'steps', 'replay'] as const;
+
+/** `entity` is the candidate whose investigation is open. */
+type RunSearch = { tab?: (typeof runTabs)[number] | undefined; entity?: string | undefined };
+
+const run = createRoute({
+  getParentRoute: () => shell,
+  path: '/runs/$id',
+  validateSearch: (search: Search): RunSearch =>
+    compact({ tab: oneOf(search, 'tab', runTabs), entity: textOf(search, 'entity') }),
+  component: lazyRouteComponent(() => import('../pages/runs/run-page.tsx'), 'RunPage'),
+});
+
+export const detectionRoutes = [list, create, one, agents, newAgent, agent, ruleSources, run] as const;

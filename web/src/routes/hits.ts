@@ -1,6 +1,12 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { createRoute, lazyRouteComponent, redirect } from '@tanstack/react-router';
+import type { CallState } from '../api/agents.ts';
 import type { EntityPath, HitFilter, HitStatus } from '../api/hits.ts';
+import type { IncidentFilter } from '../api/incidents.ts';
+import type { CaseFilter, CaseState, ReviewCase } from '../api/review.ts';
+import { texts as agentTexts } from '../texts/agents.ts';
 import { texts } from '../texts/hits.ts';
+import { texts as incidentTexts } from '../texts/incidents.ts';
+import { texts as reviewTexts } from '../texts/review.ts';
 import { severities } from '../ui/labels/severity.tsx';
 import { compact, oneOf, textOf, type Search } from './search.ts';
 import { shell } from './shell.ts';
@@ -41,4 +47,67 @@ const entity = createRoute({
   component: lazyRouteComponent(() => import('../pages/hits/entity-page.tsx'), 'EntityPage'),
 });
 
-export const hitRoutes = [list, entity, one] as const;
+type ApprovalSearch = { state?: CallState | undefined; agent?: string | undefined; call?: string | undefined };
+
+/** `call` is the open agent. Without a state, those that wait are listed. */
+const approvals = createRoute({
+  getParentRoute: () => shell,
+  path: '/approvals',
+  validateSearch: (search: Search): ApprovalSearch =>
+    compact({
+      state: oneOf(search, 'state', Object.keys(agentTexts.calls.states) as CallState[]),
+      agent: textOf(search, 'agent'),
+      call: textOf(search, 'call'),
+    }),
+  component: lazyRouteComponent(() => import('../pages/approvals/approvals-page.tsx'), 'ApprovalsPage'),
+});
+
+const incidents = createRoute({
+  getParentRoute: () => shell,
+  path: '/incidents',
+  validateSearch: (search: Search): IncidentFilter =>
+    compact({
+      state: oneOf(search, 'state', Object.keys(incidentTexts.states) as (keyof typeof incidentTexts.states)[]),
+      severity: oneOf(search, 'severity', severities),
+      owner: textOf(search, 'owner'),
+      watcher: textOf(search, 'watcher'),
+      inbox: oneOf(search, 'inbox', Object.keys(incidentTexts.inbox) as (keyof typeof incidentTexts.inbox)[]),
+      entity: textOf(search, 'entity'),
+      q: textOf(search, 'q'),
+      sort: oneOf(search, 'sort', Object.keys(incidentTexts.sorts) as (keyof typeof incidentTexts.sorts)[]),
+    }),
+  component: lazyRouteComponent(() => import('../pages/incidents/incidents-page.tsx'), 'IncidentsPage'),
+});
+
+const incident = createRoute({
+  getParentRoute: () => shell,
+  path: '/incidents/$id',
+  component: lazyRouteComponent(() => import('../pages/incidents/incident-page.tsx'), 'IncidentPage'),
+});
+
+type ReviewSearch = CaseFilter & { case?: string | undefined };
+
+const review = createRoute({
+  getParentRoute: () => shell,
+  path: '/review',
+  validateSearch: (search: Search): ReviewSearch =>
+    compact({
+      state: oneOf(search, 'state', Object.keys(reviewTexts.states) as CaseState[]),
+      kind: oneOf(search, 'kind', Object.keys(reviewTexts.kinds) as ReviewCase['kind'][]),
+      detection: textOf(search, 'detection'),
+      entity: textOf(search, 'entity'),
+      case: textOf(search, 'case'),
+    }),
+  component: lazyRouteComponent(() => import('../pages/review/review-page.tsx'), 'ReviewPage'),
+});
+
+/** The address of a case in events. */
+const reviewCase = createRoute({
+  getParentRoute: () => shell,
+  path: '/review/$id',
+  beforeLoad: ({ params }) => {
+    throw redirect({ to: '/review', search: { case: params.id } });
+  },
+});
+
+export const hitRoutes = [list, entity, one, incidents, incident, review, reviewCase, approvals] as const;
