@@ -1,16 +1,15 @@
 import type { QueryClient } from '@tanstack/react-query';
-import { createRouter } from '@tanstack/react-router';
+import { createRouter, type ParsedLocation } from '@tanstack/react-router';
 import { basePath } from './lib/base-path.ts';
-import { createScrollMemory } from './lib/scroll-memory.ts';
 import { coverageRoutes } from './routes/coverage.ts';
-import { feedRoutes, storyRoutes, digestRoutes, entityRoutes, indicatorRoutes, sourceRoutes } from './routes/feed.ts';
-import { detectionRoutes, agentRoutes, ruleSourceRoutes, runRoutes } from './routes/detections.ts';
-import { hitRoutes, incidentRoutes, reviewRoutes } from './routes/hits.ts';
+import { feedRoutes } from './routes/feed.ts';
+import { detectionRoutes } from './routes/detections.ts';
+import { hitRoutes } from './routes/hits.ts';
 import { logRoutes } from './routes/logs.ts';
 import { settingsRoutes } from './routes/settings.ts';
 import { suggestionRoutes } from './routes/suggestions.ts';
 import { parseSearch, stringifySearch } from './routes/search.ts';
-import { root, shell, overviewRoutes, signInRoute } from './routes/shell.ts';
+import { overviewRoutes, root, shell, signInRoute } from './routes/shell.ts';
 
 const routeTree = root.addChildren([
   signInRoute,
@@ -41,4 +40,20 @@ declare module '@tanstack/react-router' {
   interface Register {
     router: ReturnType<typeof createConsoleRouter>;
   }
+}
+
+/**
+ * Returns a function that decides whether the places of a location's lists are restored: those of a location that was shown before, and of
+ * the same page with another address. The router would also give a new page the scroll position of the page before it.
+ * A navigation that opens an entry of a list has `resetScroll: false`. Otherwise the router would undo the list's scrolling to the entry.
+ */
+function createScrollMemory(): (options: { location: ParsedLocation }) => boolean {
+  const shown = new Set<string | undefined>();
+  let lastPath: string | undefined;
+  return ({ location: { pathname, state } }) => {
+    const isKnown = lastPath === undefined || pathname === lastPath || shown.has(state.__TSR_key);
+    shown.add(state.__TSR_key);
+    lastPath = pathname;
+    return isKnown;
+  };
 }

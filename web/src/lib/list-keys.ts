@@ -48,3 +48,14 @@ export function useOpenKeys<Row>({ rows = [], index, onOpen, onClose }: OpenRow<
     Escape: onClose,
   });
 }
+
+/** Returns the open row of a list of entries, with the keys of `useOpenKeys`. */
+export function useOpenEntry<Row extends { id: string }>(
+  rows: readonly Row[] | undefined,
+  openId: string | undefined,
+  open: (id: string | undefined) => void,
+): Row | undefined {
+  const index = rows?.findIndex(({ id }) => id === openId) ?? -1;
+  useOpenKeys({ rows, index, onOpen: ({ id }) => open(id), onClose: () => open(undefined) });
+  return rows?.[index];
+}

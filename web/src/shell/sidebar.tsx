@@ -1,15 +1,18 @@
-import { useQuery } from '@tanstack/react-query';
+import { useQuery, useMutation } from '@tanstack/react-query';
 import { Link, useLocation } from '@tanstack/react-router';
-import { PanelLeftClose, PanelLeftOpen, Search } from 'lucide-react';
+import { PanelLeftClose, PanelLeftOpen, Search, ChevronsUpDown, CircleUser, LogOut } from 'lucide-react';
 import { overviewQuery } from '../api/overview.ts';
 import { classes, formatNumber } from '../lib/text.ts';
 import { texts } from '../texts/common.ts';
-import { AccountMenu } from './account-menu.tsx';
 import { Logo } from '../ui/logo.tsx';
 import { modifierKey } from '../lib/modifier-key.ts';
 import { Key } from '../ui/key.tsx';
 import { isWithin, pages } from './navigation.ts';
 import { SidebarLabel } from './sidebar-label.tsx';
+import { sessionQuery, signOut } from '../api/session.ts';
+import { basePath } from '../lib/base-path.ts';
+import { setTheme, themes, useTheme, type Theme } from '../lib/theme.ts';
+import { MenuButton } from '../ui/overlays/menu-button.tsx';
 
 type Props = { isCollapsed?: boolean; onNavigate?: () => void; onSearch: () => void; onToggle?: () => void };
 
@@ -84,5 +87,42 @@ export function Sidebar({ isCollapsed = false, onNavigate, onSearch, onToggle }:
         <AccountMenu isCollapsed={isCollapsed} />
       </div>
     </header>
+  );
+}
+
+/** The organization that is open, the theme, and the way out. */
+function AccountMenu({ isCollapsed }: { isCollapsed: boolean }) {
+  const theme = useTheme();
+  const { data: session } = useQuery(sessionQuery);
+  const { mutate: leave } = useMutation({
+    mutationFn: signOut,
+    // Loads the page anew, so that nothing of the session stays in memory.
+    onSettled: () => location.assign(`${basePath}/console/sign-in`),
+  });
+  return (
+    <MenuButton
+      side="top"
+      className="group relative flex h-8 w-full items-center justify-between rounded-control px-2 hover:bg-hover"
+      entries={[
+        {
+          kind: 'choice',
+          label: texts.theme.label,
+          value: theme,
+          options: themes.map((value) => ({ value, label: texts.theme[value] })),
+          onSelect: (value) => setTheme(value as Theme),
+        },
+        { kind: 'separator' },
+        {
+          kind: 'action',
+          label: texts.signOut,
+          mark: <LogOut className="size-3.5 text-faint" aria-hidden />,
+          onSelect: () => leave(),
+        },
+      ]}
+    >
+      {isCollapsed && <CircleUser className="size-4 text-muted" strokeWidth={1.75} aria-hidden />}
+      <SidebarLabel isTooltip={isCollapsed}>{session?.organization.name ?? texts.menu}</SidebarLabel>
+      {!isCollapsed && <ChevronsUpDown className="size-3.5 text-faint" aria-hidden />}
+    </MenuButton>
   );
 }

@@ -18,6 +18,7 @@ export const texts = {
   more: 'More',
   by: (name: string) => `by ${name}`,
   back: 'Back',
+  tools: { none: 'There are no tools.', needsGrant: 'sends data, so an administrator must grant it' },
   views: {
     label: 'Views',
     save: 'Save this view',

@@ -31,3 +31,45 @@ export const texts = {
   unread: (count: number) =>
     count === 1 ? '1 part of the text was not read.' : `${count} parts of the text were not read.`,
 };
+
+/** Why a report has its severity. */
+export const severityTexts = {
+  title: 'Severity',
+  label: 'the reason for the severity',
+  /** By the rules of `severityBasis`. */
+  rules: {
+    'report:supply-chain': 'A product, package or update that many use was compromised.',
+    'report:destructive-attack': 'Ransomware or a wiper hit several organizations or critical infrastructure.',
+    'report:exploited-now': 'Software that faces the internet is exploited.',
+    'report:ransomware': 'Describes a ransomware operation.',
+    'report:named-actor': 'Describes activity of a named or state-sponsored actor.',
+    'report:exploited': 'Describes exploitation of a vulnerability.',
+    'report:espionage': 'Describes theft of data from stated targets.',
+    'report:targets': 'Describes attacks on stated sectors, countries or organizations.',
+    'report:initial-access': 'Describes infections at scale, or ones that lead to ransomware.',
+    'report:intrusion': 'Describes an intrusion.',
+    'report:intrusion-steps': 'Describes the steps of an intrusion.',
+    'report:malware': 'Analyzes malware, a botnet or phishing.',
+    'report:threat': 'Describes a threat without victims.',
+    'report:indicators': 'Lists active indicators.',
+    'report:exploit-code': 'Mentions public exploit code.',
+    'report:underground': 'Describes offers or trade of criminals.',
+    'report:nuisance': 'Describes adware, scams or spam.',
+    'report:decryptor': 'Announces a decryptor.',
+    'report:open-data': 'Describes data that was openly accessible.',
+    'report:research': 'Describes research without attacks.',
+    'report:paper': 'Announces a paper or a talk.',
+    'report:vulnerability': 'Discloses a vulnerability without attacks.',
+    'report:finding': 'Describes a finding of researchers.',
+    'report:old': 'All events are more than two years older than the report.',
+    'report:guide': 'Gives advice about a threat.',
+    'report:denied': 'The claim is disputed.',
+    'model:exploited-now': 'A model reads that it is exploited now.',
+    'model:destructive': 'A model reads of a destructive attack.',
+    'model:spread': 'A model reads how far it has spread.',
+    'model:sector': 'A model reads of attacks on what people depend on.',
+    'model:research': 'A model reads of research without attacks.',
+    'model:old': 'A model reads of old events.',
+    'model:other': 'A model decided from this passage.',
+  } as Record<string, string>,
+};

@@ -3,7 +3,7 @@ import { getRouteApi } from '@tanstack/react-router';
 import { Hand } from 'lucide-react';
 import { useMemo } from 'react';
 import { agentQuery, callsQuery, type AgentCall, type CallFilter, type CallState } from '../../api/agents.ts';
-import { useOpenKeys } from '../../lib/list-keys.ts';
+import { useOpenEntry } from '../../lib/list-keys.ts';
 import { PageHeader } from '../../shell/page-header.tsx';
 import { HitLinks } from '../../shell/section-links.tsx';
 import { nameCall, texts as all } from '../../texts/agents.ts';
@@ -31,13 +31,7 @@ export function ApprovalsPage() {
   const { data: filtered } = useQuery({ ...agentQuery(agent ?? ''), enabled: agent !== undefined });
   const query = useInfiniteQuery(callsQuery(filter));
   const calls = useMemo(() => query.data?.pages.flatMap((page) => page.calls), [query.data]);
-  const opened = calls?.find(({ id }) => id === openId);
-  useOpenKeys({
-    rows: calls ?? [],
-    index: calls?.findIndex(({ id }) => id === openId) ?? -1,
-    onOpen: ({ id }) => open(id),
-    onClose: () => open(undefined),
-  });
+  const opened = useOpenEntry(calls, openId, open);
   return (
     <>
       <PageHeader title={texts.title} links={<HitLinks />}>

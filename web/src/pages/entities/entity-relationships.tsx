@@ -5,7 +5,6 @@ import { toWords } from '../../lib/text.ts';
 import { texts } from '../../texts/entities.ts';
 import { ShowMore } from '../../ui/lists/show-more.tsx';
 import { Section } from '../../ui/section.tsx';
-import { groupRelationships, type Related, type RelatedEnd, type RelationshipGroup } from './group-relationships.ts';
 import { listPublishers } from './publishers.ts';
 
 const shownFirst = 8;
@@ -97,4 +96,39 @@ function End({ end: { type, name }, entity }: { end: RelatedEnd; entity: EntityD
       </Link>
     );
   return type === 'country' && countryCode.test(name) ? (countries.of(name) ?? name) : toWords(name);
+}
+
+type Relationship = EntityDetail['relationships'][number];
+type RelatedEnd = Relationship['target'];
+type Statement = Pick<Relationship, 'itemId' | 'passage'>;
+/** The entities that an entity is connected with in one way, the items that state it, and each different passage of them. */
+type Related = { end: RelatedEnd; itemIds: string[]; statements: Statement[] };
+type RelationshipGroup = {
+  type: Relationship['type'];
+  /** The entity is the target: `uses` reads as “used by”. */
+  isInverse: boolean;
+  endType: string;
+  related: Related[];
+};
+
+const isSame = (one: RelatedEnd, other: RelatedEnd): boolean => one.type === other.type && one.name === other.name;
+
+/** The order of the groups: the arsenal first, then its targets. */
+const order = ['malware', 'tool', 'vulnerability', 'actor', 'sector', 'country', 'technique'];
+
+/** Groups what passages state about an entity by kind of connection, and the passages of one connection under it. */
+function groupRelationships(entity: RelatedEnd, relationships: readonly Relationship[]): RelationshipGroup[] {
+  const groups = new Map<string, RelationshipGroup>();
+  for (const { type, source, target, itemId, passage } of relationships) {
+    const isInverse = !isSame(source, entity);
+    const end = isInverse ? source : target;
+    const key = `${type} ${isInverse} ${end.type}`;
+    const group = groups.get(key) ?? { type, isInverse, endType: end.type, related: [] };
+    groups.set(key, group);
+    let related = group.related.find((one) => isSame(one.end, end));
+    if (!related) group.related.push((related = { end, itemIds: [], statements: [] }));
+    related.itemIds.push(itemId);
+    if (related.statements.every((one) => one.passage !== passage)) related.statements.push({ itemId, passage });
+  }
+  return [...groups.values()].toSorted((a, b) => order.indexOf(a.endType) - order.indexOf(b.endType));
 }

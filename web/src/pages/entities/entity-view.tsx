@@ -4,14 +4,14 @@ import { useState } from 'react';
 import { entityQuery, type EntityDetail, type EntityType } from '../../api/entities.ts';
 import { ApiProblem } from '../../api/problem.ts';
 import { texts } from '../../texts/entities.ts';
+import { IndicatorTable } from '../../ui/indicators/indicator-table.tsx';
 import { SeverityMark } from '../../ui/labels/severity.tsx';
 import { ShowMore } from '../../ui/lists/show-more.tsx';
 import { Section } from '../../ui/section.tsx';
 import { DetailSkeleton, EmptyState, ErrorState } from '../../ui/states.tsx';
 import { Day, RelativeTime } from '../../ui/time.tsx';
-import { EntityIndicators } from './entity-indicators.tsx';
 import { EntityRelationships } from './entity-relationships.tsx';
-import { EntityTechniques } from './entity-techniques.tsx';
+import { listPublishers } from './publishers.ts';
 
 const aliasesShown = 12;
 const itemsShown = 10;
@@ -107,6 +107,51 @@ function LatestItems({ entity: { type, name, latestItems } }: { entity: EntityDe
       {latestItems.length > limit && (
         <ShowMore onClick={() => setLimit(latestItems.length)}>{texts.more(latestItems.length - limit)}</ShowMore>
       )}
+    </Section>
+  );
+}
+
+/** The indicators of an entity with who names them: those that a passage states first, and of these the active ones. */
+function EntityIndicators({ entity }: { entity: EntityDetail }) {
+  const { name, indicators } = entity;
+  return (
+    <IndicatorTable
+      fileName={`indicators-${name}`}
+      note={indicators.some(({ isStated }) => isStated) ? texts.statedNote : undefined}
+      rows={indicators.map(({ type, value, status, isStated, items }) => ({
+        type,
+        value,
+        normalizedValue: value,
+        status,
+        detail: [...(isStated ? [texts.stated] : []), listPublishers(entity, items)].filter(Boolean).join(' · '),
+      }))}
+    />
+  );
+}
+
+/** The ATT&CK techniques of an entity, those that a passage states first. */
+function EntityTechniques({ techniques }: Pick<EntityDetail, 'techniques'>) {
+  if (techniques.length === 0) return null;
+  return (
+    <Section title={texts.techniques} count={techniques.length}>
+      {techniques.some(({ isStated }) => isStated) && <p className="text-12 text-muted">{texts.statedNote}</p>}
+      <ul className="-mx-2 flex flex-col">
+        {techniques.map(({ id, name, isStated }) => (
+          <li key={id}>
+            <Link
+              to="/feed"
+              search={{ technique: id }}
+              className="flex min-h-8 items-center gap-3 rounded-control px-2 hover:bg-hover"
+            >
+              <span className="tabular w-20 shrink-0 font-mono text-12 text-accent">{id}</span>
+              <span className="min-w-0 grow truncate" title={name}>
+                {name}
+              </span>
+              {isStated && <span className="shrink-0 text-12 text-muted">{texts.stated}</span>}
+            </Link>
+          </li>
+        ))}
+      </ul>
     </Section>
   );
 }

@@ -1,6 +1,6 @@
 import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
-import { Expand, X } from 'lucide-react';
+import { Expand, X, ChevronLeft, ChevronRight } from 'lucide-react';
 import { lazy, Suspense, useMemo, useState } from 'react';
 import { itemQuery, itemsQuery, type FeedFilter, type FeedItem, type ItemHighlight } from '../../api/feed.ts';
 import { useHotkeys } from '../../lib/hotkeys.ts';
@@ -15,9 +15,8 @@ import { EmptyState, ErrorState } from '../../ui/states.tsx';
 import { ViewsMenu } from '../../ui/overlays/views-menu.tsx';
 import { FeedFilters } from './list/feed-filters.tsx';
 import { FeedList } from './list/feed-list.tsx';
-import { foldParts, isLongDocument } from './list/fold-parts.ts';
+import { foldParts, isLongDocument, type FeedEntry, readPart } from './list/fold-parts.ts';
 import { ItemView } from './item/item-view.tsx';
-import { PartNavigation } from './part-navigation.tsx';
 import { RelevanceBar } from './relevance-bar.tsx';
 import { toSearchMatches } from './list/search-matches.ts';
 import { useOverride } from './use-override.ts';
@@ -28,7 +27,6 @@ const route = getRouteApi('/shell/feed');
 
 /** The verdict whose reason is being entered. */
 type PendingVerdict = 'relevant' | 'irrelevant' | null;
-type FeedEntry = ReturnType<typeof foldParts>[number];
 
 /** The items of the feed, and the open item beside them. */
 export function FeedPage() {
@@ -215,5 +213,27 @@ function NoItems({ isFiltered, onClear }: { isFiltered: boolean; onClear: () => 
     >
       {texts.empty.body}
     </EmptyState>
+  );
+}
+
+type PartProps = { entry: FeedEntry; item: FeedItem; onOpen: (id: string) => void };
+
+/** Leads through the parts of a long document that the list shows as one row. */
+function PartNavigation({ entry: { items, document }, item, onOpen }: PartProps) {
+  const part = readPart(item);
+  if (!document || !part) return null;
+  const index = items.findIndex(({ id }) => id === item.id);
+  const previous = items[index - 1];
+  const next = items[index + 1];
+  return (
+    <nav aria-label={texts.parts.label} className="flex items-center gap-1 border-b px-4 py-1 text-12 text-muted">
+      <span className="tabular mr-auto">{texts.parts.one(part.number, document.count)}</span>
+      <IconButton label={texts.parts.previous} disabled={!previous} onClick={() => previous && onOpen(previous.id)}>
+        <ChevronLeft className="size-4" aria-hidden />
+      </IconButton>
+      <IconButton label={texts.parts.next} disabled={!next} onClick={() => next && onOpen(next.id)}>
+        <ChevronRight className="size-4" aria-hidden />
+      </IconButton>
+    </nav>
   );
 }

@@ -1,22 +1,20 @@
 import { CircleCheck, CircleSlash, Radar } from 'lucide-react';
 import type { Relevance } from '../../api/feed.ts';
-import { classes } from '../../lib/text.ts';
 import { texts } from '../../texts/feed.ts';
+import { IconLabel, type Look } from '../../ui/labels/icon-label.tsx';
 
 type Verdict = Relevance['verdict'];
 
-const looks: Record<Verdict, { icon: typeof Radar; color: string }> = {
+const looks: Record<Verdict, Look> = {
   exposed: { icon: Radar, color: 'text-bad' },
   relevant: { icon: CircleCheck, color: 'text-accent' },
   irrelevant: { icon: CircleSlash, color: 'text-faint' },
 };
 
 export function VerdictLabel({ verdict }: { verdict: Verdict }) {
-  const { icon: Icon, color } = looks[verdict];
   return (
-    <span className="inline-flex items-center gap-1.5 whitespace-nowrap">
-      <Icon className={classes('size-3.5', color)} aria-hidden />
+    <IconLabel look={looks[verdict]} className="whitespace-nowrap">
       {texts.verdict[verdict]}
-    </span>
+    </IconLabel>
   );
 }

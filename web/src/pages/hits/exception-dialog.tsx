@@ -1,14 +1,19 @@
-import { useQuery } from '@tanstack/react-query';
+import { useQuery, type UseQueryResult } from '@tanstack/react-query';
 import { useState } from 'react';
-import { exceptionPreviewQuery, type ExceptionSubject } from '../../api/detection-parts.ts';
-import type { HitDetail } from '../../api/hits.ts';
+import { exceptionPreviewQuery, type ExceptionSubject, type ExceptionPreview } from '../../api/detection-parts.ts';
+import type { HitDetail, HitStatus } from '../../api/hits.ts';
 import { texts as common } from '../../texts/common.ts';
 import { texts as page } from '../../texts/hits.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog, DialogActions } from '../../ui/overlays/dialog.tsx';
-import { Field, SelectInput, TextInput } from '../../ui/forms/form.tsx';
-import { useCreateException } from '../../ui/tuning/use-create-exception.ts';
-import { HiddenHits } from './hidden-hits.tsx';
+import { Field, SelectInput } from '../../ui/forms/form.tsx';
+import { ExceptionTerms, useCreateException, type Terms } from '../../ui/tuning/create-exception.tsx';
+import { countOf } from '../../lib/text.ts';
+import { Notice } from '../../ui/notice.tsx';
+import { SeverityMark } from '../../ui/labels/severity.tsx';
+import { Skeleton } from '../../ui/states.tsx';
+import { RelativeTime } from '../../ui/time.tsx';
+import { StatusLabel } from './statuses.tsx';
 
 const texts = page.exception;
 
@@ -32,8 +37,7 @@ export default function ExceptionDialog({ hit, onClose }: { hit: HitDetail; onCl
   const subjects = listSubjects(hit);
   const [index, setIndex] = useState(0);
   const [onlyEntity, setOnlyEntity] = useState(false);
-  const [reason, setReason] = useState('');
-  const [days, setDays] = useState('');
+  const [terms, setTerms] = useState<Terms>({ reason: '', days: '' });
   const chosen = subjects[index]!;
   const subject = onlyEntity && chosen.field !== undefined ? { ...chosen, entity: hit.entity } : chosen;
   const preview = useQuery(exceptionPreviewQuery(hit.detectionId, subject));
@@ -44,7 +48,7 @@ export default function ExceptionDialog({ hit, onClose }: { hit: HitDetail; onCl
         className="flex flex-col gap-4"
         onSubmit={(event) => {
           event.preventDefault();
-          mutate({ rule: subject, reason: reason.trim(), days, hitIds: [hit.id] });
+          mutate({ rule: subject, reason: terms.reason.trim(), days: terms.days, hitIds: [hit.id] });
         }}
       >
         <SubjectFields
@@ -54,30 +58,7 @@ export default function ExceptionDialog({ hit, onClose }: { hit: HitDetail; onCl
           onOnlyEntity={setOnlyEntity}
         />
         <HiddenHits query={preview} />
-        <div className="grid gap-3 md:grid-cols-[1fr_10rem]">
-          <Field label={texts.reason}>
-            {(control) => (
-              <TextInput
-                {...control}
-                required
-                maxLength={1000}
-                value={reason}
-                onChange={(event) => setReason(event.target.value)}
-              />
-            )}
-          </Field>
-          <Field label={texts.until}>
-            {(control) => (
-              <SelectInput {...control} value={days} onChange={(event) => setDays(event.target.value)}>
-                {Object.entries(texts.periods).map(([value, label]) => (
-                  <option key={value} value={value}>
-                    {label}
-                  </option>
-                ))}
-              </SelectInput>
-            )}
-          </Field>
-        </div>
+        <ExceptionTerms values={terms} onChange={setTerms} />
         <DialogActions>
           <Button onClick={onClose}>{common.cancel}</Button>
           <Button kind="primary" type="submit" disabled={isPending}>
@@ -129,5 +110,46 @@ function SubjectFields({ subjects, index, entity, onlyEntity, onIndex, onOnlyEnt
         </label>
       )}
     </div>
+  );
+}
+
+const shownMax = 6;
+
+/** The hits of the last 30 days that an exception would have hidden. */
+function HiddenHits({ query: { data, error } }: { query: UseQueryResult<ExceptionPreview> }) {
+  if (error)
+    return (
+      <Notice kind="error" title={texts.previewFailed}>
+        {error.message}
+      </Notice>
+    );
+  if (!data) return <Skeleton className="h-32" />;
+  const { hidden, examined, hiddenByStatus, hits } = data;
+  const statuses = Object.entries(hiddenByStatus) as [HitStatus, number][];
+  const wrong = hiddenByStatus.true_positive ?? 0;
+  return (
+    <section aria-live="polite" className="flex flex-col gap-2 rounded-control border p-3">
+      <p className="flex flex-wrap items-baseline gap-x-4 gap-y-1">
+        <span className="font-strong">{texts.hidden(hidden, countOf(examined, 'hit'))}</span>
+        {statuses.map(([status, count]) => (
+          <span key={status} className="tabular inline-flex items-center gap-1 text-12 text-muted">
+            {count} <StatusLabel status={status} />
+          </span>
+        ))}
+      </p>
+      {wrong > 0 && <Notice kind="warning" title={texts.hidesTrue(wrong)} />}
+      <ul className="flex flex-col">
+        {hits.slice(0, shownMax).map(({ id, headline, severity, createdAt }) => (
+          <li key={id} className="flex h-6 items-center gap-2 text-12">
+            <SeverityMark severity={severity} />
+            <span className="min-w-0 grow truncate">{headline}</span>
+            <span className="text-muted">
+              <RelativeTime time={createdAt} />
+            </span>
+          </li>
+        ))}
+      </ul>
+      {hidden > shownMax && <p className="text-12 text-muted">{texts.others(hidden - shownMax)}</p>}
+    </section>
   );
 }

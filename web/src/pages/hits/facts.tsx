@@ -4,7 +4,7 @@ import { texts as detection } from '../../texts/detection.ts';
 import { texts as feed } from '../../texts/feed.ts';
 import { texts } from '../../texts/hits.ts';
 import { BaselineChart, readBaseline } from '../../ui/charts/baseline-chart.tsx';
-import { FactList } from '../../ui/evidence/fact-list.tsx';
+import { Fact, FactList } from '../../ui/evidence/fact-list.tsx';
 import { ExactTime } from '../../ui/time.tsx';
 
 /** The facts that code computed from the rows and the history, with a chart where there is a baseline. */
@@ -59,14 +59,5 @@ export function Facts({ hit }: { hit: HitDetail }) {
         </Fact>
       </FactList>
     </div>
-  );
-}
-
-function Fact({ name, children }: { name: string; children: React.ReactNode }) {
-  return (
-    <>
-      <dt className="text-muted">{name}</dt>
-      <dd className="min-w-0">{children}</dd>
-    </>
   );
 }

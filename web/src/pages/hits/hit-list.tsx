@@ -1,10 +1,15 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useEffect, useLayoutEffect, useRef } from 'react';
+import { Check } from 'lucide-react';
 import type { Hit } from '../../api/hits.ts';
+import { classes, countOf } from '../../lib/text.ts';
 import { useListPlace } from '../../lib/use-list-place.ts';
+import { texts as evidence } from '../../texts/evidence.ts';
 import { texts } from '../../texts/hits.ts';
+import { SeverityMark } from '../../ui/labels/severity.tsx';
 import { Skeleton } from '../../ui/states.tsx';
-import { HitRow, hitRowHeight } from './hit-row.tsx';
+import { RelativeTime } from '../../ui/time.tsx';
+import { StatusLabel } from './statuses.tsx';
 
 type Props = {
   /** Null while the first page loads. */
@@ -93,4 +98,73 @@ function ListSkeleton() {
       <Skeleton className="h-2.5 w-1/4" />
     </div>
   ));
+}
+
+const hitRowHeight = 52;
+
+type RowProps = {
+  hit: Hit;
+  /** It is open in the panel. */
+  isOpen: boolean;
+  /** It is selected for a change of several hits. */
+  isChosen: boolean;
+  /** Tab leads to it. */
+  isTabStop: boolean;
+  onOpen: () => void;
+  onToggle: () => void;
+  onHover: () => void;
+};
+
+function HitRow({ hit, isOpen, isChosen, isTabStop, onOpen, onToggle, onHover }: RowProps) {
+  return (
+    <button
+      role="option"
+      aria-selected={isOpen}
+      aria-checked={isChosen}
+      tabIndex={isTabStop ? 0 : -1}
+      data-hit={hit.id}
+      onClick={(event) => {
+        const isOnBox = event.target instanceof Element && event.target.closest('[data-select]');
+        if (isOnBox || event.metaKey || event.ctrlKey) onToggle();
+        else onOpen();
+      }}
+      onPointerEnter={onHover}
+      className={classes(
+        'group grid h-full w-full grid-cols-[auto_1fr_auto] items-center border-b pr-row-end text-left -outline-offset-2',
+        isOpen ? 'bg-selected' : isChosen ? 'bg-hover' : 'hover:bg-hover',
+      )}
+    >
+      <span data-select className="flex h-full w-11 items-center justify-center pl-1">
+        <span className={isChosen ? 'hidden' : 'contents group-hover:hidden'}>
+          <SeverityMark severity={hit.severity} />
+        </span>
+        <span
+          aria-hidden
+          className={classes(
+            'size-3.5 items-center justify-center rounded-small border',
+            isChosen
+              ? 'flex border-accent bg-accent text-on-accent'
+              : 'hidden border-line-strong bg-surface group-hover:flex',
+          )}
+        >
+          {isChosen && <Check className="size-3" strokeWidth={3} />}
+        </span>
+      </span>
+      <span className="min-w-0">
+        <span className={classes('block truncate', hit.status === 'open' && 'font-strong')}>{hit.headline}</span>
+        <span className="block truncate text-12 text-muted">
+          {hit.detection.name}
+          {hit.occurrenceCount > 1 && ` · ${countOf(hit.occurrenceCount, 'window')}`}
+        </span>
+      </span>
+      <span className="flex flex-col items-end gap-px pl-3 text-12 text-muted">
+        <RelativeTime time={hit.lastSeenAt} />
+        {hit.status !== 'open' ? (
+          <StatusLabel status={hit.status} />
+        ) : (
+          hit.verdict === 'undecided' && <span>{evidence.undecided}</span>
+        )}
+      </span>
+    </button>
+  );
 }

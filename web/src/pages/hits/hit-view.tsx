@@ -1,13 +1,21 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { lazy, Suspense, useState } from 'react';
-import { hitContextQuery, hitQuery, type EntityPath, type Hit, type HitDetail } from '../../api/hits.ts';
+import {
+  hitContextQuery,
+  hitQuery,
+  type EntityPath,
+  type Hit,
+  type HitDetail,
+  type HitContext,
+  type HitStatus,
+} from '../../api/hits.ts';
 import { texts } from '../../texts/hits.ts';
 import { texts as incidents } from '../../texts/incidents.ts';
 import { Button } from '../../ui/button.tsx';
 import { ErrorState, Skeleton } from '../../ui/states.tsx';
 import { SeverityLabel } from '../../ui/labels/severity.tsx';
-import { RelativeTime } from '../../ui/time.tsx';
+import { RelativeTime, ExactTime } from '../../ui/time.tsx';
 import { EvidenceTable } from '../../ui/evidence/evidence-table.tsx';
 import { Section } from '../../ui/section.tsx';
 import { EntityHits, SharedItems, SimilarHits } from './context.tsx';
@@ -16,8 +24,8 @@ import { Discussion } from './discussion.tsx';
 import { Facts } from './facts.tsx';
 import { StatusLabel } from './statuses.tsx';
 import { texts as proof } from '../../texts/proof.ts';
-import { Timeline } from './timeline.tsx';
 import { Verdict } from './verdict.tsx';
+import { texts as common } from '../../texts/common.ts';
 
 const HideSimilarDialog = lazy(() => import('../../ui/tuning/hide-similar-dialog.tsx'));
 const ExceptionDialog = lazy(() => import('./exception-dialog.tsx'));
@@ -139,4 +147,56 @@ function HitSkeleton() {
       <Skeleton className="h-28" />
     </div>
   );
+}
+
+type Entry = HitContext['timeline'][number];
+
+/** From the first event to the last delivery, oldest first. */
+function Timeline({ timeline }: Pick<HitContext, 'timeline'>) {
+  return (
+    <Section title={texts.timeline}>
+      <ol className="flex flex-col gap-1.5 text-12">
+        {timeline.map((entry, index) => (
+          <li key={`${index} ${entry.at}`} className="flex gap-3">
+            <span className="w-36 shrink-0 text-muted">
+              <ExactTime time={entry.at} />
+            </span>
+            <span className="min-w-0 break-words">
+              <What entry={entry} />
+            </span>
+          </li>
+        ))}
+      </ol>
+    </Section>
+  );
+}
+
+function What({ entry: { kind, detail, runId, actor } }: { entry: Entry }) {
+  if (kind === 'status') {
+    const [status = '', reason] = splitOnce(detail ?? '', ': ');
+    return (
+      <>
+        {Object.hasOwn(texts.status, status) ? <StatusLabel status={status as HitStatus} /> : status}
+        {actor !== null && <span className="text-muted"> {common.by(actor)}</span>}
+        {reason && <span className="block text-muted">{reason}</span>}
+      </>
+    );
+  }
+  if (kind === 'seen' && runId !== null)
+    return (
+      <Link to="/runs/$id" params={{ id: runId }} className="underline-offset-2 hover:underline">
+        {texts.moments.seen}
+      </Link>
+    );
+  return (
+    <>
+      {texts.moments[kind]}
+      {detail && kind !== 'raised' && <span className="block text-muted">{detail}</span>}
+    </>
+  );
+}
+
+function splitOnce(text: string, by: string): [string, string?] {
+  const at = text.indexOf(by);
+  return at === -1 ? [text] : [text.slice(0, at), text.slice(at + by.length)];
 }

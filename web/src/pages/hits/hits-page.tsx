@@ -15,13 +15,12 @@ import { useDelayed } from '../../ui/live/use-delayed.ts';
 import { useEventStream } from '../../ui/live/use-event-stream.ts';
 import { EmptyState, ErrorState } from '../../ui/states.tsx';
 import { ViewsMenu } from '../../ui/overlays/views-menu.tsx';
-import { BulkBar } from './bulk-bar.tsx';
+import { BulkBar, useSelectedHits } from './bulk-bar.tsx';
 import { GroupList } from './group-list.tsx';
 import { HitFilters } from './hit-filters.tsx';
 import { HitList } from './hit-list.tsx';
 import { HitPanel } from './hit-panel.tsx';
 import { statusKeys } from './statuses.tsx';
-import { useSelectedHits } from './use-selected-hits.ts';
 import { useSetStatus } from './use-set-status.ts';
 
 const HideSimilarDialog = lazy(() => import('../../ui/tuning/hide-similar-dialog.tsx'));

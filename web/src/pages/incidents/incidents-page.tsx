@@ -28,8 +28,7 @@ import { useDelayed } from '../../ui/live/use-delayed.ts';
 import { useEventStream } from '../../ui/live/use-event-stream.ts';
 import { Tabs } from '../../ui/tabs.tsx';
 import { RelativeTime } from '../../ui/time.tsx';
-import { BulkBar } from './bulk-bar.tsx';
-import { useBulkChange } from './use-bulk-change.ts';
+import { BulkBar, useBulkChange } from './bulk-bar.tsx';
 
 const route = getRouteApi('/shell/incidents');
 const optionsOf = <Value extends string>(labels: Record<Value, string>) =>

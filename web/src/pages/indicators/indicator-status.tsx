@@ -2,10 +2,11 @@ import { Ban, CircleDot, CircleHelp, Clock, Undo2 } from 'lucide-react';
 import type { IndicatorLookup } from '../../api/indicators.ts';
 import { classes } from '../../lib/text.ts';
 import { texts } from '../../texts/indicators.ts';
+import { IconLabel, type Look } from '../../ui/labels/icon-label.tsx';
 
 type Status = IndicatorLookup['status'];
 
-const looks: Record<Status, { icon: typeof Ban; color: string }> = {
+const looks: Record<Status, Look> = {
   active: { icon: CircleDot, color: 'text-bad' },
   expired: { icon: Clock, color: 'text-muted' },
   revoked: { icon: Undo2, color: 'text-muted' },
@@ -14,16 +15,9 @@ const looks: Record<Status, { icon: typeof Ban; color: string }> = {
 };
 
 export function IndicatorStatus({ status }: { status: Status }) {
-  const { icon: Icon, color } = looks[status];
   return (
-    <span
-      className={classes(
-        'inline-flex items-center gap-1.5 align-top whitespace-nowrap',
-        status === 'unknown' && 'text-muted',
-      )}
-    >
-      <Icon className={classes('size-3.5', color)} aria-hidden />
+    <IconLabel look={looks[status]} className={classes('whitespace-nowrap', status === 'unknown' && 'text-muted')}>
       {texts.statuses[status]}
-    </span>
+    </IconLabel>
   );
 }

@@ -16,7 +16,6 @@ import { Sighting } from '../../ui/evidence/sighting.tsx';
 import { DetailSkeleton, ErrorState } from '../../ui/states.tsx';
 import { RelativeTime } from '../../ui/time.tsx';
 import { IndicatorStatus } from './indicator-status.tsx';
-import { ValueList } from './value-list.tsx';
 
 /** Sightings are kept by item. The newest items of the value are read. */
 const itemsRead = 10;
@@ -217,6 +216,41 @@ function ValueHits({ value }: { value: string }) {
                 <span className="truncate">{hit.headline}</span>
                 <span className="ml-auto text-12 text-muted">
                   <RelativeTime time={hit.lastSeenAt} />
+                </span>
+              </Link>
+            </li>
+          ))}
+        </ul>
+      )}
+    </Section>
+  );
+}
+
+type Props = {
+  title: string;
+  values: NonNullable<IndicatorLookup['parts']>;
+  count?: number;
+  /** A line below the title. */
+  note?: string | undefined;
+};
+
+/** Values with their status, each a link to its own look-up. */
+function ValueList({ title, values, count = values.length, note }: Props) {
+  return (
+    <Section title={title} count={count}>
+      {note && <p className="text-muted">{note}</p>}
+      {values.length > 0 && (
+        <ul className="-mx-2 flex flex-col">
+          {values.map(({ value, status }) => (
+            <li key={value}>
+              <Link
+                to="/indicators"
+                search={{ values: value, value }}
+                className="flex gap-3 rounded-control px-2 py-1.5 hover:bg-hover"
+              >
+                <span className="min-w-0 grow truncate font-mono">{value}</span>
+                <span className="text-12">
+                  <IndicatorStatus status={status} />
                 </span>
               </Link>
             </li>

@@ -1,21 +1,22 @@
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { X } from 'lucide-react';
-import { useMemo } from 'react';
-import { lookupMax, lookupQuery } from '../../api/indicators.ts';
+import { useMemo, useState } from 'react';
+import { lookupMax, lookupQuery, type IndicatorLookup } from '../../api/indicators.ts';
 import { useOpenKeys } from '../../lib/list-keys.ts';
 import { splitValues } from '../../lib/split-values.ts';
 import { FeedLinks } from '../../shell/section-links.tsx';
 import { PageHeader } from '../../shell/page-header.tsx';
 import { texts as common } from '../../texts/common.ts';
 import { texts } from '../../texts/indicators.ts';
-import { IconButton } from '../../ui/button.tsx';
+import { IconButton, Button } from '../../ui/button.tsx';
 import { ListAndPanel } from '../../ui/lists/list-panel.tsx';
 import { TableSkeleton } from '../../ui/lists/table-skeleton.tsx';
 import { EmptyState, ErrorState } from '../../ui/states.tsx';
 import { IndicatorView } from './indicator-view.tsx';
-import { LookupForm } from './lookup-form.tsx';
-import { LookupTable } from './lookup-table.tsx';
+import { classes, formatNumber } from '../../lib/text.ts';
+import { DataTable, type Column } from '../../ui/lists/data-table.tsx';
+import { IndicatorStatus } from './indicator-status.tsx';
 
 const route = getRouteApi('/shell/indicators');
 
@@ -76,3 +77,86 @@ export function IndicatorsPage() {
     </>
   );
 }
+
+type Props = { values: readonly string[]; onLookUp: (values: string[]) => void };
+
+/** Where values are pasted. Ctrl or Cmd with Enter looks them up. */
+function LookupForm({ values, onLookUp }: Props) {
+  const [text, setText] = useState(values.join('\n'));
+  const found = splitValues(text);
+  const lookUp = (): void => onLookUp(found);
+  return (
+    <form
+      className="flex flex-col gap-2 border-b p-4"
+      onSubmit={(event) => {
+        event.preventDefault();
+        lookUp();
+      }}
+    >
+      <textarea
+        value={text}
+        onChange={(event) => setText(event.target.value)}
+        onKeyDown={(event) => {
+          if (event.key !== 'Enter' || !(event.metaKey || event.ctrlKey)) return;
+          event.preventDefault();
+          lookUp();
+        }}
+        aria-label={texts.paste}
+        placeholder={texts.paste}
+        rows={Math.min(8, Math.max(3, values.length + 1))}
+        spellCheck={false}
+        className="w-full resize-y rounded-control border border-line-strong bg-surface px-2.5 py-1.5 font-mono text-12 leading-5 placeholder:font-sans placeholder:text-faint"
+      />
+      <div className="flex items-center gap-3">
+        <Button kind="primary" type="submit" disabled={found.length === 0}>
+          {texts.lookUp}
+        </Button>
+        {found.length > lookupMax && (
+          <span className="text-12 text-muted">{texts.limited(lookupMax, found.length)}</span>
+        )}
+      </div>
+    </form>
+  );
+}
+
+const columns: Column<IndicatorLookup>[] = [
+  {
+    id: 'value',
+    header: texts.value,
+    width: 'minmax(7rem, 1fr)',
+    cell: ({ value }) => (
+      <span title={value} className="font-mono">
+        {value}
+      </span>
+    ),
+  },
+  {
+    id: 'type',
+    header: texts.type,
+    width: '8rem',
+    from: 560,
+    cell: ({ type }) => <span className="text-muted">{type?.replaceAll('_', ' ') ?? '–'}</span>,
+  },
+  { id: 'status', header: texts.status, width: '8rem', cell: ({ status }) => <IndicatorStatus status={status} /> },
+  {
+    id: 'items',
+    header: texts.items,
+    width: '4.5rem',
+    align: 'right',
+    cell: ({ total }) => <span className={classes(total === 0 && 'text-faint')}>{formatNumber(total)}</span>,
+  },
+];
+
+type TableProps = { indicators: IndicatorLookup[]; openValue: string | undefined; onOpen: (value: string) => void };
+
+const LookupTable = ({ indicators, openValue, onOpen }: TableProps) => (
+  <DataTable
+    label={texts.title}
+    rows={indicators}
+    columns={columns}
+    rowId={({ value }) => value}
+    rowLabel={({ value }) => value}
+    activeId={openValue}
+    onOpen={({ value }) => onOpen(value)}
+  />
+);

@@ -1,15 +1,19 @@
 import { useQuery } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
+import { Link } from '@tanstack/react-router';
+import { Play } from 'lucide-react';
 import { fieldsQuery, histogramQuery, searchQuery } from '../../api/logs.ts';
 import { formatLocal } from '../../lib/time.ts';
 import { texts } from '../../texts/logs.ts';
 import { Skeleton } from '../../ui/states.tsx';
 import { BarChart } from '../../ui/charts/bar-chart.tsx';
 import { FieldList } from './field-list.tsx';
-import { QueryBox } from './query-box.tsx';
 import { Results } from './results.tsx';
-import { addCondition, buildQuery, readCondition, toCondition } from './simple-query.ts';
+import { addCondition, buildQuery, readCondition, toCondition, toDetectionQuery } from './simple-query.ts';
 import { countEvents } from '../../texts/counts.ts';
+import { Button } from '../../ui/button.tsx';
+import { CodeEditor } from '../../ui/code/code-editor.tsx';
+import type { QueryNames } from '../../ui/code/complete-names.ts';
 
 type Props = {
   dataset: string;
@@ -73,5 +77,50 @@ export function Explorer({ dataset, window, query, onRun, onRepeat, onSelectTime
         <Results search={search} />
       </div>
     </div>
+  );
+}
+
+type QueryProps = {
+  draft: string;
+  /** The fields that completion offers. */
+  names: QueryNames;
+  isRunning: boolean;
+  isReset: boolean;
+  onChange: (text: string) => void;
+  onRun: () => void;
+  onReset: () => void;
+};
+
+/** The query with completion of the dataset's fields. It runs with Ctrl or Cmd and Enter. */
+function QueryBox({ draft, names, isRunning, isReset, onChange, onRun, onReset }: QueryProps) {
+  return (
+    <form
+      className="flex shrink-0 flex-col gap-2 border-b px-4 pt-2 pb-3"
+      onSubmit={(event) => {
+        event.preventDefault();
+        onRun();
+      }}
+    >
+      <CodeEditor label={texts.query} language="sql" names={names} value={draft} onChange={onChange} onSubmit={onRun} />
+      <div className="flex flex-wrap items-center gap-2">
+        <Button kind="primary" type="submit" disabled={isRunning || draft.trim() === ''}>
+          <Play className="size-3.5" aria-hidden />
+          {isRunning ? texts.running : texts.run}
+        </Button>
+        {!isReset && (
+          <Button kind="quiet" onClick={onReset}>
+            {texts.reset}
+          </Button>
+        )}
+        <p className="text-12 text-faint max-md:hidden">{texts.queryHint}</p>
+        <Link
+          to="/detections/new"
+          search={{ query: toDetectionQuery(draft) }}
+          className="ml-auto inline-flex h-7 items-center rounded-control border px-2.5 hover:bg-hover"
+        >
+          {texts.detect}
+        </Link>
+      </div>
+    </form>
   );
 }

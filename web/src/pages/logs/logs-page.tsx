@@ -1,14 +1,15 @@
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
+import { ChevronDown } from 'lucide-react';
 import { datasetsQuery, type Dataset } from '../../api/logs.ts';
 import { formatLocal } from '../../lib/time.ts';
 import { PageHeader } from '../../shell/page-header.tsx';
 import { texts } from '../../texts/logs.ts';
 import { buttonClass } from '../../ui/button.tsx';
+import { MenuButton } from '../../ui/overlays/menu-button.tsx';
 import { EmptyState, ErrorState, Skeleton } from '../../ui/states.tsx';
 import { Explorer } from './explorer.tsx';
-import { Picker } from './picker.tsx';
 
 const route = getRouteApi('/shell/logs');
 const hourMs = 3_600_000;
@@ -105,5 +106,26 @@ function Logs({ datasets }: { datasets: readonly Dataset[] }) {
         }
       />
     </>
+  );
+}
+
+type Props<Value extends string> = {
+  label: string;
+  value: Value;
+  options: readonly { value: Value; label: React.ReactNode }[];
+  onChange: (value: Value) => void;
+};
+
+/** A choice that always has a value. */
+function Picker<Value extends string>({ label, value, options, onChange }: Props<Value>) {
+  return (
+    <MenuButton
+      entries={[{ kind: 'choice', label, value, options, onSelect: (next) => onChange(next as Value) }]}
+      className="inline-flex h-7 min-w-0 items-center gap-1.5 rounded-control border bg-surface px-2 hover:bg-hover"
+    >
+      <span className="text-muted">{label}</span>
+      <span className="truncate">{options.find((option) => option.value === value)?.label}</span>
+      <ChevronDown className="size-3.5 shrink-0 text-faint" aria-hidden />
+    </MenuButton>
   );
 }

@@ -6,7 +6,7 @@ import { texts } from '../../texts/review.ts';
 import { Button, buttonClass } from '../../ui/button.tsx';
 import { ClaimSource } from '../../ui/evidence/claim-source.tsx';
 import { EvidenceTable } from '../../ui/evidence/evidence-table.tsx';
-import { FactList } from '../../ui/evidence/fact-list.tsx';
+import { Fact, FactList } from '../../ui/evidence/fact-list.tsx';
 import { Statement } from '../../ui/evidence/verdict-view.tsx';
 import { useChange } from '../../ui/forms/use-change.ts';
 import { SeverityLabel } from '../../ui/labels/severity.tsx';
@@ -124,18 +124,17 @@ function AddTest({ detectionId, testCase }: { detectionId: string; testCase: Tes
 function Facts({ one }: { one: CaseDetail }) {
   return (
     <FactList facts={one.facts}>
-      <dt className="text-muted">{texts.detection}</dt>
-      <dd className="min-w-0">
+      <Fact name={texts.detection}>
         <Link to="/detections/$id" params={{ id: one.detectionId }} className="underline-offset-2 hover:underline">
           {one.detectionName}
         </Link>
-      </dd>
-      <dt className="text-muted">{texts.entity}</dt>
-      <dd className="min-w-0 font-mono text-12 break-all">{one.entity}</dd>
-      <dt className="text-muted">{texts.window}</dt>
-      <dd className="min-w-0">
+      </Fact>
+      <Fact name={texts.entity}>
+        <span className="font-mono text-12 break-all">{one.entity}</span>
+      </Fact>
+      <Fact name={texts.window}>
         <ExactTime time={one.windowFrom} /> – <ExactTime time={one.windowTo} />
-      </dd>
+      </Fact>
     </FactList>
   );
 }

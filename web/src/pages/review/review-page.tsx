@@ -1,20 +1,22 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
-import { useMemo } from 'react';
-import { casesQuery, type CaseFilter, type CaseState, type ReviewCase } from '../../api/review.ts';
-import { useOpenKeys } from '../../lib/list-keys.ts';
+import { useMemo, useState } from 'react';
+import { casesQuery, type CaseFilter, type CaseState, type ReviewCase, decideCase } from '../../api/review.ts';
+import { useOpenEntry } from '../../lib/list-keys.ts';
 import { PageHeader } from '../../shell/page-header.tsx';
 import { HitLinks } from '../../shell/section-links.tsx';
 import { texts } from '../../texts/review.ts';
+import { Button } from '../../ui/button.tsx';
 import { FilterChip } from '../../ui/forms/filter-chip.tsx';
 import { FilterSelect } from '../../ui/forms/filter-select.tsx';
+import { ReasonForm } from '../../ui/forms/reason-form.tsx';
+import { useChange } from '../../ui/forms/use-change.ts';
 import { SeverityMark } from '../../ui/labels/severity.tsx';
 import { EntryList, type Entry } from '../../ui/lists/entry-list.tsx';
 import { ListAndPanel } from '../../ui/lists/list-panel.tsx';
 import { OpenPanel } from '../../ui/lists/open-panel.tsx';
 import { RelativeTime } from '../../ui/time.tsx';
 import { CaseView } from './case-view.tsx';
-import { DecisionBar } from './decision-bar.tsx';
 
 const route = getRouteApi('/shell/review');
 
@@ -31,13 +33,7 @@ export function ReviewPage() {
     void navigate({ search: (search) => ({ ...search, case: undefined, ...next }) });
   const query = useInfiniteQuery(casesQuery(filter));
   const cases = useMemo(() => query.data?.pages.flatMap((page) => page.cases), [query.data]);
-  const opened = cases?.find(({ id }) => id === openId);
-  useOpenKeys({
-    rows: cases ?? [],
-    index: cases?.findIndex(({ id }) => id === openId) ?? -1,
-    onOpen: ({ id }) => open(id),
-    onClose: () => open(undefined),
-  });
+  const opened = useOpenEntry(cases, openId, open);
   return (
     <>
       <PageHeader title={texts.title} links={<HitLinks />}>
@@ -102,3 +98,44 @@ const toEntry = (one: ReviewCase): Entry => ({
   detail: `${one.openQuestion ?? one.summary} · ${one.detectionName}`,
   end: [<RelativeTime time={one.openedAt} />, one.state === 'open' ? texts.kinds[one.kind] : texts.states[one.state]],
 });
+
+const decisions = ['raise', 'dismiss'] as const;
+type Decision = (typeof decisions)[number];
+
+/** The two decisions about an open case. Each asks for a reason. */
+function DecisionBar({ one }: { one: Pick<ReviewCase, 'id'> }) {
+  const [decision, setDecision] = useState<Decision | null>(null);
+  if (decision) return <DecisionForm id={one.id} decision={decision} onClose={() => setDecision(null)} />;
+  return (
+    <div className="flex flex-wrap gap-1">
+      {decisions.map((value) => (
+        <Button key={value} onClick={() => setDecision(value)}>
+          {texts[value]}
+        </Button>
+      ))}
+    </div>
+  );
+}
+
+type FormProps = { id: string; decision: Decision; onClose: () => void };
+
+function DecisionForm({ id, decision, onClose }: FormProps) {
+  const { mutate, isPending } = useChange({
+    change: (reason: string) => decideCase(id, { decision, reason }),
+    refresh: [['review'], ['hits', 'list'], ['overview']],
+    done: ({ state }) => (state === 'raised' ? texts.raised : texts.dismissed),
+    failed: texts.failed,
+  });
+  return (
+    <div className="grow">
+      <ReasonForm
+        placeholder={texts.reason}
+        action={texts[decision]}
+        isRequired
+        isPending={isPending}
+        onSave={(reason) => mutate(reason, { onSuccess: onClose })}
+        onCancel={onClose}
+      />
+    </div>
+  );
+}

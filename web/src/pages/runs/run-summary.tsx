@@ -1,15 +1,15 @@
+import { Link } from '@tanstack/react-router';
 import { isResponse, type Run } from '../../api/runs.ts';
-import { formatMoney, formatNumber, toWords } from '../../lib/text.ts';
+import { formatMoney, formatNumber, toWords, classes } from '../../lib/text.ts';
 import { formatDuration } from '../../lib/time.ts';
 import { texts as common } from '../../texts/common.ts';
-import { texts } from '../../texts/runs.ts';
+import { texts, texts as runs } from '../../texts/runs.ts';
 import { Figures } from '../../ui/charts/figures.tsx';
 import { Notice } from '../../ui/notice.tsx';
 import { Section } from '../../ui/section.tsx';
 import { Table, type TableColumn } from '../../ui/lists/table.tsx';
 import { ExactTime, RelativeTime } from '../../ui/time.tsx';
-import { Phases } from './phases.tsx';
-import { ResponseEvent } from './response-event.tsx';
+import { texts as all } from '../../texts/agents.ts';
 
 const windowsShown = 24;
 
@@ -162,5 +162,93 @@ function Details({ run }: { run: Run }) {
         </details>
       )}
     </>
+  );
+}
+
+/** Shades of one color in turn: phases differ by place and name, not by meaning. */
+const shades = ['bg-accent', 'bg-accent/70', 'bg-accent/45', 'bg-accent/25'];
+
+/** How long each phase of a run took, as parts of one bar. */
+function Phases({ phases }: { phases: Run['phases'] }) {
+  const total = Math.max(
+    1,
+    phases.reduce((sum, { ms }) => sum + ms, 0),
+  );
+  return (
+    <div className="flex flex-col gap-2">
+      <div className="flex h-3 gap-px overflow-hidden rounded-small" aria-hidden>
+        {phases.map(({ name, ms }, index) => (
+          <span
+            key={name}
+            title={`${toWords(name)}: ${formatDuration(ms)}`}
+            className={classes('min-w-0.5', shades[index % shades.length])}
+            style={{ flexGrow: ms / total }}
+          />
+        ))}
+      </div>
+      <ul className="flex flex-wrap gap-x-5 gap-y-1 text-12">
+        {phases.map(({ name, ms }, index) => (
+          <li key={name} className="flex items-center gap-1.5">
+            <span className={classes('size-2 rounded-small', shades[index % shades.length])} aria-hidden />
+            <span className="text-muted">{toWords(name)}</span>
+            <span className="tabular">{formatDuration(ms)}</span>
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+const response = all.response;
+
+/** What a response agent was started with, and where its proposals are. */
+function ResponseEvent({ run }: { run: Run }) {
+  const { event, customInstructions: question } = run;
+  const inputs = Object.entries(event?.inputs ?? {});
+  const pairs: [string, React.ReactNode][] = [
+    [
+      response.startedBy,
+      all.sources[event?.source ?? 'manual'] + (run.actor === null ? '' : ` ${common.by(run.actor)}`),
+    ],
+    [
+      response.about,
+      event?.hitId && (
+        <Link to="/hits/$id" params={{ id: event.hitId }} className="underline underline-offset-2">
+          {response.theHit}
+        </Link>
+      ),
+    ],
+    [
+      response.of,
+      event?.incidentId && (
+        <Link to="/incidents/$id" params={{ id: event.incidentId }} className="underline underline-offset-2">
+          {response.theIncident}
+        </Link>
+      ),
+    ],
+    [response.question, question],
+    ...inputs.map(([name, value]): [string, React.ReactNode] => [name, String(value)]),
+  ];
+  return (
+    <Section
+      level={2}
+      title={response.title}
+      actions={
+        <Link to="/approvals" search={{ agent: run.detectionId }} className="text-12 text-muted hover:text-ink">
+          {response.proposals}
+        </Link>
+      }
+    >
+      <dl aria-label={runs.columns.trigger} className="grid grid-cols-[8rem_minmax(0,1fr)] gap-x-3 gap-y-1.5">
+        {pairs
+          .filter(([, value]) => value)
+          .map(([name, value]) => (
+            <div key={name} className="contents">
+              <dt className="wrap-anywhere text-muted">{name}</dt>
+              <dd className="min-w-0 max-w-[72ch] wrap-anywhere whitespace-pre-wrap">{value}</dd>
+            </div>
+          ))}
+      </dl>
+    </Section>
   );
 }

@@ -5,9 +5,9 @@ import { sessionQuery, signInMeta, singleSignOnQuery, signInWithKey, signInWithL
 import { basePath } from '../../lib/base-path.ts';
 import { texts as common } from '../../texts/common.ts';
 import { texts } from '../../texts/sign-in.ts';
-import { Button } from '../../ui/button.tsx';
+import { Button, ButtonLink } from '../../ui/button.tsx';
 import { Logo } from '../../ui/logo.tsx';
-import { SingleSignOn } from './single-sign-on.tsx';
+import { Notice } from '../../ui/notice.tsx';
 
 const route = getRouteApi('/sign-in');
 
@@ -86,5 +86,33 @@ export function SignInPage() {
         </form>
       </div>
     </main>
+  );
+}
+
+/** The way to the identity provider, and why the last attempt failed. Nothing if single sign-on is not configured. */
+function SingleSignOn() {
+  const { next, problem, request } = route.useSearch();
+  const { data } = useQuery(singleSignOnQuery);
+  if (!data?.url) return null;
+  return (
+    <section aria-label={texts.singleSignOn} className="flex flex-col gap-4">
+      {problem && (
+        <div role="alert">
+          <Notice kind="error" title={texts.problems[problem]}>
+            {request && <span className="text-12 select-all">{texts.requestId(request)}</span>}
+          </Notice>
+        </div>
+      )}
+      <ButtonLink
+        kind="primary"
+        className="h-9"
+        href={next ? `${data.url}?${new URLSearchParams({ next })}` : data.url}
+      >
+        {texts.singleSignOn}
+      </ButtonLink>
+      <p className="flex items-center gap-3 text-12 text-muted before:h-px before:flex-1 before:bg-line after:h-px after:flex-1 after:bg-line">
+        {texts.or}
+      </p>
+    </section>
   );
 }

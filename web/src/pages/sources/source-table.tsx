@@ -3,7 +3,7 @@ import { formatNumber } from '../../lib/text.ts';
 import { texts } from '../../texts/sources.ts';
 import { DataTable, type Column } from '../../ui/lists/data-table.tsx';
 import { RelativeTime } from '../../ui/time.tsx';
-import { SourceHealth } from './source-health.tsx';
+import { SourceHealth } from './source-view.tsx';
 
 const toTime = (time: string | null) => <span className="text-muted">{time ? <RelativeTime time={time} /> : '–'}</span>;
 

@@ -1,12 +1,14 @@
 import { Link } from '@tanstack/react-router';
 import { useQuery } from '@tanstack/react-query';
+import { CheckCircle2, CircleDashed, Pause, TriangleAlert, VolumeX } from 'lucide-react';
 import { sourceWorthQuery, type Source } from '../../api/sources.ts';
 import { toScheduleWords } from '../../lib/schedule-words.ts';
 import { texts } from '../../texts/sources.ts';
+import { Fact } from '../../ui/evidence/fact-list.tsx';
+import { IconLabel, type Look } from '../../ui/labels/icon-label.tsx';
 import { Notice } from '../../ui/notice.tsx';
 import { Section } from '../../ui/section.tsx';
 import { ExactTime, RelativeTime } from '../../ui/time.tsx';
-import { SourceHealth } from './source-health.tsx';
 
 /** More skipped entries than this are not listed. */
 const skippedMax = 50;
@@ -41,34 +43,34 @@ export function SourceView({ source }: { source: Source }) {
         </Link>
       </header>
       <dl className="grid grid-cols-[8.5rem_1fr] gap-x-3 gap-y-1.5">
-        <Field name={texts.address}>
+        <Fact name={texts.address}>
           <span className="font-mono text-12 break-all">{source.url}</span>
-        </Field>
-        <Field name={texts.publisher}>{source.publisher}</Field>
-        <Field name={texts.schedule}>
+        </Fact>
+        <Fact name={texts.publisher}>{source.publisher}</Fact>
+        <Fact name={texts.schedule}>
           {schedule ? (
             <span title={source.schedule}>{schedule}</span>
           ) : (
             <code className="text-12">{source.schedule}</code>
           )}
-        </Field>
-        <Field name={texts.nextPull}>{source.nextPullAt && <ExactTime time={source.nextPullAt} />}</Field>
-        <Field name={texts.lastPull}>{source.lastPullAt && <ExactTime time={source.lastPullAt} />}</Field>
-        <Field name={texts.lastSuccess}>{source.lastSuccessAt && <ExactTime time={source.lastSuccessAt} />}</Field>
-        <Field name={texts.sharing}>{source.tlp ? `TLP:${source.tlp}` : texts.unmarked}</Field>
-        <Field name={texts.reliability}>
+        </Fact>
+        <Fact name={texts.nextPull}>{source.nextPullAt && <ExactTime time={source.nextPullAt} />}</Fact>
+        <Fact name={texts.lastPull}>{source.lastPullAt && <ExactTime time={source.lastPullAt} />}</Fact>
+        <Fact name={texts.lastSuccess}>{source.lastSuccessAt && <ExactTime time={source.lastSuccessAt} />}</Fact>
+        <Fact name={texts.sharing}>{source.tlp ? `TLP:${source.tlp}` : texts.unmarked}</Fact>
+        <Fact name={texts.reliability}>
           <span className="tabular">{Math.round(source.reliability * 100)} %</span>
-        </Field>
-        <Field name={texts.license}>{source.license}</Field>
-        <Field name={texts.visibility}>{texts.visible[source.visibility]}</Field>
+        </Fact>
+        <Fact name={texts.license}>{source.license}</Fact>
+        <Fact name={texts.visibility}>{texts.visible[source.visibility]}</Fact>
       </dl>
       {worth && (
         <Section title={texts.worth}>
           <dl className="grid grid-cols-[16rem_1fr] gap-x-3 gap-y-1.5 tabular max-sm:grid-cols-[1fr_auto]">
             {texts.worthFields(worth).map(([name, value]) => (
-              <Field key={name} name={name}>
+              <Fact key={name} name={name}>
                 {value}
-              </Field>
+              </Fact>
             ))}
           </dl>
         </Section>
@@ -94,11 +96,29 @@ export function SourceView({ source }: { source: Source }) {
   );
 }
 
-function Field({ name, children }: { name: string; children: React.ReactNode }) {
+type State = keyof typeof texts.states;
+
+const looks: Record<State, Look> = {
+  healthy: { icon: CheckCircle2, color: 'text-good' },
+  failing: { icon: TriangleAlert, color: 'text-bad' },
+  silent: { icon: VolumeX, color: 'text-high' },
+  disabled: { icon: Pause, color: 'text-faint' },
+  waiting: { icon: CircleDashed, color: 'text-muted' },
+};
+
+function stateOf({ enabled, failures, silentSince, lastPullAt }: Source): State {
+  if (!enabled) return 'disabled';
+  if (failures > 0) return 'failing';
+  if (silentSince !== null) return 'silent';
+  return lastPullAt === null ? 'waiting' : 'healthy';
+}
+
+/** Shows whether a source delivers. Silent: its pulls work, and nothing new has come for unusually long. */
+export function SourceHealth({ source }: { source: Source }) {
+  const state = stateOf(source);
   return (
-    <>
-      <dt className="text-muted">{name}</dt>
-      <dd className="min-w-0">{children || <span className="text-faint">–</span>}</dd>
-    </>
+    <IconLabel look={looks[state]} className="whitespace-nowrap">
+      {texts.states[state]}
+    </IconLabel>
   );
 }

@@ -1,22 +1,24 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
-import { Plus, X } from 'lucide-react';
-import { useEffect } from 'react';
-import { sourcesQuery, sourceWorthQuery } from '../../api/sources.ts';
+import { Plus } from 'lucide-react';
+import { useEffect, useState } from 'react';
+import { sourcesQuery, sourceWorthQuery, changeSource, type Source } from '../../api/sources.ts';
 import { useOpenKeys } from '../../lib/list-keys.ts';
 import { FeedLinks } from '../../shell/section-links.tsx';
 import { PageHeader } from '../../shell/page-header.tsx';
-import { texts as common } from '../../texts/common.ts';
 import { texts } from '../../texts/sources.ts';
-import { Button, IconButton } from '../../ui/button.tsx';
+import { Button } from '../../ui/button.tsx';
 import { ListAndPanel } from '../../ui/lists/list-panel.tsx';
+import { OpenPanel } from '../../ui/lists/open-panel.tsx';
 import { TableSkeleton } from '../../ui/lists/table-skeleton.tsx';
 import { EmptyState, ErrorState } from '../../ui/states.tsx';
 import { AddSource } from './add-source.tsx';
-import { EditSource } from './edit-source.tsx';
 import { SourceActions } from './source-actions.tsx';
 import { SourceTable } from './source-table.tsx';
 import { SourceView } from './source-view.tsx';
+import { useChange } from '../../ui/forms/use-change.ts';
+import { toChange, toDraft, type SourceDraft } from './source-draft.ts';
+import { SourceForm } from './source-form.tsx';
 
 const route = getRouteApi('/shell/sources');
 
@@ -70,37 +72,57 @@ export function SourcesPage() {
         }
         panel={
           addition || opened ? (
-            <>
-              <div className="flex min-h-11 items-center gap-2 border-b px-4 py-1.5">
-                {opened && !isEdited && (
+            <OpenPanel
+              id={opened?.id ?? 'new'}
+              actions={
+                opened &&
+                !isEdited && (
                   <SourceActions
                     key={opened.id}
                     source={opened}
                     onEdit={() => open(opened.id, true)}
                     onDelete={() => open(undefined)}
                   />
-                )}
-                <IconButton label={common.close} onClick={close} className="ml-auto self-start">
-                  <X className="size-4" aria-hidden />
-                </IconButton>
-              </div>
-              <div
-                className="min-h-0 grow overflow-y-auto"
-                key={opened?.id ?? 'new'}
-                data-scroll-restoration-id={openId}
-              >
-                {opened && isEdited ? (
-                  <EditSource source={opened} onSaved={() => open(opened.id)} />
-                ) : opened ? (
-                  <SourceView source={opened} />
-                ) : (
-                  addition && <AddSource form={addition} sources={sources ?? []} onForm={open} onAdd={open} />
-                )}
-              </div>
-            </>
+                )
+              }
+              onClose={close}
+            >
+              {opened && isEdited ? (
+                <EditSource source={opened} onSaved={() => open(opened.id)} />
+              ) : opened ? (
+                <SourceView source={opened} />
+              ) : (
+                addition && <AddSource form={addition} sources={sources ?? []} onForm={open} onAdd={open} />
+              )}
+            </OpenPanel>
           ) : null
         }
       />
     </>
+  );
+}
+
+type Props = { source: Source; onSaved: () => void };
+
+/** Changes the settings of a source. Its kind and visibility stay. */
+function EditSource({ source, onSaved }: Props) {
+  const [seen] = useState(source);
+  const { mutate, isPending, error } = useChange({
+    change: (draft: SourceDraft) => changeSource(seen, toChange(draft)),
+    refresh: [['sources', 'list']],
+    done: () => texts.saved,
+    failed: texts.notChanged,
+  });
+  return (
+    <div className="flex flex-col gap-6 px-4 py-5">
+      <h2 className="text-15 font-strong break-words">{texts.editTitle(source.name)}</h2>
+      <SourceForm
+        initial={toDraft(seen)}
+        source={source}
+        isPending={isPending}
+        error={error}
+        onSave={(draft) => mutate(draft, { onSuccess: onSaved })}
+      />
+    </div>
   );
 }

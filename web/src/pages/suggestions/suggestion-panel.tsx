@@ -15,10 +15,11 @@ import { texts } from '../../texts/suggestions.ts';
 import { Button, IconButton } from '../../ui/button.tsx';
 import { Key } from '../../ui/key.tsx';
 import { useChange } from '../../ui/forms/use-change.ts';
-import { DismissForm } from './dismiss-form.tsx';
-import { DraftForm } from './draft-form.tsx';
 import { ExpectedNoise } from './expected-noise.tsx';
 import { SourcePassages } from './source-passages.tsx';
+import { useFocusReturn } from '../../lib/focus-return.ts';
+import { CodeEditor } from '../../ui/code/code-editor.tsx';
+import { SelectField, TextArea, TextField } from '../../ui/forms/field.tsx';
 
 type Props = { suggestion: Suggestion; onDecided: () => void; onClose: () => void };
 
@@ -118,5 +119,131 @@ export function SuggestionPanel({ suggestion, onDecided, onClose }: Props) {
         <ExpectedNoise suggestion={suggestion} isChanged={isChanged} />
       </div>
     </>
+  );
+}
+
+type DismissProps = { isBusy: boolean; onCancel: () => void; onDismiss: (reason: DismissReason, note: string) => void };
+
+const control = 'h-7 min-w-24 rounded-control border border-line-strong bg-surface px-2';
+
+/** Asks why. The reason keeps similar suggestions away. */
+function DismissForm({ isBusy, onCancel, onDismiss }: DismissProps) {
+  const [reason, setReason] = useState<DismissReason>('not_relevant');
+  useFocusReturn();
+  const [note, setNote] = useState('');
+  return (
+    <form
+      className="flex min-w-0 grow flex-wrap items-center gap-2"
+      onSubmit={(event) => {
+        event.preventDefault();
+        onDismiss(reason, note.trim());
+      }}
+      onKeyDown={(event) => {
+        if (event.key !== 'Escape') return;
+        event.stopPropagation();
+        onCancel();
+      }}
+    >
+      <select
+        autoFocus
+        aria-label={texts.reason}
+        value={reason}
+        onChange={(event) => setReason(event.target.value as DismissReason)}
+        className={`${control} shrink`}
+      >
+        {Object.entries(texts.reasons).map(([value, label]) => (
+          <option key={value} value={value}>
+            {label}
+          </option>
+        ))}
+      </select>
+      <input
+        aria-label={texts.note}
+        placeholder={texts.note}
+        value={note}
+        maxLength={1000}
+        onChange={(event) => setNote(event.target.value)}
+        className={`${control} min-w-40 grow placeholder:text-faint`}
+      />
+      <Button kind="primary" type="submit" disabled={isBusy}>
+        {texts.dismiss}
+      </Button>
+      <Button kind="quiet" onClick={onCancel}>
+        {common.cancel}
+      </Button>
+    </form>
+  );
+}
+
+type DraftProps = {
+  suggestion: Suggestion;
+  /** The fields that differ from the suggestion. */
+  change: SuggestionChange;
+  isReadOnly: boolean;
+  onChange: (change: SuggestionChange) => void;
+};
+
+type Cadence = NonNullable<Suggestion['detectionCadence']>;
+
+/** The detection that the suggestion would become. Each field can be changed before it is accepted. */
+function DraftForm({ suggestion, change, isReadOnly, onChange }: DraftProps) {
+  const { name, detectionCadence, customCronSchedule, detectionQuery, activeSystemPrompt } = suggestion;
+  const set = <Field extends keyof SuggestionChange>(
+    field: Field,
+    value: SuggestionChange[Field],
+    suggested: unknown,
+  ): void => {
+    const { [field]: _, ...rest } = change;
+    onChange(value === suggested ? rest : { ...rest, [field]: value });
+  };
+  const query = change.detectionQuery ?? detectionQuery ?? '';
+  const prompt = change.systemPrompt ?? activeSystemPrompt.prompt;
+  const cadence = change.detectionCadence ?? detectionCadence;
+  return (
+    <section className="flex flex-col gap-3">
+      <h3 className="text-12 font-strong text-muted">{texts.query}</h3>
+      <div className="flex flex-col gap-1">
+        <span className="text-12 text-muted">{texts.sql}</span>
+        <CodeEditor
+          label={texts.sql}
+          language="sql"
+          value={query}
+          {...(!isReadOnly && { onChange: (text: string) => set('detectionQuery', text, detectionQuery) })}
+        />
+      </div>
+      <div className="grid gap-3 md:grid-cols-[1fr_10rem]">
+        <TextField
+          label={texts.name}
+          value={change.name ?? name}
+          readOnly={isReadOnly}
+          maxLength={255}
+          onChange={(event) => set('name', event.target.value, name)}
+        />
+        <SelectField
+          label={texts.schedule}
+          value={cadence ?? ''}
+          disabled={isReadOnly}
+          options={[
+            ...(detectionCadence === null ? [{ value: '', label: customCronSchedule ?? texts.custom }] : []),
+            ...Object.entries(texts.schedules).map(([value, label]) => ({ value, label })),
+          ]}
+          onChange={(event) =>
+            set('detectionCadence', (event.target.value || null) as Cadence | null, detectionCadence)
+          }
+        />
+      </div>
+      <details>
+        <summary className="w-fit text-muted hover:text-ink">{texts.prompt}</summary>
+        <div className="pt-2">
+          <TextArea
+            label={texts.prompt}
+            value={prompt}
+            readOnly={isReadOnly}
+            rows={6}
+            onChange={(event) => set('systemPrompt', event.target.value, activeSystemPrompt.prompt)}
+          />
+        </div>
+      </details>
+    </section>
   );
 }

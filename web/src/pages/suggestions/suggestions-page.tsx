@@ -7,10 +7,14 @@ import { texts } from '../../texts/suggestions.ts';
 import { FilterSelect } from '../../ui/forms/filter-select.tsx';
 import { ListAndPanel } from '../../ui/lists/list-panel.tsx';
 import { EmptyState, ErrorState, Skeleton } from '../../ui/states.tsx';
-import { NoSuggestions } from './no-suggestions.tsx';
 import { SuggestionPanel } from './suggestion-panel.tsx';
-import { SuggestionRow } from './suggestion-row.tsx';
 import { LoadMore } from '../../ui/lists/load-more.tsx';
+import { builtInAgentsQuery, changeAgent } from '../../api/agents.ts';
+import { Button } from '../../ui/button.tsx';
+import { useChange } from '../../ui/forms/use-change.ts';
+import { classes } from '../../lib/text.ts';
+import { useCategoryLabel } from '../../ui/labels/category-label.tsx';
+import { RelativeTime } from '../../ui/time.tsx';
 
 const route = getRouteApi('/shell/suggestions');
 
@@ -99,4 +103,64 @@ function ListSkeleton() {
       <Skeleton className="h-2.5 w-1/4" />
     </div>
   ));
+}
+
+/** The purpose of the inbox, and a way to fill it: the agent behind it has no schedule until somebody sets one. */
+function NoSuggestions() {
+  const { data } = useQuery(builtInAgentsQuery);
+  const agent = data?.agents.find(({ builtInAgentType }) => builtInAgentType === 'threat-research');
+  const isOff = agent !== undefined && (!agent.enabled || agent.cronSchedule === null);
+  const { mutate: turnOn, isPending } = useChange({
+    change: (seen: Parameters<typeof changeAgent>[0]) =>
+      changeAgent(seen, { enabled: true, detectionCadence: 'daily' }),
+    refresh: [builtInAgentsQuery.queryKey],
+    done: () => texts.empty.turnedOn,
+    failed: texts.empty.failed,
+  });
+  return (
+    <EmptyState
+      title={texts.empty.title}
+      action={
+        isOff && (
+          <Button kind="primary" disabled={isPending} onClick={() => turnOn(agent)}>
+            {texts.empty.turnOn}
+          </Button>
+        )
+      }
+    >
+      <p>{texts.empty.body}</p>
+      {agent && !isOff && <p className="pt-2">{texts.empty.waiting}</p>}
+    </EmptyState>
+  );
+}
+
+type Props = { suggestion: Suggestion; isSelected: boolean; isTabStop: boolean; onOpen: () => void };
+
+function SuggestionRow({ suggestion, isSelected, isTabStop, onOpen }: Props) {
+  const { name, technique, detectionCategory, estimate, createdAt, deletedAt, dismissReason } = suggestion;
+  const labelOf = useCategoryLabel();
+  const about = [technique, detectionCategory && labelOf(detectionCategory)].filter(Boolean).join(' · ');
+  return (
+    <button
+      role="option"
+      aria-selected={isSelected}
+      tabIndex={isTabStop ? 0 : -1}
+      onClick={onOpen}
+      className={classes(
+        'grid h-13 w-full grid-cols-[1fr_auto] items-center gap-x-3 border-b pr-row-end pl-4 text-left -outline-offset-2',
+        isSelected ? 'bg-selected' : 'hover:bg-hover',
+      )}
+    >
+      <span className="min-w-0">
+        <span className="block truncate font-strong">{name}</span>
+        <span className="block truncate text-12 text-muted">
+          {dismissReason ? `${texts.reasons[dismissReason]} · ${about}` : about}
+        </span>
+      </span>
+      <span className="flex flex-col items-end gap-px text-12 text-muted">
+        <RelativeTime time={deletedAt ?? createdAt} />
+        <span className="tabular">{estimate ? texts.perDay(estimate.hitsPerDay) : texts.noEstimate}</span>
+      </span>
+    </button>
+  );
 }

@@ -1,4 +1,3 @@
-import { Fragment } from 'react';
 import { fieldToWords } from '../../lib/text.ts';
 import { ExactTime } from '../time.tsx';
 
@@ -33,11 +32,20 @@ export function FactList({ facts, children }: Props) {
     <dl className="grid grid-cols-[minmax(6rem,8.5rem)_1fr] gap-x-3 gap-y-1.5">
       {children}
       {entries.map(([name, value]) => (
-        <Fragment key={name}>
-          <dt className="text-muted">{fieldToWords(name)}</dt>
-          <dd className="min-w-0 break-words">{isTime(value) ? <ExactTime time={value} /> : formatFact(value)}</dd>
-        </Fragment>
+        <Fact key={name} name={fieldToWords(name)}>
+          <span className="break-words">{isTime(value) ? <ExactTime time={value} /> : formatFact(value)}</span>
+        </Fact>
       ))}
     </dl>
+  );
+}
+
+/** A name and a value of a list of descriptions. Without a value, a dash. */
+export function Fact({ name, children }: { name: string; children: React.ReactNode }) {
+  return (
+    <>
+      <dt className="text-muted">{name}</dt>
+      <dd className="min-w-0">{children || <span className="text-faint">–</span>}</dd>
+    </>
   );
 }

@@ -1,8 +1,8 @@
 import { useQuery } from '@tanstack/react-query';
 import { toolsQuery, type Tool } from '../../api/detection-parts.ts';
 import { skillsQuery } from '../../api/skills.ts';
+import { texts as common } from '../../texts/common.ts';
 import { texts as skillTexts } from '../../texts/skills.ts';
-import { texts } from '../../texts/tools.ts';
 
 type Props = { chosen: readonly string[]; onChange: (names: string[]) => void };
 
@@ -12,13 +12,13 @@ export function ToolPicker({ chosen, onChange }: Props) {
   const isTool = ({ name, alias }: Tool, one: string): boolean => one === name || one === alias;
   return (
     <ul className="mt-2 flex flex-col gap-1.5">
-      {tools?.length === 0 && <li className="text-muted">{texts.none}</li>}
+      {tools?.length === 0 && <li className="text-muted">{common.tools.none}</li>}
       {tools?.map((tool) => (
         <NameChoice
           key={tool.name}
           name={tool.name}
           description={tool.description}
-          note={tool.needsGrant && texts.needsGrant}
+          note={tool.needsGrant && common.tools.needsGrant}
           isChosen={chosen.some((one) => isTool(tool, one))}
           onChange={(isChosen) =>
             onChange(isChosen ? [...chosen, tool.name] : chosen.filter((one) => !isTool(tool, one)))

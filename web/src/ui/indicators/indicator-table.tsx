@@ -2,14 +2,14 @@ import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { copyText } from '../../lib/copy-text.ts';
 import { downloadCsv } from '../../lib/download.ts';
-import { classes } from '../../lib/text.ts';
+import { classes, countOf, formatNumber } from '../../lib/text.ts';
 import { texts } from '../../texts/indicators.ts';
 import { Button } from '../button.tsx';
+import { FilterSelect } from '../forms/filter-select.tsx';
 import { ShowMore } from '../lists/show-more.tsx';
 import { toasts } from '../overlays/toasts.tsx';
 import { Section } from '../section.tsx';
-import { IndicatorFilter } from './indicator-filter.tsx';
-import { useIndicatorFilter, type IndicatorRow } from './use-indicator-filter.ts';
+import { useIndicatorFilter, type IndicatorRow, statuses, type IndicatorFilterState } from './use-indicator-filter.ts';
 
 const shownFirst = 25;
 const shownMore = 200;
@@ -135,3 +135,51 @@ const Value = ({ row: { value, normalizedValue, status } }: { row: IndicatorRow 
     {value}
   </Link>
 );
+
+type FilterProps = {
+  rows: readonly IndicatorRow[];
+  found: number;
+  filter: IndicatorFilterState;
+  onChange: (filter: IndicatorFilterState) => void;
+};
+
+/** Narrows a long list of indicators by words of the value, status and type. */
+function IndicatorFilter({ rows, found, filter, onChange }: FilterProps) {
+  const count = (isCounted: (row: IndicatorRow) => boolean): string => formatNumber(rows.filter(isCounted).length);
+  const types = [...new Set(rows.map(({ type }) => type))].toSorted();
+  return (
+    <div className="flex flex-wrap items-center gap-2">
+      <input
+        type="search"
+        value={filter.words}
+        onChange={(event) => onChange({ ...filter, words: event.target.value })}
+        placeholder={texts.filter}
+        aria-label={texts.filter}
+        className="h-7 w-32 grow rounded-control border bg-surface px-2 placeholder:text-faint"
+      />
+      <FilterSelect
+        label={texts.status}
+        value={filter.status}
+        options={statuses
+          .filter((value) => rows.some(({ status }) => status === value))
+          .map((value) => ({ value, label: texts.statuses[value], count: count(({ status }) => status === value) }))}
+        onChange={(status) => onChange({ ...filter, status })}
+      />
+      {types.length > 1 && (
+        <FilterSelect
+          label={texts.type}
+          value={filter.type}
+          options={types.map((value) => ({
+            value,
+            label: value.replaceAll('_', ' '),
+            count: count(({ type }) => type === value),
+          }))}
+          onChange={(type) => onChange({ ...filter, type })}
+        />
+      )}
+      <span role="status" className="tabular text-12 text-muted empty:hidden">
+        {found < rows.length && countOf(found, 'match', 'matches')}
+      </span>
+    </div>
+  );
+}

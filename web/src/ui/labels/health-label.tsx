@@ -1,9 +1,9 @@
 import { CheckCircle2, CircleAlert, CircleDashed, CircleOff, CirclePause, OctagonX, TriangleAlert } from 'lucide-react';
 import type { DetectionHealth } from '../../api/detections.ts';
-import { classes } from '../../lib/text.ts';
 import { texts } from '../../texts/detections.ts';
+import { IconLabel, type Look } from './icon-label.tsx';
 
-const looks: Record<DetectionHealth, { icon: typeof OctagonX; color: string }> = {
+const looks: Record<DetectionHealth, Look> = {
   stopped: { icon: OctagonX, color: 'text-bad' },
   failing: { icon: CircleAlert, color: 'text-bad' },
   paused: { icon: CirclePause, color: 'text-medium' },
@@ -16,11 +16,9 @@ const looks: Record<DetectionHealth, { icon: typeof OctagonX; color: string }> =
 export const healthStates = Object.keys(looks) as DetectionHealth[];
 
 export function HealthLabel({ health }: { health: DetectionHealth }) {
-  const { icon: Icon, color } = looks[health];
   return (
-    <span className="inline-flex items-center gap-1.5 align-top" title={texts.healthMeaning[health]}>
-      <Icon className={classes('size-3.5 shrink-0', color)} aria-hidden />
+    <IconLabel look={looks[health]} title={texts.healthMeaning[health]}>
       {texts.health[health]}
-    </span>
+    </IconLabel>
   );
 }

@@ -6,12 +6,11 @@ import { classes, countOf } from '../../lib/text.ts';
 import { texts as common } from '../../texts/common.ts';
 import { texts as proof } from '../../texts/proof.ts';
 import { Button } from '../button.tsx';
-import { Field, SelectInput, TextInput } from '../forms/form.tsx';
 import { Notice } from '../notice.tsx';
 import { Dialog, DialogActions } from '../overlays/dialog.tsx';
 import { Skeleton } from '../states.tsx';
 import { ExceptionRule } from './exception-rule.tsx';
-import { useCreateException } from './use-create-exception.ts';
+import { ExceptionTerms, useCreateException, type Terms } from './create-exception.tsx';
 
 const texts = proof.similar;
 
@@ -27,9 +26,7 @@ export default function HideSimilarDialog({ detectionId, hitIds, onClose }: Prop
   const { data, error } = useQuery(exceptionProposalsQuery(detectionId, hitIds));
   const session = useQuery(sessionQuery);
   const [chosen, setChosen] = useState(0);
-  const [reason, setReason] = useState('');
-  const [owner, setOwner] = useState<string>();
-  const [days, setDays] = useState('90');
+  const [{ reason, days, owner }, setTerms] = useState<Terms>({ reason: '', days: '90' });
   const { mutate, isPending } = useCreateException(detectionId, onClose);
   const proposal = data?.proposals[chosen];
   const ownerName = owner ?? session.data?.subject ?? '';
@@ -82,42 +79,7 @@ export default function HideSimilarDialog({ detectionId, hitIds, onClose }: Prop
             </p>
           </fieldset>
         )}
-        {proposal && (
-          <div className="grid gap-3 md:grid-cols-[1fr_10rem_8rem]">
-            <Field label={texts.reason}>
-              {(control) => (
-                <TextInput
-                  {...control}
-                  required
-                  maxLength={1000}
-                  value={reason}
-                  onChange={(event) => setReason(event.target.value)}
-                />
-              )}
-            </Field>
-            <Field label={texts.owner}>
-              {(control) => (
-                <TextInput
-                  {...control}
-                  maxLength={255}
-                  value={ownerName}
-                  onChange={(event) => setOwner(event.target.value)}
-                />
-              )}
-            </Field>
-            <Field label={texts.until}>
-              {(control) => (
-                <SelectInput {...control} value={days} onChange={(event) => setDays(event.target.value)}>
-                  {Object.entries(texts.periods).map(([value, label]) => (
-                    <option key={value} value={value}>
-                      {label}
-                    </option>
-                  ))}
-                </SelectInput>
-              )}
-            </Field>
-          </div>
-        )}
+        {proposal && <ExceptionTerms values={{ reason, days, owner: ownerName }} onChange={setTerms} />}
         <DialogActions>
           <Button onClick={onClose}>{proposal ? common.cancel : common.close}</Button>
           {proposal && (

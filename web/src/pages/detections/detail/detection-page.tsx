@@ -1,16 +1,27 @@
-import { useQuery } from '@tanstack/react-query';
-import { getRouteApi, Link } from '@tanstack/react-router';
+import { useQuery, useMutation, useQueryClient } from '@tanstack/react-query';
+import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { lazy, Suspense } from 'react';
-import { detectionQuery, type Detection } from '../../../api/detections.ts';
+import { MoreHorizontal } from 'lucide-react';
+import {
+  detectionQuery,
+  type Detection,
+  changeDetection,
+  deleteDetection,
+  restoreDetection,
+  runDetection,
+} from '../../../api/detections.ts';
 import { PageHeader } from '../../../shell/page-header.tsx';
 import { texts as list } from '../../../texts/detections.ts';
 import { texts } from '../../../texts/detection.ts';
 import { ErrorState } from '../../../ui/states.tsx';
 import { TableSkeleton } from '../../../ui/lists/table-skeleton.tsx';
 import { Tabs } from '../../../ui/tabs.tsx';
-import { DetectionActions } from './detection-actions.tsx';
 import { OverviewTab } from './overview-tab.tsx';
 import { RunsTab } from './runs-tab.tsx';
+import { texts as common } from '../../../texts/common.ts';
+import { Button } from '../../../ui/button.tsx';
+import { MenuButton } from '../../../ui/overlays/menu-button.tsx';
+import { toasts } from '../../../ui/overlays/toasts.tsx';
 
 const DefinitionTab = lazy(() => import('../editor/definition-tab.tsx'));
 const PromptsTab = lazy(() => import('../history/prompts-tab.tsx'));
@@ -63,4 +74,74 @@ function Tab({ detection, tab, days }: { detection: Detection; tab: keyof typeof
   if (tab === 'exceptions') return <ExceptionsTab detection={detection} />;
   if (tab === 'runs') return <RunsTab id={detection.id} />;
   return <OverviewTab detection={detection} days={days} />;
+}
+
+const { actions } = texts;
+
+/** Runs, enables, disables, deletes and restores a detection. */
+function DetectionActions({ detection }: { detection: Detection }) {
+  const { id, enabled, deletedAt, cronSchedule } = detection;
+  const client = useQueryClient();
+  const navigate = useNavigate();
+  const refresh = (): Promise<void> => client.invalidateQueries({ queryKey: ['detections'] });
+  const onError = ({ message }: Error): void =>
+    void toasts.add({ title: actions.failed, description: message, isError: true });
+  const enable = useMutation({
+    mutationFn: (next: boolean) => changeDetection(detection, { enabled: next }),
+    onSuccess: (_record, next) => {
+      toasts.add({
+        title: next ? actions.enabled : actions.disabled,
+        action: { label: common.undo, run: () => enable.mutate(!next) },
+      });
+      return refresh();
+    },
+    onError,
+  });
+  const remove = useMutation({
+    mutationFn: (isDeleted: boolean) => (isDeleted ? restoreDetection(id) : deleteDetection(id)),
+    onSuccess: (_record, isDeleted) => {
+      if (!isDeleted)
+        toasts.add({ title: actions.removed, action: { label: common.undo, run: () => remove.mutate(true) } });
+      return refresh();
+    },
+    onError,
+  });
+  const run = useMutation({
+    mutationFn: () => runDetection(id),
+    onSuccess: ({ runId }) => {
+      void client.invalidateQueries({ queryKey: ['runs', 'list', id] });
+      void navigate({ to: '/runs/$id', params: { id: runId } });
+    },
+    onError,
+  });
+  if (deletedAt)
+    return (
+      <Button kind="primary" disabled={remove.isPending} onClick={() => remove.mutate(true)}>
+        {actions.restore}
+      </Button>
+    );
+  return (
+    <>
+      <Button disabled={run.isPending} onClick={() => run.mutate()}>
+        {actions.run}
+      </Button>
+      <MenuButton
+        label={common.more}
+        align="end"
+        className="flex size-7 items-center justify-center rounded-control text-muted hover:bg-hover hover:text-ink"
+        entries={[
+          {
+            kind: 'action',
+            label: enabled ? actions.disable : actions.enable,
+            isDisabled: !enabled && cronSchedule === null,
+            onSelect: () => enable.mutate(!enabled),
+          },
+          { kind: 'separator' },
+          { kind: 'action', label: actions.remove, isDanger: true, onSelect: () => remove.mutate(false) },
+        ]}
+      >
+        <MoreHorizontal className="size-4" aria-hidden />
+      </MenuButton>
+    </>
+  );
 }

@@ -13,10 +13,11 @@ import { Table, type TableColumn } from '../../../ui/lists/table.tsx';
 import { ErrorState, Skeleton } from '../../../ui/states.tsx';
 import { RelativeTime } from '../../../ui/time.tsx';
 import { ContinuousFigures } from './continuous-figures.tsx';
-import { DismissalAudit } from './dismissals.tsx';
 import { ExaminedTime } from './examined-time.tsx';
 import { PackOrigin } from './pack-origin.tsx';
 import { countHits } from '../../../texts/counts.ts';
+import { dismissalsQuery } from '../../../api/detection-parts.ts';
+import { texts as review } from '../../../texts/review.ts';
 
 type Props = { detection: Detection; days: string };
 
@@ -142,6 +143,32 @@ function OpenHits({ id }: { id: string }) {
           </li>
         ))}
       </ul>
+    </Section>
+  );
+}
+
+/** How many dismissals of a detection were wrong at most, by the audit. Nothing without dismissals. */
+function DismissalAudit({ id }: { id: string }) {
+  const { data } = useQuery(dismissalsQuery(id));
+  if (!data || data.dismissals + data.sampled === 0) return null;
+  const { statement, dismissals, sampled, open, days, verifiedBy } = data;
+  return (
+    <Section
+      level={2}
+      title={review.dismissals.title}
+      actions={
+        open > 0 && (
+          <Link to="/review" search={{ kind: 'audit', detection: id }} className="text-12 text-muted hover:text-ink">
+            {review.dismissals.waiting(open)}
+          </Link>
+        )
+      }
+    >
+      <p>{statement}</p>
+      <p className="max-w-[72ch] text-muted">
+        {review.dismissals.sample(dismissals, sampled, days)}{' '}
+        {verifiedBy === null ? review.dismissals.byPeople : review.dismissals.byAlias(verifiedBy)}
+      </p>
     </Section>
   );
 }

@@ -7,7 +7,6 @@ import { CodeEditor } from '../../../ui/code/code-editor.tsx';
 import type { QueryNames } from '../../../ui/code/complete-names.ts';
 import { SegmentedControl } from '../../../ui/forms/segmented-control.tsx';
 import type { FormProps } from './draft.ts';
-import { isPortable, setPortable } from './portable-query.ts';
 
 type Props = FormProps & { connection: Connection | undefined; onPreview: () => void };
 
@@ -85,3 +84,12 @@ function useQueryNames(connection: Connection | undefined, portable: boolean): Q
     );
   }, [connection, listed, portable]);
 }
+
+const firstLine = /^\s*--\s*portable[^\S\n]*(?:\n|$)/i;
+
+/** Returns whether the first line of a query says that it is portable: SQL of the embedded engine on the datasets of a connection. */
+const isPortable = (query: string): boolean => firstLine.test(query);
+
+/** Adds or removes the first line that makes a query portable. */
+const setPortable = (query: string, portable: boolean): string =>
+  portable ? (isPortable(query) ? query : `-- portable\n${query}`) : query.replace(firstLine, '');

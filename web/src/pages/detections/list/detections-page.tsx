@@ -1,5 +1,5 @@
-import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query';
-import { getRouteApi } from '@tanstack/react-router';
+import { useInfiniteQuery, useQuery, useQueryClient, useMutation } from '@tanstack/react-query';
+import { getRouteApi, Link } from '@tanstack/react-router';
 import { useCallback, useMemo, useState } from 'react';
 import { categoriesQuery } from '../../../api/detection-parts.ts';
 import {
@@ -8,6 +8,7 @@ import {
   type DetectionFilter,
   type DetectionSort,
   type DetectionSummary,
+  changeDetections,
 } from '../../../api/detections.ts';
 import { useHotkeys } from '../../../lib/hotkeys.ts';
 import { useListKeys } from '../../../lib/list-keys.ts';
@@ -15,17 +16,20 @@ import { formatNumber } from '../../../lib/text.ts';
 import { PageHeader } from '../../../shell/page-header.tsx';
 import { DetectionLinks } from '../../../shell/section-links.tsx';
 import { texts } from '../../../texts/detections.ts';
-import { Button } from '../../../ui/button.tsx';
+import { Button, buttonClass } from '../../../ui/button.tsx';
 import { DataTable, useNextPage } from '../../../ui/lists/data-table.tsx';
 import { FilterSelect } from '../../../ui/forms/filter-select.tsx';
 import { SearchField } from '../../../ui/forms/search-field.tsx';
-import { ErrorState } from '../../../ui/states.tsx';
+import { ErrorState, EmptyState } from '../../../ui/states.tsx';
 import { TableSkeleton } from '../../../ui/lists/table-skeleton.tsx';
 import { ViewsMenu } from '../../../ui/overlays/views-menu.tsx';
 import { HealthLabel, healthStates } from '../../../ui/labels/health-label.tsx';
-import { BulkBar } from './bulk-bar.tsx';
 import { columns } from './columns.tsx';
-import { NoDetections } from './no-detections.tsx';
+import { CopyText } from '../../../ui/copy-text.tsx';
+import { toIfMatch, type Versioned } from '../../../api/versions.ts';
+import { texts as common } from '../../../texts/common.ts';
+import { FloatingBar } from '../../../ui/overlays/floating-bar.tsx';
+import { toasts } from '../../../ui/overlays/toasts.tsx';
 
 const route = getRouteApi('/shell/detections');
 
@@ -136,5 +140,76 @@ export function DetectionsPage() {
         )}
       </div>
     </>
+  );
+}
+
+type Props = { isFiltered: boolean; onClear: () => void };
+
+function NoDetections({ isFiltered, onClear }: Props) {
+  if (isFiltered)
+    return <EmptyState title={texts.empty.filtered} action={<Button onClick={onClear}>{texts.empty.clear}</Button>} />;
+  return (
+    <EmptyState
+      title={texts.empty.title}
+      action={
+        <span className="flex flex-wrap justify-center gap-2">
+          <Link to="/detections/new" className={buttonClass('primary')}>
+            {texts.create}
+          </Link>
+          <Link to="/rule-sources" search={{ source: 'new' }} className={buttonClass('secondary')}>
+            {texts.empty.rules}
+          </Link>
+        </span>
+      }
+    >
+      <p>{texts.empty.body}</p>
+      <CopyText text={texts.empty.command} />
+    </EmptyState>
+  );
+}
+
+type Action = 'enable' | 'disable';
+const reports: Record<Action, (count: number) => string> = { enable: texts.bulk.enabled, disable: texts.bulk.disabled };
+const opposite: Record<Action, Action> = { enable: 'disable', disable: 'enable' };
+
+/** `seen` has the selected detections as the user sees them, as far as the list has them. */
+type BulkProps = { ids: ReadonlySet<string>; seen: readonly (Versioned & { id: string })[]; onDone: () => void };
+type Change = { action: Action; of: string[]; ifMatch?: Record<string, string> };
+
+/** The actions for the selected detections. */
+function BulkBar({ ids, seen, onDone }: BulkProps) {
+  const client = useQueryClient();
+  const { mutate, isPending } = useMutation({
+    mutationFn: ({ action, of, ifMatch = {} }: Change) => changeDetections(action, of, ifMatch),
+    onSuccess: (results, { action }) => {
+      void client.invalidateQueries({ queryKey: ['detections'] });
+      const changed = results.flatMap(({ id, outcome }) => (outcome === 'changed' && id !== null ? [id] : []));
+      const failed = results.filter(({ outcome, stale }) => outcome === 'failed' && !stale);
+      toasts.add({
+        title: changed.length === 0 ? texts.bulk.notChanged : reports[action](changed.length),
+        ...(failed.length > 0 && {
+          description: `${texts.bulk.failed(failed.length)} ${failed[0]!.detail ?? ''}`,
+          isError: true,
+        }),
+        ...(changed.length > 0 && {
+          action: { label: common.undo, run: () => mutate({ action: opposite[action], of: changed }) },
+        }),
+      });
+      onDone();
+    },
+    onError: (error) => toasts.add({ title: texts.bulk.notChanged, description: error.message, isError: true }),
+  });
+  const ifMatch = Object.fromEntries(seen.map((detection) => [detection.id, toIfMatch(detection)]));
+  return (
+    <FloatingBar label={texts.bulk.selected(ids.size)}>
+      {(['enable', 'disable'] as const).map((action) => (
+        <Button key={action} disabled={isPending} onClick={() => mutate({ action, of: [...ids], ifMatch })}>
+          {texts.bulk[action]}
+        </Button>
+      ))}
+      <Button kind="quiet" onClick={onDone}>
+        {texts.bulk.clear}
+      </Button>
+    </FloatingBar>
   );
 }

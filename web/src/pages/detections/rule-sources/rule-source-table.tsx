@@ -3,7 +3,7 @@ import { formatNumber } from '../../../lib/text.ts';
 import { texts } from '../../../texts/rule-sources.ts';
 import { DataTable, type Column } from '../../../ui/lists/data-table.tsx';
 import { RelativeTime } from '../../../ui/time.tsx';
-import { RuleSourceState } from './rule-source-state.tsx';
+import { RuleSourceState } from './rule-source-view.tsx';
 
 const dash = <span className="text-faint">–</span>;
 

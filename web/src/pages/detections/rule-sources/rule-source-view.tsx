@@ -1,11 +1,13 @@
-import { changeRuleSource, type RuleSource, type RuleSourceChange } from '../../../api/rule-sources.ts';
+import { CheckCircle2, CircleArrowUp, CircleDashed, Pause, TriangleAlert } from 'lucide-react';
+import { changeRuleSource, type RuleSource, type RuleSourceChange, isWaiting } from '../../../api/rule-sources.ts';
 import { formatNumber, toWords } from '../../../lib/text.ts';
 import { texts } from '../../../texts/rule-sources.ts';
+import { Fact } from '../../../ui/evidence/fact-list.tsx';
 import { CheckField, SelectField } from '../../../ui/forms/field.tsx';
 import { useChange } from '../../../ui/forms/use-change.ts';
+import { IconLabel, type Look } from '../../../ui/labels/icon-label.tsx';
 import { Notice } from '../../../ui/notice.tsx';
 import { ExactTime } from '../../../ui/time.tsx';
-import { RuleSourceState } from './rule-source-state.tsx';
 import { RuleUpdateSection } from './rule-update.tsx';
 
 /** A set of rules with its versions, which of its rules are wanted, and what an import would change. */
@@ -30,17 +32,17 @@ export function RuleSourceView({ source }: { source: RuleSource }) {
         )}
       </header>
       <dl className="grid grid-cols-[8.5rem_1fr] gap-x-3 gap-y-1.5">
-        <Field name={texts.address}>
+        <Fact name={texts.address}>
           <span className="font-mono text-12 break-all">{url}</span>
-        </Field>
-        <Field name={texts.rules}>
+        </Fact>
+        <Fact name={texts.rules}>
           <span className="tabular">{formatNumber(rules)}</span>
-        </Field>
-        <Field name={texts.applied}>
+        </Fact>
+        <Fact name={texts.applied}>
           {version === null ? texts.notApplied : <Version id={version} at={appliedAt} />}
-        </Field>
-        <Field name={texts.newest}>{available !== null && <Version id={available} at={availableAt} />}</Field>
-        <Field name={texts.lastCheck}>{checkedAt !== null && <ExactTime time={checkedAt} />}</Field>
+        </Fact>
+        <Fact name={texts.newest}>{available !== null && <Version id={available} at={availableAt} />}</Fact>
+        <Fact name={texts.lastCheck}>{checkedAt !== null && <ExactTime time={checkedAt} />}</Fact>
       </dl>
       <Selection source={source} isPending={isPending} onChange={mutate} />
       <RuleUpdateSection source={source} isChanging={isPending} />
@@ -58,15 +60,6 @@ const Version = ({ id, at }: { id: string; at: string | null }) => (
     )}
   </span>
 );
-
-function Field({ name, children }: { name: string; children: React.ReactNode }) {
-  return (
-    <>
-      <dt className="text-muted">{name}</dt>
-      <dd className="min-w-0">{children || <span className="text-faint">–</span>}</dd>
-    </>
-  );
-}
 
 const levels = Object.entries(texts.levels).map(([value, label]) => ({ value, label }));
 const statuses: readonly RuleSource['statuses'][number][] = [
@@ -110,5 +103,32 @@ function Selection({ source, isPending, onChange }: SelectionProps) {
         </div>
       </fieldset>
     </div>
+  );
+}
+
+type State = keyof typeof texts.states;
+
+const looks: Record<State, Look> = {
+  current: { icon: CheckCircle2, color: 'text-good' },
+  update: { icon: CircleArrowUp, color: 'text-accent' },
+  failing: { icon: TriangleAlert, color: 'text-bad' },
+  disabled: { icon: Pause, color: 'text-faint' },
+  waiting: { icon: CircleDashed, color: 'text-muted' },
+};
+
+function stateOf(source: RuleSource): State {
+  if (source.failure !== null) return 'failing';
+  if (isWaiting(source)) return 'waiting';
+  if (source.available !== null && source.available !== source.version) return 'update';
+  return source.enabled ? 'current' : 'disabled';
+}
+
+/** Shows whether a source has a version that was not imported yet, or cannot be read. */
+export function RuleSourceState({ source }: { source: RuleSource }) {
+  const state = stateOf(source);
+  return (
+    <IconLabel look={looks[state]} className="whitespace-nowrap">
+      {texts.states[state]}
+    </IconLabel>
   );
 }

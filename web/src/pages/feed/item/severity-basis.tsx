@@ -1,6 +1,6 @@
 import type { FeedItem, ItemDetail } from '../../../api/feed.ts';
 import { toWords } from '../../../lib/text.ts';
-import { texts } from '../../../texts/severity-basis.ts';
+import { severityTexts as texts } from '../../../texts/reading.ts';
 import { Section } from '../../../ui/section.tsx';
 import type { PassageProps } from '../../../ui/evidence/marked-pieces.tsx';
 import { findPassage } from '../item-fields.ts';

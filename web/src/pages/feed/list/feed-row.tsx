@@ -4,9 +4,9 @@ import { SeverityMark } from '../../../ui/labels/severity.tsx';
 import { RelativeTime } from '../../../ui/time.tsx';
 import { indicatorsOf, severityOf, statusOf, techniqueIdOf } from '../item-fields.ts';
 import type { FeedEntry } from './fold-parts.ts';
-import { MatchLine } from './match-line.tsx';
 import type { SearchMatches } from './search-matches.ts';
 import { VerdictLabel } from '../verdict.tsx';
+import type { ExcerptSegment } from '../../../lib/excerpt.ts';
 
 export const feedRowHeight = 52;
 /** The height of a row with an excerpt, in pixels. */
@@ -74,4 +74,17 @@ function summarize({ items, document }: FeedEntry): string {
     ...(techniques.length === 1 ? [techniqueIdOf(techniques[0]!)] : []),
     ...(techniques.length > 1 ? [countOf(techniques.length, 'technique')] : []),
   ].join(' · ');
+}
+
+/** A text of a search result, with what matches highlighted. Segments are plain text, whatever markup they contain. */
+function MatchLine({ segments }: { segments: readonly ExcerptSegment[] }) {
+  return segments.map(({ text, isMatch }, index) =>
+    isMatch ? (
+      <mark key={index} className="rounded-small">
+        {text}
+      </mark>
+    ) : (
+      <span key={index}>{text}</span>
+    ),
+  );
 }

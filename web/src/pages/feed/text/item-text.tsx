@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { useEffect, useMemo, useRef } from 'react';
+import { useEffect, useMemo, useRef, useState } from 'react';
 import { ApiProblem } from '../../../api/problem.ts';
 import { itemTextQuery, type FeedItem } from '../../../api/feed.ts';
 import { texts } from '../../../texts/feed.ts';
@@ -9,10 +9,11 @@ import { SegmentedControl } from '../../../ui/forms/segmented-control.tsx';
 import { ErrorState, Skeleton } from '../../../ui/states.tsx';
 import { markOther, markSubjects } from '../item/subjects.ts';
 import type { Records } from '../../../lib/structured/read-records.ts';
-import { RawText } from './raw-text.tsx';
-import type { PassageProps } from '../../../ui/evidence/marked-pieces.tsx';
+import { type PassageProps, MarkedPieces } from '../../../ui/evidence/marked-pieces.tsx';
 import { StructuredText } from '../../../ui/evidence/structured-text.tsx';
 import { useRecords } from '../../../ui/evidence/use-records.ts';
+import type { Mark } from '../../../lib/passages.ts';
+import { formatNumber } from '../../../lib/text.ts';
 
 type Props = PassageProps & { item: FeedItem };
 
@@ -88,6 +89,32 @@ function MarkedText({ item, text, records, shown, onShow }: Props & { text: stri
           <RawText text={text} marks={marks} shown={shown} onShow={onShow} />
         )}
       </div>
+    </>
+  );
+}
+
+const shownFirst = 20_000;
+
+type RawProps = PassageProps & { text: string; marks: readonly Mark[] };
+
+/** The text of an item as it is stored. */
+function RawText({ text, marks, shown, onShow }: RawProps) {
+  const [showsAll, setShowsAll] = useState(false);
+  const isHidden = (marks.find(({ key }) => key === shown)?.start ?? 0) >= shownFirst;
+  const limit = showsAll || isHidden ? Infinity : shownFirst;
+  return (
+    <>
+      <div className="max-w-[72ch] break-words whitespace-pre-wrap">
+        <MarkedPieces text={text} marks={marks} limit={limit} shown={shown} onShow={onShow} />
+      </div>
+      {limit < text.length && (
+        <p className="flex gap-3 text-12 text-muted">
+          {texts.longText(formatNumber(shownFirst), formatNumber(text.length))}
+          <button type="button" onClick={() => setShowsAll(true)} className="text-accent hover:underline">
+            {texts.showAll}
+          </button>
+        </p>
+      )}
     </>
   );
 }

@@ -5,7 +5,6 @@ import type { AuditEntry } from '../../../api/access.ts';
 import { classes, shortenMiddle } from '../../../lib/text.ts';
 import { texts as all } from '../../../texts/settings.ts';
 import { ExactTime } from '../../../ui/time.tsx';
-import { findChanges } from './audit-changes.ts';
 
 const texts = all.audit;
 
@@ -96,4 +95,22 @@ function Changes({ entry }: { entry: AuditEntry }) {
       </p>
     </div>
   );
+}
+
+type Change = { field: string; before: string | undefined; after: string | undefined };
+
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const toText = (value: unknown): string | undefined => {
+  if (value === undefined || value === null) return undefined;
+  return typeof value === 'string' ? value : JSON.stringify(value);
+};
+
+/** Returns the fields that differ between two versions of a record. A version may be missing. */
+function findChanges(before: unknown, after: unknown): Change[] {
+  const [old, current] = [isRecord(before) ? before : {}, isRecord(after) ? after : {}];
+  return [...new Set([...Object.keys(old), ...Object.keys(current)])]
+    .map((field) => ({ field, before: toText(old[field]), after: toText(current[field]) }))
+    .filter((change) => change.before !== change.after);
 }

@@ -7,8 +7,10 @@ import { EmptyState } from '../../../ui/states.tsx';
 import { Loaded } from '../../../ui/lists/rows.tsx';
 import { SettingsSection } from '../section.tsx';
 import { Entry } from './audit-entry.tsx';
-import { AuditFilters } from './audit-filters.tsx';
 import { LoadMore } from '../../../ui/lists/load-more.tsx';
+import { FilterChip } from '../../../ui/forms/filter-chip.tsx';
+import { FilterSelect } from '../../../ui/forms/filter-select.tsx';
+import { SearchField } from '../../../ui/forms/search-field.tsx';
 
 const texts = all.audit;
 const route = getRouteApi('/shell/settings/audit');
@@ -59,3 +61,34 @@ const findAuthors = (entries: AuditEntry[], keyIds: string[]): string[] => [
 /** Returns when a period began, to the hour, so that the request stays the same while the page is open. */
 const findStart = (period: keyof typeof hours, now: number): string =>
   new Date(Math.floor(now / hourMs - hours[period]) * hourMs).toISOString();
+
+const periods = Object.keys(texts.periods) as (keyof typeof texts.periods)[];
+
+type Props = { authors: string[]; toName: (author: string) => string };
+
+/** The filters of the audit log. An entry sets the one of its target. */
+function AuditFilters({ authors, toName }: Props) {
+  const { actor, action, target, period } = route.useSearch();
+  const navigate = route.useNavigate();
+  const set = (change: Partial<ReturnType<typeof route.useSearch>>): void =>
+    void navigate({ search: (search) => ({ ...search, ...change }), replace: true });
+  const known = actor === undefined || authors.includes(actor) ? authors : [actor, ...authors];
+  return (
+    <div className="flex flex-wrap gap-2">
+      <SearchField label={texts.findAction} value={action} onChange={(next) => set({ action: next })} />
+      <FilterSelect
+        label={texts.who}
+        value={actor}
+        options={known.map((value) => ({ value, label: toName(value) }))}
+        onChange={(next) => set({ actor: next })}
+      />
+      <FilterSelect
+        label={texts.period}
+        value={period}
+        options={periods.map((value) => ({ value, label: texts.periods[value] }))}
+        onChange={(next) => set({ period: next })}
+      />
+      {target && <FilterChip label={texts.target} value={target} onRemove={() => set({ target: undefined })} />}
+    </div>
+  );
+}

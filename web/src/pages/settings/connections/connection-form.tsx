@@ -18,7 +18,6 @@ import { ErrorState, Skeleton } from '../../../ui/states.tsx';
 import { readFields, readVariants, toTexts, toValues } from '../kind-fields.ts';
 import { DatasetRows } from './dataset-rows.tsx';
 import { KindInputs } from '../kind-inputs.tsx';
-import { TimingInputs, timingPointers } from './timing-inputs.tsx';
 import { findDuplicate, pointersOf, readPlacedDatasets, toDatasetSettings } from './placed-datasets.ts';
 
 const texts = all.connections;
@@ -196,3 +195,51 @@ const toTiming = ({ clock, ...numbers }: Values): Pick<ConnectionChange, 'clock'
     Object.entries(numbers).flatMap(([name, value]) => (value.trim() === '' ? [] : [[name, Number(value)]])),
   ),
 });
+
+type TimingProps = {
+  /** Whether the connection has yet to be created. The API knows the usual values of a new one. */
+  isNew: boolean;
+  values: Readonly<Record<string, string>>;
+  error: Error | null;
+  onChange: (name: string, value: string) => void;
+};
+
+/** JSON pointers of the fields. */
+const timingPointers = ['/clock', '/delayMinutes', '/recheckMinutes', '/places'];
+
+/** The fields that determine when and how often a connection is queried. */
+function TimingInputs({ isNew, values, error, onChange }: TimingProps) {
+  return (
+    <>
+      <SelectField
+        label={texts.clock}
+        hint={texts.clockHint}
+        error={findFieldError(error, '/clock')}
+        value={values['clock'] ?? ''}
+        options={[
+          ...(isNew ? [{ value: '', label: '–' }] : []),
+          ...Object.entries(texts.clocks).map(([value, label]) => ({ value, label })),
+        ]}
+        onChange={(event) => onChange('clock', event.target.value)}
+      />
+      {(
+        [
+          ['delayMinutes', texts.delay, texts.delayHint, '5'],
+          ['recheckMinutes', texts.recheck, texts.recheckHint, '360'],
+          ['places', texts.places, undefined, '4'],
+        ] as const
+      ).map(([field, label, hint, usual]) => (
+        <TextField
+          key={field}
+          label={label}
+          hint={hint}
+          error={findFieldError(error, `/${field}`)}
+          value={values[field] ?? ''}
+          placeholder={usual}
+          inputMode="numeric"
+          onChange={(event) => onChange(field, event.target.value)}
+        />
+      ))}
+    </>
+  );
+}

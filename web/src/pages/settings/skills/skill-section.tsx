@@ -1,4 +1,4 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery, useQueryClient, useQueries } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { ChevronLeft } from 'lucide-react';
 import { lazy, Suspense, useState } from 'react';
@@ -19,7 +19,7 @@ import { toasts } from '../../../ui/overlays/toasts.tsx';
 import { RelativeTime } from '../../../ui/time.tsx';
 import { Badge, Loaded } from '../../../ui/lists/rows.tsx';
 import { SettingsSection } from '../section.tsx';
-import { SkillUsers } from './skill-users.tsx';
+import { detectionQuery } from '../../../api/detections.ts';
 
 const ConfirmDialog = lazy(() => import('../../../ui/overlays/confirm-dialog.tsx'));
 const route = getRouteApi('/shell/settings/skills/$name');
@@ -197,6 +197,32 @@ function Versions({ current }: { current: Skill }) {
           />
         )}
       </Loaded>
+    </SettingsSection>
+  );
+}
+
+const shownMax = 50;
+
+/** The detections that have a skill. */
+function SkillUsers({ ids }: { ids: readonly string[] }) {
+  const shown = ids.slice(0, shownMax);
+  const detections = useQueries({ queries: shown.map((id) => detectionQuery(id)) });
+  return (
+    <SettingsSection
+      title={texts.usedByTitle}
+      description={ids.length === 0 ? texts.notUsed : texts.usedBy(ids.length)}
+    >
+      {ids.length > 0 && (
+        <ul className="flex flex-col gap-1">
+          {shown.map((id, index) => (
+            <li key={id}>
+              <Link to="/detections/$id" params={{ id }} className="text-accent underline underline-offset-2">
+                {detections[index]?.data?.name ?? id}
+              </Link>
+            </li>
+          ))}
+        </ul>
+      )}
     </SettingsSection>
   );
 }
