@@ -2,7 +2,7 @@ import {
   readInstallationFiguresAcrossOrgs,
   readLogStoreFiguresAcrossOrgs,
 } from '../../src/app/installation-figures.store.ts';
-import { createRetentionSteps } from '../../src/app/worker/retention-steps.ts';
+import { createRetentionSteps } from '../../src/app/worker/worker-loops.ts';
 import { claimSweepAcrossOrgs } from '../../src/agents/sightings/sightings.store.ts';
 import { enqueueDueRunsAcrossOrgs } from '../../src/detection/scheduling/enqueue-runs.ts';
 import { claimRunsAcrossOrgs } from '../../src/detection/scheduling/claim-runs.store.ts';

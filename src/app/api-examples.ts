@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { ApiExamples } from '../platform/http/openapi-document.ts';
+import type { ApiExamples } from '../platform/http/app-type.ts';
 
 /** Returns the examples of the API. `npm run examples` records them. */
 export const readApiExamples = (): ApiExamples =>

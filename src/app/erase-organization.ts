@@ -24,7 +24,7 @@ import {
   type TenantTable,
 } from './erasures.store.ts';
 import type { SegmentStore } from '../detection/log-store/files/segment-store.ts';
-import { listTables } from './backup/tables.ts';
+import { listTables } from './backup/manifest.ts';
 
 type EraseDeps = EraseFilesDeps & { db: Db };
 

@@ -59,7 +59,6 @@ import { searchRoutes, connectionRoutes } from '../detection/connections/connect
 import { datasetRoutes } from '../detection/log-query/datasets/datasets.routes.ts';
 import { registerParameterCheck, registerJsonBodies } from '../platform/http/body.ts';
 import { handleClientError, handleConnectionErrors } from '../platform/http/responses/connection-errors.ts';
-import { registerSecurityHeaders, registerCors } from '../platform/http/responses/headers.ts';
 import { redirectBrowsers, registerConsole } from '../platform/http/responses/console-files.ts';
 import { isMigrated } from '../platform/db/migrate.ts';
 import { healthRoutes } from '../platform/http/health.routes.ts';
@@ -68,9 +67,9 @@ import { authenticateRequests, createFailureThrottle } from '../platform/orgs/au
 import { registerMetrics } from '../platform/http/metrics.ts';
 import { registerOpenApi } from '../platform/http/openapi/openapi.ts';
 import { registerReference } from '../platform/http/openapi/reference-page.ts';
-import { describeWebhooks } from '../platform/notifications/describe-webhooks.ts';
+import { describeWebhooks } from '../platform/notifications/event-types.ts';
 import { readApiExamples } from './api-examples.ts';
-import { sendProblem } from '../platform/http/responses/problem.ts';
+import { sendProblem, registerSecurityHeaders, registerCors } from '../platform/http/responses/problem.ts';
 import { readFromReplica } from '../platform/http/read-from-replica.ts';
 import { readRequestId, registerRequestId, createRequestLogger, traceRequests } from '../platform/http/request-log.ts';
 import { closeConnectionsOnStop } from '../platform/http/connections.ts';

@@ -1,4 +1,4 @@
-import { credentialsColumn } from '../detection/connections/connection-settings.ts';
+import { credentialsColumn } from '../detection/connections/open-connection.ts';
 import { triggerSecretColumn } from '../detection/response-agents/agent-triggers.ts';
 import { sourceAuthColumn } from '../feed/sources/source-auth.ts';
 import type { Db } from '../platform/db/db.ts';

@@ -4,7 +4,7 @@ import { renderIndicators } from '../../src/feed/exports/misp-attributes.ts';
 import { toObservable } from '../../src/feed/exports/stix/stix-indicators.ts';
 import { toPattern } from '../../src/feed/exports/stix/stix-patterns.ts';
 import { createObservable } from '../../src/feed/extraction/observable.ts';
-import { readTypedValue } from '../../src/feed/formats/csv/value-types.ts';
+import { readTypedValue } from '../../src/feed/formats/csv/recognize-value.ts';
 import { findNotedType, toObservables } from '../../src/feed/formats/misp/misp-attributes.ts';
 import { findPatternValues } from '../../src/feed/formats/stix/stix-indicators.ts';
 import { classifyProperty } from '../../src/feed/formats/stix/stix-observables.ts';

@@ -16,9 +16,8 @@ import type { Caller } from '../../platform/http/caller.ts';
 import { draftFromReports } from '../suggestions/drafting/draft-from-reports.ts';
 import { proposeForIndicators, proposeForTechniques } from '../suggestions/drafting/propose-detections.ts';
 import type { LogDataset } from '../suggestions/log-kinds.ts';
-import type { Proposal } from '../suggestions/draft.ts';
+import { type Proposal, validateDraft, type ValidateDraftDeps } from '../suggestions/draft.ts';
 import { proposeForRules } from '../suggestions/report-rules.ts';
-import { validateDraft, type ValidateDraftDeps } from '../suggestions/validate-draft.ts';
 import { listKnownDetections, listRecentItems, listRuleTexts } from './research.store.ts';
 
 export type ResearchDeps = ConvertDeps & ValidateDraftDeps & CreateDetectionDeps;

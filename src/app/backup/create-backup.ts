@@ -26,8 +26,10 @@ import {
   type Checksums,
   type Header,
   logEntry,
+  listTables,
+  prepareCopy,
+  readTable,
 } from './manifest.ts';
-import { listTables, prepareCopy, readTable } from './tables.ts';
 
 export type BackupOptions = {
   config: Pick<Config, 'dataDir' | 'databaseUrl' | 'secretKey' | 'backupPassphrase'>;

@@ -22,9 +22,8 @@ import {
 import { createSecretbox, keyFilePath } from '../../platform/lib/secretbox.ts';
 import { type BackupLocation, decode } from './backup-location.ts';
 import { hasKey, keyCheckContext, usesKeyFile } from './create-backup.ts';
-import type { Checksums, Header } from './manifest.ts';
+import { type Checksums, type Header, copyFromSql, prepareCopy } from './manifest.ts';
 import { readArchive, type BackupReader } from './read-archive.ts';
-import { copyFromSql, prepareCopy } from './tables.ts';
 import { explainOtherStore } from '../../detection/log-store/log-store.ts';
 
 type RestoreOptions = {

@@ -1,6 +1,6 @@
 import { builtInAgentLoop } from '../../agents/runs/run-due-agents.ts';
 import { connectionCheckLoop } from '../../detection/connections/connection-pauses.ts';
-import { acrossOrgs } from '../../platform/db/db.ts';
+import { acrossOrgs, type Tx } from '../../platform/db/db.ts';
 import { createUpcomingPartitions } from '../../platform/db/migrate.ts';
 import { deleteExpiredKeysAcrossOrgs } from '../../platform/http/idempotency.store.ts';
 import type { Logger } from '../../platform/lib/logging/logger.ts';
@@ -16,9 +16,8 @@ import { pullLoop } from '../../feed/sources/pull/start-pulls.ts';
 import { readingLoop } from '../../feed/reading/process-readings.ts';
 import { reanalysisLoop } from '../../feed/ingestion/reanalyze-items.ts';
 import { eraseLoop } from '../erase-organization.ts';
-import { createRetentionSteps } from './retention-steps.ts';
 import { measureLoop, quotaLoop } from '../usage/usage-loops.ts';
-import { retentionLoop } from '../../platform/retention/retention.ts';
+import { retentionLoop, retentionBatchMax, type RetentionStep } from '../../platform/retention/retention.ts';
 import { listReaders } from '../../detection/detections/detection-views.store.ts';
 import { logHealthLoop } from '../../detection/log-query/datasets/check-log-health.ts';
 import { logFoldersLoop } from '../../detection/shippers/pull-folder.ts';
@@ -35,6 +34,24 @@ import { valueListsLoop } from '../../detection/value-lists/value-lists.ts';
 import { ruleSourcesLoop } from '../../detection/rule-sources/check-rule-sources.ts';
 import { matchLoop } from '../../detection/continuous/match-loop.ts';
 import { executeLoop, judgeLoop, reapLoop, scheduleLoop } from '../../detection/runs/workers/run-loops.ts';
+import { deleteOldAgentRunsAcrossOrgs } from '../../agents/runs/agent-runs.store.ts';
+import { deleteOldHitsAcrossOrgs } from '../../detection/hits/hit-retention.store.ts';
+import { deleteEmptyIncidentsAcrossOrgs } from '../../detection/incidents/incidents.store.ts';
+import { deleteOldHoursAcrossOrgs } from '../../detection/log-query/datasets/log-health.store.ts';
+import { expireSegmentsAcrossOrgs } from '../../detection/log-store/segments.store.ts';
+import { deleteOldDaysAcrossOrgs } from '../../detection/log-ingest/log-quota.store.ts';
+import { deleteOldUsageAcrossOrgs } from '../usage/usage.store.ts';
+import { expireAuditAcrossOrgs } from '../../platform/orgs/audit/audit-chain.store.ts';
+import { deleteOldSessionsAcrossOrgs } from '../../platform/orgs/sessions/sessions.store.ts';
+import {
+  deleteOldCandidatesAcrossOrgs,
+  deleteOldMemoryAcrossOrgs,
+  deleteOldRunsAcrossOrgs,
+} from '../../detection/runs/run-retention.store.ts';
+import { deleteOldWithdrawalsAcrossOrgs } from '../../detection/runs/judging/withdrawn-events.store.ts';
+import { expireGapsAcrossOrgs } from '../../detection/scheduling/fill-gaps.store.ts';
+import { type Expiry, listExpiriesAcrossOrgs } from '../../platform/retention/organization-retention.store.ts';
+import type { RetentionKind, RetentionPeriods } from '../../platform/retention/retention.schema.ts';
 
 type WorkerLoop = (deps: Deps, signal: AbortSignal) => Promise<void>;
 
@@ -101,3 +118,57 @@ function maintenanceLoop(deps: DigestDeps & { log: Logger }, signal: AbortSignal
     return false;
   });
 }
+
+const dayMs = 86_400_000;
+/** Weekly detections look back 26 weeks. */
+const memoryDays = 190;
+/** Sessions of the console that ended or expired. */
+const sessionsDays = 30;
+/** Datasets are compared with the two weeks before. */
+const logHoursDays = 17;
+
+/** Creates the retention steps of every slice. `days` are the periods of the service, from which organizations may differ. */
+export function createRetentionSteps(days: RetentionPeriods): RetentionStep[] {
+  const { auditDays, runsDays } = days;
+  const deleteExpired = (kind: RetentionKind, deleteBatch: DeleteBatch) => expire(kind, days[kind], deleteBatch);
+  return [
+    deleteExpired('rowsDays', deleteOldCandidatesAcrossOrgs),
+    deleteExpired('hitsDays', deleteOldHitsAcrossOrgs),
+    deleteExpired('hitsDays', deleteEmptyIncidentsAcrossOrgs),
+    deleteExpired('hitsDays', deleteOldWithdrawalsAcrossOrgs),
+    deleteExpired('runsDays', deleteOldRunsAcrossOrgs),
+    deleteExpired('runsDays', deleteOldAgentRunsAcrossOrgs),
+    deleteOlderThan(sessionsDays, deleteOldSessionsAcrossOrgs),
+    deleteOlderThan(memoryDays, deleteOldMemoryAcrossOrgs),
+    // Of one organization at a time, and once a day, because the deletion is an entry itself.
+    async (tx, now) => (await expireAuditAcrossOrgs(tx, startOfDay(daysBefore(now, auditDays)), retentionBatchMax)) > 0,
+    (tx, now) => deleteOldHoursAcrossOrgs(tx, daysBefore(now, logHoursDays)).then(() => false),
+    (tx, now) => deleteOldDaysAcrossOrgs(tx, daysBefore(now, runsDays)).then(() => false),
+    (tx, now) => deleteOldUsageAcrossOrgs(tx, daysBefore(now, runsDays)).then(() => false),
+    deleteExpired('logsDays', (tx, expiry) => expireSegmentsAcrossOrgs(tx, expiry).then(() => 0)),
+    deleteExpired('logsDays', (tx, expiry, _limit, now) => expireGapsAcrossOrgs(tx, expiry, now).then(() => 0)),
+  ];
+}
+
+type DeleteBatch = (tx: Tx, expiry: Expiry, limit: number, now: Date) => Promise<number>;
+
+/** Deletes what has expired, by the period of each organization. */
+function expire(kind: RetentionKind, days: number, deleteBatch: DeleteBatch): RetentionStep {
+  return async (tx, now) => {
+    let hasMore = false;
+    for (const expiry of await listExpiriesAcrossOrgs(tx, kind, { days, now }))
+      if ((await deleteBatch(tx, expiry, retentionBatchMax, now)) >= retentionBatchMax) hasMore = true;
+    return hasMore;
+  };
+}
+
+function deleteOlderThan(
+  days: number,
+  deleteBatch: (tx: Tx, before: Date, limit: number) => Promise<number>,
+): RetentionStep {
+  return async (tx, now) => (await deleteBatch(tx, daysBefore(now, days), retentionBatchMax)) >= retentionBatchMax;
+}
+
+const daysBefore = (now: Date, days: number): Date => new Date(now.getTime() - days * dayMs);
+
+const startOfDay = (at: Date): Date => new Date(Math.floor(at.getTime() / dayMs) * dayMs);

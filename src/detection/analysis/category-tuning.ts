@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { z } from 'zod';
 import type { AnalysisDefinition } from './analysis-definition.ts';
 import { categories, detectionCategories, getCategory } from './registry.ts';
-import { tuningFields, type TuningField } from './tuning-fields.ts';
+import { tuningFields, type TuningField } from './category.ts';
 import { Tuning } from './tuning.schema.ts';
 
 const fields = Object.keys(tuningFields) as TuningField[];

@@ -3,8 +3,8 @@ import type { AnalysisDefinition, AnalysisWindow } from './analysis-definition.t
 import type { EntityGroup } from './rows/group-rows.ts';
 import type { Steps } from '../../platform/lib/concurrency/slices.ts';
 import type { MemoryEntry, MemoryQuery, RecalledMemory } from './memory/memory.ts';
-import type { TuningDefaults, TuningField } from './tuning-fields.ts';
 import type { Subject } from './wording.ts';
+import type { Sensitivity } from './tuning.schema.ts';
 
 export type AnalysisInput = { groups: readonly EntityGroup[]; window: AnalysisWindow; definition: AnalysisDefinition };
 
@@ -95,3 +95,44 @@ export type Category = {
     findsInFirstWindow: boolean;
   };
 };
+
+type Description = { label: string; hint: string; options?: Record<string, string> };
+
+/**
+ * The fields of the tuning that a category can use, as the console shows them. `Tuning` has their limits. Every category has the value lists and
+ * the working hours besides.
+ */
+export const tuningFields = {
+  sensitivity: {
+    label: 'Sensitivity',
+    hint: 'How unusual a candidate must be.',
+    options: { low: 'Low: fewer candidates', medium: 'Medium', high: 'High: more candidates' } satisfies Record<
+      Sensitivity,
+      string
+    >,
+  },
+  minimumCount: { label: 'Minimum count', hint: 'The smallest number that is a candidate.' },
+  minimumIncrease: { label: 'Minimum increase', hint: 'Smallest difference from the median.' },
+  historyDays: { label: 'Days of history', hint: 'How far back to compare.' },
+  sequenceHours: { label: 'Longest sequence, hours', hint: 'From the first step to the last.' },
+  minimumSpeedKmh: { label: 'Minimum speed, km/h', hint: 'Only moves between places that are at least as fast.' },
+  'peers.minimum': { label: 'Peers that excuse it', hint: 'So many others with the same make it low.' },
+  'peers.by': { label: 'Column of the peer group', hint: 'Such as department. Empty: all entities.' },
+} as const satisfies Record<string, Description>;
+export type TuningField = keyof typeof tuningFields;
+
+/** The fields that a category uses, with the value that applies while a field is not set. Null: none does. */
+type TuningDefaults = Partial<Record<TuningField, number | string | null>>;
+
+type Tuned = Pick<AnalysisDefinition, 'tuning'>;
+export const sensitivityOf = ({ tuning }: Tuned): Sensitivity => tuning?.sensitivity ?? 'medium';
+
+const defaultPeersMin = 3;
+/** The defaults of categories that compare entities with others. */
+export const peerDefaults = { sensitivity: 'medium', 'peers.minimum': defaultPeersMin } satisfies TuningDefaults;
+
+/** Returns the number of other entities that must have shown a value before it counts as known. 0: other entities are ignored. */
+export const peersMin = ({ tuning }: Tuned): number => tuning?.peers?.minimum ?? defaultPeersMin;
+
+/** Returns the smallest number of rows that is a candidate. */
+export const rowsMin = ({ tuning }: Tuned): number => tuning?.minimumCount ?? 1;

@@ -10,7 +10,7 @@ import { auditRecord } from '../../platform/orgs/audit.store.ts';
 import type { Caller } from '../../platform/http/caller.ts';
 import { requireMatch } from '../../platform/orgs/record-version.ts';
 import { applyConnections } from '../scheduling/run-queue.store.ts';
-import { chooseClock, validateCredentials, validateSettings, sealCredentials } from './connection-settings.ts';
+import { chooseClock, validateCredentials, validateSettings, sealCredentials } from './open-connection.ts';
 import {
   remoteKinds,
   type Connection,

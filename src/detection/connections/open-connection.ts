@@ -1,7 +1,13 @@
 import { LRUCache } from 'lru-cache';
 import { inOrg, type Db, type Tx } from '../../platform/db/db.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
-import type { Secretbox } from '../../platform/lib/secretbox.ts';
+import {
+  type Secretbox,
+  openJson,
+  sealJson,
+  type SealedColumn,
+  type SealedRecord,
+} from '../../platform/lib/secretbox.ts';
 import {
   selectsLogStore,
   type ConnectionSelector,
@@ -14,8 +20,10 @@ import { readTimeField, remoteConnectors, type RemoteSiemType } from '../siem/co
 import { listNamedSources } from '../siem/query-text.ts';
 import { describeMissingConnection } from '../siem/siem-errors.ts';
 import { resolveConnection, type ConnectionRow } from './connections.store.ts';
-import { openCredentials } from './connection-settings.ts';
 import { inSpan } from '../../platform/lib/logging/spans.ts';
+import { parseFields } from '../../platform/lib/kind-fields.ts';
+import { fieldError } from '../../platform/lib/errors.ts';
+import { createAllowList } from '../../platform/lib/outbound-http/addresses.ts';
 
 /** Opens the SIEM connection of a detection, reading it in `tx` if given. Throws a SiemError with blame `author` if it does not exist. */
 export type ConnectionFor = (orgId: OrgId, selector: ConnectionSelector, tx?: Tx) => Promise<SiemConnection>;
@@ -119,3 +127,47 @@ function traceQueries(kind: string, connection: SiemConnection): SiemConnection 
       : {}),
   };
 }
+
+/** Returns the settings parsed by the connector's schema, with defaults. Throws a 400 for invalid settings and for an address without TLS. */
+export function validateSettings(
+  kind: RemoteSiemType,
+  input: unknown,
+  allow: readonly string[],
+): Record<string, unknown> {
+  const connector = remoteConnectors[kind];
+  const settings = parseFields(connector.settings, input, '/settings');
+  const plain = connector.findUnencryptedHost(settings);
+  if (plain && !createAllowList(allow)(plain.host, plain.host)) {
+    const detail = `${plain.field}: ${plain.host} requires TLS, unless TOCSIN_FETCH_ALLOW lists it.`;
+    throw fieldError(`/settings/${plain.field}`, 'tls_needed', detail);
+  }
+  return settings as Record<string, unknown>;
+}
+
+export const validateCredentials = (kind: RemoteSiemType, input: unknown): unknown =>
+  parseFields(remoteConnectors[kind].credentials, input, '/credentials');
+
+/** Returns the requested clock, or else `ingest` if the settings name a column for it. Throws a 400 for `ingest` without such a column. */
+export function chooseClock(
+  kind: RemoteSiemType,
+  settings: unknown,
+  requested: 'ingest' | 'event' | undefined,
+): 'ingest' | 'event' {
+  const canIngest = remoteConnectors[kind].supportsIngestClock(settings);
+  if (requested === 'ingest' && !canIngest)
+    throw fieldError(
+      '/clock',
+      'no_ingest_column',
+      'The clock ingest requires a column for the ingest time in the settings.',
+    );
+  return requested ?? (canIngest ? 'ingest' : 'event');
+}
+
+const kind = 'connection';
+export const credentialsColumn: SealedColumn = { table: 'connections', column: 'sealed', kind };
+
+export const sealCredentials = (secrets: Secretbox, connection: SealedRecord, credentials: unknown): Buffer =>
+  sealJson(secrets, kind, connection, credentials);
+
+const openCredentials = (secrets: Secretbox, connection: SealedRecord & { sealed: Buffer }): unknown =>
+  openJson(secrets, kind, connection, connection.sealed);

@@ -5,8 +5,7 @@ import { inspectQuery } from '../log-query/search/inspect-query.ts';
 import { localConnection } from '../log-query/local-connection.ts';
 import { createLogRuleSet } from '../log-query/search/match-logs.ts';
 import type { QueryWindow } from '../siem/connector.ts';
-import { matchEvents } from './match-events.ts';
-import { planFilter } from './plan-rules.ts';
+import { matchEvents, planFilter } from './match-events.ts';
 
 const store = await startLogStore();
 

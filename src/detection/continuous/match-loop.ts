@@ -6,7 +6,7 @@ import type { OrgId } from '../../platform/lib/org-id.ts';
 import { emitEvents } from '../../platform/notifications/emit-events.ts';
 import type { SearchLogsDeps } from '../log-query/search/search-logs.ts';
 import { countMatches, noteMatchedFrom, readMatchedKey, type PausedDetection } from './continuous-detections.store.ts';
-import { matchEvents, readIndex, type RuleIndex } from './match-events.ts';
+import { matchEvents, readIndex, type RuleIndex, checkNewDetections } from './match-events.ts';
 import {
   advancePosition,
   claimDatasetAcrossOrgs,
@@ -17,7 +17,6 @@ import {
   renewDataset,
   type MatchClaim,
 } from './match-positions.store.ts';
-import { checkNewDetections } from './plan-rules.ts';
 import { insertMatchedWindows, requeueMatchedWindows } from './matched-windows.store.ts';
 
 export type MatchDeps = SearchLogsDeps & { log: Logger; config: { continuousPerMinute: number } };

@@ -15,8 +15,7 @@ import { queryCharsMax, isPortableQuery, readLookbackMs } from '../siem/query-te
 import { type RemoteSiemType, findConnector, readTimeField } from '../siem/connectors/registry.ts';
 import { authorError, dataDependentError } from '../siem/siem-errors.ts';
 import { UnsupportedError } from '../siem/dialects/dialect.ts';
-import { createNameOf, type PortableDataset, toExpression } from './to-expression.ts';
-import { readEvents } from './read-events.ts';
+import { createNameOf, type PortableDataset, toExpression, readEvents } from './to-expression.ts';
 
 /** `datasets` and `timeField` are settings of the connection. */
 export type PortableTarget = {

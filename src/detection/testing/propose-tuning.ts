@@ -7,7 +7,7 @@ import type { SimulationResult } from './simulate.ts';
 import type { Backtest } from './testing.schema.ts';
 import { readTuning } from '../analysis/category-tuning.ts';
 import { getCategory } from '../analysis/registry.ts';
-import type { TuningField } from '../analysis/tuning-fields.ts';
+import type { TuningField } from '../analysis/category.ts';
 import { sensitivities, Tuning, type Sensitivity } from '../analysis/tuning.schema.ts';
 
 const weekMs = 7 * 86_400_000;

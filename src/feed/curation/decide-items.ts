@@ -4,7 +4,7 @@ import { appError, fieldError } from '../../platform/lib/errors.ts';
 import { uuidv7 } from '../../platform/lib/ids.ts';
 import { insertAudit } from '../../platform/orgs/audit.store.ts';
 import type { Caller } from '../../platform/http/caller.ts';
-import { scopeOfPool } from '../deduplication/recompute-pools.ts';
+import { scopeOfPool, recomputeOverrides } from '../deduplication/recompute-pools.ts';
 import { getItem } from '../items/get-item.ts';
 import { versionOfOverrideFields } from '../items/override-documents.ts';
 import type { SnapshotCache } from '../items/snapshot/snapshot.ts';
@@ -15,7 +15,6 @@ import { lockSourceById } from '../sources/sources.store.ts';
 import { findVisibleItem, readCuratedItem, type CuratedItem, type DecisionContext } from './curation.store.ts';
 import { mergeForEveryone, splitForEveryone, restoreForEveryone, retractForEveryone } from './decide-for-everyone.ts';
 import { findGroupOverride, type GroupOverrideRow } from '../deduplication/deduplication.store.ts';
-import { recomputeOverrides } from '../deduplication/recompute-overrides.ts';
 
 export type DecideItemDeps = { db: Db; clock: Clock; snapshots: SnapshotCache };
 

@@ -4,7 +4,7 @@ import { uuidv7 } from '../../platform/lib/ids.ts';
 import { insertAudit } from '../../platform/orgs/audit.store.ts';
 import type { Caller } from '../../platform/http/caller.ts';
 import { requireMatch } from '../../platform/orgs/record-version.ts';
-import { recomputeOverrides } from '../deduplication/recompute-overrides.ts';
+import { recomputeOverrides } from '../deduplication/recompute-pools.ts';
 import { versionOfOverrideFields } from '../items/override-documents.ts';
 import { getItem } from '../items/get-item.ts';
 import { advancePools, ensurePrivatePool, lockPool, nextCommitTime } from '../items/writing/feed-pools.store.ts';

@@ -2,7 +2,6 @@ import { toPublisherHost } from '../model/source-record.ts';
 import { findOwnDomain } from '../reference-data/shared-suffixes.ts';
 import type { BenignLookup } from './indicators/assessment/benign-values.ts';
 import { extractIndicators, type ExtractedIndicator } from './indicators/extract-indicators.ts';
-import { compactText } from './text/compact-text.ts';
 import { detectLanguage } from './text/article/detect-language.ts';
 import type { NameDictionary } from './names/dictionary/name-dictionary.ts';
 import type { CatalogProduct } from './products/shipped-products.ts';
@@ -16,7 +15,7 @@ import { readWithLexicon } from './reading/read-with-lexicon.ts';
 import { findPublisher, findPublishTime } from './text/article/report-origin.ts';
 import { findArticleEnd } from './text/article/article-end.ts';
 import { toStorableText } from '../../platform/lib/text/storable-text.ts';
-import { findSentences } from './text/sentence-spans.ts';
+import { compactText, findSentences } from './text/sentence-spans.ts';
 
 export type ReportText = {
   text: string;

@@ -3,8 +3,7 @@ import { isIP } from 'node:net';
 import { z } from 'zod';
 import { ExternalError } from '../lib/external-error.ts';
 import { createAllowList, isPublicAddress } from '../lib/outbound-http/addresses.ts';
-import { requestText } from '../lib/outbound-http/request-text.ts';
-import { findTemplateProblem } from '../lib/outbound-http/url-template.ts';
+import { requestText, findTemplateProblem } from '../lib/outbound-http/request-text.ts';
 import { boundedString } from '../lib/text/bounded-text.ts';
 import { findAddressFacts } from './geo-databases.ts';
 

@@ -3,7 +3,6 @@ import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { appError } from '../lib/errors.ts';
 import type { Caller, Scope } from './caller.ts';
-import type { MediaType } from './openapi-document.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -58,3 +57,38 @@ export function requireCaller(request: FastifyRequest): Caller {
   if (!request.caller) throw appError('unauthorized', 'This route requires an API key.');
   return request.caller;
 }
+
+/** The parts of an OpenAPI document that the service completes. Schemas are JSON Schema, whose keywords are not typed here. */
+export type JsonSchema = { [keyword: string]: unknown };
+
+export type MediaType = { schema?: JsonSchema; example?: unknown };
+
+export type Operation = {
+  operationId: string;
+  summary?: string;
+  description?: string;
+  tags?: string[];
+  security?: object[];
+  parameters?: (
+    | { $ref: string }
+    | { name: string; in: string; required?: boolean; schema: JsonSchema; example?: unknown }
+  )[];
+  requestBody?: { required?: boolean; content: Record<string, MediaType> };
+  responses: Record<string, { $ref: string } | { description: string; content?: Record<string, MediaType> }>;
+};
+
+export type OpenApiDocument = {
+  paths: Record<string, Record<string, Operation>>;
+  components: {
+    schemas: Record<string, JsonSchema>;
+    responses?: Record<string, unknown>;
+    parameters?: Record<string, unknown>;
+  };
+  webhooks?: Record<string, unknown>;
+};
+
+/** A request and its response as the service answered it, with long lists cut. */
+export type ApiExample = { parameters?: Record<string, string>; request?: unknown; response: unknown };
+
+/** Examples by the ID of the operation. */
+export type ApiExamples = Record<string, ApiExample>;

@@ -1,5 +1,5 @@
-import { writeBytes } from '../lib/outbound-http/write-bytes.ts';
 import { sendMail } from '../lib/outbound-http/send-mail.ts';
+import { writeBytes } from '../lib/outbound-http/send-request.ts';
 import { requestText } from '../lib/outbound-http/request-text.ts';
 import type { Secretbox } from '../lib/secretbox.ts';
 import type { AttemptResult, ClaimedDelivery, StoredTicket } from './deliveries.store.ts';

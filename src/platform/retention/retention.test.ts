@@ -6,7 +6,7 @@ import { adminEnv, adminKey } from '../../../test/support/admin-key.ts';
 import { startApp, type TestOrg } from '../../../test/support/harness.ts';
 import { acrossOrgs, inOrg, queryRows } from '../db/db.ts';
 import { executeDueRuns } from '../../detection/runs/workers/run-loops.ts';
-import { createRetentionSteps } from '../../app/worker/retention-steps.ts';
+import { createRetentionSteps } from '../../app/worker/worker-loops.ts';
 import { applyRetention } from './retention.ts';
 
 const start = Date.UTC(2026, 2, 2);

@@ -1,4 +1,4 @@
-import type { ApiExample, ApiExamples } from '../../../src/platform/http/openapi-document.ts';
+import type { ApiExample, ApiExamples } from '../../../src/platform/http/app-type.ts';
 
 /**
  * Returns an example per operation. The former example of an operation stays if one of the recorded ones differs from it only in values

@@ -1,4 +1,4 @@
-import type { ApiExample } from '../../../src/platform/http/openapi-document.ts';
+import type { ApiExample } from '../../../src/platform/http/app-type.ts';
 import type { RecordedCall } from './call-everything.ts';
 
 const listMax = 2;

@@ -10,9 +10,8 @@ import { readQuerySources } from '../../../detection/log-query/search/inspect-qu
 import type { Caller } from '../../../platform/http/caller.ts';
 import { escapeInvisible, truncateText } from '../../../platform/lib/text/canonical-text.ts';
 import { getAgentSettings } from '../../../detection/detections/agent-settings/agent-settings.ts';
-import type { DetectionDraft } from '../draft.ts';
+import { type DetectionDraft, validateDraft, type ValidateDraftDeps } from '../draft.ts';
 import type { LogDataset } from '../log-kinds.ts';
-import { validateDraft, type ValidateDraftDeps } from '../validate-draft.ts';
 import type { SpendMeter } from '../../../platform/models/spend-meter.ts';
 import { withoutHiddenData, type DraftTarget } from './draft-targets.ts';
 

@@ -2,7 +2,7 @@ import { type Steps, mapInSteps } from '../../../platform/lib/concurrency/slices
 import { type AnalysisDefinition, dayMs, weekMs } from '../analysis-definition.ts';
 import { buildCandidate } from '../build-candidate.ts';
 import { type Candidate, type Facts, findMaxSeverity, type Severity } from '../candidate.ts';
-import type { AnalysisInput, Category, Finding } from '../category.ts';
+import { type AnalysisInput, type Category, type Finding, peerDefaults, sensitivityOf } from '../category.ts';
 import { type RecalledMemory, computeLookbackStart, isLearning } from '../memory/memory.ts';
 import { type GroupNumber, computeGroupNumbers, findPeerGroup } from '../rows/group-rows.ts';
 import {
@@ -17,7 +17,6 @@ import {
 import { createPopulation, type Population, seasonMin } from '../seasons/population.ts';
 import { findCell } from '../seasons/profile.ts';
 import type { Expectation } from '../seasons/season.ts';
-import { peerDefaults, sensitivityOf } from '../tuning-fields.ts';
 import type { Sensitivity } from '../tuning.schema.ts';
 import { countOf, describeMeasure, numberOf, readNumber } from '../wording.ts';
 import { largestKey, rememberLargest } from './increase-history.ts';

@@ -1,8 +1,7 @@
 import { buildCandidate, computeRowsKindKey } from '../build-candidate.ts';
 import type { Candidate, Severity } from '../candidate.ts';
-import type { AnalysisInput, Category, Finding } from '../category.ts';
+import { type AnalysisInput, type Category, type Finding, rowsMin } from '../category.ts';
 import { countOf } from '../wording.ts';
-import { rowsMin } from '../tuning-fields.ts';
 import type { EntityGroup } from '../rows/group-rows.ts';
 import { inOneStep, type Steps } from '../../../platform/lib/concurrency/slices.ts';
 

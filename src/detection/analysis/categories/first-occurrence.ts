@@ -4,7 +4,7 @@ import { compareCodeUnits, truncateText } from '../../../platform/lib/text/canon
 import { type AnalysisDefinition, dayMs } from '../analysis-definition.ts';
 import { buildCandidate } from '../build-candidate.ts';
 import type { Facts, Severity } from '../candidate.ts';
-import type { AnalysisInput, Category, Finding } from '../category.ts';
+import { type AnalysisInput, type Category, type Finding, peerDefaults, rowsMin } from '../category.ts';
 import {
   type MemoryPair,
   type RecalledMemory,
@@ -16,7 +16,6 @@ import {
 import type { EntityGroup } from '../rows/group-rows.ts';
 import { namePlace } from '../rows/places.ts';
 import { renderValue } from '../rows/render-row.ts';
-import { peerDefaults, rowsMin } from '../tuning-fields.ts';
 import {
   countOf,
   describeTime,

@@ -1,5 +1,5 @@
 import { dayMs, weekMs } from '../analysis-definition.ts';
-import type { AnalysisInput } from '../category.ts';
+import { type AnalysisInput, peersMin as minimumOfPeers, sensitivityOf } from '../category.ts';
 import { computeSettledEnd, type RecalledMemory } from '../memory/memory.ts';
 import { findCell } from '../seasons/profile.ts';
 import { findDrift, type Drift, findRecurrence, type Recurrence } from '../seasons/recurrence.ts';
@@ -14,7 +14,6 @@ import {
   type Expectation,
   type SeasonalProfile,
 } from '../seasons/season.ts';
-import { peersMin as minimumOfPeers, sensitivityOf } from '../tuning-fields.ts';
 import type { Sensitivity } from '../tuning.schema.ts';
 import { mapInSteps, type Steps } from '../../../platform/lib/concurrency/slices.ts';
 import {

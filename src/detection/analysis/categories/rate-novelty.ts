@@ -1,7 +1,6 @@
 import { dayMs, weekMs, type AnalysisWindow } from '../analysis-definition.ts';
-import type { AnalysisInput } from '../category.ts';
+import { type AnalysisInput, peersMin, sensitivityOf } from '../category.ts';
 import { computeSettledEnd, type Novelty, type RecalledMemory, type RecalledCombination } from '../memory/memory.ts';
-import { peersMin, sensitivityOf } from '../tuning-fields.ts';
 import type { Sensitivity } from '../tuning.schema.ts';
 import { appendToList } from '../memory/recall.ts';
 import { findPlace } from '../rows/places.ts';

@@ -1,11 +1,10 @@
 import { isSeverityAtLeast, type Severity } from '../candidate.ts';
-import type { AnalysisInput } from '../category.ts';
+import { type AnalysisInput, sensitivityOf } from '../category.ts';
 import { dayMs, weekMs, type AnalysisDefinition } from '../analysis-definition.ts';
 import { computeSettledEnd, type MemoryEntry, type RecalledMemory, type RecalledSummary } from '../memory/memory.ts';
 import type { EntityGroup } from '../rows/group-rows.ts';
 import { compareSteps, extractSequenceRows } from './sequence-rows.ts';
 import type { Steps } from '../../../platform/lib/concurrency/slices.ts';
-import { sensitivityOf } from '../tuning-fields.ts';
 import type { Sensitivity } from '../tuning.schema.ts';
 
 /** The memory key of the steps that an entity made in a window, in order. */

@@ -3,10 +3,9 @@ import { compareCodeUnits } from '../../../platform/lib/text/canonical-text.ts';
 import type { AnalysisDefinition } from '../analysis-definition.ts';
 import { buildCandidate, orderRows } from '../build-candidate.ts';
 import type { Candidate } from '../candidate.ts';
-import type { AnalysisInput, Category, Finding } from '../category.ts';
+import { type AnalysisInput, type Category, type Finding, rowsMin } from '../category.ts';
 import { type MemoryEntry, type RecalledMemory, type RecalledValue, computeLookbackStart } from '../memory/memory.ts';
 import type { EntityGroup, GroupedRow } from '../rows/group-rows.ts';
-import { rowsMin } from '../tuning-fields.ts';
 import { describeSteps, describeTimeRange, numberOf, quoteCharsMax, quoteValues, readNumber } from '../wording.ts';
 import {
   extractSequenceRows,

@@ -2,8 +2,7 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import { SiemError } from '../../siem/connector.ts';
 import { isTypeError, readEngineError, timeoutError } from '../engine-failures.ts';
 import { serializeTrees } from '../parse-tree.ts';
-import { slotBoundsSql } from '../sql/slot-time.ts';
-import { duck, quoteIdentifier, type SqlText } from '../sql/sql-text.ts';
+import { duck, quoteIdentifier, type SqlText, slotBoundsSql } from '../sql/sql-text.ts';
 import { addNulls } from '../sql/table-sql.ts';
 import {
   type BatchJob,

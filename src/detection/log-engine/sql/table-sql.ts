@@ -1,7 +1,6 @@
 import { containsHiddenField } from '../../siem/hidden-data.ts';
 import { systemColumns, type CatalogField } from '../../log-store/catalog/catalog.ts';
 import { anySpellingTextSql, parquetValueSql, typedSql, withoutFieldsSql } from './field-sql.ts';
-import { slotBoundsSql, slotTimeSql, type SlotBounds } from './slot-time.ts';
 import {
   coalesceSql,
   duck,
@@ -15,6 +14,9 @@ import {
   timestampSql,
   typeSql,
   type SqlText,
+  slotBoundsSql,
+  slotTimeSql,
+  type SlotBounds,
 } from './sql-text.ts';
 
 /**

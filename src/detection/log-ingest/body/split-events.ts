@@ -1,6 +1,8 @@
 import { appError } from '../../../platform/lib/errors.ts';
 import { eventBytesMax } from '../events/parse-event.ts';
 import {
+  findEnvelope,
+  mayBeEnvelope,
   addMembers,
   backslash,
   closeList,
@@ -14,8 +16,7 @@ import {
   openObject,
   quote,
   skipSpace,
-} from './json-bytes.ts';
-import { findEnvelope, mayBeEnvelope } from './find-envelope.ts';
+} from './find-envelope.ts';
 
 /** One event's bytes. `line` is the number, from 1, of its line, or of its element in an array or an envelope. */
 export type RawEvent = { line: number; bytes: Buffer; tooLarge?: boolean };

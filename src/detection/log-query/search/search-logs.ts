@@ -16,7 +16,7 @@ import {
   type SegmentRow,
 } from '../../log-store/segments.store.ts';
 import type { SegmentStore } from '../../log-store/files/segment-store.ts';
-import { promptMs } from '../../log-engine/sql/slot-time.ts';
+import { promptMs } from '../../log-engine/sql/sql-text.ts';
 import { withQueryFiles, endOfTime, historyFilter, planScans, windowFilter } from './window-scans.ts';
 import { distinctDatasets, inspectQuery, type QuerySource } from './inspect-query.ts';
 import {

@@ -10,15 +10,21 @@ import { judgeRaisedCandidates } from '../judging/judge-raised.ts';
 import type { Judge } from '../judging/judge.ts';
 import { findJudgeFailure, startJudging, type JudgingSession } from '../judging/judging-session.ts';
 import { createJudge, type JudgeDeps } from '../judging/model/model-judge.ts';
-import { respond } from '../responses/respond.ts';
-import { storeOutcome } from '../responses/store-outcome.ts';
+import { respond, storeOutcome } from '../responses/respond.ts';
 import { insertReview, insertShadowReview } from '../reviews/reviews.store.ts';
 import { scoreRun } from '../run-model/run-record.ts';
 import type { ActiveRun } from '../run-model/active-run.ts';
 import { commitWindow, PastChangedError, setWindowAside } from './commit-window.ts';
-import { endRun, handleRunError, handOver, releaseRun, type EndRunDeps, type ExecutionResult } from './end-run.ts';
+import {
+  endRun,
+  handleRunError,
+  handOver,
+  releaseRun,
+  type EndRunDeps,
+  type ExecutionResult,
+  finishRun,
+} from './finish-run.ts';
 import { examineWindow } from './examine-window.ts';
-import { finishRun } from './finish-run.ts';
 import type { RunFailure } from '../run-model/run-failure.ts';
 import { writeProgress, inRunTransaction } from '../run-model/run-results.store.ts';
 import { runStep } from '../run-model/run-progress.ts';

@@ -2,10 +2,9 @@ import { type Db, inOrg } from '../../../platform/db/db.ts';
 import type { Logger } from '../../../platform/lib/logging/logger.ts';
 import { renewLeasesAcrossOrgs, reapLostRunsAcrossOrgs } from '../../scheduling/run-queue.store.ts';
 import { leaseMs, type RunClaim, lockClaimedRun, RunLostError } from '../../scheduling/run-claim.ts';
-import { type StopReason, endRun, type EndRunDeps } from '../execution/end-run.ts';
+import { type StopReason, endRun, type EndRunDeps, finishRun } from '../execution/finish-run.ts';
 import { listPendingWindows, replaceWindowWithGap } from '../../scheduling/coverage.store.ts';
 import { scheduleFill } from '../../scheduling/fill-gaps.store.ts';
-import { finishRun } from '../execution/finish-run.ts';
 import { workerLostFailure } from '../run-model/run-failure.ts';
 
 type LeaseKeeperDeps = { db: Db; log: Logger };

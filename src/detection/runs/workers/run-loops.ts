@@ -10,7 +10,7 @@ import type { ClockGuard } from '../../scheduling/clock-guard.ts';
 import { enqueueDueRunsAcrossOrgs } from '../../scheduling/enqueue-runs.ts';
 import { findQueueWaitMsAcrossOrgs } from '../../scheduling/run-queue.store.ts';
 import { enqueueRechecksAcrossOrgs } from '../execution/backfill-windows.store.ts';
-import type { EndRunDeps } from '../execution/end-run.ts';
+import type { EndRunDeps } from '../execution/finish-run.ts';
 import type { ExecuteRunDeps } from '../execution/execute-run.ts';
 import type { Judge } from '../judging/judge.ts';
 import { resolveOverdueCandidatesAcrossOrgs } from '../judging/overdue-candidates.ts';

@@ -1,7 +1,15 @@
 import { nameKey, needsCue } from '../../reference-data/name-forms.ts';
 import type { Span } from '../text/stored-text.ts';
 import { addName, mergeVariants, type ExtractedName } from './extracted-name.ts';
-import { addStatedAliases, mergeStatedAliases, resolveAmbiguous } from './name-aliases.ts';
+import {
+  addStatedAliases,
+  joinKeys,
+  mergeStatedAliases,
+  resolveAmbiguous,
+  splitGluedWords,
+  splitWords,
+  type Word,
+} from './name-aliases.ts';
 import {
   countLeanings,
   chooseKind,
@@ -25,11 +33,15 @@ import {
 } from './name-cues.ts';
 import { findCandidates } from './name-candidates.ts';
 import { findNewNames } from './new-names.ts';
-import { joinKeys, splitGluedWords, splitWords, type Word } from './name-words.ts';
 import { isGenericName } from './generic-names.ts';
-import { headChars, mayBeginName } from './dictionary/name-heads.ts';
 import { createActorLookup, type ActorLookup } from './dictionary/resolve-name.ts';
-import { getShippedNames, type NameDictionary, type DictionaryEntry } from './dictionary/name-dictionary.ts';
+import {
+  getShippedNames,
+  headChars,
+  mayBeginName,
+  type NameDictionary,
+  type DictionaryEntry,
+} from './dictionary/name-dictionary.ts';
 
 const windowMax = 5;
 // Numbered names of publishers. `TA0001` and similar ids are ATT&CK tactics.

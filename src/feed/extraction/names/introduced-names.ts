@@ -1,8 +1,7 @@
 import { nameKey } from '../../reference-data/name-forms.ts';
 import type { Span } from '../text/stored-text.ts';
 import { addName, type ExtractedName } from './extracted-name.ts';
-import { addAlias, findAliasOwner } from './name-aliases.ts';
-import { findGluedName } from './name-words.ts';
+import { addAlias, findAliasOwner, findGluedName } from './name-aliases.ts';
 import type { NameDictionary } from './dictionary/name-dictionary.ts';
 import type { NameMention, StatedKinds } from './name-kinds.ts';
 import type { NameCandidate } from './name-candidates.ts';

@@ -1,6 +1,6 @@
 import type { Sentence } from '../text/sentence-spans.ts';
 import type { Span } from '../text/stored-text.ts';
-import { translateCues } from '../lexicon/translate-cues.ts';
+import { translateCues } from '../lexicon/languages.ts';
 import { cue, type CueId } from '../lexicon/lexicon.ts';
 
 /** A sentence of a report, with its cues in English. The first one is the title, which has no span if the text does not repeat it. */

@@ -1,4 +1,4 @@
-import type { createProductCollector } from '../../extraction/products/product-collector.ts';
+import type { createProductCollector } from '../../extraction/products/product-platforms.ts';
 import { asObject, asObjects, asText, asTexts, type JsonObject } from '../../../platform/lib/json/json-values.ts';
 
 type ProductVersion = {

@@ -1,7 +1,7 @@
 import { toPublisherHost, parseInstant, type SourceRecord } from '../../model/source-record.ts';
 import { fetchCsaf, readProviderDocument } from './fetch-csaf.ts';
 import { addAffectedProducts } from './csaf-products.ts';
-import { createProductCollector } from '../../extraction/products/product-collector.ts';
+import { createProductCollector } from '../../extraction/products/product-platforms.ts';
 import { createClassificationBuilder, type ClassificationBuilder } from '../../extraction/classification-builder.ts';
 import { selectCvssScore, scoreCvssVector, checkCvssScore, type CvssScore } from '../../extraction/cvss.ts';
 import {

@@ -1,5 +1,4 @@
-import { readValues } from './recognize-value.ts';
-import { isTypeWord } from './value-types.ts';
+import { readValues, isTypeWord } from './recognize-value.ts';
 import type { Bucket } from '../../model/vocabulary.ts';
 import { ownValue } from '../../../platform/lib/json/json-values.ts';
 import { indicatorTypes, typeEntries, type IndicatorType } from '../../model/values/indicator-types.ts';

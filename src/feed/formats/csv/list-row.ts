@@ -18,8 +18,7 @@ import {
   type ColumnName,
 } from './list-columns.ts';
 import type { ListTable } from './list-table.ts';
-import { readValues, recognizeValue, splitValues } from './recognize-value.ts';
-import { isAboutWord, readTypedValue } from './value-types.ts';
+import { readValues, recognizeValue, splitValues, isAboutWord, readTypedValue } from './recognize-value.ts';
 import { indicatorTypes } from '../../model/values/indicator-types.ts';
 
 /** A parsed row of a list. Times are ISO text. */

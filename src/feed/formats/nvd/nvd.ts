@@ -1,4 +1,4 @@
-import { createProductCollector } from '../../extraction/products/product-collector.ts';
+import { createProductCollector } from '../../extraction/products/product-platforms.ts';
 import { createClassificationBuilder } from '../../extraction/classification-builder.ts';
 import { selectCvssScore, scoreCvssVector, checkCvssScore, type CvssScore } from '../../extraction/cvss.ts';
 import {

@@ -4,7 +4,7 @@ import { locateValue } from '../../extraction/text/locate-value.ts';
 import { firstSentences } from '../../extraction/text/sentence-spans.ts';
 import { clip, describe, describeIndicators, findSeverityLabel } from '../record-fields.ts';
 import type { SeverityRating } from '../../extraction/severity/judge-severity.ts';
-import { rateDescription } from '../../extraction/severity/rate-description.ts';
+import { rateDescription } from '../../extraction/severity/rate-report.ts';
 import { createBelievableCheck, parseInstant, type SourceRecord } from '../../model/source-record.ts';
 import { createStoredText, valueMaxChars, type Span, type StoredText } from '../../extraction/text/stored-text.ts';
 import type { ParseContext } from '../source-format.ts';

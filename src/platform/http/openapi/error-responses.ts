@@ -1,6 +1,6 @@
 import type { FastifyContextConfig } from 'fastify';
 import { problemType } from '../responses/problem.ts';
-import type { Operation } from '../openapi-document.ts';
+import type { Operation } from '../app-type.ts';
 
 /** Every error of the API by status. The key is also the name of the shared response. */
 const errors = {

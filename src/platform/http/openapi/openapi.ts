@@ -1,15 +1,7 @@
 import swagger from '@fastify/swagger';
 import type { FastifyContextConfig } from 'fastify';
 import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod';
-import type { App } from '../app-type.ts';
-import type {
-  ApiExamples,
-  OpenApiDocument,
-  JsonSchema,
-  ApiExample,
-  MediaType,
-  Operation,
-} from '../openapi-document.ts';
+import type { App, ApiExamples, OpenApiDocument, JsonSchema, ApiExample, MediaType, Operation } from '../app-type.ts';
 import { commonResponses, errorResponsesOf } from './error-responses.ts';
 import { Problem } from '../responses/problem.ts';
 import { isObject } from '../../lib/json/json-values.ts';

@@ -2,8 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { STATUS_CODES, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { appError, type AppError } from '../../lib/errors.ts';
-import { problemText, problemType } from './problem.ts';
-import { securityHeaders } from './headers.ts';
+import { problemText, problemType, securityHeaders } from './problem.ts';
 import type { App } from '../app-type.ts';
 
 /** The longest request line and headers that Node accepts, in bytes. */

@@ -2,7 +2,7 @@ import { apiRoutes } from '../../http/api-routes.ts';
 import type { App } from '../../http/app-type.ts';
 import { roles, roleScopes } from '../../http/caller.ts';
 import { PageQuery } from '../../lib/page-request.ts';
-import { ChangePerson, InvitedPerson, NewPerson, Person, PersonList, PersonPath, RoleList } from './persons.schema.ts';
+import { ChangePerson, InvitedPerson, NewPerson, Person, PersonList, PersonPath, RoleList } from './sessions.schema.ts';
 import { changePerson, invitePerson, listPersons, renewLink, type PersonsDeps } from './persons.ts';
 
 export function personRoutes(app: App, deps: PersonsDeps): void {

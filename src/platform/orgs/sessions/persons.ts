@@ -6,7 +6,7 @@ import { toPublicLink } from '../../lib/outbound-http/addresses.ts';
 import { readPageRequest, toPage, type PageQuery } from '../../lib/page-request.ts';
 import { auditRecord } from '../audit.store.ts';
 import { boundCredential, generateToken, type BoundedWorth } from '../credentials.ts';
-import type { ChangePerson, InvitedPerson, NewPerson, Person, PersonList } from './persons.schema.ts';
+import type { ChangePerson, InvitedPerson, NewPerson, Person, PersonList } from './sessions.schema.ts';
 import {
   countPersons,
   findPersonByName,
