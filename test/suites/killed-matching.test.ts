@@ -42,7 +42,7 @@ test('kill -9 of two matchers at every step: each event is a hit once, and the s
   await speedUpLeases(url, 8);
   await runStatements(
     url,
-    `create function wait_a_moment() returns trigger language plpgsql as $$ begin perform pg_sleep(20); return new; end $$`,
+    `create function wait_a_moment() returns trigger language plpgsql as $$ begin perform pg_sleep(60); return new; end $$`,
     `create function start_later() returns trigger language plpgsql as
       $$ begin new.retry_at := clock_timestamp() + interval '1 hour'; return new; end $$`,
   );
