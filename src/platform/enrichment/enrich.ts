@@ -3,10 +3,10 @@ import { ExternalError } from '../lib/external-error.ts';
 import type { OrgId } from '../lib/org-id.ts';
 import type { Secretbox } from '../lib/secretbox.ts';
 import type { Clock } from '../lib/time/clock.ts';
-import { findValueType, mmdb, type EnrichmentFields } from './enricher-kinds.ts';
+import { findValueType, type EnrichmentFields } from './enricher-kinds.ts';
 import { listActiveEnrichers, openCredentials, type ActiveEnricher } from './enrichers.ts';
 import { findEnrichments, storeEnrichment, takeLookUp, type StoredEnrichment } from './enrichers.store.ts';
-import { hasGeoDatabases } from './geo-databases.ts';
+import { findAddressFacts, hasGeoDatabases } from './geo-databases.ts';
 
 /** What an enricher knows of a value. `at` is when it was looked up, so that a reader sees its age, and `costUsd` what that cost. */
 export type Enrichment = { enricher: string; value: string; fields: EnrichmentFields; at: Date; costUsd: number };
@@ -31,12 +31,10 @@ export const createEnrich = (deps: EnrichDeps): Enrich => ({
   isOn: async (orgId) => hasGeoDatabases() || (await listActiveEnrichers(deps.db, orgId)).length > 0,
   lookUp: async (orgId, given, signal) => {
     const values = [...new Set(given)];
-    const local: Enrichment[] = [];
-    const options = { settings: {}, credentials: {}, allow: [], signal };
-    for (const value of values) {
-      const fields = await mmdb.lookUp(value, options);
-      if (Object.keys(fields).length > 0) local.push({ enricher: 'geo', value, fields, at: deps.clock(), costUsd: 0 });
-    }
+    const local = values.flatMap((value): Enrichment[] => {
+      const facts = findAddressFacts(value);
+      return facts ? [{ enricher: 'geo', value, fields: { ...facts }, at: deps.clock(), costUsd: 0 }] : [];
+    });
     return [...local, ...(await lookUpOutside(deps, orgId, values, signal))];
   },
 });

@@ -5,7 +5,6 @@ import { ExternalError } from '../lib/external-error.ts';
 import { createAllowList, isPublicAddress } from '../lib/outbound-http/addresses.ts';
 import { requestText, findTemplateProblem } from '../lib/outbound-http/request-text.ts';
 import { boundedString } from '../lib/text/bounded-text.ts';
-import { findAddressFacts } from './geo-databases.ts';
 
 const valueTypes = ['ip', 'domain', 'hash'] as const;
 export type ValueType = (typeof valueTypes)[number];
@@ -39,26 +38,16 @@ type KindDefinition<Settings, Credentials> = {
   lookUp: (value: string, options: LookUp<Settings, Credentials>) => Promise<EnrichmentFields>;
 };
 
-// Settings and credentials are parsed by the schemas of the kind that reads them.
-// eslint-disable-next-line typescript/no-explicit-any
-export type EnricherKindDefinition = KindDefinition<any, any>;
-const defineKind = <Settings, Credentials>(kind: KindDefinition<Settings, Credentials>) => kind;
+export type EnricherKindDefinition = KindDefinition<Record<string, unknown>, Record<string, unknown>>;
+
+/** Checks a definition. Its functions are only called with what its own schemas parsed. */
+const defineKind = <Settings, Credentials>(kind: KindDefinition<Settings, Credentials>): EnricherKindDefinition =>
+  kind as unknown as EnricherKindDefinition;
 
 const none = z.strictObject({});
 const namesMax = 10;
 const fieldCharsMax = 500;
 const timeoutMs = 5_000;
-
-/** The databases of addresses, which the operator installs for all organizations. It needs no settings and sends nothing. */
-export const mmdb = defineKind({
-  label: 'Database of addresses',
-  description: 'The place and the network of an address, from files on this machine.',
-  settings: none,
-  credentials: none,
-  typesOf: () => ['ip'],
-  originOf: () => null,
-  lookUp: (value) => Promise.resolve({ ...findAddressFacts(value) }),
-});
 
 const dns = defineKind({
   label: 'Names of addresses (DNS)',

@@ -121,17 +121,19 @@ function requireReachable(origin: string, allow: readonly string[]): void {
 }
 
 /** An enricher that is ready to look up values. */
-export type ActiveEnricher = { row: EnricherRow; definition: EnricherKindDefinition; settings: unknown };
+export type ActiveEnricher = { row: EnricherRow; definition: EnricherKindDefinition; settings: Enricher['settings'] };
 
 /** Returns the enrichers of an organization that are on. */
 export async function listActiveEnrichers(db: Db, orgId: OrgId): Promise<ActiveEnricher[]> {
   const rows = await inOrg(db, orgId, (tx) => listEnrichers(tx, orgId));
   return rows.flatMap((row) =>
-    row.enabled ? [{ row, definition: enricherKindOf(row.kind), settings: JSON.parse(row.settings) as unknown }] : [],
+    row.enabled
+      ? [{ row, definition: enricherKindOf(row.kind), settings: JSON.parse(row.settings) as Enricher['settings'] }]
+      : [],
   );
 }
 
-export const openCredentials = (secrets: Secretbox, { sealed, ...row }: EnricherRow): unknown =>
+export const openCredentials = (secrets: Secretbox, { sealed, ...row }: EnricherRow): Record<string, unknown> =>
   sealed === null ? {} : openJson(secrets, kind, row, sealed);
 
 const toEnricher = (row: EnricherRow, now: Date): Enricher => ({
