@@ -108,18 +108,11 @@ export async function startApp(
  */
 function releasable(app: App): { app: App; release: () => void } {
   const held: { app?: App } = { app };
-  const methods = new Map<string | symbol, unknown>();
-  const find = (key: string | symbol): unknown => {
+  const get = (_: App, key: string | symbol): unknown => {
     const value: unknown = held.app && Reflect.get(held.app, key, held.app);
-    if (typeof value !== 'function') return value;
-    if (!methods.has(key)) methods.set(key, value.bind(held.app));
-    return methods.get(key);
+    return typeof value === 'function' ? value.bind(held.app) : value;
   };
-  const release = (): void => {
-    delete held.app;
-    methods.clear();
-  };
-  return { app: new Proxy({} as App, { get: (_, key) => find(key) }), release };
+  return { app: new Proxy({} as App, { get }), release: () => void delete held.app };
 }
 
 /** Creates an empty directory for this test file and removes it afterwards. */
