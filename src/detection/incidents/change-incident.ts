@@ -102,7 +102,7 @@ export async function changeIncidents(
     try {
       const incident = await inOrg(deps.db, caller.orgId, async (tx) => {
         if (watching !== undefined && caller.personId === undefined)
-          throw fieldError('/watching', 'not_allowed', 'watching is for persons, and a key is none.');
+          throw fieldError('/watching', 'not_allowed', 'Only a person can set watching, not a key.');
         const locked = await lockSeenIncident(tx, caller, id, { expectedRevision });
         if (Object.keys(input).length > 0) await storeChange(tx, deps, caller, { incident: locked, input });
         if (watching !== undefined) await setWatching(tx, caller, locked.id, { watching });

@@ -52,7 +52,7 @@ test('a comment makes people watch whom it mentions, until they stop, and openin
     { personId: ada.id, name: 'Ada@example.com' },
     { personId: bob.id, name: 'Bob Lee' },
   ]);
-  // Who mentions himself has read it.
+  // A person who mentions themselves has read the comment.
   expect(await ada.inbox()).toMatchObject({ mine: 0, mentioned: 0, watching: 1, unowned: 2 });
   expect(await bob.inbox()).toMatchObject({ mentioned: 1, watching: 1 });
   // What happened to an incident that became part of another one stays.
@@ -108,7 +108,7 @@ test('changes several incidents, each for itself, and undoes that with what they
   await bulk([{ id: first.id, owner: 'ada@example.com' }]);
   expect(await ada.inbox()).toMatchObject({ mine: 1, unowned: 1 });
   expect((await ada.call('GET', '/api/incidents?inbox=mine'))['incidents']).toMatchObject([{ id: first.id }]);
-  // A key is no person: nothing is its own.
+  // A key has no inbox of its own.
   expect(await callOk(org, 'GET', '/api/incident-inbox')).toMatchObject({ mine: 0, watching: 0, unowned: 1 });
   expect(await callOk(org, 'POST', '/api/incidents/bulk', { incidents: [undo] })).toMatchObject({
     results: [{ code: 'not_allowed', detail: expect.stringContaining('/watching') }],

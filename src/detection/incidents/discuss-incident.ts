@@ -89,8 +89,7 @@ export async function setWatching(
   { watching, personId = caller.personId }: WatchIncident,
 ): Promise<void> {
   const { orgId } = caller;
-  if (personId === undefined)
-    throw fieldError('/personId', 'required', 'personId is required, because a key is no person.');
+  if (personId === undefined) throw fieldError('/personId', 'required', 'personId is required with an API key.');
   if (personId !== caller.personId && !caller.scopes.has('hits:write'))
     throw appError('forbidden', 'The scope hits:write is required to decide what another person watches.');
   if (!(await lockPerson(tx, orgId, personId)))

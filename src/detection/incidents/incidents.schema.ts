@@ -33,7 +33,7 @@ export const IncidentFilter = PageQuery.extend({
     .enum(inboxes)
     .optional()
     .describe(
-      'What waits for the person who calls. `mentioned`: a comment mentions the person, who has not opened the incident since. The others are not closed. `mine`: the person owns it. `late`: past its due time. A key is no person.',
+      'What waits for the person who calls. `mentioned`: a comment mentions the person, who has not opened the incident since. The others are not closed. `mine`: the person owns it. `late`: past its due time. For a key, `mine`, `mentioned` and `watching` are empty.',
     ),
   entity: boundedString({ max: 1000 })
     .optional()
@@ -216,7 +216,7 @@ export const WatchIncident = z.strictObject({
   watching: z.boolean(),
   personId: id
     .optional()
-    .describe('Default: the person who calls. Another person needs the scope `hits:write`. A key is no person.'),
+    .describe('Default: the person who calls. Another person needs the scope `hits:write`. Required with a key.'),
 });
 export type WatchIncident = z.infer<typeof WatchIncident>;
 

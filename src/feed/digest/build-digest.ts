@@ -7,7 +7,7 @@ import type { Digest } from './digest.schema.ts';
 import type { ChangedItemRow, SeenValueRow, WeekItemRow } from './digest.store.ts';
 import { type Week, weekAt, weekBefore } from './week.ts';
 
-/** What is stored of a week. `stories` has the story of each item, if it has one. */
+/** The stored data of a week. `stories` has stories by the ID of their items; an item may have none. */
 export type WeekData = {
   items: readonly WeekItemRow[];
   stories: ReadonlyMap<string, Story>;

@@ -206,7 +206,7 @@ describe('consecutive places at a minimum speed', () => {
     expect([find(...late), find(...late, [signIn(oslo, 2, 5)])]).toEqual([[], []]);
   });
 
-  test('the place that a row states counts before that of its address, and too slow a move is none', () => {
+  test('a place in the row takes precedence over that of its address, and a slow move is not reported', () => {
     const norway = { country: 'NO' };
     expect(find([signIn(oslo, 0, 5), signIn(singapore, 0, 40, norway)])).toEqual([]);
     expect(find([signIn(oslo, 0, 5)], ...Array.from({ length: 19 }, () => []), [signIn(singapore, 20, 5)])).toEqual([]);

@@ -51,7 +51,7 @@ export type InvestigationTask = SpendMeter & {
   stepsMax: number;
   /** The tool calls of an earlier investigation of the same candidate, after which observations are numbered. Default: 0. */
   callsBefore?: number;
-  /** What was observed before the conversation, which the case shows. Default: nothing. */
+  /** Observations from before the conversation, which the case shows. Default: none. */
   observedBefore?: readonly Observation[];
   verify?:
     | ((check: ClaimCheck, purpose: 'fact' | 'excuse', isEstablished: IsEstablished) => Promise<VerifierAnswer>)

@@ -21,7 +21,7 @@ export type ItemFields = {
   summary?: string;
   tldr?: string;
   attackPath: string[];
-  /** What the report advises its readers to do. */
+  /** Advice that the report gives its readers. */
   advice?: Advice[];
   /** The passages of sentences that a reader wrote in its own words. */
   footnotes?: Footnote[];

@@ -48,7 +48,7 @@ type Statement =
   | { field: 'family'; value: string; kind: 'malware' | 'actor'; name: string; printed?: string }
   /** The publisher withdraws the report. */
   | { field: 'status'; value: 'retracted' }
-  /** What the report advises its readers to do. */
+  /** Advice that the report gives its readers. */
   | { field: 'advice'; value: string; action: AdviceAction }
   | { field: 'summary'; value: string }
   | { field: 'tldr'; value: string }
