@@ -24,7 +24,7 @@ export default defineConfig({
           name: 'service',
           include: ['src/**/*.test.ts', 'test/**/*.test.ts', 'packages/*/src/**/*.test.ts'],
           globalSetup: ['test/support/global-setup.ts'],
-          setupFiles: ['test/support/property-seed.ts', 'test/support/rows/check-rows.ts'],
+          setupFiles: ['property-seed.ts', 'rows/check-rows.ts', 'end-file.ts'].map((file) => `test/support/${file}`),
           // Node itself loads the modules, once for all files of a worker, as in the program. Nothing is mocked.
           experimental: { viteModuleRunner: false, nodeLoader: false },
         },

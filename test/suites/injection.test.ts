@@ -1,6 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
+import { atFileEnd } from '../support/at-file-end.ts';
 import { grantTool } from '../../src/detection/detections/tool-grants/tool-grants.ts';
 import { dataDir } from '../support/data.ts';
 import { testDatabase } from '../support/database.ts';
@@ -49,7 +50,7 @@ test('an allowed http_get sends only values of the entity, and only to its own a
     response.end('{"score": 3}');
   });
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
-  afterAll(() => server.close());
+  atFileEnd(() => server.close());
   const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const tries: Record<string, string>[] = [
     {},

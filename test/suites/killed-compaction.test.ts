@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parquetMetadata } from 'hyparquet';
 import { afterAll, expect, test } from 'vitest';
+import { atFileEnd } from '../support/at-file-end.ts';
 import { createLogger } from '../../src/platform/lib/logging/logger.ts';
 import { parseLogsUrl, type BucketAddress } from '../../src/platform/lib/storage/logs-url.ts';
 import { removeOrphanedFiles, removeReplacedFiles } from '../../src/detection/log-compaction/clean-segments.ts';
@@ -40,7 +41,7 @@ function installInFolder(): Installation {
 
 function installOnBucket(): Installation {
   const bucket = createBucket(parseLogsUrl(s3.url) as BucketAddress, createLogger('silent'));
-  afterAll(() => bucket.close());
+  atFileEnd(() => bucket.close());
   const target = join(createTestFolder(), 'object');
   const read = async (path: string): Promise<Buffer> => {
     await bucket.getFile(path, target);
@@ -53,7 +54,7 @@ async function startStore({ env }: Installation, dataDir: string) {
   const url = env['TOCSIN_LOGS_URL'];
   const logs = { bucket: url === undefined ? null : (parseLogsUrl(url) as BucketAddress), cacheBytes: 100_000_000 };
   const segmentStore = createSegmentStore({ dataDir, logs }, { log: createLogger('silent') });
-  afterAll(() => segmentStore.close());
+  atFileEnd(() => segmentStore.close());
   return startLogStore(segmentStore);
 }
 

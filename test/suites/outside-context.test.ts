@@ -1,8 +1,9 @@
 import { createServer } from 'node:http';
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { z } from 'zod';
+import { atFileEnd } from '../support/at-file-end.ts';
 import { createFeedTools } from '../../src/app/build-deps.ts';
 import { grantTool } from '../../src/detection/detections/tool-grants/tool-grants.ts';
 import { readMcpSettings } from '../../src/platform/mcp/mcp.schema.ts';
@@ -131,7 +132,7 @@ async function startMcp(description: string, answer: string): Promise<McpTools> 
     await transport.handleRequest(request, response);
   });
   const tools = createMcpTools(readMcpSettings(JSON.stringify({ assets: { url: `${await listen(server)}/mcp` } })));
-  afterAll(async () => {
+  atFileEnd(async () => {
     await tools.close();
     await closeServer(server);
   });

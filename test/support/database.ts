@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { afterAll, inject } from 'vitest';
+import { inject } from 'vitest';
 import { sql } from 'kysely';
+import { atFileEnd } from './at-file-end.ts';
 import { acrossOrgs, asRehearsed, openDb, type Db } from '../../src/platform/db/db.ts';
 import { toOrgId, type OrgId } from '../../src/platform/lib/org-id.ts';
 import { uuidv7 } from '../../src/platform/lib/ids.ts';
@@ -22,7 +23,7 @@ export async function testDatabase(poolMax = 8): Promise<TestDatabase> {
   const url = await createDatabase(new URL(inject('databaseUrl')).pathname.slice(1));
   const opened = openDb(url, poolMax);
   const db = process.env['TOCSIN_REHEARSE'] === '1' ? asRehearsed(opened) : opened;
-  afterAll(() => opened.destroy());
+  atFileEnd(() => opened.destroy());
   return { db, url, query: selectIn(db) };
 }
 
@@ -34,7 +35,7 @@ async function createDatabase(template: string): Promise<string> {
   const name = `test_${randomBytes(6).toString('hex')}`;
   // Without the detour through the write-ahead log, which takes three times as long.
   await runStatements(server.href, `create database "${name}" template "${template}" strategy file_copy`);
-  afterAll(() => runStatements(server.href, `drop database if exists "${name}" with (force)`));
+  atFileEnd(() => runStatements(server.href, `drop database if exists "${name}" with (force)`));
   return new URL(`/${name}`, server).href;
 }
 

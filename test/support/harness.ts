@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs';
 import { randomBytes } from 'node:crypto';
-import { afterAll } from 'vitest';
+import { atFileEnd } from './at-file-end.ts';
 import { buildApp } from '../../src/app/http-server.ts';
 import { loadConfig } from '../../src/config.ts';
 import type { Deps } from '../../src/app/deps.ts';
@@ -80,7 +80,7 @@ export async function startApp(
   const deps: Deps = Object.assign(built.deps, { runPull, ...threads }, options.deps);
   const { app, release } = releasable(await buildApp(deps));
   await app.ready();
-  afterAll(async () => {
+  atFileEnd(async () => {
     await app.close();
     await built.stop();
     release();
@@ -118,7 +118,7 @@ function releasable(app: App): { app: App; release: () => void } {
 /** Creates an empty directory for this test file and removes it afterwards. */
 export function newDataDir(): string {
   const dir = newProgramDir();
-  afterAll(() => rmSync(dir, { recursive: true, force: true }));
+  atFileEnd(() => rmSync(dir, { recursive: true, force: true }));
   return dir;
 }
 

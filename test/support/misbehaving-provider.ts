@@ -1,6 +1,6 @@
 import { createHmac, generateKeyPairSync, sign, type KeyObject } from 'node:crypto';
 import { createServer } from 'node:http';
-import { afterAll } from 'vitest';
+import { atFileEnd } from './at-file-end.ts';
 import { closeServer, listen } from './listen.ts';
 
 type Token = { header: Record<string, unknown>; claims: Record<string, unknown>; sign: (data: string) => Buffer };
@@ -50,6 +50,6 @@ export async function startMisbehavingProvider() {
     return reply({ access_token: 'a', token_type: 'bearer', expires_in: 60, id_token: signed });
   });
   const issuer = (await listen(server)).replace('127.0.0.1', 'localhost');
-  afterAll(() => closeServer(server));
+  atFileEnd(() => closeServer(server));
   return { issuer, token };
 }

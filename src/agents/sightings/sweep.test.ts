@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { kevCatalogWith } from '../../../test/support/feed/kev-document.ts';
 import { callOk } from '../../../test/support/detection/detection-factory.ts';
 import { mispAttribute, mispEvent } from '../../../test/support/feed/misp-documents.ts';
@@ -8,6 +8,7 @@ import { callerOf, connectOpenSearch, sendEvents } from '../../../test/support/o
 import { pullDocument } from '../../../test/support/api-client.ts';
 import { startApp, type TestApp, type TestOrg } from '../../../test/support/harness.ts';
 import { sql } from 'kysely';
+import { atFileEnd } from '../../../test/support/at-file-end.ts';
 import { acrossOrgs } from '../../platform/db/db.ts';
 import { selectIn } from '../../../test/support/select-rows.ts';
 import { domains, pullOnce, stixReport } from '../../../test/support/feed/grouped-reports.ts';
@@ -82,7 +83,7 @@ test('marks an item as exposed once, and only for the organization whose logs co
 
 test('sends one webhook for an exposed item with its sightings, to its organization only', async () => {
   const receiver = await startReceiver();
-  afterAll(() => receiver.close());
+  atFileEnd(() => receiver.close());
   const [org, other] = [await app.newOrg(), await app.newOrg()];
   const webhook = { kind: 'webhook', url: receiver.url, eventTypes: ['feed.item.exposed'] };
   const { secret } = (await org.call('POST', '/api/destinations', { ...webhook, name: 'SOC' })).body;

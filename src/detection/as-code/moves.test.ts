@@ -13,6 +13,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeEach, expect, test } from 'vitest';
+import { atFileEnd } from '../../../test/support/at-file-end.ts';
 import { startApp, type TestOrg } from '../../../test/support/harness.ts';
 import { applyFolderPlan } from './apply-plan.ts';
 import { createServiceClient } from './service-client.ts';
@@ -181,7 +182,7 @@ async function startOtherServer(...responseList: [status: number, body: string][
     const [status, body] = responseList.length > 1 ? responseList.shift()! : responseList[0]!;
     response.writeHead(status, { 'retry-after': '1' }).end(body);
   });
-  afterAll(() => other.close());
+  atFileEnd(() => other.close());
   await new Promise<void>((done) => {
     other.listen(0, '127.0.0.1', done);
   });

@@ -1,7 +1,8 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
+import { atFileEnd } from '../../../test/support/at-file-end.ts';
 import { createTestFolder, startLogStore } from '../../../test/support/detection/log-store.ts';
 import { listTypes, readPublished } from '../../../test/support/detection/published-files.ts';
 import { startS3Server } from '../../../test/support/detection/s3-server.ts';
@@ -56,7 +57,7 @@ async function startOnBucket() {
   const logs = { bucket: address, cacheBytes: 100_000_000 };
   const segmentStore = createSegmentStore({ dataDir: createTestFolder(), logs }, { log: createLogger('silent') });
   const bucket = createBucket(address, createLogger('silent'));
-  afterAll(() => {
+  atFileEnd(() => {
     segmentStore.close();
     bucket.close();
   });

@@ -1,6 +1,7 @@
 import { createServer } from 'node:http';
 import { resolve } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
+import { atFileEnd } from '../../../test/support/at-file-end.ts';
 import { closeServer, listen } from '../../../test/support/listen.ts';
 import { serveExample } from '../../../test/support/models/mcp-server.ts';
 import { toOrgId } from '../lib/org-id.ts';
@@ -14,7 +15,7 @@ const script = resolve(import.meta.dirname, '../../../test/support/models/mcp-se
 
 function open(settings: unknown): McpTools {
   const tools = createMcpTools(readMcpSettings(JSON.stringify(settings)));
-  afterAll(() => tools.close());
+  atFileEnd(() => tools.close());
   return tools;
 }
 
@@ -24,7 +25,7 @@ async function httpServer(): Promise<{ url: string; headers: string[] }> {
     headers.push(String(request.headers['x-key']));
     void serveExample(request, response);
   });
-  afterAll(() => closeServer(server));
+  atFileEnd(() => closeServer(server));
   return { url: `${await listen(server)}/mcp`, headers };
 }
 

@@ -1,4 +1,5 @@
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { atFileEnd } from '../../../test/support/at-file-end.ts';
 import { serveModelStandIn, type ModelBrain } from '../../../test/support/models/model-server.ts';
 import { providerServers, submitAs, type ProviderServer } from '../../../test/support/models/provider-servers.ts';
 import { findAnswer } from './calls/structured-output.ts';
@@ -33,7 +34,7 @@ const submit = { ...question, tools: [tool], forcedTool: tool.name };
 
 async function start(server: ProviderServer, brain: ModelBrain, more: Record<string, unknown> = {}) {
   const { close, ...stand } = await serveModelStandIn(server.protocol, brain);
-  afterAll(close);
+  atFileEnd(close);
   const entry = { model: 'a-model', maxOutputTokens: 500, ...server.entry(stand.url), ...more };
   const model = createModels(readModelSettings(JSON.stringify({ m: entry }), {})).find('m')!;
   return { model, stand };

@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
+import { atFileEnd } from '../../../test/support/at-file-end.ts';
 import { listen } from '../../../test/support/listen.ts';
 import { findExhaustedBudget, Budgets } from './budgets.ts';
 import { readModelSettings } from './model-settings.ts';
@@ -92,7 +93,7 @@ const openai = { provider: 'openai', model: 'x', apiKey: 'sk-very-secret' };
 
 test('reads settings from a file and lists aliases after default and analyst', () => {
   const dir = mkdtempSync(join(tmpdir(), 'tocsin-models-'));
-  afterAll(() => rmSync(dir, { recursive: true }));
+  atFileEnd(() => rmSync(dir, { recursive: true }));
   const file = join(dir, 'models.json');
   writeFileSync(file, JSON.stringify({ fast: openai, default: openai }));
   const models = createModels(readModelSettings(file, {}));

@@ -1,5 +1,6 @@
 import { createServer } from 'node:http';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
+import { atFileEnd } from '../../support/at-file-end.ts';
 import { checkNextSource } from '../../../src/detection/rule-sources/check-rule-sources.ts';
 import { startConsole, startPages } from '../../support/browser/console.ts';
 import { callOk } from '../../support/detection/detection-factory.ts';
@@ -83,7 +84,7 @@ test('brings detections from an address of rules, with what they would match, an
   let rules = [rule(1), rule(2), rule(3, 'level: low')];
   const server = createServer((_request, response) => response.end(rules.join('---\n')));
   const origin = await listen(server);
-  afterAll(() => closeServer(server));
+  atFileEnd(() => closeServer(server));
   const org = await started.newOrg();
   const event = {
     '@timestamp': minutesAgo(50),

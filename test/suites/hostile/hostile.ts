@@ -1,4 +1,5 @@
-import { afterAll, expect } from 'vitest';
+import { expect } from 'vitest';
+import { atFileEnd } from '../../support/at-file-end.ts';
 import type { PullResult } from '../../../src/feed/ingestion/pull-plan.ts';
 import type { SourceKind } from '../../../src/feed/formats/registry.ts';
 import { measureLongestTurn } from '../../support/longest-turn.ts';
@@ -23,7 +24,7 @@ const shareMax = 0.8;
 /** Starts the whole program and an HTTP server that serves hostile content. */
 export async function startHostile(): Promise<Hostile> {
   const server = await startServer();
-  afterAll(() => server.stop());
+  atFileEnd(() => server.stop());
   const app = await startApp({ env: { TOCSIN_FETCH_ALLOW: '127.0.0.1' } });
   const org = await app.newOrg();
   let sources = 0;
@@ -52,6 +53,6 @@ export async function startHostile(): Promise<Hostile> {
 /** Starts an HTTP server that must never receive a request. `asked` records violations. */
 export async function startTrap(): Promise<Awaited<ReturnType<typeof startServer>>> {
   const trap = await startServer('127.0.0.2');
-  afterAll(() => trap.stop());
+  atFileEnd(() => trap.stop());
   return trap;
 }

@@ -1,5 +1,5 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { afterAll } from 'vitest';
+import { atFileEnd } from '../at-file-end.ts';
 import { launchBrowser } from './launch-browser.ts';
 
 const shared: { browser?: Promise<Browser> } = ((globalThis as { tocsinBrowser?: typeof shared }).tocsinBrowser ??= {});
@@ -7,7 +7,7 @@ const shared: { browser?: Promise<Browser> } = ((globalThis as { tocsinBrowser?:
 /** Starts headless Chromium, once per worker: it ends with the worker. What a test file opened in it is closed after the file. */
 export async function openBrowser(): Promise<Browser> {
   const browser = await (shared.browser ??= launchBrowser());
-  afterAll(async () => {
+  atFileEnd(async () => {
     await Promise.all(browser.contexts().map((context) => context.close()));
   });
   return browser;

@@ -1,7 +1,7 @@
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import Provider from 'oidc-provider';
-import { afterAll } from 'vitest';
+import { atFileEnd } from '../at-file-end.ts';
 
 type Options = { redirectUri: string; groups: Record<string, string[]> };
 type Grant = { addOIDCScope: (scope: string) => void; save: () => Promise<string> };
@@ -21,7 +21,7 @@ export async function startIdentityProvider({ redirectUri, groups }: Options) {
   let handle: RequestListener = (_request, response) => response.end();
   const server = createServer((request, response) => handle(request, response));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  afterAll(() => server.close().closeAllConnections());
+  atFileEnd(() => server.close().closeAllConnections());
   const issuer = `http://localhost:${(server.address() as AddressInfo).port}`;
   const client = { client_id: 'tocsin', client_secret: 'a secret: with / signs', redirect_uris: [redirectUri] };
   const scope = 'openid email groups';

@@ -1,6 +1,6 @@
 import { createServer, request as send } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll } from 'vitest';
+import { atFileEnd } from '../at-file-end.ts';
 
 /** Starts a proxy, whose address is known before the service behind it listens. `target` is the service's origin. */
 export async function startReverseProxy() {
@@ -14,7 +14,7 @@ export async function startReverseProxy() {
     request.pipe(forwarded);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  afterAll(() => server.close().closeAllConnections());
+  atFileEnd(() => server.close().closeAllConnections());
   proxy.origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return proxy;
 }

@@ -1,5 +1,5 @@
 import { rmSync } from 'node:fs';
-import { afterAll } from 'vitest';
+import { atFileEnd } from '../at-file-end.ts';
 import { newOrgId, testDatabase } from '../database.ts';
 import { newProgramDir } from '../program.ts';
 import type { OrgId } from '../../../src/platform/lib/org-id.ts';
@@ -25,7 +25,7 @@ const limits = { rowsMax: 100_000, groupsMax: 10_000, timeoutMs: 30_000 };
 /** Creates an empty folder that is removed after the tests of this file. */
 export function createTestFolder(): string {
   const folder = newProgramDir();
-  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  atFileEnd(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }
 
@@ -53,7 +53,7 @@ export async function startLogStore(
 ): Promise<TestLogStore> {
   const { db, url } = await testDatabase();
   const engine = createEngine({ directoryOf: segmentStore.folderOf });
-  afterAll(() => engine.close());
+  atFileEnd(() => engine.close());
   let now = new Date('2024-06-01T00:00:00Z');
   const deps = {
     db,

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { afterAll, beforeEach } from 'vitest';
+import { beforeEach } from 'vitest';
+import { atFileEnd } from '../at-file-end.ts';
 import { closeServer, listen } from '../listen.ts';
 
 export type RecordedRequest = { path: string; query: URLSearchParams; headers: IncomingMessage['headers'] };
@@ -18,7 +19,7 @@ type Server = {
 /** Starts a server for all tests of a file. Each test begins without routes and recorded requests. */
 export async function serverOfTests(): Promise<Server> {
   const server = await startServer();
-  afterAll(() => server.stop());
+  atFileEnd(() => server.stop());
   beforeEach(() => {
     server.routes.clear();
     server.asked.length = 0;

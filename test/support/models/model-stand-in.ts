@@ -1,4 +1,4 @@
-import { afterAll } from 'vitest';
+import { atFileEnd } from '../at-file-end.ts';
 import { serveModelStandIn, type ModelBrain, type Protocol, type ModelStandIn } from './model-server.ts';
 
 export type { ModelRequestRecord, ModelBrain } from './model-server.ts';
@@ -6,6 +6,6 @@ export type { ModelRequestRecord, ModelBrain } from './model-server.ts';
 /** Starts a stand-in for one test file and closes it afterwards. */
 export async function startModelStandIn(protocol: Protocol, first?: ModelBrain): Promise<ModelStandIn> {
   const { close, ...standIn } = await serveModelStandIn(protocol, first);
-  afterAll(close);
+  atFileEnd(close);
   return standIn;
 }

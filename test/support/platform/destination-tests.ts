@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
-import { afterAll, beforeEach, expect } from 'vitest';
+import { beforeEach, expect } from 'vitest';
+import { atFileEnd } from '../at-file-end.ts';
 import { acrossOrgs } from '../../../src/platform/db/db.ts';
 import { eventTypes } from '../../../src/platform/notifications/event-types.ts';
 import { startApp, type TestOrg } from '../harness.ts';
@@ -9,7 +10,7 @@ import { startReceiver } from './webhook-receiver.ts';
 export async function startDestinationTests() {
   const { deps, newOrg } = await startApp({ env: { TOCSIN_FETCH_ALLOW: '127.0.0.1', TOCSIN_LOG_LEVEL: 'fatal' } });
   const receiver = await startReceiver();
-  afterAll(() => receiver.close());
+  atFileEnd(() => receiver.close());
   beforeEach(async () => {
     receiver.received.length = 0;
     receiver.reply(() => ({ status: 200 }));

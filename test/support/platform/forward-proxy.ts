@@ -1,7 +1,7 @@
 import { createServer, request as send, type IncomingMessage, type ServerResponse } from 'node:http';
 import { connect } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { afterAll } from 'vitest';
+import { atFileEnd } from '../at-file-end.ts';
 import { closeServer, listen } from '../listen.ts';
 
 /** `requests` lists what clients asked for: the target of each CONNECT, and the address of each other request. */
@@ -32,7 +32,7 @@ export async function startForwardProxy(credentials?: string): Promise<ForwardPr
     return target.on('error', () => client.destroy());
   });
   const { host } = new URL(await listen(server));
-  afterAll(() => closeServer(server));
+  atFileEnd(() => closeServer(server));
   return { url: `http://${credentials === undefined ? '' : `${credentials}@`}${host}`, host, requests };
 }
 

@@ -1,6 +1,7 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
+import { atFileEnd } from '../../../../test/support/at-file-end.ts';
 import { createTestFolder, failureOf, startLogStore } from '../../../../test/support/detection/log-store.ts';
 import { s3Faults, startS3Server } from '../../../../test/support/detection/s3-server.ts';
 import { createLogger, type Logger } from '../../../platform/lib/logging/logger.ts';
@@ -23,7 +24,7 @@ const openStore = (url = s3.url): SegmentStore => {
     { dataDir: createTestFolder(), logs: { bucket: parseLogsUrl(url) as BucketAddress, cacheBytes: 100_000_000 } },
     { log: createLogger('silent') },
   );
-  afterAll(() => store.close());
+  atFileEnd(() => store.close());
   return store;
 };
 const store = await startLogStore(openStore());
@@ -142,7 +143,7 @@ test.skipIf(!existsSync('/dev/full'))('a full local disk is logged, and not trie
   const lines: string[] = [];
   const log = { error: (_fields: object, line: string) => lines.push(line) } as unknown as Logger;
   const bucket = createBucket(parseLogsUrl(s3.url) as BucketAddress, log);
-  afterAll(() => bucket.close());
+  atFileEnd(() => bucket.close());
   await bucket.putText('copy', 'text');
   await expect(bucket.getFile('copy', '/dev/full')).rejects.toMatchObject({ code: 'ENOSPC' });
   expect(lines).toEqual([`The local disk is full, so the bucket ${bucketName} could not return tocsin/copy.`]);

@@ -1,4 +1,5 @@
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
+import { atFileEnd } from '../../../../test/support/at-file-end.ts';
 import { startApp } from '../../../../test/support/harness.ts';
 import { serveModelStandIn, type ModelBrain } from '../../../../test/support/models/model-server.ts';
 import { answerProbes, probeAnswer, serverOf } from '../../../../test/support/models/provider-servers.ts';
@@ -10,7 +11,7 @@ const { deps, newOrg, newKey } = await startApp({ deps: { models } });
 
 async function start(name: string, brain: ModelBrain, more: Record<string, unknown> = {}) {
   const { close, ...stand } = await serveModelStandIn(serverOf(name).protocol, brain);
-  afterAll(close);
+  atFileEnd(close);
   const price = { inputPerMillion: 10, outputPerMillion: 50 };
   const entry = { model: 'a-model', maxRetries: 0, price, ...serverOf(name).entry(stand.url), ...more };
   const settings = readModelSettings(JSON.stringify({ [`m${stand.url.replace(/\D/g, '')}`]: entry }), {});

@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
+import { atFileEnd } from '../../at-file-end.ts';
 import { closeServer, listen } from '../../listen.ts';
 import { testConnectorConformance, type ConformanceFixture } from './connector-conformance.ts';
 import {
@@ -62,7 +63,7 @@ export async function startSiemStandIn(answer: (asked: SiemStandInRequest) => Fa
     });
   });
   const url = await listen(server);
-  afterAll(() => closeServer(server));
+  atFileEnd(() => closeServer(server));
   return {
     url,
     asked,
