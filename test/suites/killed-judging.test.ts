@@ -2,7 +2,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { createOrganizationWithKey } from '../support/api-client.ts';
 import { startCluster } from '../support/cluster/cluster.ts';
-import { speedUpLeases } from '../support/cluster/fast-leases.ts';
 import { testDatabase } from '../support/database.ts';
 import { verdictOn } from '../support/detection/judged-runs.ts';
 import { newDataDir } from '../support/harness.ts';
@@ -39,13 +38,12 @@ test.each<Entry>([
       return verdictOn(request);
     });
     const model = { provider: 'anthropic', model: 'stand-in', apiKey: 'the-model-key', baseUrl: stand.url };
-    await speedUpLeases(url, 6);
     // A run that is handed over waits for a moment, so that the process can be killed then.
     if (at.phase === 'judge' && at.state === 'queued')
       await runStatements(
         url,
         `create function wait_for_judge() returns trigger language plpgsql as
-      $$ begin new.retry_at := clock_timestamp() + interval '12 s'; return new; end $$`,
+      $$ begin new.retry_at := clock_timestamp() + interval '2 s'; return new; end $$`,
         `create trigger wait_for_judge before update on run_queue for each row
       when (old.model_alias = '' and new.model_alias <> '') execute function wait_for_judge()`,
       );
@@ -81,6 +79,8 @@ test.each<Entry>([
       const meets = async (): Promise<boolean> =>
         (await select`select 1 from run_queue where phase = ${at.phase} and state = ${at.state}`).length > 0;
       if (at.phase === 'examine' || at.state === 'queued') await cluster.killAllDuringRun(meets);
+      else await expect.poll(() => isKilled).toBe(true);
+      await select`update run_queue set lease_until = lease_until - interval '1 hour'`;
       await expect
         .poll(() => select`select status, attempt, hit_count from runs`, { timeout: 90_000 })
         .toEqual([{ status: 'completed', attempt: at.state === 'queued' ? 1 : 2, hit_count: users.length }]);

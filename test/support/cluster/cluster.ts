@@ -117,9 +117,11 @@ function killOne(cluster: ClusterState, index: number): void {
 
 async function killAllDuringRun(cluster: ClusterState, isRunning: () => Promise<boolean>): Promise<void> {
   for (;;) {
-    signalAll(cluster, 'SIGSTOP');
-    if (await isRunning()) break;
-    signalAll(cluster, 'SIGCONT');
+    if (await isRunning()) {
+      signalAll(cluster, 'SIGSTOP');
+      if (await isRunning()) break;
+      signalAll(cluster, 'SIGCONT');
+    }
     await sleep(10);
   }
   for (const index of cluster.workers.keys()) killOne(cluster, index);
