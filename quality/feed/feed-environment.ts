@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url';
 import { withInProcessProgram, type InProcessProgram } from '../../test/support/program-environment.ts';
 import type { PullResult } from '../../src/feed/ingestion/pull-plan.ts';
 import type { SourceKind } from '../../src/feed/formats/registry.ts';
-import { createSource } from '../../src/feed/sources/create-source.ts';
+import { createSource } from '../../src/feed/sources/update-source.ts';
 import { pullSourceNow } from '../../src/feed/sources/pull/start-pulls.ts';
 import { operatorOf } from '../../src/platform/http/caller.ts';
 

@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { unzipSync } from 'fflate';
-import type { FeedEntry } from '../../src/feed/formats/rss/feed-entry.ts';
-import { readFeed } from '../../src/feed/formats/rss/read-feed.ts';
+import { type FeedEntry, readFeed } from '../../src/feed/formats/rss/read-feed.ts';
 import { htmlToLine } from '../../src/feed/formats/rss/html-text.ts';
 import { requireData, readRecordedRows } from '../recorded-inputs.ts';
 import { formatRatio, type QualityFigure } from '../figures.ts';

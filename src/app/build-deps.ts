@@ -6,8 +6,13 @@ import { createModels } from '../platform/models/models.ts';
 import type { Config } from '../config.ts';
 import { inOrg, type Db } from '../platform/db/db.ts';
 import type { Deps } from './deps.ts';
-import { registerInstallationMetrics } from './installation-metrics.ts';
-import { createDataDiskGuard, registerDiskMetrics, registerReplicaMetrics } from './process-metrics.ts';
+import {
+  registerInstallationMetrics,
+  createDataDiskGuard,
+  registerDiskMetrics,
+  registerReplicaMetrics,
+  createMetrics,
+} from './metrics.ts';
 import { withFeedItems, withQueryTime, createUsageCounter } from './usage/usage-counter.ts';
 import { createFeedSteps } from './feed-steps.ts';
 import { createStoredServerReader } from '../platform/mcp/mcp-servers.ts';
@@ -16,15 +21,13 @@ import { createEnrich } from '../platform/enrichment/enrich.ts';
 import { openGeoDatabases } from '../platform/enrichment/geo-databases.ts';
 import { applyInstalledReferenceData } from '../feed/reference-data/installed-data.ts';
 import { createDetectionLists } from '../detection/detections/read-detections.ts';
-import { createFeedPages } from '../feed/items/feed-pages.ts';
+import { createFeedPages, createSnapshotCache } from '../feed/items/snapshot/snapshot.ts';
 import { createPageStarts } from '../feed/items/list-query/page-starts.ts';
-import { createSnapshotCache } from '../feed/items/snapshot/snapshot.ts';
 import { createPullMetrics } from '../feed/sources/pull/start-pulls.ts';
 import { createPullThreads } from '../feed/sources/pull/pull-threads.ts';
 import { createSourceTestThreads } from '../feed/sources/test-source.ts';
 import { createMcpTools } from '../platform/mcp/mcp-tools.ts';
 import { createDeliveryCounter } from '../platform/notifications/deliver.ts';
-import { createMetrics } from '../platform/http/metrics.ts';
 import { systemClock, type Clock } from '../platform/lib/time/clock.ts';
 import { createSecretbox } from '../platform/lib/secretbox.ts';
 import { localConnection } from '../detection/log-query/local-connection.ts';

@@ -53,8 +53,7 @@ import { reviewQueueRoutes } from '../detection/runs/review-queue/review-queue.r
 import { continuousRoutes } from '../detection/continuous/continuous.routes.ts';
 import { runDetailRoutes, runRoutes } from '../detection/runs/runs.routes.ts';
 import { webhookRoutes } from '../detection/runs/triggers/webhook.routes.ts';
-import { generateDetectionRoutes } from '../agents/suggestions/generate-detection.routes.ts';
-import { reportRuleRoutes } from '../agents/suggestions/report-rules.routes.ts';
+import { draftingRoutes } from '../agents/suggestions/suggestions.routes.ts';
 import { searchRoutes, connectionRoutes } from '../detection/connections/connections.routes.ts';
 import { datasetRoutes } from '../detection/log-query/datasets/datasets.routes.ts';
 import { registerParameterCheck, registerJsonBodies } from '../platform/http/body.ts';
@@ -64,7 +63,7 @@ import { isMigrated } from '../platform/db/migrate.ts';
 import { healthRoutes } from '../platform/http/health.routes.ts';
 import { registerIdempotency } from '../platform/http/idempotency.ts';
 import { authenticateRequests, createFailureThrottle } from '../platform/orgs/authenticate-request.ts';
-import { registerMetrics } from '../platform/http/metrics.ts';
+import { registerMetrics } from './metrics.ts';
 import { registerOpenApi } from '../platform/http/openapi/openapi.ts';
 import { registerReference } from '../platform/http/openapi/reference-page.ts';
 import { describeWebhooks } from '../platform/notifications/event-types.ts';
@@ -285,8 +284,7 @@ function registerFeed(app: App, deps: Deps): void {
 /** Registers the routes of the agents and of the pages where detections and the feed meet. */
 function registerAgents(app: App, deps: Deps): void {
   agentRunRoutes(app, deps);
-  generateDetectionRoutes(app, deps);
-  reportRuleRoutes(app, deps);
+  draftingRoutes(app, deps);
   sightingRoutes(app, deps);
   sourceWorthRoutes(app, deps);
   overviewRoutes(app, deps);

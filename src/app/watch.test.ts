@@ -9,7 +9,7 @@ import { createModels, type Models } from '../platform/models/models.ts';
 import { measureModels } from '../platform/models/model-metrics.ts';
 import { buildWorkerServer } from './worker/worker-server.ts';
 import { openReadReplica } from '../platform/db/read-replica.ts';
-import { registerReplicaMetrics, registerRoleMetric } from './process-metrics.ts';
+import { registerReplicaMetrics, registerRoleMetric } from './metrics.ts';
 
 const { app, deps, newOrg, url } = await startApp();
 registerRoleMetric(deps.metrics.registry, ['runs']);

@@ -132,7 +132,7 @@ function expect(detection: string, stage: string, otherHitsMax: number): Expecta
   return { detection, stage, entity: step.entity, technique: step.technique, hitsMin: 1, otherHitsMax };
 }
 
-/** The demo's detections, one per category. Hits on other entities come from the harmless events in `incidents.ts`. */
+/** The demo's detections, one per category. Hits on other entities come from the harmless events in `company/company.ts`. */
 export const expectedHits: Expectation[] = [
   expect('sign-in-new-country', 'sign-in', 2),
   expect('account-takeover', 'access-key', 0),

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { z } from 'zod';
 import { techniquesOf } from '../../detection/sigma/convert/convert-rule.ts';
 import { convertForTarget, type ConvertDeps } from '../../detection/sigma/convert/convert-request.ts';
 import type { ConvertedRule } from '../../detection/sigma/convert/convert-rules.ts';
@@ -6,12 +7,30 @@ import { isDetection, ruleIdOf } from '../../detection/sigma/import-rules.ts';
 import type { CorrelationRule, DetectionRule } from '../../detection/sigma/rules/rule.ts';
 import { getItemText } from '../../feed/items/get-item.ts';
 import type { FeedItem } from '../../feed/model/item.schema.ts';
-import { findRules, type ReportRule } from '../../feed/model/report-rules.ts';
+import { findRules, type ReportRule, ruleTypes } from '../../feed/model/report-rules.ts';
 import { findTechnique } from '../../feed/reference-data/attack.ts';
 import type { Caller } from '../../platform/http/caller.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import { toProposal, type Proposal } from './draft.ts';
-import type { ItemRules } from './report-rules.schema.ts';
+
+export const ItemRules = z
+  .object({
+    id: z.string(),
+    version: z.int(),
+    rules: z.array(
+      z.object({
+        type: z.enum(ruleTypes).describe('A rule that Snort and Suricata both read is `snort`.'),
+        name: z.string().describe('The name, title or message of the rule.'),
+        text: z.string(),
+        charSpan: z
+          .object({ start: z.int(), end: z.int() })
+          .describe("Where it stands in the item's text, in UTF-16 code units. `end` is exclusive."),
+        problem: z.string().optional().describe('Why no detection can be made of a Sigma rule for your logs.'),
+      }),
+    ),
+  })
+  .meta({ id: 'ItemRules' });
+export type ItemRules = z.infer<typeof ItemRules>;
 
 /** Returns the rules that the newest text of an item prints. A Sigma rule of which no detection can be made has the reason. */
 export async function getItemRules(deps: ConvertDeps, caller: Caller, itemId: string): Promise<ItemRules> {

@@ -1,8 +1,7 @@
 import { inOrg } from '../../platform/db/db.ts';
-import type { CreateDetectionDeps } from '../../detection/detections/create-detection.ts';
+import { type CreateDetectionDeps, createSuggestion } from '../../detection/detections/create-detection.ts';
 import type { AgentTaskResult, AgentTask } from '../built-in-agent.ts';
 import type { Estimate } from '../../detection/detections/record/detection.schema.ts';
-import { createSuggestion } from '../../detection/detections/create-suggestion.ts';
 import { applyOverride } from '../../feed/items/snapshot/apply-overrides.ts';
 import { listCurrentOverrides } from '../../feed/items/snapshot/override-rows.store.ts';
 import { readOrgState } from '../../feed/items/snapshot/org-state.store.ts';

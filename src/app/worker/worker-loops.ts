@@ -31,7 +31,7 @@ import { recountLoop } from '../../detection/runs/workers/recount-days.ts';
 import { auditLoop } from '../../detection/runs/review-queue/audit-dismissals.ts';
 import { reviewLoop } from '../../detection/runs/reviews/review-runs.ts';
 import { valueListsLoop } from '../../detection/value-lists/value-lists.ts';
-import { ruleSourcesLoop } from '../../detection/rule-sources/check-rule-sources.ts';
+import { ruleSourcesLoop } from '../../detection/rule-sources/update-rules.ts';
 import { matchLoop } from '../../detection/continuous/match-loop.ts';
 import { executeLoop, judgeLoop, reapLoop, scheduleLoop } from '../../detection/runs/workers/run-loops.ts';
 import { deleteOldAgentRunsAcrossOrgs } from '../../agents/runs/agent-runs.store.ts';

@@ -5,7 +5,7 @@ import { isMigrated } from '../../platform/db/migrate.ts';
 import { appError } from '../../platform/lib/errors.ts';
 import { closeConnectionsOnStop } from '../../platform/http/connections.ts';
 import { healthRoutes } from '../../platform/http/health.routes.ts';
-import { registerMetrics } from '../../platform/http/metrics.ts';
+import { registerMetrics } from '../metrics.ts';
 import { sendProblem } from '../../platform/http/responses/problem.ts';
 import { readFromReplica } from '../../platform/http/read-from-replica.ts';
 import { readRequestId, registerRequestId } from '../../platform/http/request-log.ts';

@@ -5,13 +5,13 @@ import type { OrgId } from '../../platform/lib/org-id.ts';
 import { OrganizationTags, type Erasure } from '../../platform/orgs/admin.schema.ts';
 import { createSegmentStore } from '../../detection/log-store/files/create-segment-store.ts';
 import { eraseOrganization, listErasures, requestErasure } from '../../app/erase-organization.ts';
-import { nameCommand } from '../../platform/orgs/administer-organizations.ts';
 import {
   toOrganization,
   changeOrganizationTags,
   resumeOrganization,
   suspendOrganization,
 } from '../../platform/orgs/organization.ts';
+import { nameCommand } from '../../platform/orgs/administer-organizations.ts';
 import { listOrgsAcrossOrgs } from '../../platform/orgs/orgs.store.ts';
 import { createOrganization } from '../../app/bootstrap.ts';
 import { printResult } from '../support/output.ts';

@@ -4,7 +4,7 @@ import { systemClock, lastUtcDays } from '../../platform/lib/time/clock.ts';
 import { nameCommand } from '../../platform/orgs/administer-organizations.ts';
 import { ChangeQuotas, quotaNames, type OrganizationQuotas } from '../../platform/orgs/limits/limits.schema.ts';
 import { changeQuotas, readOrganizationQuotas, requireOrgId } from '../../platform/orgs/limits/quotas.ts';
-import { limitRetention, readOrganizationRetention } from '../../platform/retention/organization-retention.ts';
+import { limitRetention, readOrganizationRetention } from '../../platform/retention/retention.ts';
 import { ChangeRetention, retentionKinds } from '../../platform/retention/retention.schema.ts';
 import { printResult, printText } from '../support/output.ts';
 import { UsageError } from '../support/failures.ts';

@@ -1,14 +1,15 @@
 import { loadConfig } from '../../config.ts';
 import { createServiceCall, type ServiceCall } from '../../detection/as-code/service-client.ts';
 import { withPackFolder, detectionsFor, readPack, selectOrganizations } from '../../detection/packs/read-pack.ts';
-import type { ApplyPack, PackResult } from '../../detection/packs/packs.schema.ts';
-import { isDrift, renderDrift, renderPlanOf, type PackReport } from '../../detection/packs/print-pack.ts';
+import type { ApplyPack, PackResult, PackDetection } from '../../detection/packs/packs.schema.ts';
 import { DetectionFileError } from '../../detection/managed/file-fields.ts';
 import { readAllPages } from '../../platform/lib/page-request.ts';
 import type { OrganizationList } from '../../platform/orgs/admin.schema.ts';
 import { describeArguments } from '../support/body-arguments.ts';
 import { UsageError } from '../support/failures.ts';
 import { printText } from '../support/output.ts';
+import { showLine } from '../../platform/lib/text/show-text.ts';
+import { renderChange } from '../../detection/as-code/plan.ts';
 
 type PackOptions = {
   force?: boolean | undefined;
@@ -110,4 +111,63 @@ function openAdministration(): ServiceCall {
       'Set TOCSIN_ADMIN_KEY to the key of the installation, and TOCSIN_URL to the address of the service.',
     );
   return createServiceCall({ url, key, setting: 'TOCSIN_ADMIN_KEY' });
+}
+
+/** The outcome of a pack in one organization: the results by file, or the reason why there are none. */
+type PackReport = { organization: { id: string; name: string } } & (
+  | { results: PackResult['results'] }
+  | { error: string }
+);
+
+const signs = { created: '+', updated: '~', deleted: '-', failed: '!', none: ' ' } as const;
+const stateNotes: Record<PackDetection['state'], string> = {
+  unchanged: 'as in the pack',
+  outdated: 'outdated',
+  changed: 'changed by the organization',
+  missing: 'missing',
+  deleted: 'deleted by the organization',
+  extra: 'no longer in the pack',
+};
+
+/** Renders what a pack does, or would do, in each organization. */
+function renderPlanOf(reports: readonly PackReport[]): string {
+  return render(reports, ({ outcome, state }) => outcome !== 'none' || state !== 'unchanged', renderPlanned);
+}
+
+/** Renders how each organization differs from the pack. */
+function renderDrift(reports: readonly PackReport[]): string {
+  return render(reports, isDrift, ({ file, state, changes, kept }) => [
+    `  ${file}: ${stateNotes[state]}`,
+    ...(state === 'changed' ? kept : changes).flatMap(renderChange).map((line) => `  ${line}`),
+  ]);
+}
+
+/** Returns whether a detection differs from its pack. */
+const isDrift = ({ state }: PackDetection): boolean => state !== 'unchanged';
+
+function renderPlanned({ file, state, outcome, changes, kept, detail }: PackDetection): string[] {
+  const note = outcome === 'none' || outcome === 'failed' ? `: ${detail ?? stateNotes[state]}` : '';
+  return [
+    `${signs[outcome]} ${file}${note}`,
+    ...changes.flatMap(renderChange),
+    ...kept.map(({ field }) => `    ${field}: kept, because the organization changed it`),
+  ];
+}
+
+function render(
+  reports: readonly PackReport[],
+  isShown: (detection: PackDetection) => boolean,
+  renderOne: (detection: PackDetection) => string[],
+): string {
+  const lines = reports.flatMap((report) => {
+    const { name } = report.organization;
+    if ('error' in report) return [`${name}: failed: ${report.error}`];
+    return [`${name}: ${summarize(report.results)}`, ...report.results.filter(isShown).flatMap(renderOne)];
+  });
+  return lines.map(showLine).join('\n');
+}
+
+function summarize(results: readonly PackDetection[]): string {
+  const states = [...Map.groupBy(results, ({ state }) => state)].map(([state, list]) => `${list.length} ${state}`);
+  return states.length === 0 ? 'no detections' : states.join(', ');
 }

@@ -15,9 +15,10 @@ import {
   computeScheduleStart,
   selectDetections,
   type DemoContext,
+  createDemoDir,
+  removeDemoDir,
 } from '../../demo/run-demo.ts';
 import { generateCompanyLogs } from '../../demo/company/company.ts';
-import { createDemoDir, removeDemoDir } from '../../demo/demo-directory.ts';
 import {
   expectedHits,
   listFailedRuns,

@@ -1,7 +1,6 @@
 import { statfs } from 'node:fs/promises';
 import { loadConfig, type Config } from '../../config.ts';
-import { type Check, failed, messageOf, ok, warning } from './check-dependencies.ts';
-import { checkDatabase } from './check-database.ts';
+import { type Check, failed, messageOf, ok, warning, checkDatabase } from './check-database.ts';
 import { printText } from '../support/output.ts';
 import { checkDataDir, checkSampleKeys, findExisting } from './start-checks.ts';
 

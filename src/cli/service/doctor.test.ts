@@ -6,7 +6,7 @@ import { newEmptyDatabase, testDatabase } from '../../../test/support/database.t
 import { runStatements } from '../../../test/support/run-statements.ts';
 import { newProgramDir, removeProgramDir, runProgram } from '../../../test/support/program.ts';
 import { loadConfig } from '../../config.ts';
-import type { Check } from './check-dependencies.ts';
+import type { Check } from './check-database.ts';
 import { runChecks } from './doctor-command.ts';
 
 const { url } = await testDatabase();

@@ -12,7 +12,7 @@ import { bootstrapDefaultOrganization, createConsoleLink } from '../../app/boots
 import { buildWorkerServer } from '../../app/worker/worker-server.ts';
 import { runWorkerLoops } from '../../app/worker/worker-loops.ts';
 import { workerRoles, type WorkerRole } from '../../app/worker-roles.ts';
-import { registerRoleMetric } from '../../app/process-metrics.ts';
+import { registerRoleMetric } from '../../app/metrics.ts';
 import { cleanCopiesLoop } from '../../detection/log-compaction/clean-segments.ts';
 import { startSyslogListener, type SyslogListener } from '../../detection/shippers/syslog-listener.ts';
 import { claimLogStore } from '../../detection/log-store/log-store.ts';

@@ -1,7 +1,7 @@
 import { inOrg } from '../../platform/db/db.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import type { Tuning } from '../analysis/tuning.schema.ts';
-import { findContinuousObstacle } from '../detections/record/continuous.ts';
+import { findContinuousObstacle } from '../detections/check-detection.ts';
 import type { EventFilter, FieldPath } from '../log-engine/inspection/event-filter.ts';
 import { inspectQuery, distinctDatasets } from '../log-query/search/inspect-query.ts';
 import {

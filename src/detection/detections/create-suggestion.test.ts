@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { startApp } from '../../../test/support/harness.ts';
 import type { TestOrg } from '../../../test/support/harness.ts';
-import { createSuggestion } from './create-suggestion.ts';
+import { createSuggestion } from './create-detection.ts';
 import { callOk, detectionBody } from '../../../test/support/detection/detection-factory.ts';
 
 const day = 86_400_000;

@@ -2,7 +2,7 @@ import type { App } from '../../platform/http/app-type.ts';
 import { apiRoutes } from '../../platform/http/api-routes.ts';
 import { hasIgnoredNames } from '../../platform/http/unknown-routes.ts';
 import { sendPage, type PageCache } from '../../platform/http/responses/cached-pages.ts';
-import { createDetection, type CreateDetectionDeps } from './create-detection.ts';
+import { createDetection, type CreateDetectionDeps, createSuggestion } from './create-detection.ts';
 import {
   CreateDetection,
   DetectionFilter,
@@ -26,7 +26,6 @@ import { Detection, DetectionList, DismissedList, SuggestionList } from './recor
 import { updateDetection, type UpdateDetectionDeps } from './update-detection.ts';
 import { CategoryList, listCategories } from '../analysis/category-tuning.ts';
 import { PageQuery } from '../../platform/lib/page-request.ts';
-import { createSuggestion } from './create-suggestion.ts';
 
 export function detectionRoutes(app: App, deps: UpdateDetectionDeps & { detectionLists: PageCache }): void {
   const route = apiRoutes(app, { tag: 'detections', scope: 'detections:write' });

@@ -3,12 +3,13 @@ import type { Caller } from '../../platform/http/caller.ts';
 import { readAllPages } from '../../platform/lib/page-request.ts';
 import { findOrgName } from '../../platform/orgs/orgs.store.ts';
 import type { Clock } from '../../platform/lib/time/clock.ts';
-import type { HitDetail } from '../hits/hits.schema.ts';
+import type { HitDetail, Hit } from '../hits/hits.schema.ts';
 import { listHitsById, type EventHitRow } from '../hits/read-hits.store.ts';
 import { toHit, withLink } from '../hits/read-hits.ts';
 import { getIncident, getIncidentTimeline, type ReadIncidentsDeps } from '../incidents/read-incidents.ts';
-import { composeStory } from './compose-story.ts';
-import type { IncidentReport } from './incident-reports.schema.ts';
+import type { IncidentReport, Story } from './incident-reports.schema.ts';
+import { describeTimeRange } from '../analysis/wording.ts';
+import type { IncidentDetail } from '../incidents/incidents.schema.ts';
 
 export type ReportDeps = ReadIncidentsDeps & { clock: Clock };
 
@@ -49,4 +50,56 @@ export async function getIncidentReport(
     leftOut: { hits: incident.hits - hits.length, isTimelineCut: isCut },
   };
   return { report, rows };
+}
+
+/** A hit with its computed facts. */
+export type ToldHit = Hit & Pick<HitDetail, 'facts'>;
+type Sentence = Story['paragraphs'][number]['sentences'][number];
+
+/**
+ * Tells what happened in an incident: a paragraph for each stage, in which every hit is stated and followed by the proven claims of its verdict and by
+ * its assessments. Nothing is written anew, so that each sentence cites what its hit cites. Hits that are not among `hits` are not told.
+ */
+export function composeStory(
+  { title, stages }: Pick<IncidentDetail, 'title' | 'stages'>,
+  hits: readonly ToldHit[],
+): Story {
+  const byId = new Map(hits.map((hit) => [hit.id, hit]));
+  const told = stages.map(({ tactic, name, firstAt, lastAt, hitIds }) => ({
+    tactic,
+    name,
+    firstAt,
+    lastAt,
+    sentences: hitIds.flatMap((id) => (byId.has(id) ? tellHit(byId.get(id)!) : [])),
+  }));
+  return {
+    headline: title,
+    paragraphs: told.filter(({ sentences }) => sentences.length > 0),
+    openQuestions: hits.flatMap(({ id, openQuestion }) =>
+      openQuestion === null ? [] : [{ hitId: id, text: openQuestion }],
+    ),
+    nextSteps: hits.flatMap(({ id, nextStep }) => (nextStep === '' ? [] : [{ hitId: id, text: nextStep }])),
+    unproven: hits.flatMap(({ claims }) => claims).filter(({ status }) => status === 'unproven').length,
+  };
+}
+
+/** Returns the sentence that states a hit, and those of its verdict. */
+function tellHit(hit: ToldHit): Sentence[] {
+  const { id: hitId, detection, severity, occurrenceCount: windows, windowFrom: from, windowTo: to } = hit;
+  const place = windows > 1 ? `in ${windows} windows from` : 'in the window';
+  const by = `(${detection.name}, ${severity}, ${place} ${describeTimeRange({ from, to }, 'from', 'to')})`;
+  const text = `${hit.headline} ${by}`;
+  const claims = hit.claims.flatMap(({ status, ...claim }): Sentence[] =>
+    status === 'unproven'
+      ? []
+      : [{ text: claim.text, status, hitId, cites: claim.cites.map((cite) => addValue(cite, hit.facts)) }],
+  );
+  return [{ text, status: 'cited', hitId, cites: [{ hit: hitId }] }, ...claims];
+}
+
+/** Returns a citation of a fact with the value of the fact, which the claim does not repeat. */
+function addValue(cite: Sentence['cites'][number], facts: ToldHit['facts']): Sentence['cites'][number] {
+  if (cite.fact === undefined || !Object.hasOwn(facts, cite.fact)) return cite;
+  const value = facts[cite.fact];
+  return { ...cite, value: Array.isArray(value) ? value.join(', ') : String(value) };
 }

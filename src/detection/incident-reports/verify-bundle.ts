@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { readZip, isZip } from '../../platform/lib/storage/zip.ts';
 import { hashAuditEntry } from '../../platform/orgs/audit/audit-chain.store.ts';
-import { composeStory } from './compose-story.ts';
+import { composeStory } from './read-report.ts';
 import { exportAction, listRemoved, sha256 } from './evidence-bundle.ts';
 import { BundledEntry, BundledEvidence, IncidentReport, Manifest } from './incident-reports.schema.ts';
 

@@ -2,7 +2,7 @@ import { inOrg } from '../../platform/db/db.ts';
 import type { Clock } from '../../platform/lib/time/clock.ts';
 import type { Caller } from '../../platform/http/caller.ts';
 import { diffFields, type FileFields } from '../managed/file-fields.ts';
-import { readFields } from '../managed/managed.store.ts';
+import { readFields } from '../managed/sync-detections.ts';
 import { listDatasets, type ListDatasetsDeps } from '../log-query/datasets/list-datasets.ts';
 import { listTechniqueIds, type LibraryEntry, loadLibrary, versionOf, type DatasetNames } from './load-library.ts';
 import { listInstalls, type LibraryInstall } from './library-installs.store.ts';

@@ -23,8 +23,11 @@ import {
 import { type SegmentStore, startPublishing, withLocalFiles } from '../log-store/files/segment-store.ts';
 import { findDatasetStates, type SegmentRow } from '../log-store/segments.store.ts';
 import { writeManifest } from '../log-store/write-manifests.ts';
-import { compactSql, contentSql, type ErasureTarget, type FileContent } from './compact.sql.ts';
 import {
+  compactSql,
+  contentSql,
+  type ErasureTarget,
+  type FileContent,
   type CompactJob,
   type CompactLimits,
   findCompactJobAcrossOrgs,

@@ -8,7 +8,7 @@ import { searchLogs, type SearchLogsDeps } from '../log-query/search/search-logs
 import { listDatasetNames, listSegments, type SegmentRow } from '../log-store/segments.store.ts';
 import { removeReplacedFilesOfDataset } from './clean-segments.ts';
 import { mergeSegments } from './compact-segments.ts';
-import { containsValueSql, type ErasureTarget } from './compact.sql.ts';
+import { containsValueSql, type ErasureTarget } from './compact.store.ts';
 
 const limits = { rowsMax: 1, groupsMax: 1, timeoutMs: 60_000 };
 const allTime = { from: new Date(Date.UTC(1970, 0, 1)), to: new Date(Date.UTC(9999, 0, 1)) };

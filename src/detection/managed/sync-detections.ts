@@ -5,10 +5,10 @@ import type { Caller } from '../../platform/http/caller.ts';
 import { startSlices } from '../../platform/lib/concurrency/slices.ts';
 import { AppError } from '../../platform/lib/errors.ts';
 import { prepareDetection, storeNewDetections, type NewDetection } from '../detections/create-detection.ts';
-import { openDetectionQuota } from '../detections/detection-views.store.ts';
+import { openDetectionQuota, findAgent, type ViewScope } from '../detections/detection-views.store.ts';
 import { deleteDetection } from '../detections/life-cycle.ts';
 import type { CreateDetection, UpdateDetection } from '../detections/record/detection-input.schema.ts';
-import { storeTestsSql } from '../detections/test-cases.store.ts';
+import { storeTestsSql, findTests } from '../detections/test-cases.store.ts';
 import { putTests } from '../detections/test-cases.ts';
 import { updateDetection, type UpdateDetectionDeps } from '../detections/update-detection.ts';
 import {
@@ -18,8 +18,9 @@ import {
   withoutTests,
   type FieldChange,
   type FileFields,
+  toFileFields,
 } from './file-fields.ts';
-import { readFields } from './managed.store.ts';
+import { toRecord } from '../detections/record/detection-record.ts';
 
 /** What an origin applied to a detection last. */
 export type Applied = { detectionId: string; fields: FileFields };
@@ -258,4 +259,17 @@ const forget = <Item extends SyncItem, Step extends SyncStep>(
 function toAppError(error: unknown): AppError {
   if (error instanceof AppError) return error;
   throw error;
+}
+
+/** Returns the fields that a detection has now, without `hasTests` as if it had no tests. Undefined if it does not exist or is deleted. */
+export async function readFields(
+  tx: Tx,
+  scope: ViewScope,
+  detectionId: string,
+  hasTests = true,
+): Promise<FileFields | undefined> {
+  const agent = await findAgent(tx, scope, detectionId);
+  if (!agent || agent.deleted_at !== null) return undefined;
+  const tests = hasTests ? await findTests(tx, { orgId: scope.orgId, detectionId }) : { tests: [] };
+  return toFileFields(toRecord(agent), tests);
 }

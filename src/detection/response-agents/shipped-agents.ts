@@ -13,7 +13,7 @@ import type { ViewScope } from '../detections/detection-views.store.ts';
 import { updateAgent } from '../detections/built-in-agents.ts';
 import { storeInstallSql, listInstalls, type LibraryInstall } from '../library/library-installs.store.ts';
 import { diffFields, hashFields, mergeVersions, toAgentFields, toUpdateBody } from '../managed/file-fields.ts';
-import { readFields } from '../managed/managed.store.ts';
+import { readFields } from '../managed/sync-detections.ts';
 import { insertTriggers, type TriggerDeps } from './agent-triggers.ts';
 import { insertResponseAgent, readResponseAgent } from './response-agents.ts';
 import {

@@ -9,7 +9,7 @@ import { callOk } from '../../../test/support/detection/detection-factory.ts';
 import { startApp, type TestOrg } from '../../../test/support/harness.ts';
 import { closeServer, listen } from '../../../test/support/listen.ts';
 import { runCommand } from '../../../test/support/run-command.ts';
-import { checkNextSource } from './check-rule-sources.ts';
+import { checkNextSource } from './update-rules.ts';
 
 let now = new Date('2026-03-02T12:00:00Z');
 const { app, deps, newOrg } = await startApp({ clock: () => now, env: { TOCSIN_FETCH_ALLOW: '127.0.0.1' } });

@@ -4,7 +4,7 @@ import { testDatabase } from '../../../test/support/database.ts';
 import { hour, startRuns, type RunsTest, type ScriptedSearch } from '../../../test/support/detection/scripted-runs.ts';
 import type { DetectionCategory } from '../analysis/registry.ts';
 import { SiemError, type QueryRow } from '../siem/connector.ts';
-import { estimateBackfill, requestBackfill } from './request-backfill.ts';
+import { estimateBackfill, requestBackfill } from './request-run.ts';
 import { getGaps } from './read-runs.ts';
 
 const testDb = await testDatabase();

@@ -2,8 +2,15 @@ import { IdPath } from '../detections/record/detection-input.schema.ts';
 import type { App } from '../../platform/http/app-type.ts';
 import { apiRoutes } from '../../platform/http/api-routes.ts';
 import { PageQuery } from '../../platform/lib/page-request.ts';
-import { estimateBackfill, requestBackfill, type BackfillDeps } from './request-backfill.ts';
-import { cancelRun, requestResponse, type RequestResponseDeps, requestRun } from './request-run.ts';
+import {
+  estimateBackfill,
+  requestBackfill,
+  type BackfillDeps,
+  cancelRun,
+  requestResponse,
+  type RequestResponseDeps,
+  requestRun,
+} from './request-run.ts';
 import { getGaps, getRun, getRuns, getWindows, getSteps } from './read-runs.ts';
 import {
   WindowList,

@@ -3,7 +3,7 @@ import { uuidv7 } from '../../platform/lib/ids.ts';
 import { mapInSlices } from '../../platform/lib/concurrency/slices.ts';
 import type { Caller } from '../../platform/http/caller.ts';
 import { checkModelAlias, buildDefinition } from '../detections/record/build-detection.ts';
-import { findContinuousObstacle } from '../detections/record/continuous.ts';
+import { findContinuousObstacle } from '../detections/check-detection.ts';
 import type { ActiveRun } from '../runs/run-model/active-run.ts';
 import type { RunVerdict } from '../runs/run-model/run-progress.ts';
 import type { JudgedResolution, Resolution } from '../runs/judging/resolutions/resolve-candidates.ts';

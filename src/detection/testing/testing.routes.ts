@@ -1,7 +1,7 @@
 import { CreateDetection, IdPath } from '../detections/record/detection-input.schema.ts';
 import { ExceptionProposals, ProposeExceptions } from '../detections/exceptions/exceptions.schema.ts';
-import { TestSet } from '../detections/test-cases.schema.ts';
 import { getTests, putTests, versionOfTests } from '../detections/test-cases.ts';
+import { TestSet } from '../detections/test-cases.schema.ts';
 import type { App } from '../../platform/http/app-type.ts';
 import { apiRoutes } from '../../platform/http/api-routes.ts';
 import { disconnectSignal } from '../../platform/http/connections.ts';

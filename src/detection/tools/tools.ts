@@ -4,8 +4,14 @@ import type { HiddenData } from '../siem/hidden-data.ts';
 import { countBy } from './count-by.ts';
 import { describeDataset, listDatasets } from './dataset-tools.ts';
 import { enrichValues } from './enrich.ts';
-import { lookupIndicator, lookupTechnique, searchFeed } from './feed-tools.ts';
-import { entityProfile, getRows, relatedHits } from './organization-tools.ts';
+import {
+  lookupIndicator,
+  lookupTechnique,
+  searchFeed,
+  entityProfile,
+  getRows,
+  relatedHits,
+} from './organization-tools.ts';
 import { collectKnownValues, findUnknownArgument } from './outside-arguments.ts';
 import { readSkill } from './read-skill.ts';
 import { searchLogs } from './search-logs.ts';

@@ -5,8 +5,7 @@ import { uuidPattern } from '../../platform/lib/org-id.ts';
 import { versionOfOverride } from '../items/override-documents.ts';
 import { FeedItemDetail } from '../model/item.schema.ts';
 import { type DecideItemDeps, mergeItem, restoreItem, retractItem, splitItem } from './decide-items.ts';
-import { putOverride } from './put-override.ts';
-import { MergeItem, OverrideItem, RetractItem } from './curation.schema.ts';
+import { putOverride, MergeItem, OverrideItem, RetractItem } from './put-override.ts';
 
 const common = {
   params: z.object({ id: z.string().regex(uuidPattern, 'must be a UUID') }),

@@ -5,7 +5,7 @@ import { relevantIds } from '../items/list-query/relevant-items.store.ts';
 import type { OrgState } from '../items/snapshot/org-state.store.ts';
 import { visiblePoolIds, type Sql } from '../items/snapshot/query.sql.ts';
 import { severities, type Severity } from '../model/vocabulary.ts';
-import type { Week } from './week.ts';
+import type { Week } from './digest.schema.ts';
 
 /** A relevant item that was added in the week. `reasons` are JSON: the organization's own, or those of its score. */
 export type WeekItemRow = {

@@ -9,7 +9,7 @@ import { days } from '../../platform/lib/schema-parts.ts';
 import { deliverDue } from '../../platform/notifications/deliver.ts';
 import { scoreNextBatch } from '../relevance/score-items.ts';
 import { deliverDigests } from './read-digest.ts';
-import { findWeek, weekAt, weekBefore } from './week.ts';
+import { findWeek, weekAt, weekBefore } from './digest.schema.ts';
 
 test.each([
   ['2026-W48', 'UTC', '2026-11-23T00:00:00.000Z', '2026-11-30T00:00:00.000Z'],

@@ -1,7 +1,14 @@
 import { toXmlText } from '../../platform/lib/text/storable-text.ts';
 import { Feed } from 'feed';
-import { keepAssigned, readNameFilters, keepAssignedObjects } from './assigned-values.ts';
-import { readExportPage, readExportSnapshot, type ExportDeps, type ExportPage } from './export-page.ts';
+import {
+  keepAssigned,
+  readNameFilters,
+  keepAssignedObjects,
+  readExportPage,
+  readExportSnapshot,
+  type ExportDeps,
+  type ExportPage,
+} from './export-page.ts';
 import type { EventQuery, ExportQuery } from './exports-query.ts';
 import { listOverrideHistory, readItemVersions } from './exports.store.ts';
 import { renderCsv } from './indicator-lists.ts';

@@ -7,13 +7,11 @@ import type { NameDictionary } from './names/dictionary/name-dictionary.ts';
 import type { CatalogProduct } from './products/shipped-products.ts';
 import { buildItem, type ItemFields } from './reading/build-item.ts';
 import { checkClaims, type CheckedClaims } from './reading/check-claims.ts';
-import type { Claim, KnownValues, ReadDocument } from './reading/claim.ts';
-import { mergeClaims } from './reading/merge-claims.ts';
+import { type Claim, type KnownValues, type ReadDocument, mergeClaims } from './reading/claim.ts';
 import { readModelClaims, type PartAnswer } from './reading/model-claims.ts';
 import { applyRoles, claimRoles } from './reading/read-values.ts';
 import { readWithLexicon } from './reading/read-with-lexicon.ts';
 import { findPublisher, findPublishTime } from './text/article/report-origin.ts';
-import { findArticleEnd } from './text/article/article-end.ts';
 import { toStorableText } from '../../platform/lib/text/storable-text.ts';
 import { compactText, findSentences } from './text/sentence-spans.ts';
 
@@ -146,4 +144,18 @@ function listPublisherHosts({ sourceUrl, publisherHosts = [] }: ReportText): str
   const host = toPublisherHost(sourceUrl);
   const own = host && findOwnDomain(host);
   return [...(host ? [host] : []), ...(own ? [own] : []), ...publisherHosts];
+}
+
+/** Lines that begin the links, comments and forms below an article. */
+const footerLine =
+  /^(?:[#*>-]|[^\S\n])*(?:read (?:more|next|also)|more (?:stories|news|articles|from [^\n]{1,40})|(?:related|recommended|similar|popular|recent|latest)(?: (?:articles|stories|posts|news|reading|content|topics))?|you (?:may|might) also (?:like|be interested in)|see also|further reading|share (?:this|on)[^\n]{0,30}|comments?|leave a (?:reply|comment)|join the conversation|about the authors?|subscribe[^\n]{0,40}|(?:sign up|get)[^\n]{0,60}newsletter[^\n]{0,20}|follow us[^\n]{0,30}|tags|no (?:newer|more|previous) articles?)(?:[:.…*]|[^\S\n])*$/gim;
+const articleShareMin = 0.4;
+
+/** Returns the offset at which the article of a page ends and its footer begins, or the length of the text. */
+export function findArticleEnd(text: string): number {
+  const start = text.length * articleShareMin;
+  footerLine.lastIndex = 0;
+  for (let match = footerLine.exec(text); match; match = footerLine.exec(text))
+    if (match.index >= start) return match.index;
+  return text.length;
 }

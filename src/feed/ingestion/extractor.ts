@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os';
 import { siblingModule } from '../../platform/lib/program-files.ts';
 import { createThreadPool } from '../../platform/lib/threads/thread-pool.ts';
 import { getReferenceDataVersion } from '../reference-data/installed-data.ts';
-import type { ReportFile } from '../formats/report-files/report-file.ts';
+import type { ReportFile } from '../formats/report-files/pdf-text.ts';
 import type { SourceRecord, UnreadText } from '../model/source-record.ts';
 import type { CompletedReport, ExtractedItem, ModelInput, ReportText } from '../extraction/extract-item.ts';
 import type { CallOwner } from '../../platform/lib/threads/thread-worker.ts';

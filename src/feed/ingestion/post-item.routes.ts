@@ -1,8 +1,7 @@
 import { apiRoutes } from '../../platform/http/api-routes.ts';
 import type { App } from '../../platform/http/app-type.ts';
 import type { DiskGuard } from '../../platform/lib/storage/disk-guard.ts';
-import { postItem, type PostItemDeps } from './post-item.ts';
-import { PostedItem, PostItem, postItemBodyMax } from './post-item.schema.ts';
+import { postItem, type PostItemDeps, PostedItem, PostItem, postItemBodyMax } from './post-item.ts';
 
 export function postItemRoutes(app: App, deps: PostItemDeps & { diskGuard: DiskGuard }): void {
   const route = apiRoutes(app, { tag: 'feed', scope: 'feed:write' });

@@ -5,11 +5,9 @@ import { apiRoutes } from '../../platform/http/api-routes.ts';
 import { sendPage } from '../../platform/http/responses/cached-pages.ts';
 import { uuidPattern } from '../../platform/lib/org-id.ts';
 import { FeedItemDetail, FeedList, FeedStats, ItemText } from '../model/item.schema.ts';
-import { FacetsQuery, FeedFacets, getFacets, type FacetsDeps } from './get-facets.ts';
+import { FacetsQuery, FeedFacets, getFacets, type FacetsDeps, getStats, StatsQuery } from './get-stats.ts';
 import { getItem, getItemText } from './get-item.ts';
-import { getStats, StatsQuery } from './get-stats.ts';
-import { ItemsQuery } from './items-query.ts';
-import { listItems, type ListItemsDeps } from './list-items.ts';
+import { ItemsQuery, listItems, type ListItemsDeps } from './list-items.ts';
 import { versionOfOverride } from './override-documents.ts';
 
 const ItemPath = z.object({ id: z.string().regex(uuidPattern, 'must be a UUID') });

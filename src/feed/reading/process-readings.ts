@@ -20,8 +20,7 @@ import { lockPool } from '../items/writing/feed-pools.store.ts';
 import type { FeedItem } from '../model/item.schema.ts';
 import { toSeverityText } from '../model/source-record.ts';
 import type { SnapshotCache } from '../items/snapshot/snapshot.ts';
-import { canModelRead, readWithModel } from './read-with-model.ts';
-import { promptRevision } from './reading-prompt.ts';
+import { canModelRead, readWithModel, promptRevision } from './read-with-model.ts';
 import {
   claimReadingAcrossOrgs,
   endReadingAcrossOrgs,

@@ -3,8 +3,15 @@ import { apiRoutes } from '../../platform/http/api-routes.ts';
 import type { App } from '../../platform/http/app-type.ts';
 import { contentVersion } from '../../platform/http/etag.ts';
 import { uuidPattern } from '../../platform/lib/org-id.ts';
-import { FeedReader, ItemReading } from './reading.schema.ts';
-import { getFeedReader, getReading, type GetReadingDeps, putFeedReader, type PutReaderDeps } from './readings.ts';
+import {
+  FeedReader,
+  ItemReading,
+  getFeedReader,
+  getReading,
+  type GetReadingDeps,
+  putFeedReader,
+  type PutReaderDeps,
+} from './readings.ts';
 
 const ItemPath = z.object({ id: z.string().regex(uuidPattern, 'must be a UUID') });
 

@@ -2,7 +2,15 @@ import { mkdir, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import type { JsonObject } from '../../platform/lib/json/json-values.ts';
-import { readAttackBundles } from './attack-stix.ts';
+import {
+  readAttackBundles,
+  findDocumentKind,
+  readReferenceFiles,
+  type ReferenceDocument,
+  type ReferenceDocumentKind,
+  readGalaxyCluster,
+  galaxyKinds,
+} from './read-reference-files.ts';
 import {
   AttackFile,
   validateDocument,
@@ -11,14 +19,6 @@ import {
   NamesFile,
   parseDocument,
 } from './reference-files.ts';
-import {
-  findDocumentKind,
-  readReferenceFiles,
-  type ReferenceDocument,
-  type ReferenceDocumentKind,
-  readGalaxyCluster,
-  galaxyKinds,
-} from './read-reference-files.ts';
 import { getInstalledPath, nextReferenceDataVersion, versionPath } from './installed-data.ts';
 import { warningListIds, type WarningList } from './warning-lists.ts';
 import { fetchBytes, FetchStatusError } from '../../platform/lib/outbound-http/fetch.ts';

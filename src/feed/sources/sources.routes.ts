@@ -14,11 +14,16 @@ import {
   UpdateSource,
 } from './sources.schema.ts';
 import type { DiskGuard } from '../../platform/lib/storage/disk-guard.ts';
-import { createSource, type CreateSourceDeps } from './create-source.ts';
-import { getSource, listSources } from './source-view.ts';
+import {
+  createSource,
+  type CreateSourceDeps,
+  deleteSource,
+  updateSource,
+  type UpdateSourceDeps,
+} from './update-source.ts';
+import { getSource, listSources } from './source-access.ts';
 import { testSource, type TestSourceDeps } from './test-source.ts';
 import { pullSourceNow, type StartPullsDeps } from './pull/start-pulls.ts';
-import { deleteSource, updateSource, type UpdateSourceDeps } from './update-source.ts';
 
 const SourcePath = z.object({ id: z.string().regex(uuidPattern, 'must be a UUID') });
 

@@ -9,7 +9,7 @@ import { pullNextDue } from './pull/start-pulls.ts';
 import { claimDueSourceAcrossOrgs } from './sources.store.ts';
 import { commandLine, kevCatalogue, kevRow, kevRows } from '../../../test/support/feed/kev-source.ts';
 import { emptyResult } from '../ingestion/pull-plan.ts';
-import { createSource } from './create-source.ts';
+import { createSource } from './update-source.ts';
 import { stixBundle } from '../../../test/support/feed/stix-documents.ts';
 
 let app: TestApp;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { findJoinReasons, type SharedTerm, type StoryReport } from './join-reports.ts';
+import { findJoinReasons, type SharedTerm, type StoryReport } from './find-stories.ts';
 
 const report = (change: Partial<StoryReport> = {}): StoryReport => ({
   id: 'a',

@@ -5,7 +5,7 @@ import { Kysely, PostgresDialect, sql, type RawBuilder } from 'kysely';
 import pg from 'pg';
 import type { OrgId } from '../lib/org-id.ts';
 import { retryOnConflict } from './retry-on-conflict.ts';
-import { traceStatement } from './trace-statement.ts';
+import { traceStatement } from '../lib/logging/spans.ts';
 
 /** Empty: statements are SQL text through Kysely's `sql` tag, with row types declared beside them (ADR 0003). */
 type Tables = Record<never, never>;

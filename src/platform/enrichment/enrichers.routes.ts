@@ -8,8 +8,11 @@ import {
   EnricherPath,
   EnrichmentList,
   LookUpValues,
-} from './enrichers.schema.ts';
-import { getEnrichers, putEnricher, removeEnricher, type EnricherDeps } from './enrichers.ts';
+  getEnrichers,
+  putEnricher,
+  removeEnricher,
+  type EnricherDeps,
+} from './enrichers.ts';
 
 export function enricherRoutes(app: App, deps: EnricherDeps & { enrich: Enrich }): void {
   const route = apiRoutes(app, { tag: 'connections', scope: 'connections:admin' });

@@ -3,7 +3,7 @@ import { newOrgId, testDatabase } from '../../../test/support/database.ts';
 import { startModelStandIn, type ModelBrain } from '../../../test/support/models/model-stand-in.ts';
 import { acrossOrgs } from '../db/db.ts';
 import { uuidv7 } from '../lib/ids.ts';
-import { callMetered } from './metered-call.ts';
+import { callMetered } from './ask-model.ts';
 import type { ModelStep } from './model-request.ts';
 import { readModelSettings } from './model-settings.ts';
 import { listAliasUsage } from './model-usage.store.ts';

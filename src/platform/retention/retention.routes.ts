@@ -3,12 +3,7 @@ import { adminRoutes, apiRoutes } from '../http/api-routes.ts';
 import { OrganizationPath } from '../orgs/admin.schema.ts';
 import { requireOrgId } from '../orgs/limits/quotas.ts';
 import { eraseValue, type EraseValueDeps } from './erase-value.ts';
-import {
-  chooseRetention,
-  limitRetention,
-  readOrganizationRetention,
-  type RetentionDeps,
-} from './organization-retention.ts';
+import { chooseRetention, limitRetention, readOrganizationRetention, type RetentionDeps } from './retention.ts';
 import { ChangeRetention, Erasure, EraseRequest, OrganizationRetention } from './retention.schema.ts';
 
 export function retentionRoutes(app: App, deps: EraseValueDeps & RetentionDeps & { operator: string }): void {

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import { expect, test } from 'vitest';
 import { atFileEnd } from '../../support/at-file-end.ts';
-import { checkNextSource } from '../../../src/detection/rule-sources/check-rule-sources.ts';
+import { checkNextSource } from '../../../src/detection/rule-sources/update-rules.ts';
 import { startConsole, startPages } from '../../support/browser/console.ts';
 import { callOk } from '../../support/detection/detection-factory.ts';
 import { closeServer, listen } from '../../support/listen.ts';

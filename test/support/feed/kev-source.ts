@@ -7,7 +7,7 @@ import { operatorOf, type Caller } from '../../../src/platform/http/caller.ts';
 import type { PullResult } from '../../../src/feed/ingestion/pull-plan.ts';
 import type { CreateSource, Source } from '../../../src/feed/sources/sources.schema.ts';
 import type { SourceKind } from '../../../src/feed/formats/registry.ts';
-import { createSource } from '../../../src/feed/sources/create-source.ts';
+import { createSource } from '../../../src/feed/sources/update-source.ts';
 import { pullSourceNow } from '../../../src/feed/sources/pull/start-pulls.ts';
 
 export type KevRow = Record<string, string | string[]>;

@@ -1,7 +1,7 @@
 import type { Deps } from '../../../src/app/deps.ts';
 import { eraseOrganization } from '../../../src/app/erase-organization.ts';
 import { placeWaitingHits } from '../../../src/detection/incidents/place-hits.ts';
-import { checkNextSource } from '../../../src/detection/rule-sources/check-rule-sources.ts';
+import { checkNextSource } from '../../../src/detection/rule-sources/update-rules.ts';
 import { writeSkillZip } from '../../../src/detection/skills/skill-files.ts';
 import { SkillContent } from '../../../src/detection/skills/skills.schema.ts';
 import { operatorOf } from '../../../src/platform/http/caller.ts';

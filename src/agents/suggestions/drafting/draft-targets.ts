@@ -5,7 +5,7 @@ import type { Db } from '../../../platform/db/db.ts';
 import type { Clock } from '../../../platform/lib/time/clock.ts';
 import { AppError } from '../../../platform/lib/errors.ts';
 import type { Caller } from '../../../platform/http/caller.ts';
-import type { AgentSettings } from '../../../detection/detections/agent-settings/agent-settings.schema.ts';
+import type { AgentSettings } from '../../../detection/detections/agent-settings/agent-settings.ts';
 import { isHiddenDataset, isHiddenField } from '../../../detection/siem/hidden-data.ts';
 import type { DatasetFields } from '../../../detection/siem/connector.ts';
 import { remoteConnectors, type RemoteSiemType } from '../../../detection/siem/connectors/registry.ts';

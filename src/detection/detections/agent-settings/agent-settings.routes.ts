@@ -1,7 +1,6 @@
 import type { App } from '../../../platform/http/app-type.ts';
 import { apiRoutes } from '../../../platform/http/api-routes.ts';
-import { AgentSettings, ChangeAgentSettings } from './agent-settings.schema.ts';
-import { changeAgentSettings, getAgentSettings } from './agent-settings.ts';
+import { AgentSettings, ChangeAgentSettings, changeAgentSettings, getAgentSettings } from './agent-settings.ts';
 
 export function agentSettingsRoutes(app: App, deps: Parameters<typeof changeAgentSettings>[0]): void {
   const route = apiRoutes(app, { tag: 'tools', scope: 'detections:read' });

@@ -14,9 +14,9 @@ import { uuidPattern } from '../../../platform/lib/org-id.ts';
 import { createDetection } from '../create-detection.ts';
 import { findAgent, listDetections } from '../detection-views.store.ts';
 import { type AgentView, toCreateBody } from '../record/detection-row.ts';
+import { getTests, putTests } from '../test-cases.ts';
 import { TestSet } from '../test-cases.schema.ts';
 import { listAllTests } from '../test-cases.store.ts';
-import { getTests, putTests } from '../test-cases.ts';
 
 type BulkItemResult = BulkResult['results'][number];
 

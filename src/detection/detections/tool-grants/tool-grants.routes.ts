@@ -1,8 +1,19 @@
 import type { App } from '../../../platform/http/app-type.ts';
 import { apiRoutes } from '../../../platform/http/api-routes.ts';
 import { IdPath } from '../record/detection-input.schema.ts';
-import { grantTool, revokeTool, getGrants, getTools, versionOfGrant, type ToolDeps } from './tool-grants.ts';
-import { GrantToolInput, ToolGrant, ToolGrantList, ToolList, ToolPath } from './tool-grants.schema.ts';
+import {
+  grantTool,
+  revokeTool,
+  getGrants,
+  getTools,
+  versionOfGrant,
+  type ToolDeps,
+  GrantToolInput,
+  ToolGrant,
+  ToolGrantList,
+  ToolList,
+  ToolPath,
+} from './tool-grants.ts';
 
 export function toolRoutes(app: App, deps: ToolDeps): void {
   const route = apiRoutes(app, { tag: 'tools', scope: 'detections:read' });

@@ -3,8 +3,14 @@ import { apiRoutes } from '../../../platform/http/api-routes.ts';
 import { disconnectSignal } from '../../../platform/http/connections.ts';
 import { DatasetList, DatasetPath } from '../../log-store/catalog/datasets.schema.ts';
 import type { SearchLogsDeps } from '../search/search-logs.ts';
-import { ExploreQuery, FieldStatistics, Histogram, HistogramQuery } from './explore.schema.ts';
-import { getFieldStatistics, getHistogram } from './explore-dataset.ts';
+import {
+  ExploreQuery,
+  FieldStatistics,
+  Histogram,
+  HistogramQuery,
+  getFieldStatistics,
+  getHistogram,
+} from './explore-dataset.ts';
 import { listDatasets } from './list-datasets.ts';
 
 /** The datasets of the embedded store: what they have received, and what is in a window of one. */

@@ -10,7 +10,7 @@ import { findEventId, parseEvent } from '../../log-ingest/events/parse-event.ts'
 import { createSegmentWriter, segmentPath } from '../../log-store/files/segment-file.ts';
 import type { SegmentStore } from '../../log-store/files/segment-store.ts';
 import type { SegmentRow } from '../../log-store/segments.store.ts';
-import { hideData } from './hide-data.ts';
+import { hideData } from './search-logs.ts';
 import { inspectQuery, type InspectedQuery } from './inspect-query.ts';
 import { createSearchPlan, runSearchPlan, type DatasetContents } from './search-plan.ts';
 import { historyFilter, planScans, toSegmentFile, windowFilter } from './window-scans.ts';

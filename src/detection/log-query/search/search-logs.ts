@@ -1,10 +1,16 @@
 import { inOrg, type Db, type Tx } from '../../../platform/db/db.ts';
 import type { Clock } from '../../../platform/lib/time/clock.ts';
 import type { OrgId } from '../../../platform/lib/org-id.ts';
-import type { HiddenData } from '../../siem/hidden-data.ts';
+import {
+  type HiddenData,
+  containsHiddenField,
+  hidesNothing,
+  isHiddenDataset,
+  isHiddenField,
+} from '../../siem/hidden-data.ts';
 import type { QueryCheck, QueryWindow, SearchLimits, SearchResult } from '../../siem/connector.ts';
 import { loadCatalog, sealDatasets, type CatalogCache } from '../../log-store/catalog/catalog.store.ts';
-import type { FieldsByDataset } from '../../log-store/catalog/catalog.ts';
+import type { FieldsByDataset, CatalogField } from '../../log-store/catalog/catalog.ts';
 import type { LogEngine } from '../../log-engine/process/engine.ts';
 import {
   findDatasetStates,
@@ -18,7 +24,7 @@ import {
 import type { SegmentStore } from '../../log-store/files/segment-store.ts';
 import { promptMs } from '../../log-engine/sql/sql-text.ts';
 import { withQueryFiles, endOfTime, historyFilter, planScans, windowFilter } from './window-scans.ts';
-import { distinctDatasets, inspectQuery, type QuerySource } from './inspect-query.ts';
+import { distinctDatasets, inspectQuery, type QuerySource, type InspectedQuery } from './inspect-query.ts';
 import {
   createSearchPlan,
   describeEmptyDatasets,
@@ -29,8 +35,9 @@ import {
   type SearchPlan,
 } from './search-plan.ts';
 import type { QueryShapes } from './run-together.ts';
-import { hideData } from './hide-data.ts';
 import { explainUnknownColumn } from './unknown-columns.ts';
+import { queryNotAllowed } from '../../log-engine/engine-failures.ts';
+import { keysOf, parseSteps } from '../../log-engine/json-paths.ts';
 
 /** `clock` is slot time. */
 export type SearchLogsDeps = {
@@ -217,4 +224,38 @@ export function sumDrift(segments: readonly SegmentRow[]): DriftCounts {
       columns.set(column, (columns.get(column) ?? 0) + count);
   }
   return drift;
+}
+
+/**
+ * Returns the contents that a query may read without what is hidden: no column and no event has a hidden field, so `*`, whole rows and JSON readers
+ * cannot return one, nor compare with it. Throws `query_not_allowed` for a query that names a hidden dataset or field, to say why it finds nothing.
+ */
+export function hideData(
+  { inspection, sources, lists }: InspectedQuery,
+  contents: DatasetContents,
+  hidden: HiddenData | undefined,
+): DatasetContents {
+  if (!hidden || hidesNothing(hidden)) return contents;
+  const dataset = sources.find((source) => isHiddenDataset(source.dataset, hidden))?.dataset;
+  if (dataset !== undefined) throw queryNotAllowed(`The organization keeps the dataset ${dataset} from models.`);
+  const paths = inspection.jsonPaths.flatMap((path) => keysOf(parseSteps(path) ?? []).join('.'));
+  const columns = inspection.columns.flatMap((names) => [names.join('.'), names.slice(1).join('.')]);
+  const field = [...paths, ...columns].find((name) => isHiddenField(name, hidden));
+  const listed = lists.flatMap((list) => list.columns).find((name) => isHiddenField(name, hidden));
+  const kept = field ?? listed;
+  if (kept !== undefined) throw queryNotAllowed(`The organization keeps the field ${kept} from models.`);
+  const fields = [...contents.fields].map(([name, list]) => [name, hideFields(list, '', hidden)] as const);
+  const otherDatasets = contents.otherDatasets.filter((name) => !isHiddenDataset(name, hidden));
+  return { ...contents, fields: new Map(fields), otherDatasets, hiddenFields: hidden.fields };
+}
+
+function hideFields(fields: readonly CatalogField[], prefix: string, hidden: HiddenData): CatalogField[] {
+  return fields
+    .filter(({ name }) => !isHiddenField(prefix + name, hidden))
+    .map((field) => {
+      const path = prefix + field.name;
+      return containsHiddenField(path, hidden)
+        ? { ...field, nested: hideFields(field.nested, `${path}.`, hidden) }
+        : field;
+    });
 }

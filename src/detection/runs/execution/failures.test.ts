@@ -11,7 +11,7 @@ import { enqueueDueRunsAcrossOrgs } from '../../scheduling/enqueue-runs.ts';
 import { SiemError, type SiemFailure } from '../../siem/connector.ts';
 import { cancelRun } from '../request-run.ts';
 import { executeRun } from './execute-run.ts';
-import { reapRuns } from '../workers/lease-keeper.ts';
+import { reapRuns } from '../workers/execute-place.ts';
 
 const testDb = await testDatabase();
 const authors: SiemFailure = { kind: 'query_error', blame: 'author', retryable: false, message: 'no such column' };

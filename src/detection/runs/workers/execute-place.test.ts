@@ -13,8 +13,7 @@ import type { SiemConnection } from '../../siem/connector.ts';
 import { cancelRun } from '../request-run.ts';
 import { operatorOf } from '../../../platform/http/caller.ts';
 import { executeDueRuns } from './run-loops.ts';
-import { executePlace } from './execute-place.ts';
-import { createLeaseKeeper, reapRuns } from './lease-keeper.ts';
+import { executePlace, createLeaseKeeper, reapRuns } from './execute-place.ts';
 
 const midnight = Date.parse('2026-03-02T00:00:00Z');
 const hour = (n: number): Date => new Date(midnight + n * 3_600_000);

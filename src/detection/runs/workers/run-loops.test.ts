@@ -11,7 +11,7 @@ import type { RunClaim } from '../../scheduling/run-claim.ts';
 import { createClockGuard } from '../../scheduling/clock-guard.ts';
 import { enqueueDueRunsAcrossOrgs } from '../../scheduling/enqueue-runs.ts';
 import { createRunMetrics } from './run-metrics.ts';
-import { createLeaseKeeper } from './lease-keeper.ts';
+import { createLeaseKeeper } from './execute-place.ts';
 import { executeLoop, reapLoop, scheduleLoop } from './run-loops.ts';
 import { resolveOverdueCandidatesAcrossOrgs } from '../judging/overdue-candidates.ts';
 

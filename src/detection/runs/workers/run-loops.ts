@@ -16,8 +16,7 @@ import type { Judge } from '../judging/judge.ts';
 import { resolveOverdueCandidatesAcrossOrgs } from '../judging/overdue-candidates.ts';
 import { expireCasesAcrossOrgs } from '../review-queue/settle-case.ts';
 import { fireDueSchedulesAcrossOrgs } from '../triggers/fire-triggers.ts';
-import { executePlace } from './execute-place.ts';
-import { createLeaseKeeper, type LeaseKeeper, reapRuns } from './lease-keeper.ts';
+import { executePlace, createLeaseKeeper, type LeaseKeeper, reapRuns } from './execute-place.ts';
 import type { RunMetrics } from './run-metrics.ts';
 
 type ScheduleLoopDeps = EndRunDeps & { config: { spreadMs: number } };

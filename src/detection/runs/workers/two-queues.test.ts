@@ -22,7 +22,7 @@ import { SiemError } from '../../siem/connector.ts';
 import { executeRun } from '../execution/execute-run.ts';
 import { cancelRun } from '../request-run.ts';
 import { getRun } from '../read-runs.ts';
-import { reapRuns } from './lease-keeper.ts';
+import { reapRuns } from './execute-place.ts';
 import { executeLoop, judgeLoop } from './run-loops.ts';
 
 const testDb = await testDatabase(16);

@@ -1,7 +1,6 @@
 import { apiRoutes } from '../../../platform/http/api-routes.ts';
 import type { App } from '../../../platform/http/app-type.ts';
-import { convertSigma, type ConvertDeps } from './convert-request.ts';
-import { ConvertRequest, ConvertResult } from './sigma.schema.ts';
+import { convertSigma, type ConvertDeps, ConvertRequest, ConvertResult } from './convert-request.ts';
 
 const bodyBytesMax = 32 * 1024 * 1024;
 

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { askModel, createDelimiter } from '../../../platform/models/ask-model.ts';
-import type { MeteredModel } from '../../../platform/models/metered-call.ts';
+import { askModel, createDelimiter, type MeteredModel } from '../../../platform/models/ask-model.ts';
 import { redactDeep } from '../../../platform/lib/text/redact.ts';
 import type { ModelStep } from '../../../platform/models/model-request.ts';
 import type { Observation } from '../observation.ts';

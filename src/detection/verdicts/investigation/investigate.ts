@@ -1,7 +1,6 @@
 import type { ModelMessage } from 'ai';
-import { createDelimiter, type Delimiter, toolResult } from '../../../platform/models/ask-model.ts';
+import { createDelimiter, type Delimiter, toolResult, callMetered } from '../../../platform/models/ask-model.ts';
 import { parseAnswer } from '../../../platform/models/calls/structured-output.ts';
-import { callMetered } from '../../../platform/models/metered-call.ts';
 import type { ModelResponse } from '../../../platform/models/model-request.ts';
 import { invalidVerdictError, tooManyStepsError } from '../../../platform/models/model-error.ts';
 import type { CaseFile } from '../claims/case-file.ts';

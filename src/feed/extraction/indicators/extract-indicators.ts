@@ -7,11 +7,15 @@ import type { Span } from '../text/stored-text.ts';
 import { findShippedBenignReason, hasPath, isPathHosting, type BenignLookup } from './assessment/benign-values.ts';
 import { type IndicatorCandidate, canonicalize } from './indicator-candidate.ts';
 import { createContextLookup, type ValueContext } from './assessment/value-context.ts';
-import { assessCandidate, type CandidateEvidence, type CandidateAssessment } from './assessment/assess-candidate.ts';
+import {
+  assessCandidate,
+  type CandidateEvidence,
+  type CandidateAssessment,
+  refineType,
+} from './assessment/assess-candidate.ts';
 import { findDefangedMention, findHarmlessMention, getHostCue } from './assessment/mention-cues.ts';
 import { findImitatedNames } from './assessment/victim-cue.ts';
 import { extendFileName } from './assessment/extend-file-name.ts';
-import { refineType } from './assessment/refine-type.ts';
 import { isLookupPage, isSamplePage } from './readers/urls.ts';
 import { scanCandidates } from './scan-candidates.ts';
 import {

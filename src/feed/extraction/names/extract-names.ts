@@ -21,7 +21,7 @@ import {
   listFlawedTools,
   sharesEntity,
 } from './name-kinds.ts';
-import { addNewNames, countStatedKinds, isPartOfName, listLongerNames } from './introduced-names.ts';
+import { addNewNames, countStatedKinds, isPartOfName, listLongerNames, findNewNames } from './introduced-names.ts';
 import {
   guessKind,
   isBesideCue,
@@ -32,7 +32,6 @@ import {
   isSlashList,
 } from './name-cues.ts';
 import { findCandidates } from './name-candidates.ts';
-import { findNewNames } from './new-names.ts';
 import { isGenericName } from './generic-names.ts';
 import { createActorLookup, type ActorLookup } from './dictionary/resolve-name.ts';
 import {

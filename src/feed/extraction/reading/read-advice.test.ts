@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { findSentences } from '../text/sentence-spans.ts';
-import { claimAdvice } from './read-advice.ts';
+import { claimAdvice } from './read-with-lexicon.ts';
 
 const read = (text: string, language?: string): string[] =>
   claimAdvice({ sentences: findSentences(text), language }).map(

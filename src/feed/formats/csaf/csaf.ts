@@ -14,7 +14,7 @@ import {
   type JsonObject,
 } from '../../../platform/lib/json/json-values.ts';
 import { judgeSeverity } from '../../extraction/severity/judge-severity.ts';
-import { findTlp } from '../../extraction/tlp.ts';
+import { findTlp } from '../../model/vocabulary.ts';
 import { isMarkedRetracted } from '../../model/retraction-marks.ts';
 import type { DraftResult, ParseContext, SourceFormat } from '../source-format.ts';
 import type { SourceDocument } from '../fetch-session.ts';

@@ -14,7 +14,7 @@ import { findBenignReason } from '../../extraction/indicators/assessment/benign-
 import { toMappingId, type IndicatorObservable, type Observable } from '../../extraction/observable.ts';
 import { isGenericName } from '../../extraction/names/generic-names.ts';
 import type { NameDictionary } from '../../extraction/names/dictionary/name-dictionary.ts';
-import { findTaggedName } from '../../extraction/names/dictionary/tagged-name.ts';
+import { findTaggedName } from '../../extraction/names/dictionary/resolve-name.ts';
 import { createPassageCollector, type PassageCollector } from '../../extraction/text/passage-collector.ts';
 import type { Span } from '../../extraction/text/stored-text.ts';
 import { findTechnique } from '../../reference-data/attack.ts';

@@ -4,9 +4,8 @@ import {
   listAddressObservables,
   type Observable,
 } from '../../extraction/observable.ts';
-import { findTlp } from '../../extraction/tlp.ts';
+import { findTlp, type Tlp } from '../../model/vocabulary.ts';
 import { ownValue } from '../../../platform/lib/json/json-values.ts';
-import { type Tlp } from '../../model/vocabulary.ts';
 import { roundConfidence } from '../../model/source-record.ts';
 import { createDateReader } from '../parse-date.ts';
 import {

@@ -1,13 +1,12 @@
 import papaparse from 'papaparse';
-import { findTlp } from '../../extraction/tlp.ts';
+import { findTlp, type Tlp } from '../../model/vocabulary.ts';
 import { toStorableText } from '../../../platform/lib/text/storable-text.ts';
-import type { Tlp } from '../../model/vocabulary.ts';
 import { parseFeedDate } from '../parse-date.ts';
 import { readJsonTable } from './json-table.ts';
 import { normalizeColumnName, applyLayout, findLayout } from './list-columns.ts';
 import { readValues, splitValueRow, splitWideRow } from './recognize-value.ts';
 import { ExternalError } from '../../../platform/lib/external-error.ts';
-import { findTaggedName } from '../../extraction/names/dictionary/tagged-name.ts';
+import { findTaggedName } from '../../extraction/names/dictionary/resolve-name.ts';
 
 /** A list as rows of cells. `about` is the title or first text, `date` the first date, and `tlp` the marking in its comments. */
 export type ListTable = {

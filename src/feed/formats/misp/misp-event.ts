@@ -7,7 +7,7 @@ import { asObject, asObjects, asScalarText, asText, type JsonObject } from '../.
 import { locateValue } from '../../extraction/text/locate-value.ts';
 import { judgeSeverity } from '../../extraction/severity/judge-severity.ts';
 import { addProseNames } from '../../extraction/names/add-prose-names.ts';
-import { findTaggedName } from '../../extraction/names/dictionary/tagged-name.ts';
+import { findTaggedName } from '../../extraction/names/dictionary/resolve-name.ts';
 import { createStatementCollector, type IndicatorStatement } from '../../extraction/indicator-statements.ts';
 import { createStoredText, valueMaxChars, type Span, type StoredText } from '../../extraction/text/stored-text.ts';
 import { parseInstant, type SourceRecord } from '../../model/source-record.ts';

@@ -1,7 +1,6 @@
-import { targetRegion, targetSector, toMispRoleTag, valueRoles, type Tlp } from '../../model/vocabulary.ts';
+import { targetRegion, targetSector, toMispRoleTag, valueRoles, type Tlp, findTlp } from '../../model/vocabulary.ts';
 import type { ClassificationBuilder } from '../../extraction/classification-builder.ts';
 import { asObject, asObjects, asText, asTexts, type JsonObject } from '../../../platform/lib/json/json-values.ts';
-import { findTlp } from '../../extraction/tlp.ts';
 import { findTechnique, cacheFromTechniques, type Technique } from '../../reference-data/attack.ts';
 import { findSeverityLabel, strictestTlp } from '../record-fields.ts';
 

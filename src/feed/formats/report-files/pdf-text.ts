@@ -1,6 +1,11 @@
 import { getDocumentProxy } from 'unpdf';
 import { ExternalError } from '../../../platform/lib/external-error.ts';
-import type { ReportFile } from './report-file.ts';
+
+/**
+ * What a file of a report says. `text` is its prose, `publishTime` an RFC 3339 time or a date alone. `unread` has the names of attached files that
+ * could not be read, each with the reason. Images are not among them.
+ */
+export type ReportFile = { text: string; title?: string; publishTime?: string; unread?: string[] };
 
 const pagesMax = 500;
 /** The share of pages on which a line at the edge stands if it is a running header or footer. */

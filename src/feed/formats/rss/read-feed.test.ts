@@ -4,8 +4,7 @@ import { articlePage, rssFeed, sentences } from '../../../../test/support/feed/r
 import { readArticle, toCanonicalUrl, isSameSite } from './read-entry-text.ts';
 import { parseFeedDate } from '../parse-date.ts';
 import { decodeDocument } from '../decode-document.ts';
-import type { FeedEntry } from './feed-entry.ts';
-import { readFeed } from './read-feed.ts';
+import { type FeedEntry, readFeed } from './read-feed.ts';
 import { htmlToText } from './html-text.ts';
 import { expectLinearTime, repeated } from '../../../../test/support/linear-time.ts';
 import { ExternalError } from '../../../platform/lib/external-error.ts';

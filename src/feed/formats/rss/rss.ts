@@ -4,8 +4,7 @@ import { comparePublishTimes, type SkippedEntry, type UnreadText } from '../../m
 import type { FetchSession, FetchSessionResult, SourceDocument } from '../fetch-session.ts';
 import { toSkipped } from '../read-parts.ts';
 import type { ParseResult, SourceFormat } from '../source-format.ts';
-import type { FeedEntry } from './feed-entry.ts';
-import { type IdentifiedEntry, identifyEntries, idMaxChars } from './read-feed.ts';
+import { type FeedEntry, type IdentifiedEntry, identifyEntries, idMaxChars } from './read-feed.ts';
 import {
   areCurrent,
   type EntrySelection,

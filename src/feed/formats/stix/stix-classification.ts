@@ -1,6 +1,6 @@
 import { platforms, findPlatform } from '../../model/platforms.ts';
 import type { Classification, Iocs } from '../../model/item.schema.ts';
-import { targetRegion, targetSector, type Tlp } from '../../model/vocabulary.ts';
+import { targetRegion, targetSector, type Tlp, findTlp } from '../../model/vocabulary.ts';
 import { countryName } from '../../model/target-forms.ts';
 import {
   ownValue,
@@ -19,7 +19,7 @@ import {
 } from '../../extraction/classification-builder.ts';
 import type { NameDictionary } from '../../extraction/names/dictionary/name-dictionary.ts';
 import { addProseNames } from '../../extraction/names/add-prose-names.ts';
-import { findTaggedName } from '../../extraction/names/dictionary/tagged-name.ts';
+import { findTaggedName } from '../../extraction/names/dictionary/resolve-name.ts';
 import { findMispActor } from './stix-observables.ts';
 import { findTactic, findTechnique } from '../../reference-data/attack.ts';
 import { cvePattern, cwePattern, strictestTlp } from '../record-fields.ts';
@@ -31,7 +31,6 @@ import {
   listRefs,
   type StixBundle,
 } from './stix-objects.ts';
-import { findTlp } from '../../extraction/tlp.ts';
 
 type ClassificationContext = {
   reliability: number;

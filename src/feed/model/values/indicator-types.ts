@@ -1,8 +1,7 @@
 import { cloudTypes } from './cloud-types.ts';
 import { fileTypes } from './file-types.ts';
-import { hostTypes } from './host-types.ts';
+import { hostTypes, networkTypes } from './host-types.ts';
 import type { IndicatorTypeDescriptor } from './indicator-type.ts';
-import { networkTypes } from './network-types.ts';
 
 /** Every type of indicators by name. */
 export const indicatorTypes = { ...networkTypes, ...fileTypes, ...hostTypes, ...cloudTypes };

@@ -10,7 +10,7 @@ import type { ParsedHead } from '../documents/record-chunks.ts';
 import type { Tx } from '../../../platform/db/db.ts';
 import { emitEvents } from '../../../platform/notifications/emit-events.ts';
 import type { EventType } from '../../../platform/notifications/event-types.ts';
-import { toSource } from '../source-view.ts';
+import { toSource } from '../source-access.ts';
 import { ExternalError } from '../../../platform/lib/external-error.ts';
 import { isPoolBusy, ThreadError } from '../../../platform/lib/threads/thread-protocol.ts';
 

@@ -1,4 +1,13 @@
-import { context, SpanStatusCode, trace, type Attributes, type Span, type SpanOptions } from '@opentelemetry/api';
+import {
+  context,
+  SpanStatusCode,
+  trace,
+  type Attributes,
+  type Span,
+  type SpanOptions,
+  SpanKind,
+} from '@opentelemetry/api';
+import type { LogEvent } from 'kysely';
 
 const tracerName = 'tocsin';
 
@@ -27,7 +36,7 @@ export async function inSpan<T>(
 }
 
 /** Marks a span as failed. Only the kind of the error is recorded, because messages may quote logs. */
-export function failSpan(span: Span, error: unknown): void {
+function failSpan(span: Span, error: unknown): void {
   span.setAttribute('error.type', error instanceof Error ? error.constructor.name : 'unknown');
   span.setStatus({ code: SpanStatusCode.ERROR });
 }
@@ -39,4 +48,21 @@ export const annotateSpan = (attributes: Attributes): void => void trace.getActi
 export function activeTraceId(): string | undefined {
   const span = trace.getActiveSpan();
   return span?.isRecording() ? span.spanContext().traceId : undefined;
+}
+
+/**
+ * Records a statement that has ended as a span of the active trace. Statements outside of a trace, such as those of idle loops, are not
+ * recorded, and neither are bound values.
+ */
+export function traceStatement(event: LogEvent): void {
+  if (activeTraceId() === undefined) return;
+  const text = event.query.sql;
+  const endMs = Date.now();
+  const span = startSpan(/\w+/.exec(text)?.[0].toUpperCase() ?? 'statement', {
+    kind: SpanKind.CLIENT,
+    startTime: endMs - event.queryDurationMillis,
+    attributes: { 'db.system.name': 'postgresql', 'db.query.text': text },
+  });
+  if (event.level === 'error') failSpan(span, event.error);
+  span.end(endMs);
 }

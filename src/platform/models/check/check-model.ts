@@ -4,7 +4,7 @@ import type { Caller } from '../../http/caller.ts';
 import { appError } from '../../lib/errors.ts';
 import type { Clock } from '../../lib/time/clock.ts';
 import { addCosts } from '../budgets.ts';
-import { callMetered, type MeteredModel } from '../metered-call.ts';
+import { callMetered, type MeteredModel } from '../ask-model.ts';
 import { ModelError } from '../model-error.ts';
 import type { Models } from '../models.ts';
 import { type ModelStep, OutputWay } from '../model-request.ts';

@@ -2,9 +2,15 @@ import type { App } from '../../http/app-type.ts';
 import { apiRoutes } from '../../http/api-routes.ts';
 import { acceptsEventStream } from '../../http/responses/progress-stream.ts';
 import { describeEventTypes } from '../event-types.ts';
-import { createEventHub, type EventHubDeps } from './event-hub.ts';
+import {
+  createEventHub,
+  type EventHubDeps,
+  createCallerCheck,
+  type CallerCheckDeps,
+  listEvents,
+  createEventStreams,
+} from './stream-events.ts';
 import { EventList, EventsQuery, EventTypeList } from './events.schema.ts';
-import { createCallerCheck, type CallerCheckDeps, listEvents, createEventStreams } from './stream-events.ts';
 
 export function eventRoutes(app: App, deps: EventHubDeps & CallerCheckDeps): void {
   const hub = createEventHub(deps);

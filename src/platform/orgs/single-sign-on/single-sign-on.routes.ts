@@ -3,8 +3,10 @@ import { z } from 'zod';
 import type { App } from '../../http/app-type.ts';
 import { setSessionCookie } from '../sessions/session-authenticator.ts';
 import type { SignInDeps } from '../sessions/sessions.ts';
-import { setAttemptCookie, takeAttemptCookie, type Attempt } from './attempt-cookie.ts';
 import {
+  setAttemptCookie,
+  takeAttemptCookie,
+  type Attempt,
   createIdentityProvider,
   type IdentityProvider,
   SignInError,

@@ -34,10 +34,9 @@ import { addWarning } from '../../run-model/run-progress.ts';
 import { aboutCase, createAnalyst, type Judge, type Judged, type OpenCase } from '../judge.ts';
 import { toDetectionTexts } from '../resolutions/resolve-candidates.ts';
 import { createInvestigatingAnalyst } from './investigating-analyst.ts';
-import { enrichCase } from './enrich-case.ts';
+import { enrichCase, readActiveIndicators, readCaseFile, readQueryLiterals } from './read-case-file.ts';
 import { bindTools, type BindToolsDeps, listSkills } from './bind-tools.ts';
 import { findEstablished } from './established-values.ts';
-import { readActiveIndicators, readCaseFile, readQueryLiterals } from './read-case-file.ts';
 import { createRunSpendMeter, runBudgets } from './run-spend.ts';
 
 /** Without `models` only the built-in analyst judges. */

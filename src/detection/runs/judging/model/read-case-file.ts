@@ -13,6 +13,11 @@ import { listLiterals } from '../../../verdicts/claims/mask-case.ts';
 import type { ActiveRun } from '../../run-model/active-run.ts';
 import { listDismissedCases, type DismissedCase } from '../review-cases.store.ts';
 import { listEarlierHits, readRecurrence, type Recurrence } from './judging-sources.store.ts';
+import { createDelimiter } from '../../../../platform/models/ask-model.ts';
+import { enrichTool, listEnrichable } from '../../../tools/enrich.ts';
+import { runToolCalls, type ToolTask } from '../../../verdicts/investigation/toolbox.ts';
+import type { Observation } from '../../../verdicts/observation.ts';
+import { bindTools, type BindToolsDeps } from './bind-tools.ts';
 
 const notesMax = 10;
 const hitsMax = 10;
@@ -142,4 +147,24 @@ export async function readActiveIndicators(
 function listParts(value: string): string[] {
   const words = value.split(/[\s"'<>|,;()=]+/).map((word) => word.replace(/[.:]+$/, ''));
   return words.filter(isIndicator).flatMap((word) => [word, ...(/^https?:\/\/([^/:?#]+)/i.exec(word)?.slice(1) ?? [])]);
+}
+
+type Enriching = Pick<ToolTask, 'recordStep' | 'signal'> & { callsBefore: number };
+
+/** Returns what the enrichers of the organization know of the addresses of a case, as an observation that claims can cite. */
+export async function enrichCase(
+  deps: BindToolsDeps,
+  run: ActiveRun,
+  candidate: Candidate,
+  { callsBefore, ...task }: Enriching,
+): Promise<Observation[]> {
+  const values = listEnrichable(candidate);
+  if (values.length === 0 || !(await deps.enrich?.isOn(run.orgId))) return [];
+  const tools = await bindTools(deps, run, candidate, [enrichTool]);
+  const [found] = await runToolCalls(
+    { ...task, tools, model: { name: 'service' }, definition: { mode: 'standard' }, file: { candidate } },
+    [{ id: enrichTool, name: enrichTool, input: { values } }],
+    { delimiter: createDelimiter(), observations: [], callsBefore },
+  );
+  return found?.observation && found.observation.rows.length > 0 ? [found.observation] : [];
 }

@@ -1,5 +1,5 @@
 import type { Span } from '../../text/stored-text.ts';
-import { createWordsBefore } from './words-before.ts';
+import { createWordsBefore } from '../../text/find-matches.ts';
 
 const site = String.raw`(?:web ?sites?|sites?|domains?|pages?|portals?|homepages?|address(?:es)?|urls?|hosts?|hostnames?|senders?)`;
 const harmless = String.raw`(?:legitimate|legit|official|genuine|authentic|benign)`;

@@ -1,7 +1,7 @@
 import { nameKey } from '../../../reference-data/name-forms.ts';
 import type { Span } from '../../text/stored-text.ts';
 import { isBystander } from './bystanders.ts';
-import { createWordsBefore, type WordsBefore } from './words-before.ts';
+import { createWordsBefore, type WordsBefore } from '../../text/find-matches.ts';
 
 const opened = String.raw`(?: ?[(:"“„«'\x60]| )`;
 const before = (cues: readonly string[]): WordsBefore => createWordsBefore([`(?:${cues.join('|')})${opened}`]);

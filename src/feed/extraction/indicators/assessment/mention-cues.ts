@@ -3,7 +3,7 @@ import { isBystander } from './bystanders.ts';
 import { findHarmlessHostMention } from './host-mentions.ts';
 import type { ValueContext } from './value-context.ts';
 import { isVictimOrOriginal } from './victim-cue.ts';
-import { createWordsBefore } from './words-before.ts';
+import { createWordsBefore } from '../../text/find-matches.ts';
 import type { Span } from '../../text/stored-text.ts';
 import { nameKey } from '../../../reference-data/name-forms.ts';
 import { findOwnDomain } from '../../../reference-data/shared-suffixes.ts';

@@ -1,7 +1,6 @@
 import { nameKey } from '../../../reference-data/name-forms.ts';
 import type { Span } from '../../text/stored-text.ts';
-import { createWordsBefore } from './words-before.ts';
-import { findMatches } from '../../text/find-matches.ts';
+import { createWordsBefore, findMatches } from '../../text/find-matches.ts';
 
 /** Words between the cue and the address: `the official website of the bank (`. */
 const between = String.raw`(?:[ ,:("'“„«]{1,3}[\p{L}’'-]{1,20}){0,4}`;

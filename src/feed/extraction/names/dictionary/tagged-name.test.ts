@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { findTaggedName } from './tagged-name.ts';
+import { findTaggedName } from './resolve-name.ts';
 
 test.each(['cobalt strike', 'CobaltStrike', 'malware:emotet', 'lockbit'])('finds the name of the tag %s', (tag) => {
   expect(findTaggedName(tag)).toMatchObject({ kind: 'malware' });

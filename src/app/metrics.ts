@@ -1,11 +1,60 @@
-import { Gauge, type Registry } from 'prom-client';
-import type { Db } from '../platform/db/db.ts';
+import { join } from 'node:path';
+import { Gauge, Registry, Counter, Histogram, collectDefaultMetrics } from 'prom-client';
+import type { Db, ReadReplica } from '../platform/db/db.ts';
 import {
   readInstallationFiguresAcrossOrgs,
   readLogStoreFiguresAcrossOrgs,
   type InstallationFigures,
   type LogStoreFigures,
 } from './installation-figures.store.ts';
+import type { Config } from '../config.ts';
+import { createDiskGuard, type DiskGuard } from '../platform/lib/storage/disk-guard.ts';
+import { workerRoles, type WorkerRole } from './worker-roles.ts';
+import type { App } from '../platform/http/app-type.ts';
+
+export type Metrics = { registry: Registry; requests: Histogram<'method' | 'route' | 'status'> };
+
+/** Gauges of prom-client with the suffix of a counter, which Prometheus reports as a mistake. The gauges without it have the same figures by type. */
+const miscalledTotals = ['handles', 'requests', 'resources'].map((what) => `nodejs_active_${what}_total`);
+
+/** Creates the metrics registry of one app. */
+export function createMetrics(): Metrics {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  for (const name of miscalledTotals) registry.removeSingleMetric(name);
+  const requests = new Histogram({
+    name: 'tocsin_http_request_seconds',
+    help: 'Response time by route and status.',
+    labelNames: ['method', 'route', 'status'] as const,
+    buckets: [0.001, 0.005, 0.02, 0.1, 0.5, 2, 10],
+    registers: [registry],
+  });
+  return { registry, requests };
+}
+
+/** Observes the response time of every request and serves `GET /metrics` as Prometheus text. */
+export function registerMetrics(app: App, metrics: Metrics): void {
+  const observers = new Map<string, (seconds: number) => void>();
+  app.addHook('onResponse', (request, reply, done) => {
+    const route = request.routeOptions.url ?? 'unknown';
+    const key = `${request.method} ${reply.statusCode} ${route}`;
+    let observe = observers.get(key);
+    if (!observe) {
+      const child = metrics.requests.labels({ method: request.method, route, status: String(reply.statusCode) });
+      observers.set(key, (observe = (seconds) => child.observe(seconds)));
+    }
+    observe(reply.elapsedTime / 1000);
+    done();
+  });
+  app.route({
+    method: 'GET',
+    url: '/metrics',
+    config: { isPublic: true },
+    schema: { hide: true },
+    handler: async (_request, reply) =>
+      reply.header('content-type', metrics.registry.contentType).send(await metrics.registry.metrics()),
+  });
+}
 
 /** How long figures are reused, because several scrapers must not multiply the queries. Ages are used by alerts, so they are never older. */
 const figuresLimits = { minMs: 10_000, maxMs: 10_000 };
@@ -151,4 +200,64 @@ export function limitReads<T>(
     last = current;
     return current.result;
   };
+}
+
+/** Watches the disk of the data directory, and those of its folders that are mounted from others. */
+export function createDataDiskGuard({ dataDir, diskReserveBytes }: Pick<Config, 'dataDir' | 'diskReserveBytes'>) {
+  const folders = [dataDir, ...['pg', 'logs', 'log-cache'].map((name) => join(dataDir, name))];
+  return createDiskGuard({ folders, reserveBytes: diskReserveBytes });
+}
+
+/** Registers the free space that the guard sees. */
+export function registerDiskMetrics(registry: Registry, guard: DiskGuard): void {
+  void new Gauge({
+    name: 'tocsin_disk_free_bytes',
+    help: 'Free space of the data directory. At the reserve, ingestion stops.',
+    registers: [registry],
+    async collect() {
+      this.set(await guard.freeBytes());
+    },
+  });
+  void new Gauge({
+    name: 'tocsin_ingestion_stopped',
+    help: 'Whether logs and feeds are refused because the disk is full up to its reserve: 1 or 0.',
+    registers: [registry],
+    async collect() {
+      this.set((await guard.hasSpace()) ? 0 : 1);
+    },
+  });
+}
+
+/** Registers metrics of the read replica: whether reads use it, and where transactions of reads ran. */
+export function registerReplicaMetrics(registry: Registry, replica: ReadReplica): void {
+  const registers = [registry];
+  void new Gauge({
+    name: 'tocsin_replica_up',
+    help: 'Whether reads of this process may use the read replica: 1 or 0.',
+    registers,
+    collect() {
+      this.set(replica.fault() === null ? 1 : 0);
+    },
+  });
+  void new Counter({
+    name: 'tocsin_replica_reads_total',
+    help: 'Transactions of reading requests, by result: replica, or why they ran on the primary (behind, refused, failed, skipped).',
+    labelNames: ['result'] as const,
+    registers,
+    collect() {
+      this.reset();
+      for (const [result, count] of Object.entries(replica.counts)) this.inc({ result }, count);
+    },
+  });
+}
+
+/** Registers a gauge of the worker roles that this process has. The work of a role is not done if no process has the role. */
+export function registerRoleMetric(registry: Registry, roles: readonly WorkerRole[]): void {
+  const gauge = new Gauge({
+    name: 'tocsin_worker_role',
+    help: 'Whether this process has the worker role: 1 or 0.',
+    labelNames: ['role'] as const,
+    registers: [registry],
+  });
+  for (const role of workerRoles) gauge.set({ role }, roles.includes(role) ? 1 : 0);
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { expectLinearTime, repeated } from '../../../../test/support/linear-time.ts';
-import { toPlainText } from './plain-text.ts';
+import { expectLinearTime, repeated } from '../../../test/support/linear-time.ts';
+import { toPlainText } from './record-fields.ts';
 
 test.each([
   ['### Impact\nFoo is **vulnerable** to `XSS`.\n\n### Patches\nUpdate.', 'Foo is vulnerable to XSS.\n\n\nUpdate.'],

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { selectIn } from '../../test/support/select-rows.ts';
-import { startApp } from '../../test/support/harness.ts';
-import { createSecretbox } from '../platform/lib/secretbox.ts';
-import { rotateKey, sealedColumns } from './rotate-key.ts';
+import { selectIn } from '../../../test/support/select-rows.ts';
+import { startApp } from '../../../test/support/harness.ts';
+import { createSecretbox } from '../../platform/lib/secretbox.ts';
+import { rotateKey, sealedColumns } from './database-command.ts';
 
 const [former, current] = ['f'.repeat(32), 'c'.repeat(32)];
 const { deps, newOrg } = await startApp({ env: { TOCSIN_SECRET_KEY: former, TOCSIN_LOG_LEVEL: 'fatal' } });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { limitReads } from './installation-metrics.ts';
+import { limitReads } from './metrics.ts';
 
 /** Counts reads that take `tookMs` each, on a clock of their own. */
 function startReads(tookMs: number) {
