@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { boundedString } from './text/bounded-text.ts';
 import { isObject } from './json/json-values.ts';
+import { isTimeZone } from './time/zoned-slots.ts';
 
 /** The largest number that an `integer` column of PostgreSQL can store. */
 export const integerMax = 2_147_483_647;
@@ -43,14 +44,6 @@ export const days = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
 export type Day = (typeof days)[number];
 
 export const TimeOfDay = z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/, 'must be a time of day such as 08:30');
-
-function isTimeZone(timeZone: string): boolean {
-  try {
-    return new Intl.DateTimeFormat('en-US', { timeZone }).resolvedOptions().timeZone !== '';
-  } catch {
-    return false;
-  }
-}
 
 export const TimeZone = z
   .string()

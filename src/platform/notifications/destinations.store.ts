@@ -86,12 +86,6 @@ export async function findUnknownDetections(tx: Tx, orgId: OrgId, ids: string[])
   return unknown.map(({ id }) => id);
 }
 
-/** Returns whether the database, which compares hours, knows a time zone. It reads a plain offset or an abbreviation in another way than others. */
-export async function isKnownZone(tx: Tx, name: string): Promise<boolean> {
-  const found = await queryRow(tx)`select 1 from pg_timezone_names where lower(name) = lower(${name})`;
-  return found !== undefined;
-}
-
 /** Returns up to 10 of the names that are not value lists of the organization. */
 export async function findUnknownLists(tx: Tx, orgId: OrgId, names: string[]): Promise<string[]> {
   const unknown = await queryRows<{ name: string }>(tx)`

@@ -23,7 +23,6 @@ import {
   deleteDestination,
   findDestination,
   insertDestination,
-  isKnownZone,
   findDestinations,
   findUnknownDetections,
   findUnknownLists,
@@ -62,7 +61,6 @@ export async function createDestination(
   return inOrg(deps.db, caller.orgId, async (tx) => {
     await requireDetections(tx, caller, input.detectionIds);
     await requireLists(tx, caller, input.entityLists);
-    await requireZone(tx, input.hours);
     const row = await insertDestination(tx, caller.orgId, {
       id,
       kind: input.kind,
@@ -116,7 +114,6 @@ export async function changeDestination(
     await requireMatch(tx, ifMatch, toDestination(before), { resourceType: 'destination', resourceId: id });
     if (input.detectionIds !== undefined) await requireDetections(tx, caller, input.detectionIds);
     if (input.entityLists !== undefined) await requireLists(tx, caller, input.entityLists);
-    if (input.hours !== undefined) await requireZone(tx, input.hours);
     const enabled = input.enabled ?? before.enabled;
     const address = changeAddress(deps, before, input);
     const types = input.eventTypes ?? before.event_types;
@@ -215,15 +212,6 @@ async function requireDetections(tx: Tx, caller: Caller, ids: string[] | null): 
 async function requireLists(tx: Tx, caller: Caller, names: string[] | null): Promise<void> {
   const [unknown] = names ? await findUnknownLists(tx, caller.orgId, names) : [];
   if (unknown) throw fieldError('/entityLists', 'unknown_list', `The value list ${unknown} does not exist.`);
-}
-
-async function requireZone(tx: Tx, hours: Destination['hours']): Promise<void> {
-  if (hours && !(await isKnownZone(tx, hours.timeZone)))
-    throw fieldError(
-      '/hours/timeZone',
-      'unknown_time_zone',
-      `${hours.timeZone} must be a time zone of the IANA database, such as Europe/Oslo.`,
-    );
 }
 
 function toDestination(destination: DestinationRow): Destination {

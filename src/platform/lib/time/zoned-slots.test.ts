@@ -173,6 +173,9 @@ test.each([
   ['America/Argentina/Buenos_Aires', true],
   ['Europe/Atlantis', false],
   ['+01:00', false],
+  ['IST', false],
+  ['cet', false],
+  ['SystemV/EST5', false],
   ['', false],
   ['Europe/Berlin x', false],
 ])('%s is a time zone: %s', (name, expected) => {

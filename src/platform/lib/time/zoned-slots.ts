@@ -79,9 +79,12 @@ type Zone = { format: Intl.DateTimeFormat; offsets: LRUCache<number, number>; la
 // A pure memo: offsets follow from the tz database of the process. A formatter costs far more than a lookup.
 const zones = new LRUCache<string, Zone>({ max: 100 });
 
-/** Returns whether the process knows an IANA time zone such as `Europe/Berlin`. Plain offsets such as `+01:00` are no zones. */
+// Abbreviations, which PostgreSQL reads as other zones than the process, and names that only the process still has.
+const notIana = /^(?:(?!UTC|GMT)[A-Z]{3}|SystemV\/.*|US\/Pacific-New|Canada\/East-Saskatchewan)$/i;
+
+/** Returns whether a name is that of an IANA time zone such as `Europe/Berlin`. Offsets and abbreviations such as `+01:00` and `CET` are not. */
 export function isTimeZone(name: string): boolean {
-  if (!/^[A-Za-z][A-Za-z0-9_+\-/]{0,99}$/.test(name)) return false;
+  if (!/^[A-Za-z][A-Za-z0-9_+\-/]{0,99}$/.test(name) || notIana.test(name)) return false;
   try {
     findZone(name);
     return true;
