@@ -34,6 +34,10 @@ create table destinations (
   enabled boolean not null default true,
   disabled_reason text,
   failures int not null default 0,
+  tickets_due_at timestamptz not null default clock_timestamp(),
+  tickets_until timestamptz,
+  tickets_failures int not null default 0,
+  tickets_error text,
   created_at timestamptz not null,
   updated_at timestamptz not null,
   primary key (organization_id, id)
@@ -49,6 +53,11 @@ comment on column destinations.tags is 'Tags of detections whose hits are delive
 comment on column destinations.entity_lists is 'Value lists of entities whose hits and incidents are delivered. Null for all.';
 comment on column destinations.hours is 'timeZone, days, from and to: when events are delivered. Null for always.';
 comment on column destinations.failures is 'Consecutive failed attempts. A failing destination receives one delivery at a time.';
+comment on column destinations.tickets_due_at is 'When its open tickets are read next, by the clock of the database.';
+comment on column destinations.tickets_until is 'Last change of a ticket that was read, by the clock of the other system. Null before the first.';
+comment on column destinations.tickets_failures is 'Consecutive failures to read tickets.';
+comment on column destinations.tickets_error is 'Why tickets could not be read the last time. Null if they could.';
+create index on destinations (tickets_due_at);
 select tocsin_protect('destinations');
 
 create table deliveries (
@@ -92,6 +101,9 @@ create table tickets (
   state text not null check (state in ('open', 'acknowledged', 'closed')),
   revision bigint not null,
   updated_at timestamptz not null,
+  read_at timestamptz,
+  comment_id bigint not null default 0,
+  closed_there boolean default false,
   primary key (organization_id, destination_id, resource_id),
   foreign key (organization_id, destination_id) references destinations (organization_id, id) on delete cascade
 );
@@ -99,5 +111,9 @@ comment on table tickets is 'Alerts and tickets that destinations keep about a r
 comment on column tickets.reference is 'Name of the alert or ticket in the other system.';
 comment on column tickets.state is 'State that the other system was last told.';
 comment on column tickets.revision is 'Revision of the last event that was sent. Earlier ones are skipped.';
+comment on column tickets.updated_at is 'When the other system was last told about the resource.';
+comment on column tickets.read_at is 'Last change of the ticket that was read, by the clock of the other system.';
+comment on column tickets.comment_id is 'Largest ID of a comment there that was read.';
+comment on column tickets.closed_there is 'Whether it was closed there when it was last read, while it is open here. Null after this service changed its state.';
 create index on tickets (updated_at);
 select tocsin_protect('tickets');

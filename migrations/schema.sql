@@ -2007,11 +2007,16 @@ create table destinations (
   enabled boolean not null default true,
   disabled_reason text,
   failures integer not null default 0, -- Consecutive failed attempts. A failing destination receives one delivery at a time.
+  tickets_due_at timestamp with time zone not null default clock_timestamp(), -- When its open tickets are read next, by the clock of the database.
+  tickets_until timestamp with time zone, -- Last change of a ticket that was read, by the clock of the other system. Null before the first.
+  tickets_failures integer not null default 0, -- Consecutive failures to read tickets.
+  tickets_error text, -- Why tickets could not be read the last time. Null if they could.
   created_at timestamp with time zone not null,
   updated_at timestamp with time zone not null,
   constraint destinations_pkey PRIMARY KEY (organization_id, id),
   constraint destinations_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id)
 );
+CREATE INDEX destinations_tickets_due_at_idx ON destinations USING btree (tickets_due_at);
 alter table destinations enable row level security;
 alter table destinations force row level security;
 create policy every on destinations to tocsin_system using (true) with check (true);
@@ -2059,7 +2064,10 @@ create table tickets (
   reference text not null, -- Name of the alert or ticket in the other system.
   state text not null, -- State that the other system was last told.
   revision bigint not null, -- Revision of the last event that was sent. Earlier ones are skipped.
-  updated_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null, -- When the other system was last told about the resource.
+  read_at timestamp with time zone, -- Last change of the ticket that was read, by the clock of the other system.
+  comment_id bigint not null default 0, -- Largest ID of a comment there that was read.
+  closed_there boolean default false, -- Whether it was closed there when it was last read, while it is open here. Null after this service changed its state.
   constraint tickets_pkey PRIMARY KEY (organization_id, destination_id, resource_id),
   constraint tickets_state_check CHECK (state = ANY (ARRAY['open'::text, 'acknowledged'::text, 'closed'::text])),
   constraint tickets_organization_id_destination_id_fkey FOREIGN KEY (organization_id, destination_id) REFERENCES destinations(organization_id, id) ON DELETE CASCADE

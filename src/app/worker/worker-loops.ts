@@ -24,6 +24,8 @@ import { logFoldersLoop } from '../../detection/shippers/pull-folder.ts';
 import { cleanOrphansLoop, cleanSegmentsLoop } from '../../detection/log-compaction/clean-segments.ts';
 import { compactSegmentsLoop } from '../../detection/log-compaction/compact-segments.ts';
 import { cleanOutboxLoop, deliverLoop } from '../../platform/notifications/deliver.ts';
+import { followTicketsLoop } from '../../platform/notifications/follow-tickets.ts';
+import { addTicketComment } from '../../detection/incidents/discuss-incident.ts';
 import { relevanceLoop } from '../../feed/relevance/score-items.ts';
 import { modelCheckLoop } from '../../platform/models/model-pauses.ts';
 import { placeHitsLoop } from '../../detection/incidents/place-hits.ts';
@@ -95,8 +97,12 @@ export const workerLoops = {
     erase: eraseLoop,
     retention: (deps, signal) => retentionLoop(deps, createRetentionSteps(deps.config.keep), signal),
   },
-  /** Messages to destinations. */
-  deliver: { deliver: deliverLoop, cleanOutbox: cleanOutboxLoop },
+  /** Messages to destinations, and what people do there with tickets. */
+  deliver: {
+    deliver: deliverLoop,
+    followTickets: (deps, signal) => followTicketsLoop({ ...deps, addTicketComment }, signal),
+    cleanOutbox: cleanOutboxLoop,
+  },
 } satisfies Record<WorkerRole, Record<string, WorkerLoop>>;
 
 /** Runs the worker loops of the roles until the signal aborts. Resolves when the last loop has ended. */

@@ -2,6 +2,9 @@ import { inOrg, type Db, type Tx } from '../../platform/db/db.ts';
 import type { Caller } from '../../platform/http/caller.ts';
 import { appError, fieldError } from '../../platform/lib/errors.ts';
 import { uuidv7 } from '../../platform/lib/ids.ts';
+import { uuidPattern, type OrgId } from '../../platform/lib/org-id.ts';
+import { truncate } from '../../platform/notifications/chat-message.ts';
+import type { TicketComment } from '../../platform/notifications/follow-tickets.ts';
 import type { Clock } from '../../platform/lib/time/clock.ts';
 import { insertAudit } from '../../platform/orgs/audit.store.ts';
 import { listMentionedPersons, lockPerson } from '../../platform/orgs/sessions/persons.store.ts';
@@ -56,6 +59,37 @@ export async function addIncidentComment(
     });
     return { ...comment, at: at.toISOString() };
   });
+}
+
+const commentMaxChars = 8000;
+
+/**
+ * Adds what somebody did with a ticket of an incident in another system as a comment. It mentions nobody, because its text comes from outside. Returns false if the
+ * resource of the ticket is no incident, or has as many comments as it may.
+ */
+export async function addTicketComment(
+  tx: Tx,
+  orgId: OrgId,
+  { resourceId, author, body, origin }: TicketComment,
+): Promise<boolean> {
+  const incident = uuidPattern.test(resourceId) ? await lockIncident(tx, orgId, resourceId) : undefined;
+  if (!incident || (await countComments(tx, orgId, incident.id)) >= commentsMax) return false;
+  const at = new Date();
+  const id = uuidv7(at);
+  const text = truncate(body, commentMaxChars);
+  await insertComment(tx, orgId, {
+    id,
+    incidentId: incident.id,
+    at,
+    body: text,
+    keyId: null,
+    actor: author,
+    personId: null,
+  });
+  await emitIncidentEvents(tx, orgId, [incident.id]);
+  const audited = { resourceType: 'incident', resourceId: incident.id, before: null, after: { id, ...origin } };
+  await insertAudit(tx, { orgId, keyId: null }, { action: 'incident.commented', ...audited });
+  return true;
 }
 
 const mentionsMax = 50;

@@ -97,7 +97,9 @@ async function saveTicket(tx: Tx, delivery: ClaimedDelivery, ticket: StoredTicke
     select ${delivery.organization_id}, id, ${delivery.resource_id}, ${ticket.reference}, ${ticket.state}, ${ticket.revision}, clock_timestamp()
       from destinations where organization_id = ${delivery.organization_id} and id = ${delivery.destination_id}
     on conflict (organization_id, destination_id, resource_id) do update
-      set reference = excluded.reference, state = excluded.state, revision = excluded.revision, updated_at = excluded.updated_at
+      set reference = excluded.reference, state = excluded.state, revision = excluded.revision, updated_at = excluded.updated_at,
+        closed_there = case when tickets.reference = excluded.reference and tickets.state = excluded.state then tickets.closed_there end,
+        comment_id = case when tickets.reference = excluded.reference then tickets.comment_id else 0 end
       where tickets.revision <= excluded.revision`.execute(tx);
 }
 

@@ -1,6 +1,6 @@
 import { sendMail } from '../lib/outbound-http/send-mail.ts';
 import { writeBytes } from '../lib/outbound-http/send-request.ts';
-import { requestText } from '../lib/outbound-http/request-text.ts';
+import { requestText, type TextRequest, type TextResponse } from '../lib/outbound-http/request-text.ts';
 import type { Secretbox } from '../lib/secretbox.ts';
 import type { AttemptResult, ClaimedDelivery, StoredTicket } from './deliveries.store.ts';
 import { ExternalError, reasonOf } from '../lib/external-error.ts';
@@ -20,7 +20,7 @@ export type AttemptDeps = { secrets: Secretbox; config: { fetchAllow: readonly s
 
 const timeoutMs = 15_000;
 /** Within the lease of a delivery, however many requests an attempt needs. */
-const attemptMs = 50_000;
+export const attemptMs = 50_000;
 const errorMax = 500;
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
@@ -101,18 +101,6 @@ async function send(
   const deadline = AbortSignal.timeout(attemptMs);
   const untilEnd = signal ? AbortSignal.any([signal, deadline]) : deadline;
   const allow = config.fetchAllow;
-  const request = ({ body, headers, ...rest }: KindRequest) => {
-    const text = typeof body === 'object' ? JSON.stringify(body) : body;
-    return requestText({
-      ...rest,
-      headers: { ...(text !== undefined && { 'content-type': 'application/json; charset=utf-8' }), ...headers },
-      ...(text !== undefined && { body: Buffer.from(text) }),
-      isConfidential: opened.credentials !== undefined,
-      allow,
-      signal: untilEnd,
-      timeoutMs,
-    });
-  };
   const response = await definition.send(event, {
     url: opened.url,
     settings,
@@ -120,12 +108,28 @@ async function send(
     key,
     ticket,
     sign: (body) => (definition.isSigned ? signDelivery(opened, body, { id: event.id, at: new Date() }) : {}),
-    request,
+    request: createRequest({ allow, isConfidential: opened.credentials !== undefined, signal: untilEnd }),
     write: (address, bytes, ca) =>
       writeBytes(address, bytes, { allow, ca, signal: AbortSignal.any([untilEnd, AbortSignal.timeout(timeoutMs)]) }),
     mail: (server, message) => sendMail(server, message, { allow, signal: untilEnd, timeoutMs }),
   });
   return toOutcome(response, { definition, event, key, ticket });
+}
+
+/** Returns the function with which a kind sends requests. */
+export function createRequest(
+  options: Pick<TextRequest, 'allow' | 'isConfidential' | 'signal'>,
+): (request: KindRequest) => Promise<TextResponse> {
+  return ({ body, headers, ...rest }) => {
+    const text = typeof body === 'object' ? JSON.stringify(body) : body;
+    return requestText({
+      ...rest,
+      ...options,
+      headers: { ...(text !== undefined && { 'content-type': 'application/json; charset=utf-8' }), ...headers },
+      ...(text !== undefined && { body: Buffer.from(text) }),
+      timeoutMs,
+    });
+  };
 }
 
 type Sent = { definition: KindDefinition; event: EventBody; key: string; ticket: StoredTicket | null };
@@ -154,7 +158,7 @@ function toOutcome(response: KindResponse, { definition, event, key, ticket }: S
 }
 
 /** Removes line breaks and control characters from a response, which PostgreSQL could not store. */
-const toSingleLine = (text: string): string => text.replaceAll(/[\p{C}\s]+/gu, ' ').trim();
+export const toSingleLine = (text: string): string => text.replaceAll(/[\p{C}\s]+/gu, ' ').trim();
 
 /** Returns null if no attempts are left. */
 function nextDelayMs(delivery: ClaimedDelivery, retryAfterMs: number | undefined): number | null {

@@ -80,6 +80,9 @@ export function kindOf(kind: DestinationKind): KindDefinition {
 /** Kinds that keep one alert or ticket per resource. */
 export const ticketKinds = kindNames.filter((kind) => kindOf(kind).keepsTickets);
 
+/** Kinds of which people's work on tickets can be read. */
+export const readableKinds = kindNames.filter((kind) => kindOf(kind).readTickets !== undefined);
+
 /** Returns an address as clients may see it. */
 export const showUrl = (kind: DestinationKind, url: string): string =>
   kindOf(kind).isUrlSecret ? `${new URL(url).origin}/…` : url;

@@ -84,7 +84,7 @@ export const CreateDestination = z.strictObject({
 });
 export type CreateDestination = z.infer<typeof CreateDestination>;
 
-const readOnly = ['id', 'kind', 'disabledReason', 'createdAt', 'updatedAt', 'secret'];
+const readOnly = ['id', 'kind', 'disabledReason', 'ticketsError', 'createdAt', 'updatedAt', 'secret'];
 
 /** Absent fields stay unchanged. Read-only fields are ignored, so a GET response can be sent back. */
 export const UpdateDestination = ignoreFields(readOnly, z.strictObject(fields).partial());
@@ -108,6 +108,10 @@ export const Destination = z
       .string()
       .nullable()
       .describe('Why the service disabled the destination, for example a 410 response.'),
+    ticketsError: z
+      .string()
+      .nullable()
+      .describe('Why comments on tickets could not be read the last time. null if they could, or are not read.'),
     createdAt: time,
     updatedAt: time,
   })

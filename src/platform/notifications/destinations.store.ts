@@ -22,11 +22,15 @@ export type DestinationRow = {
   enabled: boolean;
   disabled_reason: string | null;
   failures: number;
+  tickets_due_at: Date;
+  tickets_until: Date | null;
+  tickets_failures: number;
+  tickets_error: string | null;
   created_at: Date;
   updated_at: Date;
 };
 
-type NewRow = Omit<DestinationRow, 'organization_id' | 'updated_at' | 'failures'>;
+type NewRow = Omit<DestinationRow, 'organization_id' | 'updated_at' | 'failures' | `tickets_${string}`>;
 
 export async function insertDestination(tx: Tx, orgId: OrgId, row: NewRow): Promise<DestinationRow> {
   const inserted = await queryRow<DestinationRow>(tx)`

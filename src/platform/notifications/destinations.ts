@@ -229,6 +229,7 @@ function toDestination(destination: DestinationRow): Destination {
     hours: destination.hours,
     enabled: destination.enabled,
     disabledReason: destination.disabled_reason,
+    ticketsError: destination.tickets_error,
     createdAt: destination.created_at.toISOString(),
     updatedAt: destination.updated_at.toISOString(),
   };

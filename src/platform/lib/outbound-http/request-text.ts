@@ -15,13 +15,15 @@ export type TextRequest = {
   allow: readonly string[];
   signal?: AbortSignal | undefined;
   timeoutMs: number;
+  /** How much of the response is read. 64 KiB unless set. */
+  bytesMax?: number;
 };
 
-/** `text` is the first 64 KiB of the response. `retryAfterMs` is its Retry-After header. */
+/** `text` is the start of the response. `retryAfterMs` is its Retry-After header. */
 export type TextResponse = { status: number; text: string; retryAfterMs: number | undefined };
 
 const redirectsMax = 3;
-const textMaxBytes = 65_536;
+const defaultMaxBytes = 65_536;
 
 /**
  * Sends a request to a public address, with bounds on time, response and redirects. Follows only redirects 307 and 308: the others
@@ -62,23 +64,23 @@ async function followRedirects(request: TextRequest, signal: AbortSignal): Promi
     }
     return {
       status,
-      text: await readStart(response),
+      text: await readStart(response, request.bytesMax ?? defaultMaxBytes),
       retryAfterMs: parseRetryAfterMs(response.headers['retry-after']),
     };
   }
   throw new ExternalError(`more than ${redirectsMax} redirects`);
 }
 
-async function readStart(response: IncomingMessage): Promise<string> {
+async function readStart(response: IncomingMessage, bytesMax: number): Promise<string> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of readChunks(response)) {
     chunks.push(chunk);
     size += chunk.length;
     // Leaving the loop destroys the stream and its connection.
-    if (size >= textMaxBytes) break;
+    if (size >= bytesMax) break;
   }
-  return Buffer.concat(chunks).subarray(0, textMaxBytes).toString('utf8');
+  return Buffer.concat(chunks).subarray(0, bytesMax).toString('utf8');
 }
 
 export const placeholder = /\{([a-z]\w{0,30})\}/gi;

@@ -7,7 +7,14 @@ import { summarizeEvent, type EventSummary } from '../chat-message.ts';
 import { eventSeverities, type EventBody, type EventType } from '../event-types.ts';
 
 /** A request to the other system. A `body` that is no string is sent as JSON. */
-export type KindRequest = { method?: string; url: string; headers?: Record<string, string>; body?: object | string };
+export type KindRequest = {
+  method?: string;
+  url: string;
+  headers?: Record<string, string>;
+  body?: object | string;
+  /** How much of the response is read. 64 KiB unless set. */
+  bytesMax?: number;
+};
 
 /** A response, with status null where the protocol has none. `problem` says why one with status 2xx is a failure. With `isFinal`, the delivery is not tried again. */
 export type KindResponse = Omit<TextResponse, 'status'> & {
@@ -38,6 +45,20 @@ export type Sending<Settings = Record<string, unknown>, Credentials = Record<str
   mail: (server: MailServer, message: MailMessage) => Promise<MailRefusal | null>;
 };
 
+/** A ticket as the other system has it. `status` is its own word for the state. */
+export type RemoteTicket = { reference: string; updatedAt: Date; isClosed: boolean; status: string };
+
+/** A comment on a ticket. Later comments have larger IDs. `author` and `body`, in Markdown or plain text, come from an untrusted source. */
+export type RemoteComment = { id: number; author: string; body: string };
+
+/** Reads what people do with tickets in the other system. */
+export type TicketReader = {
+  /** Lists tickets that changed since a time, the earliest change first, and possibly others of the same place. `isComplete` is false if there are more. */
+  listChanged: (since: Date) => Promise<{ tickets: RemoteTicket[]; isComplete: boolean }>;
+  /** Lists comments with larger IDs than `afterId`, the earliest first. */
+  listComments: (reference: string, comments: { since: Date; afterId: number }) => Promise<RemoteComment[]>;
+};
+
 type Definition<Settings, Credentials> = {
   /** Shown to people. */
   label: string;
@@ -64,6 +85,10 @@ type Definition<Settings, Credentials> = {
   finalStatuses: readonly number[];
   /** Sends an event. The same event is sent with the same identity on every attempt. */
   send: (event: EventBody, sending: Sending<Settings, Credentials>) => Promise<KindResponse>;
+  /** Set if people's work on tickets can be read. Its settings then include `ticketComments`. */
+  readTickets?: (
+    reading: Pick<Sending<Settings, Credentials>, 'url' | 'settings' | 'credentials' | 'request'>,
+  ) => TicketReader;
 };
 
 /** Everything that depends on the kind of a destination. */
@@ -84,6 +109,13 @@ export const httpApi = {
 
 /** For kinds without settings or credentials. */
 export const noFields = z.strictObject({});
+/** Settings of kinds with `readTickets`. */
+export const ticketSettings = {
+  ticketComments: z
+    .enum(['import', 'ignore'])
+    .default('import')
+    .describe('Whether comments on a ticket, and closing or reopening it, become comments on its incident.'),
+};
 export const secretText = boundedString({ min: 1, max: 5000 }).regex(/^[\x21-\x7e]+$/, 'must be printable ASCII');
 
 export const incidentEvents = ['incident.created', 'incident.updated'] as const;

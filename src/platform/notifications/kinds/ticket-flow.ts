@@ -24,6 +24,28 @@ export type TicketSystem = {
   update: (reference: string, alert: Alert, from: AlertState) => Promise<void>;
 };
 
+/** How much of a page of tickets or comments is read, all of whose texts may be as long as GitHub and Jira permit. */
+const pageMaxBytes = 8 * 1024 * 1024;
+
+/** A refused request for tickets. `retryAfterMs` is how long the other system wants to be left alone. */
+export class TicketsUnreadableError extends ExternalError {
+  readonly retryAfterMs: number | undefined;
+  constructor(message: string, retryAfterMs?: number) {
+    super(message);
+    this.retryAfterMs = retryAfterMs;
+  }
+}
+
+/** Returns a call that reads large responses and throws a `TicketsUnreadableError` unless the status is 2xx. */
+export const createReadCall =
+  (request: Sending['request']): Call =>
+  async (one) => {
+    const { status, text, retryAfterMs } = await request({ ...one, bytesMax: pageMaxBytes });
+    if (status < 200 || status > 299)
+      throw new TicketsUnreadableError(`status ${status}: ${text.slice(0, 300)}`, retryAfterMs);
+    return parse(text);
+  };
+
 /** The response if there is nothing to do. */
 const nothing: TextResponse = { status: 200, text: '', retryAfterMs: undefined };
 
