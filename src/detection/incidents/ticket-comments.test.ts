@@ -26,7 +26,12 @@ async function start(kind: string, url: string, fields: object) {
     { name: 'exports', at: 2, entity: 'ada' },
   ]);
   await hits.place();
-  const destination = await newDestination(org, { kind, url, eventTypes: ['incident.created', 'incident.updated'], ...fields });
+  const destination = await newDestination(org, {
+    kind,
+    url,
+    eventTypes: ['incident.created', 'incident.updated'],
+    ...fields,
+  });
   const [incident] = (await callOk(org, 'GET', '/api/incidents')).incidents;
   const path = `/api/incidents/${incident.id}`;
   const setTicket = (reference: string) =>
