@@ -42,7 +42,8 @@ export function planSoak(options: SoakOptions): SoakPlan {
   const rules = listOrganizationSizes(options).flatMap((size, org) => Array.from({ length: size }, () => org)).map((org, n) => buildRule(n, org)); // prettier-ignore
   const hourAt = (share: number): number => Math.round(hours * share);
   const pickRules = (every: number, offset: number): number[] => rules.flatMap(({ index }) => (index % every === offset ? [index] : [])); // prettier-ignore
-  const broken = { rules: pickRules(isLong ? 200 : 20, 13), from: hourAt(0.6), to: hourAt(0.6) + 6 };
+  const seldom = isLong ? 200 : 8;
+  const broken = { rules: pickRules(seldom, 5), from: hourAt(0.6), to: hourAt(0.6) + 6 };
   return {
     options,
     timeline: world,
@@ -51,7 +52,7 @@ export function planSoak(options: SoakOptions): SoakPlan {
     brokenQueries: broken,
     changes: [
       ...broken.rules.map((rule) => ({ hour: broken.to + 2, rule, what: 'enable' as const })),
-      ...pickRules(isLong ? 200 : 20, 17).flatMap((rule) => [
+      ...pickRules(seldom, 7).flatMap((rule) => [
         { hour: hourAt(0.55), rule, what: 'delete' as const },
         { hour: hourAt(0.55) + 5, rule, what: 'restore' as const },
       ]),
