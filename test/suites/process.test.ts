@@ -98,13 +98,16 @@ describe('with its own data directory', () => {
       name: 'acme',
       tags: [],
     });
-    const made = await runProgram(['key', 'create', '--org', 'acme', '--name', 'robot', '--json'], dataDir);
-    const answer = JSON.parse(made.stdout) as { id: string; key: string };
+    const here = { TOCSIN_DATA_DIR: dataDir };
+    const made = await runCommand(['key', 'create', '--org', 'acme', '--name', 'robot', '--json'], here);
+    const answer = JSON.parse(made.out) as { id: string; key: string };
     expect(Object.keys(answer)).toEqual(['id', 'key']);
     expect((await call(program, answer.key, '/api/detections')).status).toBe(200);
     expect(await detectionIds(program, answer.key)).toEqual([]);
-    const again = await runProgram(['org', 'create', 'acme'], dataDir);
-    expect([again.code, again.stderr]).toEqual([1, expect.stringContaining('acme')]);
+    expect(await runCommand(['org', 'create', 'acme'], here)).toEqual({
+      code: 1,
+      out: expect.stringContaining('acme'),
+    });
   });
 
   test('tocsin source pull lists skipped records and fails if the source cannot be read', async () => {

@@ -12,7 +12,8 @@ import { createCaller } from '../support/api-client.ts';
 import { newEmptyDatabase, testDatabase } from '../support/database.ts';
 import { newDataDir, startApp } from '../support/harness.ts';
 import { findLastRelease, folderWithMigration } from '../support/migration-folders.ts';
-import { root, runProgram, startProgram } from '../support/program.ts';
+import { root, startProgram } from '../support/program.ts';
+import { runCommand } from '../support/run-command.ts';
 import { runStatements } from '../support/run-statements.ts';
 import { fillOrganization } from '../support/walk/fill-organization.ts';
 
@@ -36,6 +37,8 @@ const env = (url: string): Record<string, string> => ({
   TOCSIN_DATA_DIR: source.dataDir,
   TOCSIN_PUBLIC_URL: publicUrl,
 });
+
+const command = (words: string, url: string) => runCommand(words.split(' '), env(url));
 
 /** Returns those of the tables that the source has, with the columns that it has. */
 async function intersect(tables: Table[], client: pg.Client): Promise<Table[]> {
@@ -104,7 +107,7 @@ test(`the service starts on a database of ${release?.tag ?? 'this version'} and 
   };
   expect(await call('POST', '/api/detections', detection)).toHaveProperty('id');
   expect(await program.kill('SIGTERM')).toBe(0);
-  expect(await runProgram(['audit', 'verify'], source.dataDir, env(url))).toMatchObject({ code: 0 });
+  expect(await command('audit verify', url)).toMatchObject({ code: 0 });
 });
 
 test('finds the migrations of the newest tag before the current commit', () => {
@@ -149,8 +152,6 @@ test.each([
 ])('a start and migrate refuse a database %s, and doctor says so', async (_, change, message) => {
   const { url } = await testDatabase();
   await runStatements(url, change);
-  for (const command of [['serve'], ['migrate'], ['doctor'], ['org', 'list']]) {
-    const { code, stdout, stderr } = await runProgram(command, source.dataDir, env(url));
-    expect([command, code, stdout + stderr]).toEqual([command, 1, expect.stringMatching(message)]);
-  }
+  for (const words of ['serve', 'migrate', 'doctor', 'org list'])
+    expect([words, await command(words, url)]).toEqual([words, { code: 1, out: expect.stringMatching(message) }]);
 });

@@ -4,7 +4,8 @@ import { afterAll, expect, test } from 'vitest';
 import { findFreeLoopbackPort } from '../../platform/embedded-postgres/address.ts';
 import { newEmptyDatabase, testDatabase } from '../../../test/support/database.ts';
 import { runStatements } from '../../../test/support/run-statements.ts';
-import { newProgramDir, removeProgramDir, runProgram } from '../../../test/support/program.ts';
+import { newProgramDir, removeProgramDir } from '../../../test/support/program.ts';
+import { runCommand } from '../../../test/support/run-command.ts';
 import { loadConfig } from '../../config.ts';
 import type { Check } from './check-database.ts';
 import { runChecks } from './doctor-command.ts';
@@ -74,6 +75,6 @@ test('reports invalid settings, and creates no database', async () => {
 });
 
 test('tocsin doctor ends with exit code 1 if a check fails', async () => {
-  const { code, stdout } = await runProgram(['doctor'], dataDir, { PORT: 'eighty' });
-  expect([code, stdout]).toEqual([1, expect.stringMatching(/^failed {3}configuration {2}PORT: must be/)]);
+  const { code, out } = await runCommand(['doctor'], { TOCSIN_DATA_DIR: dataDir, PORT: 'eighty' });
+  expect([code, out]).toEqual([1, expect.stringMatching(/^failed {3}configuration {2}PORT: must be/)]);
 });

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeEach, expect, test } from 'vitest';
 import { startApp, type TestOrg } from '../../../test/support/harness.ts';
 import { parse } from 'yaml';
-import { root, runProgram } from '../../../test/support/program.ts';
+import { root } from '../../../test/support/program.ts';
 import { runCommand } from '../../../test/support/run-command.ts';
 import { lockFileName } from './folder.ts';
 import { diffLines, renderPlan } from './plan.ts';
@@ -145,10 +145,10 @@ test('reports what the service rejects by file and field, and applies the rest',
   expect(out).toContain('1 applied, 1 failed');
   write('worse.yaml', 'nam: x\n');
   expect((await tocsin('plan')).out).toContain('worse.yaml:1: nam: is not a field of a detection');
-  expect((await runProgram(['plan', folder], folder, { TOCSIN_URL: url })).code).toBe(2);
-  expect((await runProgram(['plan'], folder, { TOCSIN_URL: url })).code).toBe(2);
-  const file = await runProgram(['pull', join(folder, 'bad.yaml')], folder, { TOCSIN_URL: url });
-  expect(file).toMatchObject({ code: 2, stderr: expect.stringContaining('bad.yaml is not a folder') });
+  expect((await runCommand(['plan', folder], { TOCSIN_URL: url })).code).toBe(2);
+  expect((await runCommand(['plan'], { TOCSIN_URL: url })).code).toBe(2);
+  const file = await runCommand(['pull', join(folder, 'bad.yaml')], { TOCSIN_URL: url });
+  expect(file).toMatchObject({ code: 2, out: expect.stringContaining('bad.yaml is not a folder') });
 });
 
 test('synchronizes test cases, and plan lists those that differ', async () => {

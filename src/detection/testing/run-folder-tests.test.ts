@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeEach, expect, test } from 'vitest';
-import { runProgram } from '../../../test/support/program.ts';
+import { runCommand } from '../../../test/support/run-command.ts';
 import { parseFields } from '../managed/file-fields.ts';
 import { writeDetectionFile } from '../as-code/detection-file.ts';
 
@@ -20,11 +20,8 @@ const write = (name: string, fields: Record<string, unknown>): void =>
   writeFileSync(join(folder, name), writeDetectionFile(parseFields(fields)).text);
 
 /** Runs the command with an unreachable database, which it must not use. */
-async function runCommand(...flags: string[]): Promise<{ code: number; out: string }> {
-  const env = { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/nowhere' };
-  const { code, stdout, stderr } = await runProgram(['test', folder, ...flags], folder, env);
-  return { code, out: `${stdout}${stderr}` };
-}
+const runTests = (path: string, ...flags: string[]): Promise<{ code: number; out: string }> =>
+  runCommand(['test', path, ...flags], { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/nowhere' });
 
 const detection = {
   name: 'New country',
@@ -64,7 +61,7 @@ test('exits with 1 and reports failed tests in the table and in JUnit XML', asyn
     tests: [newCountryTest],
   });
   write('f.yaml', detection);
-  const { code, out } = await runCommand('--junit', join(folder, 'out.xml'));
+  const { code, out } = await runTests(folder, '--junit', join(folder, 'out.xml'));
   expect(code).toBe(1);
   const lines = out.split('\n').map((line) => line.replaceAll(/\s+/g, ' ').replace(/ \d+ ms$/, ''));
   expect(lines.slice(0, 16)).toEqual([
@@ -95,7 +92,7 @@ test('exits with 2 and lists file, line and field of every problem', async () =>
   const base = 'name: x\ndetectionCategory: custom\nsystemPrompt: p\ndetectionQuery: q\n';
   writeFileSync(join(folder, 'a.yaml'), `${base}tests:\n  - name: t\n    events: []\n    expcet: []\n`);
   writeFileSync(join(folder, 'b.yaml'), `${base}nmae: x\n`);
-  const { code, out } = await runCommand();
+  const { code, out } = await runTests(folder);
   expect([code, out]).toEqual([
     2,
     expect.stringMatching(
@@ -104,8 +101,8 @@ test('exits with 2 and lists file, line and field of every problem', async () =>
   ]);
   rmSync(join(folder, 'a.yaml'));
   writeFileSync(join(folder, 'b.yaml'), `${base}customCronSchedule: '* * * * *'\n`);
-  expect(await runCommand()).toEqual({ code: 2, out: expect.stringMatching(/^b\.yaml:5: customCronSchedule: /) });
+  expect(await runTests(folder)).toEqual({ code: 2, out: expect.stringMatching(/^b\.yaml:5: customCronSchedule: /) });
   rmSync(join(folder, 'b.yaml'));
-  expect(await runCommand()).toMatchObject({ code: 2, out: expect.stringContaining('contains no detections') });
-  expect((await runProgram(['test', join(folder, 'none')], folder)).code).toBe(2);
+  expect(await runTests(folder)).toMatchObject({ code: 2, out: expect.stringContaining('contains no detections') });
+  expect((await runTests(join(folder, 'none'))).code).toBe(2);
 });
