@@ -99,6 +99,7 @@ const rooms: Record<Half, Record<string, string[]>> = {
   },
   agents: {
     sightings: [],
+    hunting: ['sightings'],
     suggestions: [],
     'threat-research': ['suggestions'],
     'threat-relevancy': ['suggestions'],

@@ -732,3 +732,126 @@ comment on column shadow_verdicts.differs is 'Parts in which the verdicts differ
 comment on column shadow_verdicts.compared is 'JSON of both verdicts.';
 create index on shadow_verdicts (organization_id, detection_id, at desc);
 select tocsin_protect('shadow_verdicts');
+
+create table incident_findings (
+  organization_id uuid not null,
+  id uuid not null,
+  incident_id uuid not null,
+  at timestamptz not null,
+  hunt_id uuid not null,
+  hunt_name text not null,
+  finding_key text not null,
+  query text not null,
+  dataset text,
+  row_id text not null,
+  entity text,
+  fields text not null,
+  added_at timestamptz not null,
+  key_id text,
+  actor text,
+  primary key (organization_id, id),
+  unique (organization_id, incident_id, finding_key),
+  foreign key (organization_id, incident_id) references incidents (organization_id, id) on delete cascade
+);
+comment on table incident_findings is 'Rows that a hunt found and a person added to an incident. Copies, which outlive the hunt and its runs.';
+comment on column incident_findings.at is 'Time of the row, else when it was added.';
+comment on column incident_findings.hunt_id is 'The hunt, which may be deleted.';
+comment on column incident_findings.finding_key is 'Identifies the row among the runs of all hunts.';
+comment on column incident_findings.query is 'The query that returned the row.';
+comment on column incident_findings.fields is 'JSON object of the cells of the row as text.';
+comment on column incident_findings.key_id is 'API key that added the row. Null for a session without a key.';
+comment on column incident_findings.actor is 'Person or key that signed in, if the row was added with a session.';
+create index on incident_findings (organization_id, finding_key);
+select tocsin_protect('incident_findings');
+
+create table hunts (
+  organization_id uuid not null references organizations (id),
+  id uuid not null,
+  name text not null,
+  kind text not null,
+  question text not null,
+  connection_id uuid,
+  span_days int,
+  from_at timestamptz,
+  to_at timestamptz,
+  cadence text,
+  next_run_at timestamptz,
+  created_at timestamptz not null,
+  updated_at timestamptz not null,
+  primary key (organization_id, id),
+  unique (organization_id, name),
+  check ((span_days is null) = (from_at is not null and to_at is not null))
+);
+comment on table hunts is 'Saved questions over a span of the past.';
+comment on column hunts.kind is 'sql, indicators or technique.';
+comment on column hunts.question is 'The query, one indicator per line, or the ID of an ATT&CK technique.';
+comment on column hunts.connection_id is 'Connection to search. Null for the embedded store, and for techniques.';
+comment on column hunts.span_days is 'The days before a run. Null if from_at and to_at are set.';
+comment on column hunts.cadence is 'daily or weekly. Null: runs when a person asks.';
+create index on hunts (next_run_at);
+select tocsin_protect('hunts');
+
+create table hunt_runs (
+  organization_id uuid not null,
+  id uuid not null,
+  hunt_id uuid not null,
+  state text not null,
+  is_scheduled boolean not null,
+  question text not null,
+  from_at timestamptz not null,
+  to_at timestamptz not null,
+  attempts int not null default 0,
+  lease_until timestamptz,
+  previous_run_id uuid,
+  findings int not null default 0,
+  new_findings int not null default 0,
+  gone_findings int not null default 0,
+  is_complete boolean not null default true,
+  queries text not null default '[]',
+  queries_sent int not null default 0,
+  warnings text not null default '[]',
+  failure text,
+  ms int,
+  created_at timestamptz not null,
+  finished_at timestamptz,
+  primary key (organization_id, id),
+  foreign key (organization_id, hunt_id) references hunts (organization_id, id) on delete cascade
+);
+comment on table hunt_runs is 'Runs of hunts.';
+comment on column hunt_runs.state is 'queued, running, completed or failed.';
+comment on column hunt_runs.question is 'JSON of kind, question and connection as they were.';
+comment on column hunt_runs.lease_until is 'Until when a process works on the run. Another one repeats it afterwards.';
+comment on column hunt_runs.previous_run_id is 'The run of the same question with which this one is compared. Null for the first one.';
+comment on column hunt_runs.gone_findings is 'Findings of the previous run that this one does not have, although its span does.';
+comment on column hunt_runs.is_complete is 'False if the run reached a limit or a query failed.';
+comment on column hunt_runs.queries is 'JSON array of the queries that returned findings.';
+comment on column hunt_runs.warnings is 'JSON array of sentences.';
+create index on hunt_runs (organization_id, hunt_id, created_at);
+create index on hunt_runs (created_at) where state in ('queued', 'running');
+create unique index on hunt_runs (organization_id, hunt_id) where state in ('queued', 'running');
+select tocsin_protect('hunt_runs');
+
+create table hunt_findings (
+  organization_id uuid not null,
+  id uuid not null,
+  run_id uuid not null,
+  finding_key text not null,
+  is_new boolean not null,
+  at timestamptz,
+  dataset text,
+  row_id text not null,
+  entity text,
+  detail text,
+  fields text not null,
+  query_index int not null,
+  primary key (organization_id, id),
+  unique (organization_id, run_id, finding_key),
+  foreign key (organization_id, run_id) references hunt_runs (organization_id, id) on delete cascade
+);
+comment on table hunt_findings is 'Rows that runs of hunts found.';
+comment on column hunt_findings.finding_key is 'Identifies the same row in other runs: hash of its dataset and ID, or for groups of its values without numbers and times.';
+comment on column hunt_findings.is_new is 'Whether the previous run does not have it.';
+comment on column hunt_findings.detail is 'The indicator or detection that matched. Null for queries.';
+comment on column hunt_findings.fields is 'JSON object of the cells of the row as text.';
+comment on column hunt_findings.query_index is 'Place of its query in queries of the run.';
+select tocsin_protect('hunt_findings');

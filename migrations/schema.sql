@@ -1971,6 +1971,121 @@ create policy every on shadow_verdicts to tocsin_system using (true) with check 
 create policy own on shadow_verdicts to tocsin_app using ((organization_id = ( SELECT tocsin_org() AS tocsin_org))) with check ((organization_id = ( SELECT tocsin_org() AS tocsin_org)));
 grant select, insert, update, delete on shadow_verdicts to tocsin_app, tocsin_system;
 
+-- Rows that a hunt found and a person added to an incident. Copies, which outlive the hunt and its runs.
+create table incident_findings (
+  organization_id uuid not null,
+  id uuid not null,
+  incident_id uuid not null,
+  at timestamp with time zone not null, -- Time of the row, else when it was added.
+  hunt_id uuid not null, -- The hunt, which may be deleted.
+  hunt_name text not null,
+  finding_key text not null, -- Identifies the row among the runs of all hunts.
+  query text not null, -- The query that returned the row.
+  dataset text,
+  row_id text not null,
+  entity text,
+  fields text not null, -- JSON object of the cells of the row as text.
+  added_at timestamp with time zone not null,
+  key_id text, -- API key that added the row. Null for a session without a key.
+  actor text, -- Person or key that signed in, if the row was added with a session.
+  constraint incident_findings_pkey PRIMARY KEY (organization_id, id),
+  constraint incident_findings_organization_id_incident_id_finding_key_key UNIQUE (organization_id, incident_id, finding_key),
+  constraint incident_findings_organization_id_incident_id_fkey FOREIGN KEY (organization_id, incident_id) REFERENCES incidents(organization_id, id) ON DELETE CASCADE
+);
+CREATE INDEX incident_findings_organization_id_finding_key_idx ON incident_findings USING btree (organization_id, finding_key);
+alter table incident_findings enable row level security;
+alter table incident_findings force row level security;
+create policy every on incident_findings to tocsin_system using (true) with check (true);
+create policy own on incident_findings to tocsin_app using ((organization_id = ( SELECT tocsin_org() AS tocsin_org))) with check ((organization_id = ( SELECT tocsin_org() AS tocsin_org)));
+grant select, insert, update, delete on incident_findings to tocsin_app, tocsin_system;
+
+-- Saved questions over a span of the past.
+create table hunts (
+  organization_id uuid not null,
+  id uuid not null,
+  name text not null,
+  kind text not null, -- sql, indicators or technique.
+  question text not null, -- The query, one indicator per line, or the ID of an ATT&CK technique.
+  connection_id uuid, -- Connection to search. Null for the embedded store, and for techniques.
+  span_days integer, -- The days before a run. Null if from_at and to_at are set.
+  from_at timestamp with time zone,
+  to_at timestamp with time zone,
+  cadence text, -- daily or weekly. Null: runs when a person asks.
+  next_run_at timestamp with time zone,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  constraint hunts_pkey PRIMARY KEY (organization_id, id),
+  constraint hunts_organization_id_name_key UNIQUE (organization_id, name),
+  constraint hunts_check CHECK ((span_days IS NULL) = (from_at IS NOT NULL AND to_at IS NOT NULL)),
+  constraint hunts_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id)
+);
+CREATE INDEX hunts_next_run_at_idx ON hunts USING btree (next_run_at);
+alter table hunts enable row level security;
+alter table hunts force row level security;
+create policy every on hunts to tocsin_system using (true) with check (true);
+create policy own on hunts to tocsin_app using ((organization_id = ( SELECT tocsin_org() AS tocsin_org))) with check ((organization_id = ( SELECT tocsin_org() AS tocsin_org)));
+grant select, insert, update, delete on hunts to tocsin_app, tocsin_system;
+
+-- Runs of hunts.
+create table hunt_runs (
+  organization_id uuid not null,
+  id uuid not null,
+  hunt_id uuid not null,
+  state text not null, -- queued, running, completed or failed.
+  is_scheduled boolean not null,
+  question text not null, -- JSON of kind, question and connection as they were.
+  from_at timestamp with time zone not null,
+  to_at timestamp with time zone not null,
+  attempts integer not null default 0,
+  lease_until timestamp with time zone, -- Until when a process works on the run. Another one repeats it afterwards.
+  previous_run_id uuid, -- The run of the same question with which this one is compared. Null for the first one.
+  findings integer not null default 0,
+  new_findings integer not null default 0,
+  gone_findings integer not null default 0, -- Findings of the previous run that this one does not have, although its span does.
+  is_complete boolean not null default true, -- False if the run reached a limit or a query failed.
+  queries text not null default '[]'::text, -- JSON array of the queries that returned findings.
+  queries_sent integer not null default 0,
+  warnings text not null default '[]'::text, -- JSON array of sentences.
+  failure text,
+  ms integer,
+  created_at timestamp with time zone not null,
+  finished_at timestamp with time zone,
+  constraint hunt_runs_pkey PRIMARY KEY (organization_id, id),
+  constraint hunt_runs_organization_id_hunt_id_fkey FOREIGN KEY (organization_id, hunt_id) REFERENCES hunts(organization_id, id) ON DELETE CASCADE
+);
+CREATE INDEX hunt_runs_created_at_idx ON hunt_runs USING btree (created_at) WHERE state = ANY (ARRAY['queued'::text, 'running'::text]);
+CREATE INDEX hunt_runs_organization_id_hunt_id_created_at_idx ON hunt_runs USING btree (organization_id, hunt_id, created_at);
+CREATE UNIQUE INDEX hunt_runs_organization_id_hunt_id_idx ON hunt_runs USING btree (organization_id, hunt_id) WHERE state = ANY (ARRAY['queued'::text, 'running'::text]);
+alter table hunt_runs enable row level security;
+alter table hunt_runs force row level security;
+create policy every on hunt_runs to tocsin_system using (true) with check (true);
+create policy own on hunt_runs to tocsin_app using ((organization_id = ( SELECT tocsin_org() AS tocsin_org))) with check ((organization_id = ( SELECT tocsin_org() AS tocsin_org)));
+grant select, insert, update, delete on hunt_runs to tocsin_app, tocsin_system;
+
+-- Rows that runs of hunts found.
+create table hunt_findings (
+  organization_id uuid not null,
+  id uuid not null,
+  run_id uuid not null,
+  finding_key text not null, -- Identifies the same row in other runs: hash of its dataset and ID, or for groups of its values without numbers and times.
+  is_new boolean not null, -- Whether the previous run does not have it.
+  at timestamp with time zone,
+  dataset text,
+  row_id text not null,
+  entity text,
+  detail text, -- The indicator or detection that matched. Null for queries.
+  fields text not null, -- JSON object of the cells of the row as text.
+  query_index integer not null, -- Place of its query in queries of the run.
+  constraint hunt_findings_pkey PRIMARY KEY (organization_id, id),
+  constraint hunt_findings_organization_id_run_id_finding_key_key UNIQUE (organization_id, run_id, finding_key),
+  constraint hunt_findings_organization_id_run_id_fkey FOREIGN KEY (organization_id, run_id) REFERENCES hunt_runs(organization_id, id) ON DELETE CASCADE
+);
+alter table hunt_findings enable row level security;
+alter table hunt_findings force row level security;
+create policy every on hunt_findings to tocsin_system using (true) with check (true);
+create policy own on hunt_findings to tocsin_app using ((organization_id = ( SELECT tocsin_org() AS tocsin_org))) with check ((organization_id = ( SELECT tocsin_org() AS tocsin_org)));
+grant select, insert, update, delete on hunt_findings to tocsin_app, tocsin_system;
+
 -- Events, inserted in the transaction of the change that they report. Partitioned by month.
 create table outbox (
   organization_id uuid not null,

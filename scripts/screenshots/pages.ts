@@ -21,6 +21,7 @@ export const shots: Shot[] = [
   { name: 'hits', ...unfilled('/hits') },
   { name: 'hit', path: ({ hit }) => `/hits?hit=${hit}` },
   { name: 'hit-page', path: ({ hit }) => `/hits/${hit}` },
+  { name: 'hunts', ...unfilled('/hunts') },
   { name: 'review', ...unfilled('/review') },
   { name: 'approvals', ...unfilled('/approvals') },
   { name: 'agents', ...unfilled('/agents') },

@@ -8,6 +8,7 @@ import { eraseFromEntityNotes } from '../detection/entities/entities.store.ts';
 import { eraseFromValueLists } from '../detection/value-lists/value-lists.ts';
 import { eraseFromSkills } from '../detection/skills/skills.ts';
 import { eraseFromDetections } from '../detection/detections/detections.store.ts';
+import { eraseFromHunts } from '../agents/hunting/hunts.store.ts';
 import { eraseFromSightings } from '../agents/sightings/sightings.store.ts';
 import { eraseFromIdempotencyKeys } from '../platform/http/idempotency.store.ts';
 
@@ -23,5 +24,6 @@ export const erasers: readonly ValueEraser[] = [
   eraseFromSkills,
   eraseFromDetections,
   eraseFromSightings,
+  eraseFromHunts,
   eraseFromIdempotencyKeys,
 ];

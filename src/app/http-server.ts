@@ -29,6 +29,7 @@ import { relevanceRoutes } from '../feed/relevance/relevance.routes.ts';
 import { entityRoutes } from '../feed/entities/entities.routes.ts';
 import { indicatorRoutes } from '../feed/indicators/indicators.routes.ts';
 import { erasers } from './erasers.ts';
+import { huntRoutes } from '../agents/hunting/hunts.routes.ts';
 import { incidentReportRoutes } from '../detection/incident-reports/incident-reports.routes.ts';
 import { incidentRoutes } from '../detection/incidents/incidents.routes.ts';
 import { findTechnique, listTactics } from '../feed/reference-data/attack.ts';
@@ -245,6 +246,7 @@ function registerDetections(app: App, deps: Deps): void {
   hitRoutes(app, deps);
   incidentRoutes(app, { ...deps, findTechnique, listTactics });
   incidentReportRoutes(app, { ...deps, findTechnique, listTactics });
+  huntRoutes(app, { ...deps, findTechnique, listTactics });
   reviewQueueRoutes(app, deps);
   entityNoteRoutes(app, deps);
   valueListRoutes(app, deps);

@@ -25,6 +25,7 @@ const bodies: Record<string, unknown> = {
   'POST /api/incidents/{id}/watch': { watching: true },
   'POST /api/incidents/bulk': { incidents: [{ id: '00000000-0000-7000-8000-000000000009', owner: 'tried' }] },
   'POST /api/agent-calls/{id}/approve': { inputHash: 'tried' },
+  'POST /api/hunt-runs/{id}/incident': { findingIds: ['00000000-0000-7000-8000-000000000009'] },
   'POST /api/rule-sources/{id}/update': { version: '0123456789ab' },
   'POST /api/hit-groups/{id}/status': { status: 'benign' },
   'POST /api/review-cases/{id}/decision': { decision: 'dismiss', reason: 'tried' },

@@ -67,7 +67,12 @@ export function listSweepTargets(item: FeedItem): SweepTarget[] {
     .map(({ target }) => target);
 }
 
-function toTarget(itemId: string, kind: LogField, { type, value }: { type: string; value: string }): SweepTarget {
+/** Returns what to search for of a value in lower case. */
+export function toTarget(
+  itemId: string,
+  kind: LogField,
+  { type, value }: { type: string; value: string },
+): SweepTarget {
   const host = kind === 'url' ? findOwnHost(value) : undefined;
   return { itemId, kind, type, value, ...(host ? { host } : {}) };
 }

@@ -8,6 +8,8 @@ import { runLoop } from '../../platform/lib/concurrency/loop.ts';
 import type { Deps } from '../deps.ts';
 import { workerRoles, type WorkerRole } from '../worker-roles.ts';
 import { arrivingSightingsLoop } from '../../agents/sightings/arriving-sightings.ts';
+import { deleteOldHuntRunsAcrossOrgs } from '../../agents/hunting/hunt-runs.store.ts';
+import { huntLoop } from '../../agents/hunting/run-hunts.ts';
 import { sweepLoop } from '../../agents/sightings/sweep.ts';
 import { cleanStatesLoop } from '../../feed/items/snapshot/pools.store.ts';
 import { arrivalsLoop } from '../../feed/deduplication/recompute-pools.ts';
@@ -72,6 +74,7 @@ export const workerLoops = {
     builtInAgent: builtInAgentLoop,
     placeHits: placeHitsLoop,
     sweep: sweepLoop,
+    hunt: huntLoop,
   },
   /** Matching of new events with continuous detections and indicators of the feed. */
   match: { match: matchLoop, arrivingSightings: arrivingSightingsLoop },
@@ -139,6 +142,7 @@ export function createRetentionSteps(days: RetentionPeriods): RetentionStep[] {
   const deleteExpired = (kind: RetentionKind, deleteBatch: DeleteBatch) => expire(kind, days[kind], deleteBatch);
   return [
     deleteExpired('rowsDays', deleteOldCandidatesAcrossOrgs),
+    deleteExpired('rowsDays', deleteOldHuntRunsAcrossOrgs),
     deleteExpired('hitsDays', deleteOldHitsAcrossOrgs),
     deleteExpired('hitsDays', deleteEmptyIncidentsAcrossOrgs),
     deleteExpired('hitsDays', deleteOldWithdrawalsAcrossOrgs),

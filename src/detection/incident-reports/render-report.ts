@@ -36,7 +36,8 @@ function renderParts(report: IncidentReport, write: DocumentWriter): string[] {
   ]);
   const texts = (heading: string, list: Story['nextSteps']): string[] =>
     list.length === 0 ? [] : [write.heading(heading), write.list([...new Set(list.map(({ text }) => escape(text)))])];
-  const decisions = report.timeline.filter(({ kind }) => kind !== 'hit').toReversed();
+  const decisions = report.timeline.filter(({ kind }) => kind !== 'hit' && kind !== 'finding').toReversed();
+  const findings = report.timeline.flatMap(({ at, finding }) => (finding ? [{ at, ...finding }] : [])).toReversed();
   return [
     write.title(escape(story.headline)),
     write.list([
@@ -54,6 +55,17 @@ function renderParts(report: IncidentReport, write: DocumentWriter): string[] {
         [timeOf(hit.firstSeenAt), hit.severity, hit.entity, hit.detection.name, hit.headline, hit.status].map(escape),
       ),
     ]),
+    ...(findings.length === 0
+      ? []
+      : [
+          write.heading('Findings of hunts'),
+          write.table([
+            ['Time', 'Entity', 'Dataset', 'Row', 'Hunt', 'Cells'],
+            ...findings.map(({ at, entity, dataset, rowId, hunt, fields }) =>
+              [timeOf(at), entity ?? '', dataset ?? '', rowId, hunt, describeCells(fields)].map(escape),
+            ),
+          ]),
+        ]),
     ...(decisions.length === 0
       ? []
       : [
@@ -68,6 +80,13 @@ function renderParts(report: IncidentReport, write: DocumentWriter): string[] {
     ...notes,
     write.paragraph(escape(describeLimits(story.unproven, leftOut))),
   ];
+}
+
+const cellsMax = 12;
+
+function describeCells(fields: Record<string, string>): string {
+  const cells = Object.entries(fields).map(([name, value]) => `${name} = ${value}`);
+  return cells.length > cellsMax ? `${cells.slice(0, cellsMax).join(', ')}, …` : cells.join(', ');
 }
 
 function describeLimits(unproven: number, { hits, isTimelineCut }: IncidentReport['leftOut']): string {

@@ -262,17 +262,31 @@ export type IncidentComment = z.infer<typeof IncidentComment>;
 export const IncidentCommentList = z.object({ comments: z.array(IncidentComment), nextCursor: z.string().nullable() });
 export type IncidentCommentList = z.infer<typeof IncidentCommentList>;
 
+const Finding = z.object({
+  huntId: z.string(),
+  hunt: z.string().describe('Name of the hunt, which may be deleted.'),
+  query: z.string().describe('The query that returned the row.'),
+  dataset: z.string().nullable(),
+  rowId: z.string(),
+  entity: z.string().nullable(),
+  fields: z.record(z.string(), z.string()),
+  addedAt: time,
+});
+
 const Entry = z.object({
   id: z.string(),
   at: time,
-  kind: z.enum(['hit', 'comment', 'change', 'status']).describe('`status`: a change of the status of one of its hits.'),
+  kind: z
+    .enum(['hit', 'finding', 'comment', 'change', 'status'])
+    .describe('`finding`: a row that a hunt found. `status`: a change of the status of one of its hits.'),
   keyId: z.string().nullable(),
   actor: ActorField,
   action: z.string(),
-  text: z.string().nullable().describe('Headline of the hit, text of the comment, or reason of the status.'),
+  text: z.string().nullable().describe('Headline of the hit, entity of the finding, comment, or reason of the status.'),
   hitId: z.string().nullable(),
   fields: z.array(z.object({ field: z.string(), before: z.unknown(), after: z.unknown() })),
   lastAt: time.nullable().describe('When the hit was seen last.'),
+  finding: Finding.nullable().describe('The row, if the entry is one.'),
 });
 
 export const IncidentTimeline = z.object({

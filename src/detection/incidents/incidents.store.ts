@@ -17,15 +17,28 @@ export function listTargets(tx: Tx, orgId: OrgId, ids: readonly string[]): Promi
       select id, severity, state from incidents where organization_id = ${orgId} and id = any(${ids}::uuid[])`;
 }
 
-/** Creates an incident without hits. `refreshIncidents` fills in what follows from its hits. */
+/** What an incident without hits is about. */
+export type IncidentSubject = {
+  title: string;
+  severity: Severity;
+  from: Date;
+  to: Date;
+  dueMs: IncidentRules['dueMs'];
+};
+
+/** Creates an incident without hits. `refreshIncidents` fills in what follows from its hits. One with a `subject` may stay without. */
 export async function createIncident(
   tx: Tx,
   orgId: OrgId,
-  { id, now, isTouched = false }: { id: string; now: Date; isTouched?: boolean },
+  { id, now, isTouched = false, subject }: { id: string; now: Date; isTouched?: boolean; subject?: IncidentSubject },
 ): Promise<void> {
+  const { title, severity, from, to } = subject ?? { title: '', severity: 'none', from: now, to: now };
+  const dueAt = subject ? new Date(now.getTime() + subject.dueMs[subject.severity]) : now;
   await sql`
-    insert into incidents (organization_id, id, severity, title, touched, revision, first_at, last_at, due_at, created_at, updated_at)
-    values (${orgId}, ${id}, 'none', '', ${isTouched}, 0, ${now}, ${now}, ${now}, ${now}, ${now})`.execute(tx);
+    insert into incidents (organization_id, id, severity, severity_set, title, touched, revision, first_at, last_at, due_at, created_at, updated_at)
+    values (${orgId}, ${id}, ${severity}, ${subject !== undefined}, ${title}, ${isTouched}, 0, ${from}, ${to}, ${dueAt}, ${now}, ${now})`.execute(
+    tx,
+  );
 }
 
 type RefreshOptions = {
@@ -261,6 +274,8 @@ export async function eraseFromIncidents(tx: Tx, orgId: OrgId, value: string): P
   await replaceValue(tx, { orgId, table: 'incident_changes', columns: ['fields'] }, value);
   await deleteRowsWithValue(tx, { orgId, table: 'hit_connections', columns: ['value', 'cells'] }, value);
   await replaceValue(tx, { orgId, table: 'incident_comments', columns: ['body'] }, value);
+  const columns = ['hunt_name', 'query', 'row_id', 'entity', 'fields'];
+  await replaceValue(tx, { orgId, table: 'incident_findings', columns }, value);
   return {};
 }
 

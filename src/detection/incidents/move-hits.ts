@@ -16,6 +16,7 @@ import {
 } from './incidents.store.ts';
 import { storeConnections } from './place-hits.ts';
 import { assignHits, listHitPlaces, listHitsToPlace, lockIncidents, type HitPlaceRow } from './place-hits.store.ts';
+import { insertFindings, type AttachedFinding } from './incident-findings.store.ts';
 import { getIncident } from './read-incidents.ts';
 
 /** Opens an incident from hits, which leave the incidents that they are in. Throws 400 for an unknown hit. */
@@ -104,6 +105,55 @@ export async function mergeIncidents(
     await audit(tx, caller, { action: 'incident.merged', id: target.id, after: { merged } });
   });
   return getIncident(deps, caller, id);
+}
+
+type Attached = SeenRevision & { incidentId?: string | undefined; findings: readonly AttachedFinding[] };
+
+/**
+ * Copies rows that hunts found into an incident, or opens one of severity `medium` from them. Rows that the incident has already stay as they are.
+ * Throws 404, and 409 if the incident has another revision than the request saw.
+ */
+export async function attachFindings(
+  deps: ChangeIncidentDeps,
+  caller: Caller,
+  { incidentId, findings, ...seen }: Attached,
+): Promise<IncidentDetail> {
+  const { orgId } = caller;
+  const now = deps.clock();
+  const { dueMs } = deps.config.incidents;
+  const id = await inOrg(deps.db, orgId, async (tx) => {
+    const id = incidentId === undefined ? uuidv7(now) : (await lockSeenIncident(tx, caller, incidentId, seen)).id;
+    if (incidentId === undefined) {
+      const subject = { ...describeFindings(findings, now), severity: 'medium' as const, dueMs };
+      await createIncident(tx, orgId, { id, now, isTouched: true, subject });
+    }
+    const added = await insertFindings(tx, caller, { incidentId: id, findings, now });
+    if (added === 0) return id;
+    await markTouched(tx, orgId, [id]);
+    const action = incidentId === undefined ? 'incident.opened_from_findings' : 'incident.findings_added';
+    const fields = [{ field: 'findings', before: null, after: added }];
+    await refreshIncidents(tx, orgId, [id], { dueMs, now, author: caller, action, fields });
+    await announceIncidents(tx, orgId, [id]);
+    await audit(tx, caller, {
+      action,
+      id,
+      after: { findings: added, hunts: [...new Set(findings.map((one) => one.huntId))] },
+    });
+    return id;
+  });
+  return getIncident(deps, caller, id);
+}
+
+/** Returns the title of an incident that findings open, and the time that they span. */
+function describeFindings(findings: readonly AttachedFinding[], now: Date): { title: string; from: Date; to: Date } {
+  const [first, ...others] = [...new Set(findings.flatMap(({ entity }) => entity ?? []))];
+  const times = findings.map(({ at }) => (at ?? now).getTime());
+  const who = first === undefined ? '' : `${first}${others.length > 0 ? ` and ${others.length} more` : ''}: `;
+  return {
+    title: `${who}${findings.length} ${findings.length === 1 ? 'row' : 'rows'} of the hunt ${findings[0]!.huntName}`,
+    from: new Date(Math.min(...times)),
+    to: new Date(Math.max(...times)),
+  };
 }
 
 type Places = { pointer: string; hitIds: readonly string[]; within?: string; now: Date };

@@ -160,8 +160,9 @@ export function listLinks(tx: Tx, orgId: OrgId, incidentId: string, limit: numbe
       ) l order by at desc, "hitId" limit ${limit}`;
 }
 
-/** An entry of the time line. `fields` is JSON text. */
-export type EntryRow = Omit<IncidentTimeline['entries'][number], 'at' | 'lastAt' | 'fields'> & {
+/** An entry of the time line. `fields` and `finding` are JSON texts. */
+export type EntryRow = Omit<IncidentTimeline['entries'][number], 'at' | 'lastAt' | 'fields' | 'finding'> & {
+  finding: string | null;
   at: Date;
   lastAt: Date | null;
   fields: string;
@@ -178,19 +179,24 @@ export function listTimeline(
   return queryRows<EntryRow>(tx)`
       select * from (
         select h.id, i.from_at as at, 'hit' as kind, null as "keyId", null as actor, 'hit.seen' as action, h.headline as text, h.id as "hitId",
-          '[]' as fields, i.to_at as "lastAt"
+          '[]' as fields, i.to_at as "lastAt", null as finding
         from incident_hits i join hits h on h.organization_id = i.organization_id and h.id = i.hit_id
         where i.organization_id = ${orgId} and i.incident_id = ${incidentId}
         union all
-        select id, at, 'comment', key_id, actor, 'incident.commented', body, null, '[]', null from incident_comments where ${ofIncident(orgId, incidentId)}
+        select id, at, 'comment', key_id, actor, 'incident.commented', body, null, '[]', null, null from incident_comments where ${ofIncident(orgId, incidentId)}
         union all
-        select id, at, 'comment', key_id, actor, 'hit.commented', body, hit_id, '[]', null from hit_comments
+        select id, at, 'comment', key_id, actor, 'hit.commented', body, hit_id, '[]', null, null from hit_comments
         where organization_id = ${orgId} and hit_id in (${members})
         union all
-        select id, at, 'change', key_id, actor, action, null, null, fields, null from incident_changes where ${ofIncident(orgId, incidentId)}
+        select id, at, 'finding', key_id, actor, 'hunt.finding', coalesce(entity, row_id), null, '[]', null,
+          json_build_object('huntId', hunt_id, 'hunt', hunt_name, 'query', query, 'dataset', dataset, 'rowId', row_id, 'entity', entity,
+            'fields', fields::json, 'addedAt', to_char(added_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))::text
+        from incident_findings where ${ofIncident(orgId, incidentId)}
+        union all
+        select id, at, 'change', key_id, actor, action, null, null, fields, null, null from incident_changes where ${ofIncident(orgId, incidentId)}
         union all
         select id, at, 'status', key_id, actor, 'hit.status_changed', reason, hit_id,
-          json_build_array(json_build_object('field', 'status', 'before', from_status, 'after', to_status))::text, null
+          json_build_array(json_build_object('field', 'status', 'before', from_status, 'after', to_status))::text, null, null
         from hit_changes where organization_id = ${orgId} and hit_id in (${members})
       ) e ${after ? sql`where (at, id) < (${after.at}, ${after.id}::uuid)` : sql``}
       order by at desc, id desc limit ${limit + 1}`;

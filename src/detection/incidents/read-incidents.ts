@@ -179,11 +179,12 @@ export async function getIncidentTimeline(
     return listTimeline(tx, orgId, incident.id, request);
   });
   const { page, nextCursor } = toPage(rows, request.limit, ({ at, id }) => ({ at, id }));
-  const entries = page.map(({ fields, at, lastAt, ...entry }) => ({
+  const entries = page.map(({ fields, at, lastAt, finding, ...entry }) => ({
     ...entry,
     at: at.toISOString(),
     lastAt: lastAt && lastAt.toISOString(),
     fields: JSON.parse(fields) as RecordChange['fields'],
+    finding: finding === null ? null : (JSON.parse(finding) as IncidentTimeline['entries'][number]['finding']),
   }));
   return { entries, nextCursor };
 }

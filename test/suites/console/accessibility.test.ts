@@ -104,6 +104,7 @@ const pages: TestPage[] = [
   ['a search of the feed', '/feed?q=emotet', (page) => page.locator('mark').first().waitFor()],
   ['coverage', '/coverage?technique=T1059', (page) => page.getByRole('heading', { name: 'Detections' }).waitFor()],
   ['coverage as a table', '/coverage?view=table&q=T1059', (page) => page.getByRole('row').nth(2).waitFor()],
+  ['a new hunt', '/hunts?hunt=new', (page) => page.getByRole('button', { name: 'Save and run' }).waitFor()],
   [
     'the packages of rules',
     '/rule-sources?source=new',

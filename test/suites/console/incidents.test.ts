@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
+import { runNextHunt } from '../../../src/agents/hunting/run-hunts.ts';
 import { findViolations } from '../../support/browser/axe.ts';
 import { startConsole, startPages } from '../../support/browser/console.ts';
+import { callOk } from '../../support/detection/detection-factory.ts';
 import { startHits } from '../../support/detection/raised-hits.ts';
 
 const started = await startConsole();
@@ -107,4 +109,41 @@ test('splits a hit off, and shows a new incident without a click', async () => {
   await page.getByRole('button', { name: 'Split off' }).click();
   await page.getByRole('heading', { name: /ada: 1 hit of/ }).waitFor();
   expect(await findViolations(page)).toEqual([]);
+});
+
+test('saves a hunt, compares its runs, and adds what is new to an incident', async () => {
+  const { org, page } = await openIncidents();
+  const work = async (): Promise<void> => {
+    while (await runNextHunt(started.deps, new AbortController().signal));
+  };
+  const timestamp = new Date(started.deps.clock().getTime() - 60_000).toISOString();
+  const log = (user: string) => callOk(org, 'POST', '/api/logs/vpn', [{ timestamp, user, outcome: 'failure' }]);
+  await log('ada');
+  await page.getByRole('link', { name: 'Hunts', exact: true }).click();
+  await page.getByRole('button', { name: 'New hunt' }).click();
+  await page.getByRole('textbox', { name: 'Name' }).fill('Failures');
+  await page.getByRole('textbox', { name: 'Query' }).fill("SELECT * FROM vpn WHERE outcome = 'failure'");
+  await page.getByRole('button', { name: 'Save and run' }).click();
+  await page.getByRole('button', { name: 'Running …' }).waitFor();
+  await work();
+  await page.getByText('There is no earlier run').waitFor();
+  await log('mallory');
+  await page.getByRole('button', { name: 'Run now' }).click();
+  await page.getByRole('button', { name: 'Running …' }).waitFor();
+  await work();
+  const findings = page.getByRole('list', { name: 'Findings' });
+  await page.getByText('New 1').waitFor();
+  await findings.getByText('mallory', { exact: true }).first().waitFor();
+  expect(await findViolations(page)).toEqual([]);
+  await findings.getByRole('checkbox').check();
+  await page.getByRole('searchbox', { name: 'Search incidents' }).fill('ada');
+  await page
+    .getByRole('list', { name: 'Search incidents' })
+    .getByRole('button', { name: 'Add to an incident' })
+    .click();
+  await findings.getByRole('link', { name: 'In an incident' }).click();
+  const history = page.getByRole('list', { name: 'Comments and history' });
+  await history.getByText('mallory', { exact: true }).first().click();
+  await history.getByRole('link', { name: 'Hunt Failures' }).click();
+  await page.getByRole('heading', { name: 'Failures' }).waitFor();
 });

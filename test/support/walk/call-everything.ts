@@ -1,6 +1,7 @@
 import type { Deps } from '../../../src/app/deps.ts';
 import { eraseOrganization } from '../../../src/app/erase-organization.ts';
 import { placeWaitingHits } from '../../../src/detection/incidents/place-hits.ts';
+import { runNextHunt } from '../../../src/agents/hunting/run-hunts.ts';
 import { checkNextSource } from '../../../src/detection/rule-sources/update-rules.ts';
 import { writeSkillZip } from '../../../src/detection/skills/skill-files.ts';
 import { SkillContent } from '../../../src/detection/skills/skills.schema.ts';
@@ -38,6 +39,7 @@ export async function callEverything(deps: Deps, org: TestOrg): Promise<Recorded
   await useDetections(calls);
   await useGenerate(deps, watched);
   await useIncidents(deps, watched);
+  await useHunts(deps, calls);
   await useAgents(calls);
   await useRuns(calls);
   await useReviewQueue(calls);
@@ -209,6 +211,26 @@ async function useIncidents(deps: Deps, org: TestOrg): Promise<void> {
   await get(`${path}/bundle`);
   await get(`${path}/timeline`);
   await get(`${path}/comments`);
+}
+
+async function useHunts(deps: Deps, { get, post, put, remove }: ApiCalls): Promise<void> {
+  const question = {
+    kind: 'sql',
+    question: 'SELECT _id, _time, Hostname, CommandLine FROM process',
+    span: { days: 30 },
+  };
+  const { id } = await post('/api/hunts', { name: 'Walked hunt', ...question });
+  const path = `/api/hunts/${id}`;
+  const run = await post(`${path}/run`);
+  while (await runNextHunt(deps, new AbortController().signal));
+  await get('/api/hunts');
+  await put(path, { cadence: 'weekly' });
+  await get(path);
+  await get(`${path}/runs`);
+  await get(`/api/hunt-runs/${run.id}`);
+  const { findings } = await get(`/api/hunt-runs/${run.id}/findings?change=new`);
+  await post(`/api/hunt-runs/${run.id}/incident`, { findingIds: [findings[0].id] });
+  await remove(path);
 }
 
 async function useHistory(url: string, { get, post }: ApiCalls): Promise<void> {

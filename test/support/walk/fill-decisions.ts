@@ -4,6 +4,7 @@ import { findCandidate } from '../../../src/detection/runs/judging/candidates.st
 import { openCases } from '../../../src/detection/runs/judging/review-cases.store.ts';
 import { withdrawEvents } from '../../../src/detection/runs/judging/withdrawn-events.store.ts';
 import { storeProposal } from '../../../src/detection/runs/responses/agent-calls.ts';
+import { runNextHunt } from '../../../src/agents/hunting/run-hunts.ts';
 import { placeWaitingHits } from '../../../src/detection/incidents/place-hits.ts';
 import { inOrg, queryRow, queryRows } from '../../../src/platform/db/db.ts';
 import { uuidv7 } from '../../../src/platform/lib/ids.ts';
@@ -54,7 +55,15 @@ export async function fillProof(deps: Deps, org: TestOrg, mark: string): Promise
     withdrawEvents(tx, org.id, { eventIds: [mark], reason: mark, now: deps.clock() }),
   );
   const incident = await fillIncident(deps, org, { hitIds: hits.map((hit: { id: string }) => hit.id), mark });
-  return [id, comment.id, ruleSource.id, incident, ...(await fillProposals(deps, org, { hitId: hits[0].id, mark }))];
+  const hunt = await fillHunt(deps, org, mark);
+  return [
+    id,
+    comment.id,
+    ruleSource.id,
+    incident,
+    ...hunt,
+    ...(await fillProposals(deps, org, { hitId: hits[0].id, mark })),
+  ];
 }
 
 /** Opens an incident with a comment and a linked hit, and leaves a hit in the queue. */
@@ -77,6 +86,18 @@ async function fillIncident(
     );
   });
   return id;
+}
+
+/** Runs a hunt and adds what it found to an incident. Returns the IDs of both. */
+async function fillHunt(deps: Deps, org: TestOrg, mark: string): Promise<string[]> {
+  const { get, post } = callsOf(org);
+  const question = `SELECT '${mark.replaceAll("'", "''")}' AS user, 'e1' AS _id`;
+  const { id } = await post('/api/hunts', { name: mark, kind: 'sql', question, span: { days: 1 } });
+  const run = await post(`/api/hunts/${id}/run`);
+  while (await runNextHunt(deps, new AbortController().signal));
+  const { findings } = await get(`/api/hunt-runs/${run.id}/findings`);
+  const { id: incident } = await post(`/api/hunt-runs/${run.id}/incident`, { findingIds: [findings[0].id] });
+  return [id, run.id, incident];
 }
 
 /** Stores calls that an agent proposed, because no model answers here. */

@@ -50,6 +50,8 @@ export const incidentFiles = (id: string) => ({
   bundle: `/api/incidents/${id}/bundle`,
 });
 
+export type FoundRow = NonNullable<Schemas['IncidentReport']['timeline'][number]['finding']>;
+
 /** Hits, comments and changes of an incident, latest first. */
 export const incidentTimelineQuery = (id: string) =>
   infiniteQueryOptions({

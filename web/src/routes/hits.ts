@@ -85,6 +85,26 @@ const incident = createRoute({
   component: lazyRouteComponent(() => import('../pages/incidents/incident-page.tsx'), 'IncidentPage'),
 });
 
+/** `hunt` is the open one, or `new`. With `edit`, its settings are open. */
+type HuntsSearch = { hunt?: string | undefined; edit?: 'yes' | undefined };
+
+const hunts = createRoute({
+  getParentRoute: () => shell,
+  path: '/hunts',
+  validateSearch: (search: Search): HuntsSearch =>
+    compact({ hunt: textOf(search, 'hunt'), edit: oneOf(search, 'edit', ['yes']) }),
+  component: lazyRouteComponent(() => import('../pages/hunts/hunts-page.tsx'), 'HuntsPage'),
+});
+
+/** The address of a hunt in events. */
+const hunt = createRoute({
+  getParentRoute: () => shell,
+  path: '/hunts/$id',
+  beforeLoad: ({ params }) => {
+    throw redirect({ to: '/hunts', search: { hunt: params.id } });
+  },
+});
+
 type ReviewSearch = CaseFilter & { case?: string | undefined };
 
 const review = createRoute({
@@ -110,4 +130,4 @@ const reviewCase = createRoute({
   },
 });
 
-export const hitRoutes = [list, entity, one, incidents, incident, review, reviewCase, approvals] as const;
+export const hitRoutes = [list, entity, one, incidents, incident, hunts, hunt, review, reviewCase, approvals] as const;

@@ -2,6 +2,7 @@ import { Crosshair, Grid3x3, House, Lightbulb, Radar, Rss, ScrollText, Settings 
 import { texts as agents } from '../texts/agents.ts';
 import { texts } from '../texts/common.ts';
 import { texts as feed } from '../texts/feed.ts';
+import { texts as hunts } from '../texts/hunts.ts';
 import { texts as incidents } from '../texts/incidents.ts';
 import { texts as review } from '../texts/review.ts';
 import { texts as ruleSources } from '../texts/rule-sources.ts';
@@ -20,7 +21,7 @@ export const pages = [
 
 /** Pages that belong to one of the sidebar, by the beginnings of their addresses. */
 const sections: Record<string, readonly string[]> = {
-  '/hits': ['/incidents', '/review', '/approvals'],
+  '/hits': ['/incidents', '/hunts', '/review', '/approvals'],
   '/detections': ['/agents', '/rule-sources', '/runs'],
   '/feed': ['/stories', '/digest', '/entities', '/indicators', '/sources'],
 };
@@ -33,6 +34,7 @@ export const isWithin = (pathname: string, page: string): boolean =>
 export const hitPages = [
   { path: '/hits', label: texts.pages.hits },
   { path: '/incidents', label: incidents.title },
+  { path: '/hunts', label: hunts.title },
   { path: '/review', label: review.title },
   { path: '/approvals', label: agents.calls.title },
 ] as const;

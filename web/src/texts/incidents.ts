@@ -88,6 +88,7 @@ export const texts = {
   links: 'Linked',
   linksBody: 'These hits share a value. They did not join, because a person had changed the incident.',
   comments: 'Comments and history',
+  byHunt: (name: string) => `Hunt ${name}`,
   take: 'Assign to me',
   assign: 'Assign',
   watch: 'Watch',
@@ -118,6 +119,9 @@ export const texts = {
     'incident.hits_moved': 'Hits moved',
     'incident.reopened': 'Reopened by a hit of higher severity',
     'hit.status_changed': 'Hit judged',
+    'incident.opened_from_findings': 'Opened from findings of a hunt',
+    'incident.findings_added': 'Findings of a hunt added',
     'hit.seen': 'Hit',
+    'hunt.finding': 'Found by a hunt',
   } as Record<string, string>,
 };

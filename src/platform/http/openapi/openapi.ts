@@ -91,6 +91,7 @@ const descriptions = {
   models: 'Language models and what they may cost',
   tools: 'Tools that agents may use, and the MCP servers that provide more',
   incidents: 'Hits that belong together, who works on them and how they ended',
+  hunts: 'Saved questions about the past, their runs and what they found',
   hits: 'What detections found, triage, and what is known about entities',
   connections: 'SIEMs and databases that detections query',
   destinations: 'Destinations of events, and the deliveries to them',

@@ -1,6 +1,6 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { addIncidentComment, incidentTimelineQuery } from '../../api/incidents.ts';
+import { addIncidentComment, incidentTimelineQuery, type FoundRow as Row } from '../../api/incidents.ts';
 import { texts } from '../../texts/incidents.ts';
 import { CommentForm, CommentText } from '../../ui/comments/comment.tsx';
 import { LoadMore } from '../../ui/lists/load-more.tsx';
@@ -21,7 +21,7 @@ export function IncidentHistory({ id }: { id: string }) {
         <Skeleton className="h-12" />
       ) : (
         <ol aria-label={texts.comments} className="flex flex-col gap-2 pt-2">
-          {entries.map(({ id: entryId, at, kind, action, text, actor, keyId, hitId, fields }) => (
+          {entries.map(({ id: entryId, at, kind, action, text, actor, keyId, hitId, fields, finding }) => (
             <li key={`${kind} ${entryId}`} className="flex flex-col gap-0.5 border-l-2 pl-3">
               <span className="flex flex-wrap gap-x-3 text-12 text-muted">
                 <ExactTime time={at} />
@@ -34,6 +34,7 @@ export function IncidentHistory({ id }: { id: string }) {
                   {kind === 'comment' ? texts.openHit : text}
                 </Link>
               )}
+              {finding && <FoundRow finding={finding} />}
               {fields.map(({ field, before, after }) => (
                 <span key={field} className="text-12 wrap-anywhere text-muted">
                   {field}: {show(before)} → {show(after)}
@@ -45,6 +46,27 @@ export function IncidentHistory({ id }: { id: string }) {
       )}
       <LoadMore query={query} />
     </Section>
+  );
+}
+
+/** A row that a hunt found, with its cells. */
+function FoundRow({ finding: { huntId, hunt, dataset, entity, rowId, fields } }: { finding: Row }) {
+  return (
+    <details>
+      <summary className="cursor-pointer wrap-anywhere">
+        <span className="font-mono">{entity ?? rowId}</span> <span className="text-12 text-muted">{dataset}</span>
+      </summary>
+      <Link to="/hunts" search={{ hunt: huntId }} className="text-12 text-muted wrap-anywhere hover:underline">
+        {texts.byHunt(hunt)}
+      </Link>
+      <ul className="text-12">
+        {Object.entries(fields).map(([name, value]) => (
+          <li key={name} className="wrap-anywhere">
+            <span className="text-muted">{name}</span> <span className="font-mono">{value}</span>
+          </li>
+        ))}
+      </ul>
+    </details>
   );
 }
 
