@@ -7,9 +7,7 @@ import { executeDueRuns } from '../../detection/runs/workers/run-loops.ts';
 import { callerOf, connectOpenSearch, sendEvents } from '../../../test/support/org-requests.ts';
 import { pullDocument } from '../../../test/support/api-client.ts';
 import { startApp, type TestApp, type TestOrg } from '../../../test/support/harness.ts';
-import { sql } from 'kysely';
 import { atFileEnd } from '../../../test/support/at-file-end.ts';
-import { acrossOrgs } from '../../platform/db/db.ts';
 import { selectIn } from '../../../test/support/select-rows.ts';
 import { domains, pullOnce, stixReport } from '../../../test/support/feed/grouped-reports.ts';
 import { deliverDue } from '../../platform/notifications/deliver.ts';
@@ -29,15 +27,24 @@ beforeAll(async () => {
 async function sweep(): Promise<void> {
   now = new Date(now.getTime() + 60_000);
   await syncSweepsAcrossOrgs(app.deps.db);
-  await acrossOrgs(app.deps.db, (tx) => sql`update feed_sweeps set due_at = clock_timestamp()`.execute(tx));
+  await selectIn(app.deps.db)`update feed_sweeps set due_at = clock_timestamp()`;
   for (let step = 0; step < 200 && (await sweepDue(app.deps, new AbortController().signal)); step += 1);
 }
 
 async function log(org: TestOrg, dataset: string, events: object[]): Promise<void> {
   const timestamp = new Date(app.deps.clock().getTime() - 60_000).toISOString();
-  const timedEvents = events.map((event) => ({ timestamp, ...event }));
-  await sendEvents(org, dataset, timedEvents, { isHistory: false });
+  await sendEvents(org, dataset, events.map((event) => ({ timestamp, ...event })), { isHistory: false }); // prettier-ignore
 }
+
+/** An event of the dataset `dns` about a name. */
+const dns = (name: string, more: object = {}): object => ({ dns: { question: { name } }, ...more });
+const talksTo = (host: string): string => `The implants talk to their command and control server ${host} every hour.`;
+const post = async (org: TestOrg, title: string, text: string) =>
+  (await org.call('POST', '/api/feed/items', { text, title })).body;
+const override = async (org: TestOrg, id: string, body: object): Promise<void> => {
+  expect((await org.call('PUT', `/api/feed/items/${id}/override`, body)).status).toBe(200);
+};
+const overridesOf = async (org: TestOrg, id: string) => (await org.call('GET', `/items/${id}`)).body.tenantOverrides;
 
 const idOf = async (org: TestOrg, title: string): Promise<string> =>
   (await org.call('GET', '/items?perPage=100')).body.items.find(
@@ -46,15 +53,21 @@ const idOf = async (org: TestOrg, title: string): Promise<string> =>
 const sightings = async (org: TestOrg, id: string) =>
   (await org.call('GET', `/api/feed/items/${id}/sightings`)).body.sightings;
 
-test('marks an item as exposed once, and only for the organization whose logs contain its indicator', async () => {
+test('marks an item as exposed once, and only for the organization whose logs contain its indicator, with one webhook', async () => {
+  const receiver = await startReceiver();
+  atFileEnd(() => receiver.close());
   const [owner, org, other] = [await app.newOrg(), await app.newOrg(), await app.newOrg()];
   const values = domains(9_100, 6);
   await log(org, 'dns', [
-    { _id: 'one', dns: { question: { name: values[0]!.toUpperCase() } }, user: 'ada' },
-    { _id: 'two', dns: { question: { name: 'quiet.example.org' } }, user: 'bob' },
+    dns(values[0]!.toUpperCase(), { _id: 'one', user: 'ada' }),
+    dns('quiet.example.org', { _id: 'two', user: 'bob' }),
   ]);
   await log(org, 'notes', [{ note: values[0] }]);
-  await log(other, 'dns', [{ _id: 'three', dns: { question: { name: 'quiet.example.org' } } }]);
+  await log(other, 'dns', [dns('quiet.example.org', { _id: 'three' })]);
+  const webhook = { kind: 'webhook', url: receiver.url, eventTypes: ['feed.item.exposed'] };
+  const { secret } = await callOk(org, 'POST', '/api/destinations', { ...webhook, name: 'SOC' });
+  await callOk(org, 'POST', '/api/destinations', { ...webhook, name: 'Critical', minSeverity: 'critical' });
+  await callOk(other, 'POST', '/api/destinations', { ...webhook, name: 'Elsewhere' });
   await sweep();
   await pullOnce(app, owner, { kind: 'stix', content: stixReport(9_100, values), visibility: 'shared', tlp: 'CLEAR' });
   const before = (await other.call('GET', '/items')).headers['etag'];
@@ -64,118 +77,62 @@ test('marks an item as exposed once, and only for the organization whose logs co
   expect((await org.call('GET', '/api/feed/sweeps')).body.sweeps).toMatchObject([{ failures: 0, lastError: null }]);
   expect(found).toMatchObject([{ connectionId: org.id, dataset: 'dns', type: 'domain', value: values[0] }]);
   expect(JSON.parse(found[0].event)).toMatchObject({ user: 'ada' });
-  const { relevance } = (await org.call('GET', `/items/${id}`)).body.tenantOverrides;
-  expect(relevance).toMatchObject({
-    verdict: 'exposed',
-    judgedBy: 'logs',
-    reasons: [{ kind: 'indicator', matched: values[0] }],
-  });
+  const reasons = [{ kind: 'indicator', matched: values[0] }];
+  expect((await overridesOf(org, id)).relevance).toMatchObject({ verdict: 'exposed', judgedBy: 'logs', reasons });
   expect(await sightings(other, id)).toEqual([]);
   expect((await other.call('GET', '/items')).headers['etag']).toBe(before);
-  expect((await other.call('GET', `/items/${id}`)).body.tenantOverrides).toBeNull();
+  expect(await overridesOf(other, id)).toBeNull();
+  await deliverDue(app.deps);
+  const { version } = (await org.call('GET', `/items/${id}`)).body;
   // A change of the item repeats the search. The row is already stored.
-  await org.call('PUT', `/api/feed/items/${id}/override`, { note: 'known' });
+  await override(org, id, { note: 'known' });
   await sweep();
   expect(await sightings(org, id)).toHaveLength(1);
-  await org.call('PUT', `/api/feed/items/${id}/override`, { relevance: { verdict: 'irrelevant' } });
-  expect((await org.call('GET', `/items/${id}`)).body.tenantOverrides.relevance.verdict).toBe('irrelevant');
-});
-
-test('sends one webhook for an exposed item with its sightings, to its organization only', async () => {
-  const receiver = await startReceiver();
-  atFileEnd(() => receiver.close());
-  const [org, other] = [await app.newOrg(), await app.newOrg()];
-  const webhook = { kind: 'webhook', url: receiver.url, eventTypes: ['feed.item.exposed'] };
-  const { secret } = (await org.call('POST', '/api/destinations', { ...webhook, name: 'SOC' })).body;
-  const criticalOnly = await org.call('POST', '/api/destinations', {
-    ...webhook,
-    name: 'Critical',
-    minSeverity: 'critical',
-  });
-  const others = await other.call('POST', '/api/destinations', { ...webhook, name: 'Elsewhere' });
-  expect([criticalOnly.status, others.status]).toEqual([200, 200]);
-  await log(org, 'dns', [{ _id: 'one', dns: { question: { name: 'exposed-host.top' } } }]);
-  await sweep();
-  const text = 'The implants talk to their command and control server exposed-host[.]top every hour.';
-  const { body: item } = await org.call('POST', '/api/feed/items', { text, title: 'Exposed' });
-  await sweep();
-  await deliverDue(app.deps);
-  await org.call('PUT', `/api/feed/items/${item.id}/override`, { note: 'known' });
-  await sweep();
   await deliverDue(app.deps);
   expect(receiver.received).toHaveLength(1);
   const [delivery] = receiver.received;
   expect(isSigned(delivery!, secret)).toBe(true);
+  const indicators = [{ type: 'domain', value: values[0], dataset: 'dns' }];
   expect(JSON.parse(delivery!.body)).toMatchObject({
     type: 'feed.item.exposed',
     organizationId: org.id,
-    revision: item.version,
-    data: {
-      id: item.id,
-      event: { title: 'Exposed' },
-      sighting: {
-        connectionId: org.id,
-        indicators: [{ type: 'domain', value: 'exposed-host.top', dataset: 'dns' }],
-      },
-    },
+    revision: version,
+    data: { id, event: { title: 'Report 9100' }, sighting: { connectionId: org.id, indicators } },
   });
+  await override(org, id, { relevance: { verdict: 'irrelevant' } });
+  expect((await overridesOf(org, id)).relevance.verdict).toBe('irrelevant');
 });
 
-test('skips an organization that disabled sweeps, and indicators that are overridden as false positives', async () => {
-  const [org, off] = [await app.newOrg(), await app.newOrg()];
+test('searches neither for what an organization retracted or calls a false positive, nor in logs for which sweeps are off', async () => {
+  const [owner, org, other, off] = [await app.newOrg(), await app.newOrg(), await app.newOrg(), await app.newOrg()];
   expect((await off.call('PUT', '/api/feed/profile', { sweep: false })).body.sweep).toBe(false);
-  for (const each of [org, off]) {
-    await log(each, 'web', [{ dest_ip: '91.92.240.77' }]);
-    await log(each, 'web', [{ dest_ip: '91.92.240.79' }]);
-  }
-  await sweep();
-  const [ids, denied]: [string[], string[]] = [[], []];
-  for (const each of [org, off]) {
-    const text =
-      'The group used the server at 91.92.240[.]77 to control its implants, and also ran a second host for weeks.';
-    const posted = await each.call('POST', '/api/feed/items', { text, title: 'Control server' });
-    expect(posted.body.iocs.ipv4).toMatchObject([{ status: 'active' }]);
-    ids.push(posted.body.id);
-    const other = await each.call('POST', '/api/feed/items', {
-      text: `${text} So it was.`.replace('77', '79'),
-      title: 'Other',
-    });
-    const indicators = [{ type: 'ipv4', value: '91.92.240.79', status: 'false_positive' }];
-    expect((await each.call('PUT', `/api/feed/items/${other.body.id}/override`, { indicators })).status).toBe(200);
-    denied.push(other.body.id);
-  }
-  await sweep();
-  expect(await sightings(org, ids[0]!)).toHaveLength(1);
-  expect(await sightings(off, ids[1]!)).toEqual([]);
-  for (const [index, each] of [org, off].entries()) expect(await sightings(each, denied[index]!)).toEqual([]);
-});
-
-test('does not search for an item that the organization retracted, but searches the logs of others', async () => {
-  const [owner, org, other] = [await app.newOrg(), await app.newOrg(), await app.newOrg()];
   const values = domains(9_300, 6);
-  for (const each of [org, other]) await log(each, 'dns', [{ dns: { question: { name: values[0] } } }]);
+  const events = [{ dest_ip: '91.92.240.77' }, { dest_ip: '91.92.240.79' }, dns(values[0]!)];
+  for (const each of [org, other, off]) await log(each, 'web', events);
   await sweep();
   await pullOnce(app, owner, { kind: 'stix', content: stixReport(9_300, values), visibility: 'shared', tlp: 'CLEAR' });
-  const id = await idOf(org, 'Report 9300');
-  expect((await org.call('PUT', `/api/feed/items/${id}/override`, { status: 'retracted' })).status).toBe(200);
+  const shared = await idOf(org, 'Report 9300');
+  await override(org, shared, { status: 'retracted' });
+  const text = 'The group used the server at 91.92.240[.]77 to control its implants, and ran a second host for weeks.';
+  const [searched, unsearched] = [await post(org, 'Server', text), await post(off, 'Server', text)];
+  expect(searched.iocs.ipv4).toMatchObject([{ status: 'active' }]);
+  const denied = await post(org, 'Other', `${text} So it was.`.replace('77', '79'));
+  await override(org, denied.id, { indicators: [{ type: 'ipv4', value: '91.92.240.79', status: 'false_positive' }] });
   await sweep();
-  expect([await sightings(org, id), (await sightings(other, id)).length]).toEqual([[], 1]);
+  expect([await sightings(org, searched.id), await sightings(other, shared)]).toMatchObject([[{}], [{}]]);
+  for (const id of [shared, denied.id]) expect(await sightings(org, id)).toEqual([]);
+  for (const id of [shared, unsearched.id]) expect(await sightings(off, id)).toEqual([]);
 });
 
 test('does not search for an expired indicator after its item changes', async () => {
   const org = await app.newOrg();
-  const text = (value: string) => `The implants talk to their command and control server ${value} every hour.`;
   const before = now;
-  const { body: old } = await org.call('POST', '/api/feed/items', { text: text('gone-host[.]top'), title: 'Old' });
-  await log(org, 'dns', [{ dns: { question: { name: 'quiet.example.org' } } }]);
+  const old = await post(org, 'Old', talksTo('gone-host[.]top'));
+  await log(org, 'dns', [dns('quiet.example.org')]);
   await sweep();
   now = new Date(now.getTime() + 200 * 86_400_000);
-  await log(
-    org,
-    'dns',
-    ['gone-host.top', 'here-host.top'].map((name) => ({ dns: { question: { name } } })),
-  );
-  const { body: fresh } = await org.call('POST', '/api/feed/items', { text: text('here-host[.]top'), title: 'Fresh' });
+  await log(org, 'dns', [dns('gone-host.top'), dns('here-host.top')]);
+  const fresh = await post(org, 'Fresh', talksTo('here-host[.]top'));
   const merged = await org.call('POST', `/api/feed/items/${old.id}/merge`, { into: fresh.id });
   expect(merged.body.duplicateOf).toBe(fresh.id);
   await sweep();
@@ -188,18 +145,13 @@ test('reports a SIEM that is down and retries it', async () => {
   const { siem, id } = await connectOpenSearch(org);
   await sweep();
   siem.answerWith(503);
-  await org.call('POST', '/api/feed/items', {
-    text: 'It was controlled from 91.92.240[.]78 for a long time.',
-    title: 'x',
-  });
+  await post(org, 'x', 'It was controlled from 91.92.240[.]78 for a long time.');
   await sweep();
   const state = async () =>
     (await org.call('GET', '/api/feed/sweeps')).body.sweeps.find(
       ({ connectionId }: { connectionId: string }) => connectionId === id,
     );
-  const failed = await state();
-  expect(failed.failures).toBe(1);
-  expect(failed.lastError).toEqual(expect.any(String));
+  expect(await state()).toMatchObject({ failures: 1, lastError: expect.any(String) });
   siem.answerWith(200);
   await sweep();
   expect(await state()).toMatchObject({ failures: 0, lastError: null });
@@ -209,9 +161,7 @@ test('moves the cursor to the end without reading items if the log store is empt
   const org = await app.newOrg();
   await sweep();
   await pullDocument(callerOf(org), { kind: 'kev', name: 'Reports' }, kevCatalogWith('passed by', 60));
-  await acrossOrgs(app.deps.db, (tx) =>
-    sql`update feed_sweeps set due_at = 'epoch' where organization_id = ${org.id}`.execute(tx),
-  );
+  await selectIn(app.deps.db)`update feed_sweeps set due_at = 'epoch' where organization_id = ${org.id}`;
   await sweepDue(app.deps, new AbortController().signal);
   const [found] = await selectIn(app.deps.db)<{ at: [number, string]; seq: number }>`
         select s.cursor::jsonb -> p.id::text as at, p.seq from feed_sweeps s
@@ -235,11 +185,11 @@ test('finds the indicators that are known in events when they arrive, as a sweep
     'The implants talk to their command and control server arriving-host[.]top every hour, and to 91.92.241[.]5 as well.',
     'They load hxxp://91.92.241[.]6/Stage/Two.bin and hxxp://arriving-files[.]top/Payload.bin, and use all of the network 45.137.20.0/24.',
   ].join(' ');
-  const { body: item } = await org.call('POST', '/api/feed/items', { text, title: 'Arriving' });
-  expect((await org.call('PUT', `/api/feed/items/${item.id}/override`, { note: 'read' })).status).toBe(200);
+  const item = await post(org, 'Arriving', text);
+  await override(org, item.id, { note: 'read' });
   const events = [
     { _id: 'exact', dest_ip: '91.92.241.5' },
-    { _id: 'below', dns: { question: { name: 'C2.Arriving-Host.top' } } },
+    dns('C2.Arriving-Host.top', { _id: 'below' }),
     { _id: 'host', url: 'https://91.92.241.5:8443/x' },
     { _id: 'path', url: 'http://arriving-files.top/Payload.bin' },
     { _id: 'of-url', dest_ip: '91.92.241.6' },
@@ -248,48 +198,50 @@ test('finds the indicators that are known in events when they arrive, as a sweep
   ];
   for (const one of [org, other]) await log(one, 'proxy', events);
   await compareArrived(unknown);
-  const found = await sightings(org, item.id);
-  const list = found.map(({ match, value }: { match: string; value: string }) => `${match} ${value}`).toSorted();
+  const listFound = async (): Promise<string[]> =>
+    (await sightings(org, item.id)).map((one: Record<string, string>) => `${one['match']} ${one['value']}`).toSorted();
+  const list = await listFound();
   expect(await selectIn(app.deps.db, other.id)`select 1 as one from feed_sightings`).toEqual([]);
   // A sweep finds the same and adds nothing.
   const select = selectIn(app.deps.db, org.id);
   await select`delete from feed_sightings`;
   await select`update feed_sweeps set cursor = '{}' where organization_id = ${org.id}`;
   await sweep();
-  const swept = await sightings(org, item.id);
-  expect(list).toEqual(
-    swept.map(({ match, value }: { match: string; value: string }) => `${match} ${value}`).toSorted(),
-  );
+  expect(list).toEqual(await listFound());
   expect(list).toEqual(
     expect.arrayContaining(['exact 91.92.241.5', 'parent_domain arriving-host.top', 'network 45.137.20.0/24']),
   );
-  expect((await org.call('GET', `/items/${item.id}`)).body.tenantOverrides.relevance.verdict).toBe('exposed');
+  expect((await overridesOf(org, item.id)).relevance.verdict).toBe('exposed');
 });
 
-test('withdraws sightings of values that turn out to be harmless or retracted, and the exposure with the last of them', async () => {
+/** Creates an organization that is swept and has the detection of sightings. */
+async function newOrgThatDetects(): Promise<TestOrg> {
   const org = await app.newOrg();
   await sweep();
   await callOk(org, 'POST', '/api/detections/library/install', { ids: ['feed-indicator-sighted'] });
   await matchWaiting(app.deps);
-  const text = (host: string) => `The implants talk to their command and control server ${host} every hour.`;
-  const post = async (title: string) =>
-    (await org.call('POST', '/api/feed/items', { text: text(`${title}-host[.]top`), title })).body.id as string;
-  const [retracted, harmless, other] = [await post('first'), await post('second'), await post('third')];
-  await log(
-    org,
-    'dns',
-    ['first', 'second', 'third'].map((name) => ({ dns: { question: { name: `${name}-host.top` } } })),
-  );
+  return org;
+}
+
+async function runDetection(): Promise<void> {
+  await matchWaiting(app.deps);
+  await executeDueRuns(app.deps, now, { skipWaiting: true });
+}
+
+test('withdraws sightings of values that turn out to be harmless or retracted, and the exposure with the last of them', async () => {
+  const org = await newOrgThatDetects();
+  const names = ['first', 'second', 'third'];
+  const ids: string[] = [];
+  for (const name of names) ids.push((await post(org, name, talksTo(`${name}-host[.]top`))).id);
+  const [retracted, harmless, other] = ids as [string, string, string];
+  const events = names.map((name) => dns(`${name}-host.top`));
+  await log(org, 'dns', events);
   await compareArrived();
   const state = async (id: string) => [
     (await sightings(org, id)).length,
-    (await org.call('GET', `/items/${id}`)).body.tenantOverrides?.relevance?.verdict ?? null,
+    (await overridesOf(org, id))?.relevance?.verdict ?? null,
   ];
   for (const id of [retracted, harmless, other]) expect(await state(id)).toEqual([1, 'exposed']);
-  const runDetection = async (): Promise<void> => {
-    await matchWaiting(app.deps);
-    await executeDueRuns(app.deps, now, { skipWaiting: true });
-  };
   await runDetection();
   type Hit = { id: string; entity: string; status: string };
   const hits = async (): Promise<Hit[]> => (await callOk(org, 'GET', '/api/hits')).hits;
@@ -297,9 +249,9 @@ test('withdraws sightings of values that turn out to be harmless or retracted, a
   expect(await statuses()).toEqual(['first-host.top open', 'second-host.top open', 'third-host.top open']);
   const [first, second] = (await hits()).toSorted((a, b) => (a.entity < b.entity ? -1 : 1));
   await callOk(org, 'POST', `/api/hits/${second!.id}/status`, { status: 'benign', reason: 'A test.' });
-  await org.call('PUT', `/api/feed/items/${retracted}/override`, { status: 'retracted' });
+  await override(org, retracted, { status: 'retracted' });
   const indicators = [{ type: 'domain', value: 'second-host.top', status: 'false_positive' }];
-  await org.call('PUT', `/api/feed/items/${harmless}/override`, { indicators });
+  await override(org, harmless, { indicators });
   await sweep();
   for (const id of [retracted, harmless]) expect(await state(id)).toEqual([0, null]);
   expect(await state(other)).toEqual([1, 'exposed']);
@@ -308,11 +260,7 @@ test('withdraws sightings of values that turn out to be harmless or retracted, a
   expect(await statuses()).toEqual(after);
   for (const { id } of [first!, second!])
     expect((await callOk(org, 'GET', `/api/hits/${id}`)).history[0].reason).toContain('The sighting was withdrawn');
-  await log(
-    org,
-    'dns',
-    ['first', 'second'].map((name) => ({ dns: { question: { name: `${name}-host.top` } } })),
-  );
+  await log(org, 'dns', events.slice(0, 2));
   await compareArrived();
   for (const id of [retracted, harmless]) expect(await state(id)).toEqual([0, null]);
   await runDetection();
@@ -320,15 +268,10 @@ test('withdraws sightings of values that turn out to be harmless or retracted, a
 });
 
 test('turns the sighting of a file name in a path into one hit, whatever repeats it', async () => {
-  const org = await app.newOrg();
-  await sweep();
-  await callOk(org, 'POST', '/api/detections/library/install', { ids: ['feed-indicator-sighted'] });
-  await matchWaiting(app.deps);
+  const org = await newOrgThatDetects();
   const timestamp = String(now.getTime() / 1000 - 86_400);
-  const stated = [
-    mispAttribute('filename', 'zq9loader.exe', { timestamp }),
-    mispAttribute('ip-dst', '45.155.205.77', { timestamp }),
-  ];
+  const values = [['filename', 'zq9loader.exe'], ['ip-dst', '45.155.205.77']] as const; // prettier-ignore
+  const stated = values.map(([type, value]) => mispAttribute(type, value, { timestamp }));
   const event = mispEvent('zq9', { Attribute: stated, Object: [], timestamp, date: now.toISOString().slice(0, 10) });
   await pullDocument(callerOf(org), { kind: 'misp', name: 'Files' }, JSON.stringify(event));
   await sweep();
@@ -346,8 +289,7 @@ test('turns the sighting of a file name in a path into one hit, whatever repeats
   await select`update feed_sweeps set cursor = '{}' where organization_id = ${org.id}`;
   await sweep();
   for (let slot = 0; slot < 2; slot += 1) {
-    await matchWaiting(app.deps);
-    await executeDueRuns(app.deps, now, { skipWaiting: true });
+    await runDetection();
     now = new Date(now.getTime() + 3_600_000);
   }
   const { hits } = await callOk(org, 'GET', '/api/hits');

@@ -90,15 +90,38 @@ test('an event dated back counts when it arrives, once the detection is older th
   expect(await listFoundHits(deps, org.id, id)).toEqual([{ entity: 'user-07', window: at(24 * 8).toISOString() }]);
 });
 
-test('a backlog of two days raises nothing but the real burst', async () => {
-  const events = burst(created + 4, 'user-03');
-  const { org, ids } = await run(['baseline_anomaly', 'first_occurrence', 'sequence_pattern'], events);
-  const [baseline, ...others] = ids;
-  expect(await listFoundHits(deps, org.id, baseline!)).toEqual([
-    { entity: 'user-03', window: at(created + 4).toISOString() },
-  ]);
-  expect(await listRaised(org, baseline!)).toEqual([{ entity: 'user-03' }]);
-  for (const id of others) expect(await listRaised(org, id)).toEqual([]);
+test('a backlog of two days raises only what is unusual in its own slot, up to the look-back before the detections', async () => {
+  const one = (hour: number, user: string, more: Partial<Arrival['event']>): Arrival[] => burst(hour, user, more, 1);
+  const events = [
+    ...burst(created - 40, 'user-01'),
+    ...burst(created - 6, 'user-02'),
+    ...burst(created + 4, 'user-03'),
+    ...one(created - 5, 'user-04', { action: 'export' }),
+    ...one(created + 5, 'user-04', { action: 'export' }),
+    ...one(created - 8, 'user-05', { step: 1 }),
+    ...one(created - 5, 'user-05', { step: 2 }),
+    ...one(created - 3, 'user-06', { step: 1 }),
+    ...one(created + 3, 'user-06', { step: 2 }),
+  ];
+  // Detections without memory that group events or have a minimum count.
+  const counting = [
+    { detectionQuery: `${lateQueries.baseline_anomaly} HAVING count(*) > 20` },
+    { detectionQuery: `SELECT * FROM (${lateQueries.baseline_anomaly}) WHERE count > 20` },
+    { detectionQuery: lateQueries.first_occurrence, tuning: { minimumCount: 20 } },
+  ].map((more) => ({ ...lateDetection('custom'), ...more }));
+  const { org, ids } = await run(['baseline_anomaly', 'first_occurrence', 'sequence_pattern', ...counting], events);
+  const [baseline, occurrence, sequence, ...others] = ids;
+  const found = (user: string, hour: number) => ({ entity: user, window: at(created + hour).toISOString() });
+  const bursts = [found('user-02', -6), found('user-03', 4)];
+  for (const [id, hits] of [
+    [baseline, bursts],
+    [occurrence, [found('user-04', -5)]],
+    [sequence, [found('user-05', -5), found('user-06', 3)]],
+    ...others.map((id) => [id, bursts] as const),
+  ] as const) {
+    expect(await listFoundHits(deps, org.id, id!)).toEqual(hits);
+    expect(await listRaised(org, id!)).toEqual(hits.map(({ entity }) => ({ entity })));
+  }
   const windows = await inOrg(
     deps.db,
     org.id,
@@ -112,51 +135,6 @@ test('a backlog of two days raises nothing but the real burst', async () => {
     warnings.filter(({ code }) => code === 'late_data'),
   );
   expect(late[0].detail).toMatch(/earlier windows that they belong to are examined again/);
-});
-
-test('a burst within the backlog is raised in its own slot, up to the look-back before the detection', async () => {
-  const events = [...burst(created - 40, 'user-01'), ...burst(created - 6, 'user-02')];
-  const { org, ids } = await run(['baseline_anomaly'], events);
-  expect(await listFoundHits(deps, org.id, ids[0]!)).toEqual([
-    { entity: 'user-02', window: at(created - 6).toISOString() },
-  ]);
-  expect(await listRaised(org, ids[0]!)).toEqual([{ entity: 'user-02' }]);
-});
-
-test('new values and sequences of the backlog are found in their slots, and known afterwards', async () => {
-  const one = (hour: number, user: string, more: Partial<Arrival['event']>): Arrival[] => burst(hour, user, more, 1);
-  const events = [
-    ...one(created - 5, 'user-04', { action: 'export' }),
-    ...one(created + 5, 'user-04', { action: 'export' }),
-    ...one(created - 8, 'user-05', { step: 1 }),
-    ...one(created - 5, 'user-05', { step: 2 }),
-    ...one(created - 3, 'user-06', { step: 1 }),
-    ...one(created + 3, 'user-06', { step: 2 }),
-  ];
-  const { org, ids } = await run(['first_occurrence', 'sequence_pattern'], events);
-  expect(await listFoundHits(deps, org.id, ids[0]!)).toEqual([
-    { entity: 'user-04', window: at(created - 5).toISOString() },
-  ]);
-  expect(await listFoundHits(deps, org.id, ids[1]!)).toEqual([
-    { entity: 'user-05', window: at(created - 5).toISOString() },
-    { entity: 'user-06', window: at(created + 3).toISOString() },
-  ]);
-});
-
-test('detections without memory that group events or have a minimum count count a backlog in its own slots', async () => {
-  const detections = [
-    { detectionQuery: `${lateQueries.baseline_anomaly} HAVING count(*) > 20` },
-    { detectionQuery: `SELECT * FROM (${lateQueries.baseline_anomaly}) WHERE count > 20` },
-    { detectionQuery: lateQueries.first_occurrence, tuning: { minimumCount: 20 } },
-  ].map((more) => ({ ...lateDetection('custom'), ...more }));
-  const bursts = [[-40, 'user-01'], [-6, 'user-02'], [4, 'user-03']] as const; // prettier-ignore
-  const events = bursts.flatMap(([hour, user]) => burst(created + hour, user));
-  const { org, ids } = await run(detections, events);
-  for (const id of ids)
-    expect(await listFoundHits(deps, org.id, id)).toEqual([
-      { entity: 'user-02', window: at(created - 6).toISOString() },
-      { entity: 'user-03', window: at(created + 4).toISOString() },
-    ]);
 });
 
 test('a backlog that arrives days later counts in its own slots, up to the look-back before the detection', async () => {

@@ -1,7 +1,7 @@
-import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import { startApp, type TestOrg } from '../../../test/support/harness.ts';
-import { acrossOrgs } from '../../platform/db/db.ts';
+import { callOk } from '../../../test/support/detection/detection-factory.ts';
+import { selectIn } from '../../../test/support/select-rows.ts';
 import { uuidv7 } from '../../platform/lib/ids.ts';
 import { executeDueRuns } from './workers/run-loops.ts';
 
@@ -27,9 +27,8 @@ const signin = (id: string, at: string, userName = 'root') => ({
 
 async function send(org: TestOrg, at: string, events: unknown[]): Promise<void> {
   time.now = new Date(at);
-  const body = events.map((event) => JSON.stringify(event)).join('\n');
-  const answer = await org.call('POST', '/api/logs/signins', body, { 'content-type': 'application/x-ndjson' });
-  expect(answer.body).toMatchObject({ accepted: events.length, rejected: [] });
+  const receipt = await callOk(org, 'POST', '/api/logs/signins', events);
+  expect(receipt).toMatchObject({ accepted: events.length, rejected: [] });
 }
 
 async function runAt(at: string): Promise<void> {
@@ -37,10 +36,10 @@ async function runAt(at: string): Promise<void> {
   await executeDueRuns(deps, time.now);
 }
 
-async function startOrg(at = '2026-03-02T00:30:00Z', more = {}): Promise<{ org: TestOrg; id: string }> {
+async function startOrg(more = {}, at = '2026-03-02T00:30:00Z'): Promise<{ org: TestOrg; id: string }> {
   time.now = new Date(at);
   // Drop the runs that the previous test left due: they would only take time.
-  await acrossOrgs(deps.db, (tx) => sql`update schedules set active = false`.execute(tx));
+  await selectIn(deps.db)`update schedules set active = false`;
   const org = await newOrg();
   const { body } = await org.call('POST', '/api/detections', { ...input, ...more });
   return { org, id: body.id };
@@ -56,29 +55,26 @@ test('turns received events into a hit with its rows as evidence, through the re
   const { runs, nextCursor } = (await org.call('GET', `/api/detections/${id}/runs`)).body;
   expect(nextCursor).toBeNull();
   expect(runs).toHaveLength(1);
+  const once = { windowFrom: hour(0), windowTo: hour(1), startedAt: hour(1), finishedAt: hour(1), slotAt: hour(1) };
   expect(runs[0]).toMatchObject({
+    ...once,
     detectionId: id,
     trigger: 'schedule',
     status: 'completed',
     statusReason: null,
-    slotAt: hour(1),
-    windowFrom: hour(0),
-    windowTo: hour(1),
     clock: 'ingest',
     windows: [{ from: hour(0), to: hour(1), rowsTotal: 1, truncated: false }],
     attempt: 1,
-    startedAt: hour(1),
-    finishedAt: hour(1),
     lagMs: 0,
     query: input.detectionQuery,
     rowsTotal: 1,
     truncated: false,
     triggered: true,
     hitCount: 1,
-    score: 100,
-    scoreBasis: 'analyst',
     revision: 1,
     promptVersion: 1,
+    score: 100,
+    scoreBasis: 'analyst',
     modelAlias: 'default',
     model: 'analyst',
     tokens: 0,
@@ -100,22 +96,16 @@ test('turns received events into a hit with its rows as evidence, through the re
   ]);
   const { observations } = (await org.call('GET', `/api/hits/${hit.id}/evidence`)).body;
   const sources = [{ id: 'rows', rows: hit.rows }, ...observations];
-  for (const { observation, rowId, field, value } of hit.evidence)
-    expect(
-      sources.find(({ id }) => id === observation).rows.find((row: { rowId: string }) => row.rowId === rowId).fields[
-        field
-      ],
-    ).toContain(value);
-  expect((await org.call('GET', `/api/detections/${id}`)).body).toMatchObject({
-    runs30d: 1,
-    hits30d: 1,
-    avgEvalScore30d: 100,
-    lastDetectionRunAt: hour(1),
-  });
+  for (const { observation, rowId, field, value } of hit.evidence) {
+    const { rows } = sources.find(({ id }) => id === observation);
+    expect(rows.find((row: { rowId: string }) => row.rowId === rowId).fields[field]).toContain(value);
+  }
+  const figures = { runs30d: 1, hits30d: 1, avgEvalScore30d: 100, lastDetectionRunAt: hour(1) };
+  expect((await org.call('GET', `/api/detections/${id}`)).body).toMatchObject(figures);
 });
 
 test('the built-in analyst asks its questions, and cites what it finds', async () => {
-  const { org, id } = await startOrg('2026-03-02T00:30:00Z', {
+  const { org, id } = await startOrg({
     detectionQuery: "SELECT userName, _id, _time FROM signins WHERE userName = 'root'",
   });
   await org.call('PUT', '/api/agent-settings', { hiddenFields: ['secretPlan'] });
@@ -139,44 +129,26 @@ test('the built-in analyst asks its questions, and cites what it finds', async (
   ]);
   expect(hit.summary).toContain('“user1”, “user2” and “user3”');
   const { observations } = (await org.call('GET', `/api/hits/${hit.id}/evidence`)).body;
-  expect(observations.map(({ tool }: { tool: string }) => tool)).toEqual([
-    'detection',
-    'search_logs',
-    'count_by',
-    'count_by',
-    'lookup_indicator',
-  ]);
+  expect(observations.map(({ tool }: { tool: string }) => tool).join(' ')).toBe(
+    'detection search_logs count_by count_by lookup_indicator',
+  );
   const { steps } = (await org.call('GET', `/api/runs/${hit.runs[0]}/steps`)).body;
-  expect(steps.map(({ kind, tool }: { kind: string; tool?: { name: string } }) => tool?.name ?? kind)).toEqual([
-    'plan',
-    'search_logs',
-    'count_by',
-    'count_by',
-    'count_by',
-    'entity_profile',
-    'related_hits',
-    'lookup_indicator',
-    'plan',
-  ]);
+  expect(steps.map(({ kind, tool }: { kind: string; tool?: { name: string } }) => tool?.name ?? kind).join(' ')).toBe(
+    'plan search_logs count_by count_by count_by entity_profile related_hits lookup_indicator plan',
+  );
   expect(JSON.stringify([hit, observations, steps])).not.toContain('secretPlan');
   const { runs } = (await org.call('GET', `/api/detections/${id}/runs`)).body;
   expect(runs[0]).toMatchObject({ score: 100, scoreBasis: 'analyst', tokens: 0, costUsd: 0, warnings: [] });
 });
 
-test('asks nothing with planningMode never', async () => {
-  const { org, id } = await startOrg('2026-03-02T00:30:00Z', { planningMode: 'never' });
-  await send(org, '2026-03-02T00:40:00Z', [signin('e1', '2026-03-02T00:39:00Z')]);
+test('examines each event in exactly one window, whenever it arrives, and asks nothing with planningMode never', async () => {
+  const { org, id } = await startOrg({ planningMode: 'never' });
+  await send(org, '2026-03-02T00:59:59.999Z', [signin('a', '2026-03-02T00:10:00Z')]);
   await runAt(hour(1));
   const { hits } = (await org.call('GET', `/api/hits?detection=${id}`)).body;
   expect((await org.call('GET', `/api/hits/${hits[0].id}/evidence`)).body).toMatchObject({
     observations: [{ id: 'rows' }],
   });
-});
-
-test('examines each event in exactly one window, whenever it arrives', async () => {
-  const { org, id } = await startOrg();
-  await send(org, '2026-03-02T00:59:59.999Z', [signin('a', '2026-03-02T00:10:00Z')]);
-  await runAt(hour(1));
   // Its event time is in a window that was examined long ago, so it is found in the window of its arrival.
   await send(org, hour(1), [signin('late', '2026-02-28T00:00:00Z')]);
   await runAt(hour(2));
@@ -194,16 +166,8 @@ test('runs a manual run over the last complete window or a requested one, withou
   expect(again).toMatchObject({ status: 409, body: { code: 'in_progress' } });
   await executeDueRuns(deps, time.now);
   const record = (await org.call('GET', `/api/runs/${first}`)).body;
-  expect(record).toMatchObject({
-    trigger: 'manual',
-    status: 'completed',
-    slotAt: null,
-    windowFrom: hour(0),
-    windowTo: hour(1),
-    clock: 'ingest',
-    rowsTotal: 1,
-    triggered: true,
-  });
+  const window = { windowFrom: hour(0), windowTo: hour(1), clock: 'ingest', rowsTotal: 1 };
+  expect(record).toMatchObject({ ...window, trigger: 'manual', status: 'completed', slotAt: null, triggered: true });
 
   const body = { from: '2026-03-02T00:00:00Z', to: '2026-03-02T00:04:00Z', customInstructions: 'Look at the address.' };
   const second = (await org.call('POST', `/api/detections/${id}/run`, body)).body.runId;
@@ -224,7 +188,7 @@ test('runs a manual run over the last complete window or a requested one, withou
 });
 
 test('runs a manual run over the last complete hour without a schedule', async () => {
-  const { org, id } = await startOrg('2026-03-02T07:15:00Z', { detectionCadence: null });
+  const { org, id } = await startOrg({ detectionCadence: null }, '2026-03-02T07:15:00Z');
   const { runId } = (await org.call('POST', `/api/detections/${id}/run`)).body;
   expect((await org.call('GET', `/api/runs/${runId}`)).body).toMatchObject({
     status: 'queued',
@@ -238,21 +202,24 @@ test('runs a manual run over the last complete hour without a schedule', async (
   expect((await org.call('GET', `/api/detections/${id}`)).body).toMatchObject({ runs30d: 0, lastDetectionRunAt: null });
 });
 
-test.each([
-  [{ from: hour(0) }, '/to'],
-  [{ to: hour(0) }, '/from'],
-  [{ from: hour(2), to: hour(1) }, '/to'],
-  [{ from: 'yesterday', to: hour(1) }, '/from'],
-  [{ customInstructions: 7 }, '/customInstructions'],
-  [{ until: hour(1) }, '/until'],
-])('rejects the request %j at %s', async (body, pointer) => {
+test('returns 400, 403, 404 or 409 for what cannot be requested, run, cancelled or found', async () => {
   const { org, id } = await startOrg();
-  const answer = await org.call('POST', `/api/detections/${id}/run`, body);
-  expect(answer).toMatchObject({ status: 400, body: { code: 'validation_failed', errors: [{ pointer }] } });
-});
-
-test('returns 404 or 409 for detections and runs that cannot be run, cancelled or found', async () => {
-  const { org, id } = await startOrg();
+  for (const [body, pointer] of [
+    [{ from: hour(0) }, '/to'],
+    [{ to: hour(0) }, '/from'],
+    [{ from: hour(2), to: hour(1) }, '/to'],
+    [{ from: 'yesterday', to: hour(1) }, '/from'],
+    [{ customInstructions: 7 }, '/customInstructions'],
+    [{ until: hour(1) }, '/until'],
+  ] as const)
+    expect(await org.call('POST', `/api/detections/${id}/run`, body)).toMatchObject({
+      status: 400,
+      body: { code: 'validation_failed', errors: [{ pointer }] },
+    });
+  const reader = await newKey(org, ['detections:read']);
+  expect(await reader.call('POST', `/api/detections/${id}/run`)).toMatchObject({ status: 403 });
+  expect(await reader.call('GET', '/api/hits')).toMatchObject({ status: 403 });
+  expect(await reader.call('GET', `/api/detections/${id}/runs`)).toMatchObject({ status: 200 });
   const { id: suggestion } = (await org.call('POST', '/api/detections/suggestions', input)).body;
   expect((await org.call('POST', `/api/detections/${suggestion}/run`)).status).toBe(409);
   await runAt(hour(1));
@@ -278,31 +245,21 @@ test('returns 404 or 409 for detections and runs that cannot be run, cancelled o
   });
 });
 
-test('requires the scope of each route', async () => {
-  const { org, id } = await startOrg();
-  const reader = await newKey(org, ['detections:read']);
-  expect(await reader.call('POST', `/api/detections/${id}/run`)).toMatchObject({ status: 403 });
-  expect(await reader.call('GET', '/api/hits')).toMatchObject({ status: 403 });
-  expect(await reader.call('GET', `/api/detections/${id}/runs`)).toMatchObject({ status: 200 });
-});
-
 test('pages runs, gaps and hits, newest first', async () => {
-  const { org, id } = await startOrg('2026-03-02T00:30:00Z', { suppressionMinutes: 0, lookbackMinutes: 120 });
+  const { org, id } = await startOrg({ suppressionMinutes: 0, lookbackMinutes: 120 });
   for (const n of [1, 2, 3]) {
     await send(org, `2026-03-02T0${n - 1}:40:00Z`, [signin(`e${n}`, hour(n))]);
     await runAt(hour(n));
   }
-  const seen: string[] = [];
-  for (let cursor = ''; ;) {
-    const { body } = await org.call('GET', `/api/detections/${id}/runs?limit=2${cursor && `&cursor=${cursor}`}`);
-    seen.push(...body.runs.map((run: { slotAt: string }) => run.slotAt));
-    if (body.nextCursor === null) break;
-    cursor = body.nextCursor;
+  for (const [path, list, time, hours] of [
+    [`/api/detections/${id}/runs`, 'runs', 'slotAt', [3, 2, 1]],
+    ['/api/hits', 'hits', 'windowFrom', [2, 1, 0]],
+  ] as const) {
+    const page = (await org.call('GET', `${path}?limit=2`)).body;
+    const rest = (await org.call('GET', `${path}?limit=2&cursor=${page.nextCursor}`)).body;
+    expect(rest.nextCursor).toBeNull();
+    expect([...page[list], ...rest[list]].map((one) => one[time])).toEqual(hours.map(hour));
   }
-  expect(seen).toEqual([3, 2, 1].map(hour));
-  const page = (await org.call('GET', '/api/hits?limit=2')).body;
-  const rest = (await org.call('GET', `/api/hits?limit=2&cursor=${page.nextCursor}`)).body;
-  expect([...page.hits, ...rest.hits].map((hit) => hit.windowFrom)).toEqual([2, 1, 0].map(hour));
   expect((await org.call('GET', `/api/hits?from=${hour(3)}`)).body.hits).toHaveLength(1);
   expect((await org.call('GET', `/api/hits?to=${hour(2)}`)).body.hits).toHaveLength(1);
   expect((await org.call('GET', '/api/hits?to=0000-01-01T00:00:00Z')).body.errors[0].pointer).toBe('query/to');
@@ -321,22 +278,16 @@ test('pages runs, gaps and hits, newest first', async () => {
   });
 });
 
-test('blames the author when the engine rejects the query', async () => {
-  const { org, id } = await startOrg('2026-03-02T00:30:00Z', {
+test('blames the author when the engine rejects the query, and warns of a dataset that never received an event', async () => {
+  const { org, id } = await startOrg({
     detectionQuery: "SELECT * FROM read_text('/etc/passwd')",
   });
+  const empty = (await org.call('POST', '/api/detections', { ...input, detectionQuery: 'SELECT * FROM nowhere' })).body;
   await runAt(hour(1));
-  const [run] = (await org.call('GET', `/api/detections/${id}/runs`)).body.runs;
-  expect(run).toMatchObject({
-    status: 'failed',
-    failure: { kind: 'query_not_allowed', blame: 'author', retryable: false },
-    score: null,
-  });
-});
-
-test('completes with the warning no_data for a dataset that never received an event', async () => {
-  const { org, id } = await startOrg('2026-03-02T00:30:00Z', { detectionQuery: 'SELECT * FROM nowhere' });
-  await runAt(hour(1));
-  const [run] = (await org.call('GET', `/api/detections/${id}/runs`)).body.runs;
-  expect(run).toMatchObject({ status: 'completed', rowsTotal: 0, score: null, warnings: [{ code: 'no_data' }] });
+  const failure = { kind: 'query_not_allowed', blame: 'author', retryable: false };
+  for (const [one, expected] of [
+    [id, { status: 'failed', failure, score: null }],
+    [empty.id, { status: 'completed', rowsTotal: 0, score: null, warnings: [{ code: 'no_data' }] }],
+  ])
+    expect((await org.call('GET', `/api/detections/${one}/runs`)).body.runs[0]).toMatchObject(expected);
 });

@@ -6,11 +6,16 @@ import { changeQuotas } from '../../../src/platform/orgs/limits/quotas.ts';
 const started = await startConsole();
 const { openPage } = await startPages(started);
 
-test('creates a key, shows it once, and ends its session when it is revoked', async () => {
+/** Opens a page of a new organization. */
+async function open(path: string) {
   const org = await started.newOrg();
-  const page = await openPage(org, '/settings/keys');
+  const page = await openPage(org, path);
+  return { org, page, dialog: page.getByRole('dialog') };
+}
+
+test('creates a key, shows it once, and ends its session when it is revoked', async () => {
+  const { org, page, dialog } = await open('/settings/keys');
   await page.getByRole('button', { name: 'Create key' }).click();
-  const dialog = page.getByRole('dialog');
   await dialog.getByLabel('Name').fill('grace');
   await dialog.getByLabel('Permissions').first().selectOption('shipper');
   await dialog.getByLabel('Judge hits and write notes').check();
@@ -40,8 +45,7 @@ test('creates a key, shows it once, and ends its session when it is revoked', as
 });
 
 test('ends the session of somebody else', async () => {
-  const org = await started.newOrg();
-  const page = await openPage(org, '/settings/sessions');
+  const { org, page } = await open('/settings/sessions');
   const other = await openPage(org, '/settings/organization');
   await page.reload();
   await page.getByRole('button', { name: 'End session' }).click();
@@ -52,10 +56,8 @@ test('ends the session of somebody else', async () => {
 });
 
 test('creates a value list from CSV, edits it, and deletes it', async () => {
-  const org = await started.newOrg();
-  const page = await openPage(org, '/settings/lists');
+  const { org, page, dialog } = await open('/settings/lists');
   await page.getByRole('button', { name: 'New list' }).click();
-  const dialog = page.getByRole('dialog');
   await dialog.getByLabel('Name').fill('networks');
   await dialog.getByLabel('Rows as CSV').fill('cidr,site\n10.0.0.0/8');
   await dialog.getByRole('button', { name: 'Save' }).click();
@@ -74,11 +76,9 @@ test('creates a value list from CSV, edits it, and deletes it', async () => {
 });
 
 test('sets up an enricher, and keeps its key when it is changed', async () => {
-  const org = await started.newOrg();
-  const page = await openPage(org, '/settings/enrichers');
+  const { org, page, dialog } = await open('/settings/enrichers');
   await page.getByText('nothing is looked up elsewhere').waitFor();
   await page.getByRole('button', { name: 'New enricher' }).click();
-  const dialog = page.getByRole('dialog');
   await dialog.getByLabel('Name', { exact: true }).fill('intel');
   await dialog.getByLabel('Address', { exact: true }).fill('https://intel.example.com/ip');
   await dialog.getByLabel('Fields of the answer').fill('score, geo.isp');
@@ -103,10 +103,8 @@ test('sets up an enricher, and keeps its key when it is changed', async () => {
 });
 
 test('adds a connection, and says at the field or beside the connection what is wrong', async () => {
-  const org = await started.newOrg();
-  const page = await openPage(org, '/settings/connections');
+  const { org, page, dialog } = await open('/settings/connections');
   await page.getByRole('button', { name: 'Add connection' }).click();
-  const dialog = page.getByRole('dialog');
   await dialog.getByLabel('Kind').selectOption('elasticsearch');
   await dialog.getByLabel('Name').fill('Old cluster');
   await dialog.getByLabel('URL').fill('http://127.0.0.1:9');
@@ -122,10 +120,8 @@ test('adds a connection, and says at the field or beside the connection what is 
 });
 
 test('says in the form of a connection where the datasets of portable queries are', async () => {
-  const org = await started.newOrg();
-  const page = await openPage(org, '/settings/connections');
+  const { org, page, dialog } = await open('/settings/connections');
   await page.getByRole('button', { name: 'Add connection' }).click();
-  const dialog = page.getByRole('dialog');
   await dialog.getByLabel('Kind').selectOption('splunk');
   await dialog.getByLabel('Name').fill('Splunk');
   await dialog.getByLabel('URL').fill('https://splunk.invalid:8089');
@@ -166,10 +162,8 @@ test('says in the form of a connection where the datasets of portable queries ar
 });
 
 test('adds a destination, shows the result of a test, and logs the changes', async () => {
-  const org = await started.newOrg();
-  const page = await openPage(org, '/settings/destinations');
+  const { org, page, dialog } = await open('/settings/destinations');
   await page.getByRole('button', { name: 'Add destination' }).click();
-  const dialog = page.getByRole('dialog');
   await dialog.getByLabel('Name').fill('<b>Tickets</b>');
   await dialog.getByLabel('Address').fill('https://tickets.invalid/hook');
   await dialog.getByRole('button', { name: 'Add destination' }).click();
@@ -220,12 +214,10 @@ test('says which permission is missing', async () => {
 });
 
 test('changes how long data is kept, within what the operator allows', async () => {
-  const org = await started.newOrg();
-  const page = await openPage(org, '/settings/retention');
+  const { org, page, dialog } = await open('/settings/retention');
   const row = page.getByRole('row', { name: /^Hits with their rows/ });
   await row.getByText('Operator').waitFor();
   await page.getByRole('button', { name: 'Change periods' }).click();
-  const dialog = page.getByRole('dialog');
   await dialog.getByLabel('Hits with their rows, after they were last seen').fill('9999');
   await dialog.getByRole('button', { name: 'Save', exact: true }).click();
   await dialog.locator('[aria-invalid=true]').waitFor();
@@ -237,8 +229,7 @@ test('changes how long data is kept, within what the operator allows', async () 
 });
 
 test('sets the tools of new detections and what is kept from models, and the form of a detection proposes the tools', async () => {
-  const org = await started.newOrg();
-  const page = await openPage(org, '/detections/new');
+  const { org, page } = await open('/detections/new');
   const toolsOf = async (names: string[]) => {
     await page.getByText(/^Tools \(/).click();
     return Promise.all(names.map((name) => page.getByRole('checkbox', { name: new RegExp(`^${name} `) }).isChecked()));
@@ -264,8 +255,7 @@ test('sets the tools of new detections and what is kept from models, and the for
 });
 
 test('shows the limits of the organization and what it used', async () => {
-  const org = await started.newOrg();
-  const page = await openPage(org, '/settings/usage');
+  const { org, page } = await open('/settings/usage');
   await page.getByText('The operator of this service has set no limits').waitFor();
   await callOk(org, 'POST', '/api/logs/auth', [{ id: 1 }, { id: 2 }, { id: 3 }, { id: 4 }]);
   const changes = { logEventsPerDay: 5, requestsPerMinute: 9000, logBytesStored: 2_500_000_000 };

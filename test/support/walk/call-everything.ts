@@ -57,14 +57,10 @@ export async function callEverything(deps: Deps, org: TestOrg): Promise<Recorded
 }
 
 async function useService({ get, post, put, remove }: ApiCalls): Promise<void> {
-  await get('/healthz');
-  await get('/readyz');
-  await get('/api/audit?limit=200');
-  await get('/api/audit/export?action=detection.');
-  await get('/api/logs');
-  await get('/api/logs/sources');
-  await get('/api/overview');
-  await get('/api/coverage?days=30');
+  for (const path of ['/healthz', '/readyz', '/api/audit?limit=200', '/api/audit/export?action=detection.'])
+    await get(path);
+  for (const path of ['logs', 'logs/sources', 'overview', 'coverage?days=30', 'coverage/navigator', 'events?limit=5'])
+    await get(`/api/${path}`);
   await get('/api/feed/sources/worth?days=30');
   await get('/api/feed/facets?severity=high');
   const { stories } = await get('/api/feed/stories?limit=2');
@@ -79,8 +75,6 @@ async function useService({ get, post, put, remove }: ApiCalls): Promise<void> {
   await put(`/api/views/${id}`, { ...view, name: 'Walked twice' });
   await get('/api/views?page=hits');
   await remove(`/api/views/${id}`);
-  await get('/api/coverage/navigator');
-  await get('/api/events?limit=5');
 }
 
 async function useKeys({ get, post, remove }: ApiCalls): Promise<void> {
@@ -161,9 +155,7 @@ async function useDetections(calls: ApiCalls): Promise<void> {
   await put(`/api/detections/${id}`, { tags: ['Walked'], description: null });
   await get(`/api/detections/${id}`);
   await get('/api/detections/summaries?sort=-newHits30d&limit=1');
-  await get(`/api/detections/${id}/days?days=3`);
-  await get(`/api/detections/${id}/continuous`);
-  await get(`/api/detections/${id}/windows`);
+  for (const part of ['days?days=3', 'continuous', 'windows']) await get(`/api/detections/${id}/${part}`);
   await remove(`/api/detections/${id}`);
   await post(`/api/detections/${id}/restore`);
   await useHistory(`/api/detections/${id}`, calls);
@@ -207,10 +199,7 @@ async function useIncidents(deps: Deps, org: TestOrg): Promise<void> {
   await get('/api/incidents?state=active&sort=due');
   await get(`/api/incidents?watcher=${personId}&inbox=late`);
   await get('/api/incident-inbox');
-  await get(`${path}/report`);
-  await get(`${path}/bundle`);
-  await get(`${path}/timeline`);
-  await get(`${path}/comments`);
+  for (const part of ['report', 'bundle', 'timeline', 'comments']) await get(`${path}/${part}`);
 }
 
 async function useHunts(deps: Deps, { get, post, put, remove }: ApiCalls): Promise<void> {
@@ -236,12 +225,8 @@ async function useHunts(deps: Deps, { get, post, put, remove }: ApiCalls): Promi
 async function useHistory(url: string, { get, post }: ApiCalls): Promise<void> {
   const { version } = await post(`${url}/prompts`, { prompt: 'Judge it twice.', description: 'walked' });
   await post(`${url}/prompts/${version}/activate`);
-  await get(`${url}/prompts`);
-  await get(`${url}/prompts/${version}`);
-  await get(`${url}/prompts/diff?from=1&to=${version}`);
-  await get(`${url}/revisions?limit=1`);
-  await get(`${url}/revisions/1`);
-  await get(`${url}/revisions/diff?from=1&to=2`);
+  for (const part of ['', `/${version}`, `/diff?from=1&to=${version}`]) await get(`${url}/prompts${part}`);
+  for (const part of ['?limit=1', '/1', '/diff?from=1&to=2']) await get(`${url}/revisions${part}`);
   await post(`${url}/revisions/1/restore`);
 }
 
@@ -254,10 +239,7 @@ async function useSkills(org: TestOrg): Promise<void> {
   };
   await put('/api/skills/walked', skill);
   await get('/api/skills');
-  await get('/api/skills/walked');
-  await get('/api/skills/walked/versions');
-  await get('/api/skills/walked/versions/1');
-  await get('/api/skills/walked/export');
+  for (const part of ['', '/versions', '/versions/1', '/export']) await get(`/api/skills/walked${part}`);
   const zip = writeSkillZip({ name: 'walked', content: SkillContent.parse(skill) });
   await readOk(org.call('POST', '/api/skills/import', zip, { 'content-type': 'application/zip' }));
   await remove('/api/skills/walked');

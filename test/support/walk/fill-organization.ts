@@ -270,23 +270,16 @@ async function fillRuns(deps: Deps, org: TestOrg, mark: string): Promise<Pick<Fi
   for (const [what, list] of Object.entries({ runs, gaps, hits })) if (list.length === 0) throw new Error(`no ${what}`);
   const group = uuidv7(now);
   await inOrg(deps.db, org.id, async (tx) => {
-    await sql`insert into hit_groups (organization_id, id, detection_id, window_from, window_to, hits, created_at, updated_at)
-      select organization_id, ${group}, detection_id, window_from, window_to, 1, created_at, updated_at from hits limit 1`.execute(
-      tx,
-    );
-    await sql`update hits set group_id = ${group} where id = ${hits[0].id}`.execute(tx);
-    await sql`insert into match_positions (organization_id, dataset, reader, matched_to) values (${org.id}, ${mark}, 'detections', now())`.execute(
-      tx,
-    );
-    await sql`insert into continuous_detections (organization_id, detection_id, revision, obstacle) values (${org.id}, ${custom.id}, 0, ${mark})`.execute(
-      tx,
-    );
-    await sql`insert into matched_windows values (${org.id}, ${custom.id}, now(), now() + interval '1 second', now(), 1)`.execute(
-      tx,
-    );
-    await sql`insert into dataset_manifests (organization_id, dataset) select organization_id, name from datasets limit 1`.execute(
-      tx,
-    );
+    const statements = [
+      sql`insert into hit_groups (organization_id, id, detection_id, window_from, window_to, hits, created_at, updated_at)
+      select organization_id, ${group}, detection_id, window_from, window_to, 1, created_at, updated_at from hits limit 1`,
+      sql`update hits set group_id = ${group} where id = ${hits[0].id}`,
+      sql`insert into match_positions (organization_id, dataset, reader, matched_to) values (${org.id}, ${mark}, 'detections', now())`,
+      sql`insert into continuous_detections (organization_id, detection_id, revision, obstacle) values (${org.id}, ${custom.id}, 0, ${mark})`,
+      sql`insert into matched_windows values (${org.id}, ${custom.id}, now(), now() + interval '1 second', now(), 1)`,
+      sql`insert into dataset_manifests (organization_id, dataset) select organization_id, name from datasets limit 1`,
+    ];
+    for (const statement of statements) await statement.execute(tx);
   });
   const caseId = await openReviewCase(deps, org);
   const lists: { id: string }[][] = [runs, gaps, hits];

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { ModelBrain } from '../../../../test/support/models/model-stand-in.ts';
 import type { BoundTool } from '../../tools/tool-definition.ts';
+import type { Observation } from '../observation.ts';
 import { createResult, toRow } from '../../tools/tool-result.ts';
 import { investigate } from './investigate.ts';
 import {
@@ -38,45 +39,32 @@ test.each(protocols)('%s: runs streamed tool calls and returns a verdict', async
 test.each(protocols)('%s: asks once to repair an invalid verdict and fails on the second', async (protocol) => {
   const { confidence: _, ...partial } = verdict;
   const good = await startJudging(protocol, inTurn(submit(partial)));
-  expect(await investigate(good.task)).toMatchObject({
-    submission: { confidence: 80 },
-    trace: { isRepaired: true },
-  });
+  expect(await investigate(good.task)).toMatchObject({ submission: { confidence: 80 }, trace: { isRepaired: true } });
   expect(good.stand.asked[1]!.forced).toBe('submit_verdict');
   expect(good.stand.asked[1]!.raw).toContain('confidence');
   const bad = await startJudging(protocol, () => submit(partial));
-  expect(await failureOf(investigate(bad.task))).toMatchObject({
-    kind: 'invalid_verdict',
-    blame: 'upstream',
-    retryable: false,
-  });
+  const failure = { kind: 'invalid_verdict', blame: 'upstream', retryable: false };
+  expect(await failureOf(investigate(bad.task))).toMatchObject(failure);
   expect(bad.stand.asked).toHaveLength(2);
 });
 
-test.each(protocols)(
-  '%s: reports malformed arguments to the model and repairs malformed verdicts',
-  async (protocol) => {
-    const brain = inTurn(
-      { calls: [{ name: 'get_rows', input: null, raw: '{"limit": 5' }] },
-      { calls: [{ name: 'submit_verdict', input: null, raw: '{"entity": "ro' }] },
-    );
-    const { task, stand } = await startJudging(protocol, brain, { tools: ['get_rows'] });
-    expect(await investigate(task)).toMatchObject({
-      submission: { verdict: 'raise' },
-      trace: { isRepaired: true, wasted: 1 },
-    });
-    expect(stand.asked).toHaveLength(3);
-  },
-);
+test.each(protocols)('%s: reports malformed arguments to the model and repairs bad verdicts', async (protocol) => {
+  const brain = inTurn(
+    { calls: [{ name: 'get_rows', input: null, raw: '{"limit": 5' }] },
+    { calls: [{ name: 'submit_verdict', input: null, raw: '{"entity": "ro' }] },
+  );
+  const { task, stand } = await startJudging(protocol, brain, { tools: ['get_rows'] });
+  const expected = { submission: { verdict: 'raise' }, trace: { isRepaired: true, wasted: 1 } };
+  expect(await investigate(task)).toMatchObject(expected);
+  expect(stand.asked).toHaveLength(3);
+});
 
 test.each(protocols)('%s: reports a failure with the right blame', async (protocol) => {
   const { stand, task } = await startJudging(protocol, () => ({ status: 500 }), { timeoutSeconds: 1 });
+  const upstream = { blame: 'upstream', retryable: true };
   const cases: [ModelBrain, Record<string, unknown>][] = [
-    [() => ({ status: 500 }), { kind: 'model_unavailable', blame: 'upstream', retryable: true }],
-    [
-      () => ({ status: 429, headers: { 'retry-after': '1' } }),
-      { kind: 'model_rate_limited', blame: 'upstream', retryable: true },
-    ],
+    [() => ({ status: 500 }), { ...upstream, kind: 'model_unavailable' }],
+    [() => ({ status: 429, headers: { 'retry-after': '1' } }), { ...upstream, kind: 'model_rate_limited' }],
     [() => ({ status: 401 }), { kind: 'model_refused_key', blame: 'upstream', retryable: false }],
     [() => ({ status: 404 }), { kind: 'model_unknown', retryable: false }],
     [() => ({ status: 400 }), { kind: 'model_bad_request', retryable: false }],
@@ -84,7 +72,7 @@ test.each(protocols)('%s: reports a failure with the right blame', async (protoc
     [() => ({ cut: 'before' }), { kind: 'model_unavailable', retryable: true }],
     [() => ({ cut: 'within' }), { kind: 'model_unavailable', retryable: true }],
     [() => ({ garbage: true }), { kind: 'model_unavailable', retryable: true }],
-    [() => ({ hang: true }), { kind: 'model_timeout', blame: 'upstream', retryable: true }],
+    [() => ({ hang: true }), { ...upstream, kind: 'model_timeout' }],
     [() => ({ status: 307, headers: { location: 'http://127.0.0.1:9/steal' } }), { kind: 'model_unavailable' }],
   ];
   for (const [brain, expected] of cases) {
@@ -97,9 +85,8 @@ test.each(protocols)('%s: reports a failure with the right blame', async (protoc
 });
 
 test.each(protocols)('%s: asks for the reasoning before the conclusion, and keeps that order', async (protocol) => {
-  const { task, stand } = await startJudging(protocol, () =>
-    submit({ reasoning: 'It signed in at night.', ...verdict }),
-  );
+  const reasoned = { reasoning: 'It signed in at night.', ...verdict };
+  const { task, stand } = await startJudging(protocol, () => submit(reasoned));
   expect((await investigate(task)).submission).not.toHaveProperty('reasoning');
   const schema = stand.asked[0]!.raw.slice(stand.asked[0]!.raw.indexOf('"reasoning"'));
   const order = ['reasoning', 'claims', 'verdict', 'severity', 'confidence'];
@@ -120,25 +107,18 @@ test('keeps the delimiter, the entity and the instructions of the run out of the
 });
 
 test('accepts a verdict in the text and estimates tokens that the provider does not report', async () => {
-  const { task, steps } = await startJudging('compatible', () => ({
-    text: `Here it is:\n\`\`\`json\n${JSON.stringify(verdict)}\n\`\`\``,
-    usage: null,
-  }));
+  const text = `Here it is:\n\`\`\`json\n${JSON.stringify(verdict)}\n\`\`\``;
+  const { task, steps } = await startJudging('compatible', () => ({ text, usage: null }));
   expect((await investigate(task)).submission).toMatchObject({ verdict: 'raise' });
   expect(steps[0]!.tokens.input).toBeGreaterThan(100);
 });
 
 test('refuses tools that the detection does not list', async () => {
-  const calls = [
-    { name: 'search_siem', input: { query: 'everything' } },
-    { name: 'http_get', input: { values: {} } },
-  ];
+  const calls = [...call('search_siem', { query: 'everything' }).calls, ...call('http_get', { values: {} }).calls];
   const { task, steps } = await startJudging('anthropic', inTurn({ calls }), { tools: ['get_rows'] });
   expect(await investigate(task)).toMatchObject({ observations: [], trace: { toolCalls: 2, wasted: 2 } });
-  expect(steps.filter(({ kind }) => kind === 'tool').map(({ tool }) => [tool!.failed, tool!.output])).toEqual([
-    [true, 'This tool is not allowed.'],
-    [true, 'This tool is not allowed.'],
-  ]);
+  const refused = { failed: true, output: 'This tool is not allowed.' };
+  expect(steps.flatMap(({ tool }) => tool ?? [])).toMatchObject([refused, refused]);
 });
 
 const questions = [
@@ -147,9 +127,7 @@ const questions = [
   { question: 'Who owns it?', data: 'nothing' },
 ];
 const answers = [
-  { question: 'Who else came from NO?', observation: 'o1' },
-  { question: 'Was it a service?', observation: 'o2' },
-  { question: 'Who owns it?', observation: 'o3' },
+  ...questions.map(({ question }, n) => ({ question, observation: `o${n + 1}` })),
   { question: 'A question of no plan', observation: 'o1' },
 ];
 
@@ -161,10 +139,7 @@ test('records a plan first in mode always, and which of its questions an observa
   expect(stand.asked[0]).toMatchObject({ tools: ['write_plan'], forced: 'write_plan' });
   expect(stand.asked[1]!.tools).toEqual(['look', 'submit_verdict']);
   expect(steps.map(({ kind }) => kind)).toEqual(['plan', 'call', 'tool', 'tool', 'call']);
-  expect(observations.map(({ id, total }) => [id, total])).toEqual([
-    ['o1', 1],
-    ['o2', 0],
-  ]);
+  expect(observations.map(({ id, total }) => `${id} ${total}`)).toEqual(['o1 1', 'o2 0']);
   // An empty result answers nothing where nobody knows whether there were data.
   expect(trace.questions.map(({ observation }) => observation)).toEqual(['o1', null, null]);
 });
@@ -173,11 +148,8 @@ test.each([
   [true, 'o1'],
   [null, null],
 ])('counts a result without rows as an answer only where data are known to exist: %s', async (hasEvents, answered) => {
-  const brain = inTurn(
-    call('write_plan', { questions: questions.slice(0, 1) }),
-    call('look', { n: 1 }),
-    submit({ ...verdict, answers }),
-  );
+  const plan = call('write_plan', { questions: questions.slice(0, 1) });
+  const brain = inTurn(plan, look(1), submit({ ...verdict, answers }));
   const { task } = await startJudging('anthropic', brain, { planningMode: 'always' });
   const tools = [lookingTool(() => Promise.resolve({ rows: [], hasEvents }))];
   expect((await investigate({ ...task, tools })).trace.questions).toMatchObject([{ observation: answered }]);
@@ -208,6 +180,8 @@ const lookingTool = (run: (n: number) => Promise<Record<string, unknown>>): Boun
     return createResult('rows' in found ? found : { rows: [toRow('1', found)] });
   },
 });
+const listFound = (observations: readonly Observation[]): string[] =>
+  observations.map(({ id, rows }) => `${id} ${rows[0]!.fields['n']}`);
 const look = (...numbers: number[]) => ({ calls: numbers.map((n) => ({ name: 'look', input: { n } })) });
 
 test('runs the calls of a step side by side, lets more than five wait, and numbers observations like the calls', async () => {
@@ -223,9 +197,7 @@ test('runs the calls of a step side by side, lets more than five wait, and numbe
   };
   const { observations, trace } = await investigate({ ...task, tools: [lookingTool(run)] });
   expect(mostActive).toBe(5);
-  expect(observations.map(({ id, rows }) => [id, rows[0]!.fields['n']])).toEqual(
-    [1, 2, 3, 4, 5, 6, 7].map((n) => [`o${n}`, String(n * 11)]),
-  );
+  expect(listFound(observations)).toEqual([1, 2, 3, 4, 5, 6, 7].map((n) => `o${n} ${n * 11}`));
   expect(trace).toMatchObject({ toolCalls: 7, wasted: 0 });
   expect(stand.asked[1]!.raw).toContain('77');
 });
@@ -234,17 +206,12 @@ test('gives every observation its own ID, also after calls that found nothing', 
   const { task } = await startJudging('anthropic', inTurn(look(0, 1), look(2)));
   const run = (n: number) => (n === 0 ? Promise.reject(new Error('nothing there')) : Promise.resolve({ n }));
   const { observations } = await investigate({ ...task, tools: [lookingTool(run)] });
-  expect(observations.map(({ id, rows }) => [id, rows[0]!.fields['n']])).toEqual([
-    ['o2', '1'],
-    ['o3', '2'],
-  ]);
+  expect(listFound(observations)).toEqual(['o2 1', 'o3 2']);
 });
 
 test('counts repeated and refused calls as wasted, failed ones not', async () => {
-  const { task, steps } = await startJudging(
-    'anthropic',
-    inTurn(look(1), { calls: [...look(1, 2).calls, ...call('steal', {}).calls] }),
-  );
+  const again = { calls: [...look(1, 2).calls, ...call('steal', {}).calls] };
+  const { task, steps } = await startJudging('anthropic', inTurn(look(1), again));
   const run = (n: number) => (n === 2 ? Promise.reject(new Error('no such column')) : Promise.resolve({ n }));
   expect((await investigate({ ...task, tools: [lookingTool(run)] })).trace).toMatchObject({ toolCalls: 4, wasted: 2 });
   const failed = steps.flatMap(({ tool }) => (tool?.failed === true ? [tool.output] : []));
@@ -270,30 +237,20 @@ test('sends a raise without proof back once, with cells that can be cited', asyn
 
 test.each(['dismiss', 'undecided'])('asks for no repair of a verdict %s without proof', async (conclusion) => {
   const { task, stand } = await startJudging('anthropic', () => submit({ ...unproven, verdict: conclusion }));
-  expect(await investigate(task)).toMatchObject({
-    submission: { verdict: conclusion },
-    trace: { isRepaired: false, submitted: conclusion },
-  });
+  const trace = { isRepaired: false, submitted: conclusion };
+  expect(await investigate(task)).toMatchObject({ submission: { verdict: conclusion }, trace });
   expect(stand.asked).toHaveLength(1);
 });
 
 test('lets a verifier see each claim with its cited cells alone', async () => {
   const second = { text: 'The sign-in came from NO.', kind: 'fact', cites: [verdict.claims[0]!.cites[1]] };
-  const { task, stand } = await startJudging(
-    'anthropic',
-    () => submit({ ...verdict, claims: [...verdict.claims, second] }),
-    {
-      isVerifierOn: true,
-    },
-  );
-  stand.check((asked) =>
-    call('answer', { reason: 'Not so.', answer: asked.raw.includes('ConsoleLogin') ? 'supported' : 'contradicted' }),
-  );
+  const both = { ...verdict, claims: [...verdict.claims, second] };
+  const { task, stand } = await startJudging('anthropic', () => submit(both), { isVerifierOn: true });
+  const answerTo = (text: string): string => (text.includes('ConsoleLogin') ? 'supported' : 'contradicted');
+  stand.check(({ raw }) => call('answer', { reason: 'Not so.', answer: answerTo(raw) }));
   const { checks } = await investigate(task);
-  expect(checks.map(({ claim }) => [claim.status, claim.reason])).toEqual([
-    ['supported', null],
-    ['unproven', 'what it cites says otherwise: Not so.'],
-  ]);
+  const refuted = { status: 'unproven', reason: 'what it cites says otherwise: Not so.' };
+  expect(checks).toMatchObject([{ claim: { status: 'supported', reason: null } }, { claim: refuted }]);
   expect(stand.checked).toHaveLength(2);
   for (const { raw, turns } of stand.checked) {
     expect(turns).toHaveLength(1);
@@ -309,10 +266,8 @@ test('simulates sending tools in the sandbox', async () => {
 });
 
 test('forces a verdict in the last step and fails when the step budget is used up', async () => {
-  const { task, stand } = await startJudging('openai-chat', () => call('get_rows', {}), {
-    tools: ['get_rows'],
-    stepsMax: 3,
-  });
+  const limits = { tools: ['get_rows'], stepsMax: 3 };
+  const { task, stand } = await startJudging('openai-chat', () => call('get_rows', {}), limits);
   expect(await failureOf(investigate(task))).toMatchObject({ kind: 'too_many_steps', retryable: false });
   expect(stand.asked.slice(0, 3).map(({ forced }) => forced)).toEqual([undefined, undefined, 'submit_verdict']);
 });
@@ -332,13 +287,9 @@ test("requires and validates the author's output beside the verdict, without dis
     required: ['x-level'],
     additionalProperties: false,
   };
-  const { task, stand } = await startJudging(
-    'openai-chat',
-    (_asked, nth) => submit({ verdict, output: nth === 1 ? { 'x-level': 'high' } : { 'x-level': 3 } }),
-    { own },
-  );
+  const brain: ModelBrain = (_asked, nth) => submit({ verdict, output: { 'x-level': nth === 1 ? 'high' : 3 } });
+  const { task, stand } = await startJudging('openai-chat', brain, { own });
   expect((await investigate(task)).submission).toMatchObject({ verdict: 'raise', output: { 'x-level': 3 } });
-  expect(stand.asked[0]!.raw).not.toContain('x-widget');
-  expect(stand.asked[0]!.raw).not.toContain('x-order');
+  expect(stand.asked[0]!.raw).not.toMatch(/x-widget|x-order/);
   expect(stand.asked[0]!.raw).toContain('"x-level"');
 });
