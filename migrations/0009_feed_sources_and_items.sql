@@ -64,6 +64,8 @@ create table feed_sources (
   url text not null,
   file_allowed boolean not null default false,
   sealed_auth bytea,
+  sightings text,
+  sightings_error text,
   publisher text,
   tlp text,
   license text,
@@ -98,6 +100,8 @@ comment on column feed_sources.assigned_to is 'Organizations that see a shared s
 comment on column feed_sources.pool_id is 'Pool of its items, unless an item''s TLP marking restricts it to the private pool.';
 comment on column feed_sources.file_allowed is 'True if the source may read a file: URL, because it was created on the command line or the URL is below a directory of TOCSIN_FILE_SOURCES.';
 comment on column feed_sources.sealed_auth is 'Credentials (a password, token or key), encrypted with TOCSIN_SECRET_KEY.';
+comment on column feed_sources.sightings is 'JSON: url and tlpMax, where sightings of its items are sent. Null if none are.';
+comment on column feed_sources.sightings_error is 'Why sightings could not be sent the last time. Null if they could.';
 comment on column feed_sources.reliability is 'From 0 to 1.';
 comment on column feed_sources.include is 'JSON array of words. Records that contain none of them are skipped.';
 comment on column feed_sources.exclude is 'JSON array of words. Records that contain one of them are skipped.';

@@ -252,6 +252,35 @@ create index feed_sightings_value on feed_sightings (organization_id, md5(value)
 create index feed_sightings_observed on feed_sightings (organization_id, md5(observed), found_at desc);
 select tocsin_protect('feed_sightings');
 
+create table sent_sightings (
+  organization_id uuid not null,
+  source_id uuid not null,
+  item_id uuid not null references items (id),
+  value text not null,
+  status text not null check (status in ('seen', 'false_positive')),
+  id uuid not null,
+  at timestamptz not null,
+  state text not null default 'waiting' check (state in ('waiting', 'posted', 'sent', 'refused', 'withheld')),
+  tries int not null default 0,
+  due_at timestamptz not null default clock_timestamp(),
+  changed_at timestamptz not null default clock_timestamp(),
+  reference text,
+  error text,
+  primary key (organization_id, source_id, item_id, value, status),
+  unique (organization_id, id),
+  foreign key (organization_id, source_id) references feed_sources (organization_id, id)
+);
+comment on table sent_sightings is 'What an organization tells its sources about their indicators, once each.';
+comment on column sent_sightings.id is 'Identity of the sighting in the other system, the same on every attempt.';
+comment on column sent_sightings.at is 'When the value was first seen, or called a false positive.';
+comment on column sent_sightings.state is 'posted: the other system has not said yet whether it accepts it. withheld: the marking of the item is stricter than the setting.';
+comment on column sent_sightings.tries is 'Number of attempts. Only the latest may store a result.';
+comment on column sent_sightings.due_at is 'Next attempt, by the clock of the database. A claim moves it by the lease.';
+comment on column sent_sightings.reference is 'Status resource of the other system.';
+comment on column sent_sightings.error is 'Why the last attempt failed, or why it was refused.';
+create index sent_sightings_due on sent_sightings (organization_id, source_id, due_at) where state in ('waiting', 'posted');
+select tocsin_protect('sent_sightings');
+
 -- TAXII ------------------------------------------------------------------------------------------------------------------------------
 
 -- Objects are added to a collection when the organization reads it, one transaction at a time, so that date_added increases in the

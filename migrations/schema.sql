@@ -2467,6 +2467,8 @@ create table feed_sources (
   url text not null,
   file_allowed boolean not null default false, -- True if the source may read a file: URL, because it was created on the command line or the URL is below a directory of TOCSIN_FILE_SOURCES.
   sealed_auth bytea, -- Credentials (a password, token or key), encrypted with TOCSIN_SECRET_KEY.
+  sightings text, -- JSON: url and tlpMax, where sightings of its items are sent. Null if none are.
+  sightings_error text, -- Why sightings could not be sent the last time. Null if they could.
   publisher text,
   tlp text,
   license text,
@@ -3198,6 +3200,35 @@ alter table feed_sightings force row level security;
 create policy every on feed_sightings to tocsin_system using (true) with check (true);
 create policy own on feed_sightings to tocsin_app using ((organization_id = ( SELECT tocsin_org() AS tocsin_org))) with check ((organization_id = ( SELECT tocsin_org() AS tocsin_org)));
 grant select, insert, update, delete on feed_sightings to tocsin_app, tocsin_system;
+
+-- What an organization tells its sources about their indicators, once each.
+create table sent_sightings (
+  organization_id uuid not null,
+  source_id uuid not null,
+  item_id uuid not null,
+  value text not null,
+  status text not null,
+  id uuid not null, -- Identity of the sighting in the other system, the same on every attempt.
+  at timestamp with time zone not null, -- When the value was first seen, or called a false positive.
+  state text not null default 'waiting'::text, -- posted: the other system has not said yet whether it accepts it. withheld: the marking of the item is stricter than the setting.
+  tries integer not null default 0, -- Number of attempts. Only the latest may store a result.
+  due_at timestamp with time zone not null default clock_timestamp(), -- Next attempt, by the clock of the database. A claim moves it by the lease.
+  changed_at timestamp with time zone not null default clock_timestamp(),
+  reference text, -- Status resource of the other system.
+  error text, -- Why the last attempt failed, or why it was refused.
+  constraint sent_sightings_pkey PRIMARY KEY (organization_id, source_id, item_id, value, status),
+  constraint sent_sightings_organization_id_id_key UNIQUE (organization_id, id),
+  constraint sent_sightings_state_check CHECK (state = ANY (ARRAY['waiting'::text, 'posted'::text, 'sent'::text, 'refused'::text, 'withheld'::text])),
+  constraint sent_sightings_status_check CHECK (status = ANY (ARRAY['seen'::text, 'false_positive'::text])),
+  constraint sent_sightings_item_id_fkey FOREIGN KEY (item_id) REFERENCES items(id),
+  constraint sent_sightings_organization_id_source_id_fkey FOREIGN KEY (organization_id, source_id) REFERENCES feed_sources(organization_id, id)
+);
+CREATE INDEX sent_sightings_due ON sent_sightings USING btree (organization_id, source_id, due_at) WHERE state = ANY (ARRAY['waiting'::text, 'posted'::text]);
+alter table sent_sightings enable row level security;
+alter table sent_sightings force row level security;
+create policy every on sent_sightings to tocsin_system using (true) with check (true);
+create policy own on sent_sightings to tocsin_app using ((organization_id = ( SELECT tocsin_org() AS tocsin_org))) with check ((organization_id = ( SELECT tocsin_org() AS tocsin_org)));
+grant select, insert, update, delete on sent_sightings to tocsin_app, tocsin_system;
 
 -- TAXII collections of an organization.
 create table taxii_collections (

@@ -10,6 +10,7 @@ import { workerRoles, type WorkerRole } from '../worker-roles.ts';
 import { arrivingSightingsLoop } from '../../agents/sightings/arriving-sightings.ts';
 import { deleteOldHuntRunsAcrossOrgs } from '../../agents/hunting/hunt-runs.store.ts';
 import { huntLoop } from '../../agents/hunting/run-hunts.ts';
+import { reportSightingsLoop } from '../../agents/sightings/report-sightings.ts';
 import { sweepLoop } from '../../agents/sightings/sweep.ts';
 import { cleanStatesLoop } from '../../feed/items/snapshot/pools.store.ts';
 import { arrivalsLoop } from '../../feed/deduplication/recompute-pools.ts';
@@ -100,9 +101,10 @@ export const workerLoops = {
     erase: eraseLoop,
     retention: (deps, signal) => retentionLoop(deps, createRetentionSteps(deps.config.keep), signal),
   },
-  /** Messages to destinations, and what people do there with tickets. */
+  /** Messages to destinations, sightings for sources, and what people do there with tickets. */
   deliver: {
     deliver: deliverLoop,
+    reportSightings: reportSightingsLoop,
     followTickets: (deps, signal) => followTicketsLoop({ ...deps, addTicketComment }, signal),
     cleanOutbox: cleanOutboxLoop,
   },

@@ -1,6 +1,7 @@
 import type { SkippedEntry, SourceRecord, UnreadText, PredictionList } from '../model/source-record.ts';
 import type { ReferenceLists } from '../extraction/extract-item.ts';
 import type { Tlp } from '../model/vocabulary.ts';
+import type { SightingsTarget } from './send-sightings.ts';
 import type { DigestInput, FetchSession, FetchSessionResult, SourceDocument } from './fetch-session.ts';
 
 /** The parsed documents of a source. */
@@ -56,6 +57,8 @@ export type SourceFormat = {
   parse: (parts: SourceDocument[], context: ParseContext) => ParseResult;
   /** Like `parse`, but leaves it to the caller to build the records. */
   draft?: (parts: SourceDocument[], context: ParseContext) => DraftResult;
+  /** Set if sources of the kind accept sightings. */
+  sightings?: SightingsTarget;
   defaults: {
     publisher?: string;
     tlp?: Tlp;

@@ -2,7 +2,7 @@ import type { OrgId } from '../../platform/lib/org-id.ts';
 import type { SourceKind } from '../formats/registry.ts';
 import type { Tlp } from '../model/vocabulary.ts';
 
-/** A row of feed_sources. `include`, `exclude`, `cursor` and `last_result` are JSON text. */
+/** A row of feed_sources. `include`, `exclude`, `sightings`, `cursor` and `last_result` are JSON text. */
 export type SourceRow = {
   organization_id: OrgId;
   id: string;
@@ -33,6 +33,8 @@ export type SourceRow = {
   last_error: string | null;
   last_result: string | null;
   sealed_auth: Buffer | null;
+  sightings: string | null;
+  sightings_error: string | null;
   created_at: Date;
   updated_at: Date;
 };

@@ -4,7 +4,7 @@ import { insertAudit } from '../../platform/orgs/audit.store.ts';
 import type { Caller } from '../../platform/http/caller.ts';
 import type { SourceRow, PullCursor } from '../ingestion/source-row.ts';
 import type { SnapshotCache } from '../items/snapshot/snapshot.ts';
-import type { Source, SourceList } from './sources.schema.ts';
+import type { Source, SourceList, SourceSightings } from './sources.schema.ts';
 import { findSource, lockSource, withSourceAcrossOrgs, listSourceRows } from './sources.store.ts';
 import { redactFileUrl } from '../ingestion/item-document.ts';
 import { effectiveSchedule } from './source-settings.ts';
@@ -69,7 +69,14 @@ export function toSource(row: SourceRow, caller: Caller, now: Date): Source {
     include: JSON.parse(row.include) as string[],
     exclude: JSON.parse(row.exclude) as string[],
     visibility: row.visibility,
-    ...(isOwner ? { assignedTo: row.assigned_to, hasAuth: row.sealed_auth !== null } : {}),
+    ...(isOwner
+      ? {
+          assignedTo: row.assigned_to,
+          hasAuth: row.sealed_auth !== null,
+          sightings: row.sightings === null ? null : (JSON.parse(row.sightings) as SourceSightings),
+          sightingsError: row.sightings_error,
+        }
+      : {}),
     own: isOwner,
     nextPullAt: toText(row.next_pull_at),
     lastPullAt: toText(row.last_pull_at),

@@ -4,6 +4,7 @@ import { fieldError } from '../../platform/lib/errors.ts';
 import { normalizeCron, parseCron, nextSlot } from '../../platform/lib/time/cron.ts';
 import { isBelowAny } from './documents/fetch-documents.ts';
 import type { SourceRow } from '../ingestion/source-row.ts';
+import type { SourceSightings } from './sources.schema.ts';
 import { sourceFormats } from '../formats/registry.ts';
 
 /** Validates an address. A trusted caller (the command line) may use any file. Returns whether the source may read files in any directory. */
@@ -29,6 +30,24 @@ export async function validateUrl(
   if (path === undefined || !(await isBelowAny(path, options.fileSources)))
     throw invalid('`url`: the file must be in a directory of TOCSIN_FILE_SOURCES.');
   return false;
+}
+
+/** Throws a 400 if sightings cannot be sent, or would be sent with the credential of another host. */
+export function checkSightings(
+  { kind, visibility, url }: Pick<SourceRow, 'kind' | 'visibility' | 'url'>,
+  sightings: SourceSightings | null | undefined,
+): void {
+  if (!sightings) return;
+  const target = sourceFormats[kind].sightings;
+  if (!target)
+    throw fieldError('/sightings', 'not_supported', `Sources of the kind \`${kind}\` do not accept sightings.`);
+  // Several organizations would share the credential, and appear as one.
+  if (visibility === 'shared')
+    throw fieldError('/sightings', 'shared', '`sightings` is only valid for a private source.');
+  if (!target.urlPattern.test(sightings.url) || !URL.canParse(sightings.url))
+    throw fieldError('/sightings/url', 'invalid_url', `\`sightings.url\` has another form. ${target.urlHint}`);
+  if (new URL(sightings.url).origin !== new URL(url).origin)
+    throw fieldError('/sightings/url', 'other_host', '`sightings.url` must be at the host of `url`.');
 }
 
 /** Returns a schedule in its normalized form. Throws a 400 if it is not valid. */

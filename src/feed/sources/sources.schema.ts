@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { tlps, TlpInput } from '../model/vocabulary.ts';
+import { tlps, TlpInput, toStoredTlp } from '../model/vocabulary.ts';
 import { uuidPattern } from '../../platform/lib/org-id.ts';
 import { boundedString } from '../../platform/lib/text/bounded-text.ts';
 import { SourceAuth } from './source-auth.ts';
@@ -7,6 +7,17 @@ import { sourceKinds } from '../formats/registry.ts';
 
 const WordList = z.array(boundedString({ min: 1, max: 200 })).max(100);
 const OrgIds = z.array(z.string().regex(uuidPattern, 'must be a UUID')).max(1_000);
+
+/** Where sightings of a source's items are sent. */
+export const SourceSightings = z.strictObject({
+  url: boundedString({ min: 1, max: 2_000 }).describe(
+    'The MISP instance or the TAXII collection, at the host of the source, whose credential is sent.',
+  ),
+  tlpMax: TlpInput.transform(toStoredTlp)
+    .default('GREEN')
+    .describe('Nothing is sent about items with a stricter marking. Default `GREEN`.'),
+});
+export type SourceSightings = z.infer<typeof SourceSightings>;
 
 const fields = {
   name: boundedString({ min: 1, max: 255 }),
@@ -27,6 +38,11 @@ const fields = {
   auth: SourceAuth.nullable()
     .optional()
     .describe('A credential for the address. Stored encrypted and never returned. null removes it.'),
+  sightings: SourceSightings.nullable()
+    .optional()
+    .describe(
+      'Sends that indicators of the source were seen in your logs, or are false positives, to the source. Only for private sources of the kinds `misp` and `taxii`. null: nothing is sent.',
+    ),
   assignedTo: OrgIds.nullable()
     .optional()
     .describe('Organizations that see a shared source. null: all. Needs `feed:admin`.'),
@@ -93,6 +109,16 @@ export const Source = z
     assignedTo: z.array(z.string()).nullable().optional().describe('Only for the owner.'),
     own: z.boolean(),
     hasAuth: z.boolean().optional().describe('Only for the owner.'),
+    sightings: z
+      .object({ url: z.string(), tlpMax: z.enum(tlps) })
+      .nullable()
+      .optional()
+      .describe('Where sightings are sent. Only for the owner.'),
+    sightingsError: z
+      .string()
+      .nullable()
+      .optional()
+      .describe('Why sightings could not be sent the last time. Only for the owner.'),
     nextPullAt: z.string().nullable(),
     lastPullAt: z.string().nullable(),
     lastSuccessAt: z.string().nullable(),

@@ -11,7 +11,7 @@ import { tlps, type Tlp } from '../model/vocabulary.ts';
 const leaseEnd = sql`clock_timestamp() + interval '30 seconds'`;
 const columnNames = `organization_id, id, visibility, assigned_to, pool_id, kind, name, url, file_allowed, publisher, tlp, license,
   reliability, schedule, enabled, include, exclude, etag, last_modified, cursor, next_pull_at, worker, failures, last_pull_at, last_success_at,
-  last_new_at, last_error, last_result, sealed_auth, created_at, updated_at`;
+  last_new_at, last_error, last_result, sealed_auth, sightings, sightings_error, created_at, updated_at`;
 const columns = sql.raw(columnNames);
 // Lists omit the rest of the cursor, which can cover thousands of documents.
 const listColumns = sql.raw(
@@ -83,15 +83,15 @@ export async function countSources(tx: Tx, orgId: OrgId): Promise<number> {
 
 type PullResultColumn = 'etag' | 'cursor' | 'failures' | (`last_${string}` & keyof SourceRow);
 
-export type NewSource = Omit<SourceRow, PullResultColumn | 'worker' | 'updated_at'>;
+export type NewSource = Omit<SourceRow, PullResultColumn | 'sightings_error' | 'worker' | 'updated_at'>;
 
 export async function insertSource(tx: Tx, source: NewSource): Promise<void> {
   await sql`
     insert into feed_sources (organization_id, id, visibility, assigned_to, pool_id, kind, name, url, file_allowed, publisher, tlp, license,
-      reliability, schedule, enabled, include, exclude, next_pull_at, sealed_auth, created_at, updated_at)
+      reliability, schedule, enabled, include, exclude, next_pull_at, sealed_auth, sightings, created_at, updated_at)
     values (${source.organization_id}, ${source.id}, ${source.visibility}, ${source.assigned_to}::uuid[], ${source.pool_id}, ${source.kind},
       ${source.name}, ${source.url}, ${source.file_allowed}, ${source.publisher}, ${source.tlp}, ${source.license}, ${source.reliability},
-      ${source.schedule}, ${source.enabled}, ${source.include}, ${source.exclude}, ${source.next_pull_at}, ${source.sealed_auth}, ${source.created_at},
+      ${source.schedule}, ${source.enabled}, ${source.include}, ${source.exclude}, ${source.next_pull_at}, ${source.sealed_auth}, ${source.sightings}, ${source.created_at},
       ${source.created_at})`.execute(tx);
 }
 
@@ -101,9 +101,18 @@ export async function updateSourceRow(tx: Tx, source: SourceRow): Promise<void> 
     update feed_sources set name = ${source.name}, url = ${source.url}, file_allowed = ${source.file_allowed},
       publisher = ${source.publisher}, tlp = ${source.tlp}, license = ${source.license}, reliability = ${source.reliability},
       schedule = ${source.schedule}, enabled = ${source.enabled}, include = ${source.include}, exclude = ${source.exclude},
-      assigned_to = ${source.assigned_to}::uuid[], sealed_auth = ${source.sealed_auth}, cursor = ${source.cursor}, next_pull_at = ${source.next_pull_at}, etag = null,
+      assigned_to = ${source.assigned_to}::uuid[], sealed_auth = ${source.sealed_auth}, sightings = ${source.sightings},
+      sightings_error = case when ${source.sightings}::text is not null then sightings_error end, cursor = ${source.cursor}, next_pull_at = ${source.next_pull_at}, etag = null,
       last_modified = null, updated_at = ${source.updated_at}
     where ${hasKey(source)}`.execute(tx);
+}
+
+/** Stores why sightings could not be sent to a source, or null if they could. */
+export async function storeSightingsError(tx: Tx, source: SourceKey, error: string | null): Promise<void> {
+  await sql`
+    update feed_sources set sightings_error = ${error} where ${hasKey(source)} and sightings_error is distinct from ${error}`.execute(
+    tx,
+  );
 }
 
 export async function markSourceDeleted(tx: Tx, source: SourceKey, now: Date): Promise<void> {

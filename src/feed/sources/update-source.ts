@@ -16,8 +16,8 @@ import {
 import { raiseTlp, type RaiseTlpDeps } from './pull/raise-tlp.ts';
 import { auditSource, changeSource, getVisibleSource, requireAdmin, toSource } from './source-access.ts';
 import { resolveSealedAuth } from './source-auth.ts';
-import { effectiveSchedule, normalizeSchedule, validateUrl } from './source-settings.ts';
-import type { Source, UpdateSource, CreateSource } from './sources.schema.ts';
+import { checkSightings, effectiveSchedule, normalizeSchedule, validateUrl } from './source-settings.ts';
+import type { Source, SourceSightings, UpdateSource, CreateSource } from './sources.schema.ts';
 import {
   markSourceDeleted,
   readSource,
@@ -54,6 +54,7 @@ export async function updateSource(
     const sealedAuth = resolveSealedAuth(deps.secrets, before, { auth: input.auth, url: input.url ?? before.url });
     const after = applyChange(before, input, { fileAllowed, sealedAuth, now });
     if (JSON.stringify(after) === JSON.stringify(before)) return toSource(before, caller, now);
+    checkSightings(after, after.sightings === null ? null : (JSON.parse(after.sightings) as SourceSightings));
     after.updated_at = new Date(Math.max(now.getTime(), before.updated_at.getTime() + 1));
     await updateSourceRow(tx, after);
     if (after.tlp !== before.tlp) remarked = after;
@@ -113,6 +114,7 @@ function applyChange(
     enabled: orBefore(input.enabled, before.enabled),
     include: input.include ? JSON.stringify(input.include) : before.include,
     exclude: input.exclude ? JSON.stringify(input.exclude) : before.exclude,
+    sightings: input.sightings ? JSON.stringify(input.sightings) : orBefore(input.sightings, before.sightings),
     assigned_to: orBefore(input.assignedTo, before.assigned_to),
     sealed_auth: sealedAuth,
   };
@@ -184,6 +186,7 @@ async function toNewSource(
   if (visibility === 'shared') requireAdmin(caller);
   if (visibility === 'private' && input.assignedTo)
     throw fieldError('/assignedTo', 'not_shared', '`assignedTo` is only valid for a shared source.');
+  checkSightings({ ...input, visibility }, input.sightings);
   const { fileSources } = deps.config;
   const fileAllowed = await validateUrl(input.url, { isTrusted: caller.isOperator === true, fileSources });
   const schedule = input.schedule ? normalizeSchedule(input.schedule) : null;
@@ -194,6 +197,7 @@ async function toNewSource(
     ...key,
     visibility,
     assigned_to: input.assignedTo ?? null,
+    sightings: input.sightings ? JSON.stringify(input.sightings) : null,
     kind: input.kind,
     name: input.name,
     url: input.url,

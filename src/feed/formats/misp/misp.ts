@@ -13,6 +13,7 @@ import {
 import { countUnreadable, listAttributes, readAttributeValue } from './misp-attributes.ts';
 import { findEventTimes, findReportUrl, toEventRecord } from './misp-event.ts';
 import { toPartRecord, toPartRecordId, countItems, pickItem } from '../split-record.ts';
+import { mispSightings } from '../send-sightings.ts';
 import { isBelievable } from '../../model/source-record.ts';
 import type { DraftResult, ParseContext, RecordDraft, SourceFormat } from '../source-format.ts';
 import { buildDrafts, draftParts } from '../read-parts.ts';
@@ -30,6 +31,7 @@ export const misp: SourceFormat = {
   digest: ([manifest]) => readManifest(manifest!),
   parse: (parts, context) => buildDrafts(draftEvents(parts, context)),
   draft: draftEvents,
+  sightings: mispSightings,
 };
 
 function draftEvents(parts: SourceDocument[], context: ParseContext): DraftResult {

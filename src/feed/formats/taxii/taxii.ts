@@ -2,6 +2,7 @@ import type { SourceFormat } from '../source-format.ts';
 import type { SourceDocument, FetchSession, FetchSessionResult, FetchedDocument } from '../fetch-session.ts';
 import { digestTaxiiPage, joinPages, type TaxiiPageDigest, type JoinedPages } from './page-digest.ts';
 import { buildDrafts, toSkipped } from '../read-parts.ts';
+import { taxiiSightings } from '../send-sightings.ts';
 import { draftStix } from '../stix/stix.ts';
 import { FetchStatusError } from '../../../platform/lib/outbound-http/fetch.ts';
 import { parseInstant, type SkippedEntry } from '../../model/source-record.ts';
@@ -23,6 +24,7 @@ export const taxii: SourceFormat = {
   digest: ([page]) => digestTaxiiPage(page!),
   parse: (parts, context) => buildDrafts(draftStix(parts, context, 'each')),
   draft: (parts, context) => draftStix(parts, context, 'each'),
+  sightings: taxiiSightings,
 };
 
 /** The query for the next page: the server's `next` value or, without one, the date of the last object (TAXII 2.1, section 3.5). */
