@@ -92,6 +92,10 @@ export const taxiiSightings: SightingsTarget = {
   urlHint: 'The address of a collection, such as https://taxii.example/root/collections/ID/.',
   send: async function* (sightings, { url, call }) {
     const get = async (address: string) => call({ method: 'GET', url: address, headers: { accept: mediaType } });
+    const isThere = async (name: string): Promise<boolean> => {
+      const response = await get(`${url}/objects/${name}/`);
+      return isOk(response) && asObjects(readObject(response)['objects']).length > 0;
+    };
     const root = url.replace(/\/collections\/[^/]+$/, '');
     const posted = Map.groupBy(
       sightings.filter(({ reference }) => reference !== null),
@@ -101,7 +105,7 @@ export const taxiiSightings: SightingsTarget = {
       const response = await get(`${root}/status/${encodeURIComponent(reference)}/`);
       // Servers may forget the status of what they accepted.
       if (response.status === 404) for (const { id } of members) yield { id, state: 'sent' };
-      else if (isOk(response)) yield* readStatus(readObject(response), members);
+      else if (isOk(response)) yield* readStatus(readObject(response), members, isThere);
       else throw new SightingsNotSentError(response);
     }
     const fresh: OutgoingSighting[] = [];
@@ -124,7 +128,7 @@ export const taxiiSightings: SightingsTarget = {
     if (refusals.includes(response.status)) {
       const error = `status ${response.status}: ${response.text.slice(0, 300)}`;
       for (const { id } of fresh) yield { id, state: 'refused', error };
-    } else if (isOk(response)) yield* readStatus(readObject(response), fresh);
+    } else if (isOk(response)) yield* readStatus(readObject(response), fresh, isThere);
     else throw new SightingsNotSentError(response);
   },
 };
@@ -141,16 +145,21 @@ const toSightingObject = ({ id, recordId, at, markingId }: OutgoingSighting) => 
   object_marking_refs: [markingId],
 });
 
-/** Yields what a status resource says about sightings. Servers without lists of objects only count them. */
-function* readStatus(status: JsonObject, sightings: OutgoingSighting[]): Generator<SightingReceipt, void, void> {
+/** Yields what a status resource says about sightings. `isThere` returns whether the collection has an object. */
+async function* readStatus(
+  status: JsonObject,
+  sightings: OutgoingSighting[],
+  isThere: (name: string) => Promise<boolean>,
+): AsyncGenerator<SightingReceipt, void, void> {
   const failures = new Map(asObjects(status['failures']).map((one) => [asText(one['id']), asText(one['message'])]));
   const reference = asText(status['id']);
   const isDone = status['status'] !== 'pending';
   for (const { id } of sightings) {
     const name = `sighting--${id}`;
-    if (failures.has(name))
+    // Servers such as medallion refuse an object that an attempt whose response was lost has added.
+    if (failures.has(name) && !(await isThere(name)))
       yield { id, state: 'refused', error: failures.get(name) ?? 'the server refused the object' };
-    else if (isDone) yield { id, state: 'sent' };
+    else if (isDone || failures.has(name)) yield { id, state: 'sent' };
     else if (reference !== undefined) yield { id, state: 'posted', reference };
     else throw new ExternalError('the response has no id of a status');
   }

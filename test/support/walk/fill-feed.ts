@@ -51,7 +51,9 @@ export async function fillFeed(deps: Deps, org: TestOrg, mark: string): Promise<
     if (!seen.some(({ sightings }) => sightings.length > 0)) throw new Error('no item is exposed');
     await inOrg(deps.db, org.id, (tx) =>
       sql`insert into sent_sightings (organization_id, source_id, item_id, value, status, id, at, state)
-        values (${org.id}, ${source.id}, ${items[0].id}, ${mark}, 'seen', gen_random_uuid(), now(), 'sent')`.execute(tx),
+        values (${org.id}, ${source.id}, ${items[0].id}, ${mark}, 'seen', gen_random_uuid(), now(), 'sent')`.execute(
+        tx,
+      ),
     );
     return [source.id, ...items.map(({ id }: { id: string }) => id)];
   });
