@@ -252,7 +252,7 @@ create index feed_sightings_value on feed_sightings (organization_id, md5(value)
 create index feed_sightings_observed on feed_sightings (organization_id, md5(observed), found_at desc);
 select tocsin_protect('feed_sightings');
 
-create table sent_sightings (
+create table feed_sent_sightings (
   organization_id uuid not null,
   source_id uuid not null,
   item_id uuid not null references items (id),
@@ -270,16 +270,16 @@ create table sent_sightings (
   unique (organization_id, id),
   foreign key (organization_id, source_id) references feed_sources (organization_id, id)
 );
-comment on table sent_sightings is 'What an organization tells its sources about their indicators, once each.';
-comment on column sent_sightings.id is 'Identity of the sighting in the other system, the same on every attempt.';
-comment on column sent_sightings.at is 'When the value was first seen, or called a false positive.';
-comment on column sent_sightings.state is 'posted: the other system has not said yet whether it accepts it. withheld: the marking of the item is stricter than the setting.';
-comment on column sent_sightings.tries is 'Number of attempts. Only the latest may store a result.';
-comment on column sent_sightings.due_at is 'Next attempt, by the clock of the database. A claim moves it by the lease.';
-comment on column sent_sightings.reference is 'Status resource of the other system.';
-comment on column sent_sightings.error is 'Why the last attempt failed, or why it was refused.';
-create index sent_sightings_due on sent_sightings (organization_id, source_id, due_at) where state in ('waiting', 'posted');
-select tocsin_protect('sent_sightings');
+comment on table feed_sent_sightings is 'What an organization tells its sources about their indicators, once each.';
+comment on column feed_sent_sightings.id is 'Identity of the sighting in the other system, the same on every attempt.';
+comment on column feed_sent_sightings.at is 'When the value was first seen, or called a false positive.';
+comment on column feed_sent_sightings.state is 'posted: the other system has not said yet whether it accepts it. withheld: the marking of the item is stricter than the setting.';
+comment on column feed_sent_sightings.tries is 'Number of attempts. Only the latest may store a result.';
+comment on column feed_sent_sightings.due_at is 'Next attempt, by the clock of the database. A claim moves it by the lease.';
+comment on column feed_sent_sightings.reference is 'Status resource of the other system.';
+comment on column feed_sent_sightings.error is 'Why the last attempt failed, or why it was refused.';
+create index feed_sent_sightings_due on feed_sent_sightings (organization_id, source_id, due_at) where state in ('waiting', 'posted');
+select tocsin_protect('feed_sent_sightings');
 
 -- TAXII ------------------------------------------------------------------------------------------------------------------------------
 

@@ -3202,7 +3202,7 @@ create policy own on feed_sightings to tocsin_app using ((organization_id = ( SE
 grant select, insert, update, delete on feed_sightings to tocsin_app, tocsin_system;
 
 -- What an organization tells its sources about their indicators, once each.
-create table sent_sightings (
+create table feed_sent_sightings (
   organization_id uuid not null,
   source_id uuid not null,
   item_id uuid not null,
@@ -3216,19 +3216,19 @@ create table sent_sightings (
   changed_at timestamp with time zone not null default clock_timestamp(),
   reference text, -- Status resource of the other system.
   error text, -- Why the last attempt failed, or why it was refused.
-  constraint sent_sightings_pkey PRIMARY KEY (organization_id, source_id, item_id, value, status),
-  constraint sent_sightings_organization_id_id_key UNIQUE (organization_id, id),
-  constraint sent_sightings_state_check CHECK (state = ANY (ARRAY['waiting'::text, 'posted'::text, 'sent'::text, 'refused'::text, 'withheld'::text])),
-  constraint sent_sightings_status_check CHECK (status = ANY (ARRAY['seen'::text, 'false_positive'::text])),
-  constraint sent_sightings_item_id_fkey FOREIGN KEY (item_id) REFERENCES items(id),
-  constraint sent_sightings_organization_id_source_id_fkey FOREIGN KEY (organization_id, source_id) REFERENCES feed_sources(organization_id, id)
+  constraint feed_sent_sightings_pkey PRIMARY KEY (organization_id, source_id, item_id, value, status),
+  constraint feed_sent_sightings_organization_id_id_key UNIQUE (organization_id, id),
+  constraint feed_sent_sightings_state_check CHECK (state = ANY (ARRAY['waiting'::text, 'posted'::text, 'sent'::text, 'refused'::text, 'withheld'::text])),
+  constraint feed_sent_sightings_status_check CHECK (status = ANY (ARRAY['seen'::text, 'false_positive'::text])),
+  constraint feed_sent_sightings_item_id_fkey FOREIGN KEY (item_id) REFERENCES items(id),
+  constraint feed_sent_sightings_organization_id_source_id_fkey FOREIGN KEY (organization_id, source_id) REFERENCES feed_sources(organization_id, id)
 );
-CREATE INDEX sent_sightings_due ON sent_sightings USING btree (organization_id, source_id, due_at) WHERE state = ANY (ARRAY['waiting'::text, 'posted'::text]);
-alter table sent_sightings enable row level security;
-alter table sent_sightings force row level security;
-create policy every on sent_sightings to tocsin_system using (true) with check (true);
-create policy own on sent_sightings to tocsin_app using ((organization_id = ( SELECT tocsin_org() AS tocsin_org))) with check ((organization_id = ( SELECT tocsin_org() AS tocsin_org)));
-grant select, insert, update, delete on sent_sightings to tocsin_app, tocsin_system;
+CREATE INDEX feed_sent_sightings_due ON feed_sent_sightings USING btree (organization_id, source_id, due_at) WHERE state = ANY (ARRAY['waiting'::text, 'posted'::text]);
+alter table feed_sent_sightings enable row level security;
+alter table feed_sent_sightings force row level security;
+create policy every on feed_sent_sightings to tocsin_system using (true) with check (true);
+create policy own on feed_sent_sightings to tocsin_app using ((organization_id = ( SELECT tocsin_org() AS tocsin_org))) with check ((organization_id = ( SELECT tocsin_org() AS tocsin_org)));
+grant select, insert, update, delete on feed_sent_sightings to tocsin_app, tocsin_system;
 
 -- TAXII collections of an organization.
 create table taxii_collections (

@@ -41,7 +41,7 @@ const queuedMax = 10_000;
 export async function queueSightingsAcrossOrgs(db: Db): Promise<void> {
   await acrossOrgs(db, async (tx) => {
     await sql`
-      insert into sent_sightings (organization_id, source_id, item_id, value, status, id, at)
+      insert into feed_sent_sightings (organization_id, source_id, item_id, value, status, id, at)
       select n.organization_id, n.source_id, n.item_id, n.value, n.status, gen_random_uuid(), n.at from (
         select s.organization_id, s.id as source_id, i.id as item_id, f.value, 'seen' as status, min(f.found_at) as at
         from feed_sources s join items i on i.source_id = s.id
@@ -55,11 +55,11 @@ export async function queueSightingsAcrossOrgs(db: Db): Promise<void> {
           cross join lateral json_array_elements(o.indicators::json) w (own)
         where ${isReporting} and s.kind = any(${listKinds('false_positive')}::text[]) and w.own ->> 'status' = 'false_positive'
         group by s.organization_id, s.id, i.id, w.own ->> 'value'
-      ) n where not exists (select from sent_sightings r where r.organization_id = n.organization_id and r.source_id = n.source_id
+      ) n where not exists (select from feed_sent_sightings r where r.organization_id = n.organization_id and r.source_id = n.source_id
         and r.item_id = n.item_id and r.value = n.value and r.status = n.status)
       limit ${queuedMax} on conflict do nothing`.execute(tx);
     await sql`
-      update sent_sightings r set state = 'waiting', due_at = clock_timestamp(), tries = 0 from feed_sources s
+      update feed_sent_sightings r set state = 'waiting', due_at = clock_timestamp(), tries = 0 from feed_sources s
       where r.state = 'withheld' and s.organization_id = r.organization_id and s.id = r.source_id and s.updated_at > r.changed_at`.execute(
       tx,
     );
@@ -74,7 +74,7 @@ export function claimReportingSourcesAcrossOrgs(db: Db, limit: number): Promise<
       queryRows<ReportingSource>(tx)`
         select organization_id, id, kind, sealed_auth, sightings from (
           select distinct on (s.organization_id) s.organization_id, s.id, s.kind, s.sealed_auth, s.sightings::json as sightings, r.due_at
-          from sent_sightings r join feed_sources s on s.organization_id = r.organization_id and s.id = r.source_id
+          from feed_sent_sightings r join feed_sources s on s.organization_id = r.organization_id and s.id = r.source_id
           where r.state in ('waiting', 'posted') and r.due_at <= clock_timestamp() and ${isReporting}
           order by s.organization_id, r.due_at
         ) due order by due_at limit ${limit}`,
@@ -91,10 +91,10 @@ export function claimSightings(
 ): Promise<ReportedSighting[]> {
   return queryRows<ReportedSighting>(tx)`
     with due as (
-      select id from sent_sightings where organization_id = ${orgId} and source_id = ${id} and state in ('waiting', 'posted')
+      select id from feed_sent_sightings where organization_id = ${orgId} and source_id = ${id} and state in ('waiting', 'posted')
         and due_at <= clock_timestamp() order by due_at limit ${limit} for update skip locked
     )
-    update sent_sightings r set tries = r.tries + 1, due_at = clock_timestamp() + ${`${leaseMs} milliseconds`}::interval
+    update feed_sent_sightings r set tries = r.tries + 1, due_at = clock_timestamp() + ${`${leaseMs} milliseconds`}::interval
     from due, items i where r.organization_id = ${orgId} and r.id = due.id and i.id = r.item_id
     returning r.id, r.status, r.value, i.record_id as "recordId", r.at, i.doc::json -> 'source' ->> 'tlp' as tlp, r.reference, r.tries`;
 }
@@ -114,7 +114,7 @@ export async function finishSightings(
 ): Promise<void> {
   const column = <T>(pick: (outcome: SightingOutcome) => T): T[] => outcomes.map(pick);
   await sql`
-    update sent_sightings r set state = o.state, reference = o.reference, error = o.error, changed_at = clock_timestamp(),
+    update feed_sent_sightings r set state = o.state, reference = o.reference, error = o.error, changed_at = clock_timestamp(),
       due_at = clock_timestamp() + coalesce(o.pause_ms, 0) * interval '1 millisecond'
     from unnest(${column((one) => one.id)}::uuid[], ${column((one) => one.tries)}::int[], ${column(({ state }) => state)}::text[],
       ${column(({ reference }) => reference)}::text[], ${column(({ error }) => error)}::text[], ${column(({ pauseMs }) => pauseMs)}::bigint[])

@@ -18,7 +18,7 @@ const run = (statement: ReturnType<typeof sql>) => acrossOrgs(deps.db, (tx) => s
 /** Queues and sends what is due, and what waits for another attempt. */
 async function report(): Promise<void> {
   await queueSightingsAcrossOrgs(deps.db);
-  await run(sql`update sent_sightings set due_at = clock_timestamp()`);
+  await run(sql`update feed_sent_sightings set due_at = clock_timestamp()`);
   await reportDue(deps);
 }
 
@@ -44,7 +44,7 @@ async function startSource(fields: object, serve: (received: Received) => Receiv
     const { rows } = await acrossOrgs(deps.db, (tx) =>
       sql<{
         line: string;
-      }>`select value || ' ' || status || ' ' || state as line from sent_sightings where source_id = ${source.id} order by 1`.execute(
+      }>`select value || ' ' || status || ' ' || state as line from feed_sent_sightings where source_id = ${source.id} order by 1`.execute(
         tx,
       ),
     );
@@ -88,7 +88,7 @@ test('reports what was seen and what is a false positive to MISP, once each, wit
   expect((await callOk(org, 'GET', url)).sightingsError).toContain('status 503');
   const waits = sql<{
     s: number;
-  }>`select min(extract(epoch from due_at - clock_timestamp()))::int as s from sent_sightings`;
+  }>`select min(extract(epoch from due_at - clock_timestamp()))::int as s from feed_sent_sightings`;
   expect(((await run(waits)).rows[0] as { s: number }).s).toBeGreaterThan(890);
   answer = undefined;
   await report();

@@ -50,7 +50,7 @@ export async function fillFeed(deps: Deps, org: TestOrg, mark: string): Promise<
     const seen = await Promise.all(items.map(({ id }: { id: string }) => get(`/api/feed/items/${id}/sightings`)));
     if (!seen.some(({ sightings }) => sightings.length > 0)) throw new Error('no item is exposed');
     await inOrg(deps.db, org.id, (tx) =>
-      sql`insert into sent_sightings (organization_id, source_id, item_id, value, status, id, at, state)
+      sql`insert into feed_sent_sightings (organization_id, source_id, item_id, value, status, id, at, state)
         values (${org.id}, ${source.id}, ${items[0].id}, ${mark}, 'seen', gen_random_uuid(), now(), 'sent')`.execute(
         tx,
       ),
