@@ -173,6 +173,54 @@ comment on column detection_tests.local_query is 'Query for the embedded log sto
 comment on column detection_tests.cases is 'JSON array of test cases.';
 select tocsin_protect('detection_tests');
 
+create table rehearsals (
+  organization_id uuid not null references organizations (id),
+  technique text not null,
+  at timestamptz not null,
+  events integer not null,
+  datasets text[] not null,
+  sources text[] not null,
+  primary key (organization_id, technique)
+);
+comment on table rehearsals is 'The last rehearsal of each ATT&CK technique: which synthetic events were made for it.';
+comment on column rehearsals.events is 'Number of synthetic events. 0: no dataset has had events in which the technique would show.';
+comment on column rehearsals.datasets is 'Datasets in whose form the events were made.';
+comment on column rehearsals.sources is 'Kinds of logs in which the technique would show.';
+select tocsin_protect('rehearsals');
+
+create table rehearsed_detections (
+  organization_id uuid not null,
+  detection_id uuid not null,
+  due_at timestamptz,
+  rehearsed_at timestamptz,
+  fired text[] not null default '{}',
+  muted text[] not null default '{}',
+  failure text,
+  primary key (organization_id, detection_id),
+  foreign key (organization_id, detection_id) references agents (organization_id, id)
+);
+comment on table rehearsed_detections is 'What each detection did with the synthetic events of the techniques.';
+comment on column rehearsed_detections.due_at is 'When it is rehearsed next: at night, or at once after a change. Null if it was not enabled the last time.';
+comment on column rehearsed_detections.fired is 'Techniques for which it would have raised a hit.';
+comment on column rehearsed_detections.muted is 'Techniques for which an exception or an allow-list would have hidden what it found.';
+comment on column rehearsed_detections.failure is 'Why its query failed on the events of a technique. Null if it did not.';
+create index on rehearsed_detections (due_at) where due_at is not null;
+select tocsin_protect('rehearsed_detections');
+
+-- A trigger, so that no way to create or change a detection can forget it.
+create function tocsin_queue_rehearsal() returns trigger language plpgsql as $$
+begin
+  insert into rehearsed_detections (organization_id, detection_id, due_at) values (new.organization_id, new.id, new.updated_at)
+  on conflict (organization_id, detection_id) do update set due_at = least(rehearsed_detections.due_at, excluded.due_at);
+  return null;
+end $$;
+create trigger queue_new_rehearsal after insert on agents for each row
+  when (new.agent_type = 'detection' and not new.is_suggestion) execute function tocsin_queue_rehearsal();
+create trigger queue_changed_rehearsal after update on agents for each row
+  when (new.agent_type = 'detection' and not new.is_suggestion
+    and (old.revision, old.is_suggestion, old.enabled) is distinct from (new.revision, new.is_suggestion, new.enabled))
+  execute function tocsin_queue_rehearsal();
+
 create table tool_grants (
   organization_id uuid not null,
   detection_id uuid not null,

@@ -693,6 +693,17 @@ comment on column exceptions.actor is 'Person or key that signed in, if the exce
 create index on exceptions (organization_id, detection_id, created_at desc, id desc);
 select tocsin_protect('exceptions');
 
+-- An exception can hide what a rehearsal of its detection found.
+create function tocsin_queue_muted_rehearsal() returns trigger language plpgsql as $$
+declare
+  changed exceptions := coalesce(new, old);
+begin
+  update rehearsed_detections set due_at = '-infinity'
+  where organization_id = changed.organization_id and detection_id = changed.detection_id and due_at is not null;
+  return null;
+end $$;
+create trigger queue_muted_rehearsal after insert or delete on exceptions for each row execute function tocsin_queue_muted_rehearsal();
+
 -- Reviews by the judge model ---------------------------------------------------------------------------------------------------------
 
 create table run_reviews (

@@ -582,6 +582,8 @@ alter table agents enable row level security;
 alter table agents force row level security;
 create policy every on agents to tocsin_system using (true) with check (true);
 create policy own on agents to tocsin_app using ((organization_id = ( SELECT tocsin_org() AS tocsin_org))) with check ((organization_id = ( SELECT tocsin_org() AS tocsin_org)));
+CREATE TRIGGER queue_changed_rehearsal AFTER UPDATE ON agents FOR EACH ROW WHEN (new.agent_type = 'detection'::text AND NOT new.is_suggestion AND (old.revision IS DISTINCT FROM new.revision OR old.is_suggestion IS DISTINCT FROM new.is_suggestion OR old.enabled IS DISTINCT FROM new.enabled)) EXECUTE FUNCTION tocsin_queue_rehearsal();
+CREATE TRIGGER queue_new_rehearsal AFTER INSERT ON agents FOR EACH ROW WHEN (new.agent_type = 'detection'::text AND NOT new.is_suggestion) EXECUTE FUNCTION tocsin_queue_rehearsal();
 grant select, insert, update, delete on agents to tocsin_app, tocsin_system;
 
 -- Versions of the system prompt of a detection or built-in agent.
@@ -653,6 +655,42 @@ alter table detection_tests force row level security;
 create policy every on detection_tests to tocsin_system using (true) with check (true);
 create policy own on detection_tests to tocsin_app using ((organization_id = ( SELECT tocsin_org() AS tocsin_org))) with check ((organization_id = ( SELECT tocsin_org() AS tocsin_org)));
 grant select, insert, update, delete on detection_tests to tocsin_app, tocsin_system;
+
+-- The last rehearsal of each ATT&CK technique: which synthetic events were made for it.
+create table rehearsals (
+  organization_id uuid not null,
+  technique text not null,
+  at timestamp with time zone not null,
+  events integer not null, -- Number of synthetic events. 0: no dataset has had events in which the technique would show.
+  datasets text[] not null, -- Datasets in whose form the events were made.
+  sources text[] not null, -- Kinds of logs in which the technique would show.
+  constraint rehearsals_pkey PRIMARY KEY (organization_id, technique),
+  constraint rehearsals_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id)
+);
+alter table rehearsals enable row level security;
+alter table rehearsals force row level security;
+create policy every on rehearsals to tocsin_system using (true) with check (true);
+create policy own on rehearsals to tocsin_app using ((organization_id = ( SELECT tocsin_org() AS tocsin_org))) with check ((organization_id = ( SELECT tocsin_org() AS tocsin_org)));
+grant select, insert, update, delete on rehearsals to tocsin_app, tocsin_system;
+
+-- What each detection did with the synthetic events of the techniques.
+create table rehearsed_detections (
+  organization_id uuid not null,
+  detection_id uuid not null,
+  due_at timestamp with time zone, -- When it is rehearsed next: at night, or at once after a change. Null if it was not enabled the last time.
+  rehearsed_at timestamp with time zone,
+  fired text[] not null default '{}'::text[], -- Techniques for which it would have raised a hit.
+  muted text[] not null default '{}'::text[], -- Techniques for which an exception or an allow-list would have hidden what it found.
+  failure text, -- Why its query failed on the events of a technique. Null if it did not.
+  constraint rehearsed_detections_pkey PRIMARY KEY (organization_id, detection_id),
+  constraint rehearsed_detections_organization_id_detection_id_fkey FOREIGN KEY (organization_id, detection_id) REFERENCES agents(organization_id, id)
+);
+CREATE INDEX rehearsed_detections_due_at_idx ON rehearsed_detections USING btree (due_at) WHERE due_at IS NOT NULL;
+alter table rehearsed_detections enable row level security;
+alter table rehearsed_detections force row level security;
+create policy every on rehearsed_detections to tocsin_system using (true) with check (true);
+create policy own on rehearsed_detections to tocsin_app using ((organization_id = ( SELECT tocsin_org() AS tocsin_org))) with check ((organization_id = ( SELECT tocsin_org() AS tocsin_org)));
+grant select, insert, update, delete on rehearsed_detections to tocsin_app, tocsin_system;
 
 -- Tools that an administrator has allowed for a detection.
 create table tool_grants (
@@ -1928,6 +1966,7 @@ alter table exceptions enable row level security;
 alter table exceptions force row level security;
 create policy every on exceptions to tocsin_system using (true) with check (true);
 create policy own on exceptions to tocsin_app using ((organization_id = ( SELECT tocsin_org() AS tocsin_org))) with check ((organization_id = ( SELECT tocsin_org() AS tocsin_org)));
+CREATE TRIGGER queue_muted_rehearsal AFTER INSERT OR DELETE ON exceptions FOR EACH ROW EXECUTE FUNCTION tocsin_queue_muted_rehearsal();
 grant select, insert, update, delete on exceptions to tocsin_app, tocsin_system;
 
 -- Queue of finished runs whose acceptance criteria still have to be graded (grade), or that a shadow version still has to judge (shadow).
@@ -3386,6 +3425,16 @@ AS $function$
   ) end
 $function$;
 
+CREATE OR REPLACE FUNCTION public.tocsin_queue_rehearsal()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into rehearsed_detections (organization_id, detection_id, due_at) values (new.organization_id, new.id, new.updated_at)
+  on conflict (organization_id, detection_id) do update set due_at = least(rehearsed_detections.due_at, excluded.due_at);
+  return null;
+end $function$;
+
 CREATE OR REPLACE FUNCTION public.tocsin_queue_hits(organization uuid, ids uuid[])
  RETURNS void
  LANGUAGE sql
@@ -3431,6 +3480,18 @@ begin
     perform tocsin_queue_hits(list.organization_id,
       array(select hit_id from incident_hits where organization_id = list.organization_id));
   end if;
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.tocsin_queue_muted_rehearsal()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare
+  changed exceptions := coalesce(new, old);
+begin
+  update rehearsed_detections set due_at = '-infinity'
+  where organization_id = changed.organization_id and detection_id = changed.detection_id and due_at is not null;
   return null;
 end $function$;
 

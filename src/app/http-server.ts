@@ -6,6 +6,7 @@ import type { Deps } from './deps.ts';
 import { listDegradedReasons } from './degraded-reasons.ts';
 import { agentRunRoutes } from '../agents/runs/agent-runs.routes.ts';
 import { coverageRoutes } from '../agents/attack-coverage/coverage.routes.ts';
+import { rehearsalRoutes } from '../agents/rehearsals/rehearsals.routes.ts';
 import { contextRoutes } from '../agents/context/context.routes.ts';
 import { mcpEndpointRoutes } from '../agents/mcp-server/mcp-endpoint.routes.ts';
 import { viewRoutes } from '../platform/views/views.routes.ts';
@@ -291,6 +292,7 @@ function registerAgents(app: App, deps: Deps): void {
   sourceWorthRoutes(app, deps);
   overviewRoutes(app, deps);
   coverageRoutes(app, deps);
+  rehearsalRoutes(app, deps);
   contextRoutes(app, deps);
   mcpEndpointRoutes(app, deps);
 }

@@ -236,7 +236,7 @@ const withoutVersion: Record<string, RegExp> = {
   'creates a record, or adds to a history, and replaces nothing':
     /^(?:create\w+|sendLogs|installShippedDetections|applyPack|generateDetection|addHitComment|addIncidentComment|openIncident|addShippedAgent)$/,
   'reads, converts, checks or starts, and changes no record that people edit':
-    /^(?:check|convert|lookUp|preview|propose|backtest|backfill|test|search|pull|replay|redeliver|run[ADHT]|estimate|receiveWebhook)\w*$/,
+    /^(?:check|convert|lookUp|preview|propose|rehearse|backtest|backfill|test|search|pull|replay|redeliver|run[ADHT]|estimate|receiveWebhook)\w*$/,
   'removes what it names, whatever it contains':
     /^(?:deleteOrganization|deleteView|deleteAgentTrigger|deleteMcpServer|deleteEnricher|deleteDestination|deleteConnection|deleteSource|eraseValue)$/,
   'ends or renews a credential, which has no content': /^(?:revokeKey|rotate\w+|endSession|sign\w+)$/,

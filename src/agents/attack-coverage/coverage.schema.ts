@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { integerMeta } from '../../platform/lib/schema-parts.ts';
+import { RehearsalResult } from '../rehearsals/rehearsals.schema.ts';
 import { detectionHealths } from '../../detection/detections/summaries/summaries.schema.ts';
 
 const time = z.string().meta({ format: 'date-time' });
@@ -48,6 +49,9 @@ export const Coverage = z
           })
           .nullable()
           .describe('Null without such an item, or if the key lacks the scope `feed:read`.'),
+        rehearsed: RehearsalResult.nullable().describe(
+          'What its last rehearsal showed, beside what the tags of detections say. Null if it was not rehearsed.',
+        ),
         suggestionIds: z.array(z.string()).describe('Open suggestions for the technique, at most 20.'),
       }),
     ),

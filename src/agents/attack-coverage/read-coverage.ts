@@ -9,6 +9,8 @@ import {
 import { inOrg, type Db } from '../../platform/db/db.ts';
 import { type Clock, lastUtcDays } from '../../platform/lib/time/clock.ts';
 import type { Caller } from '../../platform/http/caller.ts';
+import { toResult } from '../rehearsals/read-rehearsals.ts';
+import { listRehearsalRows } from '../rehearsals/rehearsals.store.ts';
 import type { Coverage, CoveredTechnique, NavigatorLayer } from './coverage.schema.ts';
 import {
   listSuggestedTechniques,
@@ -38,12 +40,14 @@ export async function getCoverage({ db, clock }: CoverageDeps, caller: Caller, d
       profile: orgState.profile,
       detections: await listTaggedDetections(tx, orgId, firstDay),
       suggestions: await listSuggestedTechniques(tx, orgId),
+      rehearsals: await listRehearsalRows(tx, orgId, null),
       ...(scopes.has('feed:read') ? await listThreats(tx, orgState, { since, limit: itemsMax }) : none),
     };
   });
   const covering = groupByTechnique(found.detections);
   const threats = new Map(found.threats.map((threat) => [currentId(threat.technique), threat]));
   const suggestions = Map.groupBy(found.suggestions, ({ technique }) => currentId(technique));
+  const rehearsals = new Map(found.rehearsals.map((row) => [row.technique, toResult(row)]));
   const weightsOf = (id: string): number[] => (covering.get(id) ?? []).map(({ weight }) => weight);
   const children = Map.groupBy(
     listTechniques().filter(({ id }) => id.includes('.')),
@@ -64,6 +68,7 @@ export async function getCoverage({ db, clock }: CoverageDeps, caller: Caller, d
         detections: detections.slice(0, listedMax),
         detectionCount: detections.length,
         threats: threat ? toThreats(threat) : null,
+        rehearsed: rehearsals.get(id) ?? null,
         suggestionIds: (suggestions.get(id) ?? []).slice(0, listedMax).map((suggestion) => suggestion.id),
       };
     })
@@ -124,7 +129,7 @@ export function toNavigatorLayer({ at, since, techniques }: Coverage): Navigator
 }
 
 function toLayerTechnique(technique: CoveredTechnique): NavigatorLayer['techniques'][number] {
-  const { id, score, detections, detectionCount, threats, parentId } = technique;
+  const { id, score, detections, detectionCount, threats, parentId, rehearsed } = technique;
   const items = threats?.items ?? 0;
   return {
     techniqueID: id,
@@ -138,6 +143,7 @@ function toLayerTechnique(technique: CoveredTechnique): NavigatorLayer['techniqu
     metadata: [
       { name: 'detections', value: String(detectionCount) },
       { name: 'feed items', value: String(items) },
+      ...(rehearsed ? [{ name: 'rehearsed', value: rehearsed.state.replaceAll('_', ' ') }] : []),
     ],
   };
 }

@@ -11,10 +11,12 @@ export const logKinds = {
     main: 'command',
     entities: ['host', 'user', 'command'],
     parts: {
-      command: ['process.command_line', 'CommandLine', 'ProcessCommandLine', 'command_line', 'cmdline'],
-      parent: ['process.parent.executable', 'ParentImage', 'ParentProcessName', 'process.parent.name'],
-      host: ['host.name', 'Hostname', 'Computer', 'DeviceName', 'hostname', 'host'],
-      user: ['user.name', 'User', 'SubjectUserName', 'AccountName', 'username', 'user'],
+      // prettier-ignore
+      command: ['process.command_line', 'CommandLine', 'ProcessCommandLine', 'command_line', 'cmdline', 'winlog.event_data.CommandLine'],
+      // prettier-ignore
+      parent: ['process.parent.executable', 'ParentImage', 'ParentProcessName', 'process.parent.name', 'winlog.event_data.ParentImage'],
+      host: ['host.name', 'Hostname', 'Computer', 'DeviceName', 'hostname', 'host', 'winlog.computer_name'],
+      user: ['user.name', 'User', 'SubjectUserName', 'AccountName', 'username', 'user', 'winlog.event_data.User'],
     },
   },
   cloudtrail: {

@@ -7,6 +7,7 @@ import type { Logger } from '../../platform/lib/logging/logger.ts';
 import { runLoop } from '../../platform/lib/concurrency/loop.ts';
 import type { Deps } from '../deps.ts';
 import { workerRoles, type WorkerRole } from '../worker-roles.ts';
+import { rehearsalLoop } from '../../agents/rehearsals/rehearse.ts';
 import { arrivingSightingsLoop } from '../../agents/sightings/arriving-sightings.ts';
 import { deleteOldHuntRunsAcrossOrgs } from '../../agents/hunting/hunt-runs.store.ts';
 import { huntLoop } from '../../agents/hunting/run-hunts.ts';
@@ -76,6 +77,7 @@ export const workerLoops = {
     placeHits: placeHitsLoop,
     sweep: sweepLoop,
     hunt: huntLoop,
+    rehearsal: rehearsalLoop,
   },
   /** Matching of new events with continuous detections and indicators of the feed. */
   match: { match: matchLoop, arrivingSightings: arrivingSightingsLoop },

@@ -128,7 +128,7 @@ export function describeMissing({ datasets }: Pick<LibraryDetection, 'datasets'>
  * Returns whether a dataset has a field. A field of a Windows event has several names, and an object's field also counts if only the object
  * is known.
  */
-function hasField(columns: ReadonlySet<string>, dataset: string, field: string): boolean {
+export function hasField(columns: ReadonlySet<string>, dataset: string, field: string): boolean {
   const paths = dataset === 'windows' ? listWindowsPaths(field) : [field];
   return paths.some((path) => columns.has(path.toLowerCase()) || hasWithin(columns, path.toLowerCase()));
 }

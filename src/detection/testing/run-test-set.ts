@@ -27,7 +27,7 @@ import type { TestQuery, TestResult, TestRun } from './testing.schema.ts';
 const timeMsMax = 90_000;
 
 /** The connection of test runs. The judge's tools cannot query a SIEM, because tests only use their own events. */
-const testConnection: SiemConnection = {
+export const testConnection: SiemConnection = {
   clock: 'event',
   delayMs: 0,
   search: () =>

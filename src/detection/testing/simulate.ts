@@ -3,6 +3,7 @@ import { uuidv7 } from '../../platform/lib/ids.ts';
 import { analyzeWindow, prepareWindow, type PreparedWindow } from '../analysis/analyze-window.ts';
 import type { Candidate } from '../analysis/candidate.ts';
 import type { ListTest } from '../analysis/exceptions.ts';
+import type { RecalledMemory } from '../analysis/memory/memory.ts';
 import { recallFromWindows, type WindowMemory } from '../analysis/memory/recall.ts';
 import { getCategory } from '../analysis/registry.ts';
 import type { DroppedCounts } from '../analysis/category.ts';
@@ -18,6 +19,7 @@ import {
   createAllowListFinder,
   type Resolution,
   resolveCandidates,
+  type SettlingContext,
 } from '../runs/judging/resolutions/resolve-candidates.ts';
 import { createTrialJudging } from '../runs/judging/trial-judge.ts';
 import type { Suppression } from '../runs/judging/resolutions/suppressions.store.ts';
@@ -38,6 +40,10 @@ export type Simulation = {
   allowLists?: ReadonlyMap<string, readonly string[]>;
   /** The value lists of the severity rules. Without them, nothing is in a list. */
   ruleLists?: ReadonlyMap<string, ListTest>;
+  /** What mutes candidates, exceptions included. Without it, only the value lists of the tuning do. */
+  mutes?: Pick<SettlingContext, 'findException' | 'findAllowList'>;
+  /** Returns the memory that a window is compared with. Without it, that of the windows before it. */
+  recall?: (prepared: PreparedWindow) => Promise<RecalledMemory>;
   /** Without a judge, the built-in analyst gives the verdicts. */
   judge?: Judge;
   /** Called after each window, past ones included, with how many are examined of how many. */
@@ -78,7 +84,9 @@ export async function runSimulation(simulation: Simulation): Promise<SimulationR
     for (const window of simulation.windows) {
       const { prepared, result } = await getNext(examined);
       await runStep(run, reportWindowWarnings(run, result, prepared));
-      const past = await runInSlices(recallFromWindows(memory, prepared.window, prepared.query));
+      const past = simulation.recall
+        ? await simulation.recall(prepared)
+        : await runInSlices(recallFromWindows(memory, prepared.window, prepared.query));
       const analysis = await runInSlices(analyzeWindow(prepared, past, simulation.ruleLists));
       if (fillsMemory(result)) memory.push({ ...window, entries: prepared.memory });
       const resolutions = await resolveWindow(
@@ -149,7 +157,7 @@ type GetJudgment = ReturnType<typeof createTrialJudging>;
 
 /** Resolves a window's candidates and adds their suppressions to `suppressions`. */
 async function resolveWindow(
-  { run, now, getJudgment, allowLists = new Map() }: Simulation & { getJudgment: GetJudgment },
+  { run, now, getJudgment, allowLists = new Map(), mutes }: Simulation & { getJudgment: GetJudgment },
   window: TimeRange,
   candidates: Candidate[],
   suppressions: Map<string, readonly Suppression[]>,
@@ -166,8 +174,11 @@ async function resolveWindow(
     createdAt: now,
     verdict: null,
   }));
-  const findAllowList = createAllowListFinder(allowLists);
-  const context = { getScope: () => run, known: suppressions, findException: () => undefined, findAllowList };
+  const { findException, findAllowList } = mutes ?? {
+    findException: () => undefined,
+    findAllowList: createAllowListFinder(allowLists),
+  };
+  const context = { getScope: () => run, known: suppressions, findException, findAllowList };
   const resolutions = await resolveCandidates(stored, context, getJudgment);
   for (const resolution of resolutions)
     if (resolution.outcome === 'judged' && resolution.suppression) addSuppression(suppressions, resolution.suppression);

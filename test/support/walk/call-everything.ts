@@ -75,6 +75,8 @@ async function useService({ get, post, put, remove }: ApiCalls): Promise<void> {
   await put(`/api/views/${id}`, { ...view, name: 'Walked twice' });
   await get('/api/views?page=hits');
   await remove(`/api/views/${id}`);
+  await post('/api/rehearsals', { technique: 'T1136.003' });
+  await get('/api/rehearsals');
 }
 
 async function useKeys({ get, post, remove }: ApiCalls): Promise<void> {

@@ -47,6 +47,7 @@ export async function fillProof(deps: Deps, org: TestOrg, mark: string): Promise
     ),
   );
   await put('/api/skills/marked', { description: mark, body: mark, files: [{ path: 'a.md', text: mark }] });
+  await post('/api/rehearsals', { technique: 'T1136.003' });
   const ruleSource = await post('/api/rule-sources', { name: mark, url: 'sigmahq:core', enabled: false });
   const { id } = await post(`${url}/exceptions`, { entity: mark, reason: mark });
   await put(`${url}/tests`, { tests: [{ name: mark, events: [], expect: [] }] });

@@ -13,6 +13,10 @@ export const coverageQuery = (days: string | undefined) =>
     staleTime: 60_000,
   });
 
+/** Rehearses a technique and its sub-techniques. */
+export const rehearse = (technique: string): Promise<Schemas['RehearsalRun']> =>
+  read(api.POST('/api/rehearsals', { body: { technique } }));
+
 /** Where the layer for the ATT&CK Navigator is downloaded from. */
 export const navigatorAddress = (days: string | undefined): string =>
   `${basePath}/api/coverage/navigator${days === undefined ? '' : `?days=${days}`}`;

@@ -4,7 +4,7 @@ import { shell } from './shell.ts';
 
 type CoverageSearch = {
   q?: string | undefined;
-  show?: 'threatened' | 'unwatched' | 'covered' | undefined;
+  show?: 'threatened' | 'unwatched' | 'covered' | 'silent' | undefined;
   days?: '30' | '365' | undefined;
   view?: 'table' | undefined;
   technique?: string | undefined;
@@ -16,7 +16,7 @@ const page = createRoute({
   validateSearch: (search: Search): CoverageSearch =>
     compact({
       q: textOf(search, 'q'),
-      show: oneOf(search, 'show', ['threatened', 'unwatched', 'covered']),
+      show: oneOf(search, 'show', ['threatened', 'unwatched', 'covered', 'silent']),
       days: oneOf({ days: textOf(search, 'days') }, 'days', ['30', '365']),
       view: oneOf(search, 'view', ['table']),
       technique: textOf(search, 'technique'),

@@ -184,7 +184,10 @@ function buildTests(template: QueryTemplate, shape: LogShape): TestCase[] {
 /** Returns the parts of a sample. Adds the given entity if the sample has none. */
 function withEntity(sample: EventSample, kind: QueryTemplate['kind'], entity: string): Record<string, unknown> {
   const { main, entities } = logKinds[kind];
-  const parts = typeof sample === 'string' ? { [main]: sample } : sample;
   const entityParts = entities.filter((part) => part !== main).map((part) => [part, entity] as const);
-  return { ...Object.fromEntries(entityParts), ...parts };
+  return { ...Object.fromEntries(entityParts), ...toParts(sample, kind) };
 }
+
+/** Returns the parts of a sample. A text is the main part of the log kind. */
+export const toParts = (sample: EventSample, kind: LogKind): Record<string, unknown> =>
+  typeof sample === 'string' ? { [logKinds[kind].main]: sample } : sample;

@@ -112,8 +112,9 @@ export async function* readRuleLists({ db }: { db: Db }, run: ActiveRun): RunSte
   return lists;
 }
 
-function recallPast(
-  deps: ExamineDeps,
+/** Returns what is remembered of the windows before a window, and the version of that past. */
+export function recallPast(
+  deps: { db: Db },
   run: ActiveRun,
   prepared: PreparedWindow,
 ): Promise<{ past: RecalledMemory; epoch: number }> {

@@ -2,7 +2,14 @@ import { useRef } from 'react';
 import type { Coverage, CoveredTechnique } from '../../api/coverage.ts';
 import { classes } from '../../lib/text.ts';
 import { texts } from '../../texts/coverage.ts';
-import { isWatched, isThreatened, isUnwatchedThreat, percentOf } from './techniques.ts';
+import {
+  isWatched,
+  isThreatened,
+  isUnwatchedThreat,
+  percentOf,
+  rehearsedState,
+  type RehearsedState,
+} from './techniques.ts';
 
 type Props = {
   coverage: Coverage;
@@ -51,6 +58,7 @@ export function CoverageMatrix({ coverage, techniques, openId, onOpen }: Props) 
               <li key={technique.id}>
                 <CoverageCell
                   technique={technique}
+                  state={rehearsedState(coverage.techniques.filter((one) => (one.parentId ?? one.id) === technique.id))}
                   position={`${column}:${row}`}
                   isSelected={technique.id === openParent}
                   isReachable={isInMatrix ? technique.id === openParent : column === 0 && row === 0}
@@ -70,6 +78,7 @@ const shadeMax = 38;
 
 type CellProps = {
   technique: CoveredTechnique;
+  state: RehearsedState | undefined;
   position: string;
   isSelected: boolean;
   /** Whether the Tab key stops here. */
@@ -78,7 +87,7 @@ type CellProps = {
 };
 
 /** A technique: its shade is the coverage, and a mark in its corner says that relevant items mention it. */
-function CoverageCell({ technique, position, isSelected, isReachable, onOpen }: CellProps) {
+function CoverageCell({ technique, state, position, isSelected, isReachable, onOpen }: CellProps) {
   const { id, name, groupScore, threats } = technique;
   const isUnwatched = isUnwatchedThreat(technique);
   return (
@@ -86,7 +95,10 @@ function CoverageCell({ technique, position, isSelected, isReachable, onOpen }: 
       type="button"
       data-cell={position}
       tabIndex={isReachable ? 0 : -1}
-      aria-label={texts.cell(name, id, percentOf(groupScore), threats?.items ?? 0)}
+      aria-label={
+        texts.cell(name, id, percentOf(groupScore), threats?.items ?? 0) +
+        (state ? texts.cellRehearsed(texts.rehearsed[state]) : '')
+      }
       aria-current={isSelected || undefined}
       onClick={onOpen}
       style={{
@@ -100,10 +112,26 @@ function CoverageCell({ technique, position, isSelected, isReachable, onOpen }: 
       )}
     >
       <span className={classes('line-clamp-2 break-words', isThreatened(technique) && 'pr-4')}>{name}</span>
+      {state && <RehearsalMark state={state} />}
       {threats && <ThreatMark count={threats.items} isUnwatched={isUnwatched} />}
     </button>
   );
 }
+
+const stateColors: Record<RehearsedState, string> = {
+  fired: 'border-good bg-good',
+  did_not_fire: 'border-high bg-high',
+  no_data: 'border-line-strong',
+};
+
+/** What the rehearsal showed, which the button's name says in words: filled if there were events, empty without data. */
+const RehearsalMark = ({ state }: { state: RehearsedState }) => (
+  <span
+    aria-hidden
+    title={texts.rehearsed[state]}
+    className={classes('absolute right-1 bottom-1 size-1.5 rounded-full border', stateColors[state])}
+  />
+);
 
 /**
  * The corner of a threatened cell: filled if nothing watches it, with the number of relevant items. The number is no text of the button, because

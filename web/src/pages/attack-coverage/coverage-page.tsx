@@ -17,7 +17,7 @@ import { TechniqueView } from './technique-view.tsx';
 import { isUnwatchedThreat, isWatched, matches } from './techniques.ts';
 
 const route = getRouteApi('/shell/coverage');
-const showOptions = (['threatened', 'unwatched', 'covered'] as const).map((value) => ({
+const showOptions = (['threatened', 'unwatched', 'covered', 'silent'] as const).map((value) => ({
   value,
   label: texts.show[value],
 }));

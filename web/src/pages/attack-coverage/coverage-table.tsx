@@ -18,7 +18,7 @@ export function CoverageTable({ coverage, techniques, openId, onOpen }: Props) {
       <table className="w-full border-collapse text-12">
         <thead>
           <tr className="text-left text-faint">
-            {[texts.technique, texts.tactics].map((title) => (
+            {[texts.technique, texts.tactics, texts.rehearsal].map((title) => (
               <th key={title} className="sticky top-0 h-8 border-b bg-surface px-4 font-normal">
                 {title}
               </th>
@@ -35,7 +35,7 @@ export function CoverageTable({ coverage, techniques, openId, onOpen }: Props) {
         </thead>
         <tbody className="tabular">
           {techniques.toSorted(byNeed).map((technique) => {
-            const { id, name, tactics, groupScore, detectionCount, threats, suggestionIds } = technique;
+            const { id, name, tactics, groupScore, detectionCount, threats, suggestionIds, rehearsed } = technique;
             return (
               <tr
                 key={id}
@@ -50,6 +50,14 @@ export function CoverageTable({ coverage, techniques, openId, onOpen }: Props) {
                 </td>
                 <td className="max-w-72 truncate px-4 text-muted">
                   {tactics.map((tactic) => names.get(tactic) ?? tactic).join(', ')}
+                </td>
+                <td
+                  className={classes(
+                    'px-4 whitespace-nowrap',
+                    rehearsed?.state === 'did_not_fire' ? 'text-high' : 'text-muted',
+                  )}
+                >
+                  {rehearsed ? texts.rehearsed[rehearsed.state] : ''}
                 </td>
                 <td className={classes('px-4 text-right', groupScore === 0 && 'text-faint')}>
                   {percentOf(groupScore)}
