@@ -29,3 +29,7 @@ test.each<[name: string, file: string, content: string | Buffer]>([
     [1, 2, 3].map((n) => ['web', n, `2024-06-01T11:59:59.99900${n}Z`]),
   );
 });
+
+test('rejects a folder without events in one sentence', () => {
+  expect(() => readRecordedLogs(createTestFolder(), end)).toThrow(/^No log events .*\.$/);
+});

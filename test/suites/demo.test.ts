@@ -73,17 +73,3 @@ test('exits after the summary with --once and leaves nothing behind', async () =
   expect(stdout).not.toContain('The API stays up');
   expect(readdirSync(resolve(folder, '.tocsin-demo'))).toEqual([]);
 });
-
-test('rejects a wrong argument and a folder without logs with one sentence', async () => {
-  const failure = async (...args: string[]) =>
-    demo(...args).then(
-      () => undefined,
-      (error: { code: number; stderr: string }) => error,
-    );
-  expect(await failure('--twice')).toMatchObject({ code: 2, stderr: expect.stringContaining('Usage: tocsin demo') });
-  const empty = mkdtempSync(resolve(folder, 'empty-'));
-  expect(await failure('--once', '--logs', empty)).toMatchObject({
-    code: 1,
-    stderr: expect.stringContaining('No log events'),
-  });
-});

@@ -32,8 +32,10 @@ async function start(dataDir: string, env: Record<string, string> = {}): Promise
 afterAll(async () => {
   await Promise.all(programs.map((program) => program.kill('SIGKILL')));
   // An embedded server outlives a killed program. A command on its directory becomes its last user and stops it.
+  const commands = listProcesses().map(({ command }) => command);
+  const hasServer = programs.some((program) => commands.some((command) => command.includes(locationOf(program))));
   for (const dir of dirs) {
-    if (existsSync(dir)) await runProgram(['org', 'list'], dir);
+    if (hasServer && existsSync(dir)) await runProgram(['org', 'list'], dir);
     removeProgramDir(dir);
   }
 });
@@ -149,19 +151,6 @@ describe('with its own data directory', () => {
     ]);
     expect(listProcesses().filter(({ command }) => command.includes(locationOf(program)))).toEqual([]);
   });
-
-  test('TOCSIN_API_KEY replaces the previous environment key and is never printed', async () => {
-    const keys = ['first-key-of-the-environment', 'second-key-of-the-environment'] as const;
-    for (const own of keys) {
-      program = await start(dataDir, { TOCSIN_API_KEY: own });
-      expect(program.output()).not.toContain(own);
-      const statuses = await Promise.all(
-        keys.map(async (each) => (await call(program, each, '/api/detections')).status),
-      );
-      expect(statuses).toEqual(keys.map((each) => (each === own ? 200 : 401)));
-      expect(await program.kill('SIGTERM')).toBe(0);
-    }
-  });
 });
 
 test.each([
@@ -198,7 +187,7 @@ test('starts no server with DATABASE_URL, and reports a port that is in use and 
 
 describe('kill -9 while writes are acknowledged', () => {
   const dataDir = dataDirectory();
-  const key = 'a-key-for-the-crash-tests';
+  let key = 'a-key-for-the-crash-tests';
   const acknowledged: string[] = [];
   const refusals = new Set<number>();
   let program: Program;
@@ -245,7 +234,12 @@ describe('kill -9 while writes are acknowledged', () => {
       await killed;
       over = true;
       await writing;
+      // A changed TOCSIN_API_KEY replaces the key of the environment before it, and is never printed.
+      const replaced = key;
+      key = `a-key-after-the-end-of-${victims.replaceAll(' ', '-')}`;
       program = await start(dataDir, { TOCSIN_API_KEY: key });
+      expect(program.output()).not.toContain(key);
+      expect((await call(program, replaced, '/api/detections')).status).toBe(401);
       await expectWritesKept();
     },
   );
