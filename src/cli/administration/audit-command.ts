@@ -1,5 +1,5 @@
 import { acrossOrgs, type Db } from '../../platform/db/db.ts';
-import { verifyAudit, type AuditVerification, type KnownHead } from '../../platform/orgs/audit/verify-audit.ts';
+import { verifyAudit, type AuditVerification, type KnownHead } from '../../platform/orgs/audit/read-audit.ts';
 import { listOrgsAcrossOrgs } from '../../platform/orgs/orgs.store.ts';
 import { printResult } from '../support/output.ts';
 import { UsageError } from '../support/failures.ts';

@@ -1,6 +1,5 @@
 import { isIPv4 } from 'node:net';
-import { isBystander } from './bystanders.ts';
-import { findHarmlessHostMention } from './host-mentions.ts';
+import { isBystander, findHarmlessHostMention } from './host-mentions.ts';
 import type { ValueContext } from './value-context.ts';
 import { isVictimOrOriginal } from './victim-cue.ts';
 import { createWordsBefore } from '../../text/find-matches.ts';

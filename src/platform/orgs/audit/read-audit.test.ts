@@ -6,7 +6,7 @@ import { acrossOrgs, inOrg, type Tx } from '../../db/db.ts';
 import type { OrgId } from '../../lib/org-id.ts';
 import { insertAudit } from '../audit.store.ts';
 import { expireAuditAcrossOrgs } from './audit-chain.store.ts';
-import { verifyAudit, type KnownHead } from './verify-audit.ts';
+import { verifyAudit, type KnownHead } from './read-audit.ts';
 
 const { db, url } = await testDatabase();
 
