@@ -46,12 +46,17 @@ test('a comment makes people watch whom it mentions, until they stop, and openin
   const gone = await invite(org, 'gone');
   await callOk(org, 'PATCH', `/api/persons/${gone.id}`, { disabled: true });
   const path = `/api/incidents/${incident.id}`;
+  await callOk(org, 'GET', '/api/events');
   const comment = { body: '@ada, is this `@gone` of @"bob lee"? @gone @nobody' };
   expect(await ada.call('POST', `${path}/comments`, comment)).toMatchObject({ status: 200, personId: ada.id });
   expect((await callOk(org, 'GET', path)).watchers).toEqual([
     { personId: ada.id, name: 'Ada@example.com' },
     { personId: bob.id, name: 'Bob Lee' },
   ]);
+  // The event says who is mentioned besides the author, and leaves the text where it can be erased.
+  const { events } = await callOk(org, 'GET', '/api/events?types=incident.mentioned');
+  expect(events).toMatchObject([{ data: { id: incident.id, author: 'Ada@example.com', mentioned: ['Bob Lee'] } }]);
+  expect(JSON.stringify(events)).not.toContain('is this');
   // A person who mentions themselves has read the comment.
   expect(await ada.inbox()).toMatchObject({ mine: 0, mentioned: 0, watching: 1, unowned: 2 });
   expect(await bob.inbox()).toMatchObject({ mentioned: 1, watching: 1 });

@@ -8,7 +8,7 @@ import type { TicketComment } from '../../platform/notifications/follow-tickets.
 import type { Clock } from '../../platform/lib/time/clock.ts';
 import { insertAudit } from '../../platform/orgs/audit.store.ts';
 import { listMentionedPersons, lockPerson } from '../../platform/orgs/sessions/persons.store.ts';
-import { emitIncidentEvents } from './incident-events.ts';
+import { emitIncidentEvents, emitMention } from './incident-events.ts';
 import type {
   IncidentComment,
   IncidentDetail,
@@ -46,9 +46,13 @@ export async function addIncidentComment(
       throw appError('conflict', `Incident ${incidentId} has ${commentsMax} comments, as many as it may have.`);
     const comment = { id: uuidv7(at), incidentId, at, body, keyId, actor, personId };
     await insertComment(tx, orgId, comment);
-    const mentioned = await listMentionedPersons(tx, orgId, listMentions(body));
+    const people = await listMentionedPersons(tx, orgId, listMentions(body));
+    const mentioned = people.map((person) => person.id);
     await storeMentions(tx, orgId, { incidentId, mentioned, authorId: personId, at });
     await emitIncidentEvents(tx, orgId, [incidentId]);
+    const others = people.filter((person) => person.id !== personId);
+    if (others.length > 0)
+      await emitMention(tx, orgId, incidentId, { author: actor, mentioned: others.map(({ name }) => name) });
     // The text is only in the comment, where it can be erased.
     await insertAudit(tx, caller, {
       action: 'incident.commented',

@@ -81,6 +81,8 @@ const factPaths: [label: string, path: string][] = [
   ['State', 'state'],
   ['Resolution', 'resolution'],
   ['Owner', 'owner'],
+  ['Mentioned', 'mentioned'],
+  ['By', 'author'],
   ['Hits', 'hits'],
   ['Due', 'dueAt'],
   ['Category', 'detectionCategory'],

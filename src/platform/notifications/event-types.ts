@@ -15,6 +15,7 @@ export const eventLabels = {
   'hit.updated': 'Hit changed',
   'incident.created': 'New incident',
   'incident.updated': 'Incident changed',
+  'incident.mentioned': 'Comment mentions people',
   'hunt.found': 'Scheduled hunt found something new',
   'review.created': 'Case to review',
   'review.decided': 'Case decided',

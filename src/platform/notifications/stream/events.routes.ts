@@ -36,7 +36,7 @@ export function eventRoutes(app: App, deps: EventHubDeps & CallerCheckDeps): voi
       operationId: 'listEvents',
       summary: 'List recent events of the organization, newest first, or stream them as they happen',
       description:
-        'The events that destinations receive. With `Accept: text/event-stream`, the response is a stream of server-sent events that ends with the key or session: `id`, `event` (the type) and `data` (an `Event`), and a comment every 15 seconds. A client that reconnects sends `Last-Event-ID` and receives what it missed, up to 1,000 events; `limit` and `cursor` do not apply. At most 20 streams per organization (429). Types whose resource the key may not read are left out. Events are stored while a destination subscribes to them or a client reads this route, and for three days after. Added, corrected and retracted feed items are stored only for destinations; `feed.source.pulled` counts them.',
+        'The events that destinations receive. With `Accept: text/event-stream`, the response is a stream of server-sent events that ends with the key or session: `id`, `event` (the type) and `data` (an `Event`), and a comment every 15 seconds. A client that reconnects sends `Last-Event-ID` and receives what it missed, up to 1,000 events; `limit` and `cursor` do not apply. At most 100 streams per organization (429). Types whose resource the key may not read are left out. Events are stored while a destination subscribes to them or a client reads this route, and for three days after. Added, corrected and retracted feed items are stored only for destinations; `feed.source.pulled` counts them.',
       query: EventsQuery,
       // It extends how long events are stored.
       usesPrimary: true,

@@ -14,7 +14,7 @@ import type { EventList, EventsQuery } from './events.schema.ts';
 import { uuidAt } from '../../lib/ids.ts';
 import type { Logger } from '../../lib/logging/logger.ts';
 
-const streamsPerOrganizationMax = 20;
+const streamsPerOrganizationMax = 100;
 const streamsMax = 500;
 const backlogMax = 1000;
 /** A client that reads slower than this much behind is disconnected. It can resume. */

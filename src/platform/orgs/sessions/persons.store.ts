@@ -61,15 +61,18 @@ export function findPersonByName(
 }
 
 /**
- * Lists the IDs of people who can sign in and have one of the names, which are in lower case. The part of an e-mail address before its `@` is a
+ * Lists people who can sign in and have one of the names, which are in lower case. The part of an e-mail address before its `@` is a
  * name as well.
  */
-export async function listMentionedPersons(tx: Tx, orgId: OrgId, names: readonly string[]): Promise<string[]> {
+export async function listMentionedPersons(
+  tx: Tx,
+  orgId: OrgId,
+  names: readonly string[],
+): Promise<{ id: string; name: string }[]> {
   if (names.length === 0) return [];
-  const rows = await queryRows<{ id: string }>(tx)`
-      select id from persons where organization_id = ${orgId} and disabled_at is null
+  return queryRows<{ id: string; name: string }>(tx)`
+      select id, name from persons where organization_id = ${orgId} and disabled_at is null
         and (lower(name) = any(${names}) or split_part(lower(name), '@', 1) = any(${names})) order by id limit 100`;
-  return rows.map(({ id }) => id);
 }
 
 /** Inserts an invited person with a role whose scopes the inviter has. */
