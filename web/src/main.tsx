@@ -8,6 +8,8 @@ import { sessionQuery, signInMeta } from './api/session.ts';
 import { applyTheme } from './lib/theme.ts';
 import { createConsoleRouter } from './router.tsx';
 import { EndedSession, endedSession } from './shell/ended-session.tsx';
+import { forgetDrafts } from './ui/forms/use-draft.tsx';
+import { pollOf } from './ui/live.tsx';
 import { Conflicts } from './ui/overlays/conflicts.tsx';
 import { Toasts } from './ui/overlays/toasts.tsx';
 
@@ -26,13 +28,18 @@ const client = new QueryClient({
     },
   }),
   defaultOptions: {
-    queries: { staleTime: 15_000, retry: (failures, error) => failures < 2 && isWorthRetrying(error) },
+    queries: {
+      staleTime: 15_000,
+      refetchInterval: pollOf,
+      retry: (failures, error) => failures < 2 && isWorthRetrying(error),
+    },
   },
 });
 
 const router = createConsoleRouter(client);
 
 applyTheme();
+forgetDrafts();
 createRoot(document.getElementById('root')!).render(
   <StrictMode>
     <QueryClientProvider client={client}>

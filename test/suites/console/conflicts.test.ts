@@ -1,12 +1,21 @@
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
-import { startConsole, startPages } from '../../support/browser/console.ts';
+import { signIn, startConsole, startPages } from '../../support/browser/console.ts';
 import { raiseHits } from '../../support/browser/raise-hits.ts';
+import type { TestOrg } from '../../support/harness.ts';
 import { callOk, postDetection, postSuggestion } from '../../support/detection/detection-factory.ts';
 
 const started = await startConsole();
 // A refused change is a failed request, which Chromium reports.
-const { openPage } = await startPages(started, (text) => /status of (409|412)/.test(text));
+const { openBlank } = await startPages(started, (text) => /status of (409|412)/.test(text));
+
+/** Opens a page that does not hear of what others change. */
+async function openPage(org: TestOrg, path: string): Promise<Page> {
+  const page = await openBlank();
+  await page.route(/\/api\/events\?/, (route) => route.abort());
+  await signIn(page, started.origin, org, path);
+  return page;
+}
 
 /** Opens the hits of an organization, of which a colleague judges some before the user does. */
 async function openJudged(users: readonly string[]) {

@@ -55,9 +55,10 @@ export const deliveriesQuery = (id: string, state: Delivery['state'] | undefined
   });
 
 export const createDestination = (body: NewDestination) => read(api.POST('/api/destinations', { body }));
-export const setDestinationEnabled = (destination: Versioned & { id: string }, enabled: boolean) =>
+type DestinationChange = paths['/api/destinations/{id}']['put']['requestBody']['content']['application/json'];
+export const changeDestination = (destination: Versioned & { id: string }, body: DestinationChange) =>
   sendIfMatch(destination, (header) =>
-    read(api.PUT('/api/destinations/{id}', { params: { path: { id: destination.id }, header }, body: { enabled } })),
+    read(api.PUT('/api/destinations/{id}', { params: { path: { id: destination.id }, header }, body })),
   );
 export const deleteDestination = (id: string) =>
   read(api.DELETE('/api/destinations/{id}', { params: { path: { id } } }));

@@ -162,6 +162,19 @@ export const saveValueList = (name: string, seen: ValueList | undefined, body: V
   sendVersion(seen?.revision ?? 0, (expectedRevision) =>
     read(api.PUT('/api/value-lists/{name}', { params: { path: { name } }, body: { ...body, expectedRevision } })),
   );
+const toCell = (text: string): string => (/[",\n\r]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
+export const toCsv = ({ columns, values, rows }: Pick<ValueList, 'columns' | 'values' | 'rows'>): string =>
+  [columns, ...(rows ?? values.map((value) => [value]))].map((row) => row.map(toCell).join(',')).join('\n');
+
+/** Adds a value to a list as a row of its own. Returns false if the list has it. */
+export async function addListValue(name: string, value: string): Promise<boolean> {
+  const list = await read(api.GET('/api/value-lists/{name}', { params: { path: { name } } }));
+  if (list.values.includes(value)) return false;
+  const row = list.columns.map((_, index) => (index === 0 ? value : ''));
+  const rows = [...(list.rows ?? list.values.map((one) => [one])), row];
+  await saveValueList(name, list, { description: list.description, csv: toCsv({ ...list, rows }) });
+  return true;
+}
 export const deleteValueList = (list: Versioned & { name: string }) =>
   sendIfMatch(list, (header) =>
     read(api.DELETE('/api/value-lists/{name}', { params: { path: { name: list.name }, header } })),

@@ -34,5 +34,11 @@ async function findRecords(words: string) {
   };
 }
 
+/** Returns the entity of hits with a name or an alias, if there is one. */
+export async function findEntity(name: string) {
+  const { entities } = await read(api.GET('/api/entities', { params: { query: { q: name, limit } } }));
+  return entities.find(({ entity }) => entity.toLowerCase() === name.toLowerCase()) ?? entities[0];
+}
+
 /** Returns undefined if the request fails, for example because the user may not read the list. */
 const orNone = <Result>(request: Promise<Result>): Promise<Result | undefined> => request.catch(() => undefined);

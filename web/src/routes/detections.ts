@@ -27,7 +27,8 @@ const list = createRoute({
 const create = createRoute({
   getParentRoute: () => shell,
   path: '/detections/new',
-  validateSearch: (search: Search): { query?: string | undefined } => compact({ query: textOf(search, 'query') }),
+  validateSearch: (search: Search): { query?: string | undefined; intent?: string | undefined } =>
+    compact({ query: textOf(search, 'query'), intent: textOf(search, 'intent') }),
   component: lazyRouteComponent(() => import('../pages/detections/editor/new-detection-page.tsx'), 'NewDetectionPage'),
 });
 

@@ -1,5 +1,5 @@
 import { Outlet, useNavigate } from '@tanstack/react-router';
-import { lazy, Suspense, useState, useCallback, useSyncExternalStore } from 'react';
+import { Fragment, lazy, Suspense, useState, useCallback, useSyncExternalStore } from 'react';
 import { useQueryClient, type Query, type QueryClient } from '@tanstack/react-query';
 import { useHotkeys } from '../lib/hotkeys.ts';
 import { texts } from '../texts/common.ts';
@@ -9,6 +9,8 @@ import { Palette } from './palette.tsx';
 import { Sidebar } from './sidebar.tsx';
 import { isSignedOut } from '../api/problem.ts';
 import { Button } from '../ui/button.tsx';
+import { useLiveUpdates } from '../ui/live.tsx';
+import { useTimeZone } from '../lib/time.ts';
 import { RelativeTime } from '../ui/time.tsx';
 
 const Drawer = lazy(() => import('./drawer.tsx'));
@@ -19,6 +21,8 @@ export function AppShell() {
   const navigate = useNavigate();
   const [open, setOpen] = useState<'drawer' | 'palette' | 'shortcuts' | null>(null);
   const isCollapsed = useIsSidebarCollapsed();
+  const timeZone = useTimeZone();
+  useLiveUpdates();
   const close = (): void => setOpen(null);
   useHotkeys({
     '$mod+k': () => setOpen('palette'),
@@ -36,7 +40,10 @@ export function AppShell() {
           <Sidebar isCollapsed={isCollapsed} onSearch={() => setOpen('palette')} onToggle={toggleSidebar} />
         </div>
         <main id="main" className="flex min-w-0 grow flex-col bg-surface md:border-l">
-          <Outlet />
+          {/* Every time on the page is written anew for another zone. */}
+          <Fragment key={timeZone}>
+            <Outlet />
+          </Fragment>
           <StaleData />
         </main>
       </div>

@@ -4,6 +4,7 @@ import { useNavigate, linkOptions, type NavigateOptions } from '@tanstack/react-
 import { useDeferredValue, useEffect, useState } from 'react';
 import { foundQuery, type FoundRecords } from '../api/found.ts';
 import { setTheme, themes } from '../lib/theme.ts';
+import { setTimeZone } from '../lib/time.ts';
 import { texts } from '../texts/common.ts';
 import { texts as entityTexts } from '../texts/entities.ts';
 import { texts as hitTexts } from '../texts/hits.ts';
@@ -85,6 +86,7 @@ export default function CommandPalette({ typed, returnTarget, onClose }: Props) 
           ))}
           <ActionEntries words={words} choose={choose} />
           <ThemeEntries words={words} choose={choose} />
+          <TimeZoneEntries words={words} choose={choose} />
         </Command.List>
       </Command>
     </Modal>
@@ -173,6 +175,29 @@ function ThemeEntries({ words, choose }: EntriesProps) {
       {typed.map((theme) => (
         <Command.Item key={theme} value={themeLabel(theme)} className={item} onSelect={choose(() => setTheme(theme))}>
           {themeLabel(theme)}
+        </Command.Item>
+      ))}
+    </Command.Group>
+  );
+}
+
+const zonesMax = 5;
+const zoneLabel = (zone: string): string => texts.timeZone.pick(zone.replaceAll('_', ' '));
+
+/** Time zones by the beginnings of their words, such as `time tokyo`. Without words, none. */
+function TimeZoneEntries({ words, choose }: EntriesProps) {
+  const zones =
+    words.length < 3
+      ? []
+      : ['UTC', ...Intl.supportedValuesOf('timeZone')].filter((zone) =>
+          hasWords(zoneLabel(zone).replaceAll('/', ' '), words),
+        );
+  if (zones.length === 0) return null;
+  return (
+    <Command.Group heading={texts.timeZone.label} className={group}>
+      {zones.slice(0, zonesMax).map((zone) => (
+        <Command.Item key={zone} value={zoneLabel(zone)} className={item} onSelect={choose(() => setTimeZone(zone))}>
+          {zoneLabel(zone)}
         </Command.Item>
       ))}
     </Command.Group>

@@ -4,6 +4,7 @@ import { showText } from '../lib/jsx/show-text.ts';
 import { classes } from '../lib/text.ts';
 import { texts } from '../texts/common.ts';
 import { IconButton } from '../ui/button.tsx';
+import { LiveLabel } from '../ui/live.tsx';
 import { useShell } from './shell-context.ts';
 
 type Props = {
@@ -64,11 +65,10 @@ export function PageHeader({ title, tabTitle = title, parent, children, links, a
           {children}
         </div>
       )}
-      {actions && (
-        <div className={classes('ml-auto flex items-center gap-2', links !== undefined && 'max-md:order-1')}>
-          {actions}
-        </div>
-      )}
+      <div className={classes('ml-auto flex min-h-7 items-center gap-2', links !== undefined && 'max-md:order-1')}>
+        <LiveLabel />
+        {actions}
+      </div>
     </header>
   );
 }

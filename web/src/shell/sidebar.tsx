@@ -1,6 +1,6 @@
 import { useQuery, useMutation } from '@tanstack/react-query';
 import { Link, useLocation } from '@tanstack/react-router';
-import { PanelLeftClose, PanelLeftOpen, Search, ChevronsUpDown, CircleUser, LogOut } from 'lucide-react';
+import { PanelLeftClose, PanelLeftOpen, Search, ChevronsUpDown, CircleUser, Clock, LogOut } from 'lucide-react';
 import { overviewQuery } from '../api/overview.ts';
 import { classes, formatNumber } from '../lib/text.ts';
 import { texts } from '../texts/common.ts';
@@ -11,6 +11,8 @@ import { isWithin, pages } from './navigation.ts';
 import { SidebarLabel } from './sidebar-label.tsx';
 import { sessionQuery, signOut } from '../api/session.ts';
 import { basePath } from '../lib/base-path.ts';
+import { formatOffset, ownTimeZone, setTimeZone, useTimeZone } from '../lib/time.ts';
+import { forgetDrafts } from '../ui/forms/use-draft.tsx';
 import { setTheme, themes, useTheme, type Theme } from '../lib/theme.ts';
 import { MenuButton } from '../ui/overlays/menu-button.tsx';
 
@@ -84,9 +86,38 @@ export function Sidebar({ isCollapsed = false, onNavigate, onSearch, onToggle }:
             </SidebarLabel>
           </button>
         )}
+        <TimeZoneMenu isCollapsed={isCollapsed} />
         <AccountMenu isCollapsed={isCollapsed} />
       </div>
     </header>
+  );
+}
+
+/** The zone in which all times are shown. The command palette knows every zone. */
+function TimeZoneMenu({ isCollapsed }: { isCollapsed: boolean }) {
+  const zone = useTimeZone();
+  return (
+    <MenuButton
+      side="top"
+      className={classes(row, 'w-full')}
+      entries={[
+        {
+          kind: 'choice',
+          label: texts.timeZone.label,
+          value: zone,
+          options: [...new Set([ownTimeZone, 'UTC', zone])].map((value) => ({
+            value,
+            label: `${value} (${formatOffset(value)})`,
+          })),
+          onSelect: (value) => setTimeZone(value),
+        },
+      ]}
+    >
+      <Clock className="size-4 shrink-0" strokeWidth={1.75} aria-hidden />
+      <span className="sr-only">{texts.timeZone.shown}</span>
+      <SidebarLabel isTooltip={isCollapsed}>{zone}</SidebarLabel>
+      {!isCollapsed && <span className="tabular ml-auto text-12 text-faint">{formatOffset(zone)}</span>}
+    </MenuButton>
   );
 }
 
@@ -97,7 +128,10 @@ function AccountMenu({ isCollapsed }: { isCollapsed: boolean }) {
   const { mutate: leave } = useMutation({
     mutationFn: signOut,
     // Loads the page anew, so that nothing of the session stays in memory.
-    onSettled: () => location.assign(`${basePath}/console/sign-in`),
+    onSettled: () => {
+      forgetDrafts({ everything: true });
+      location.assign(`${basePath}/console/sign-in`);
+    },
   });
   return (
     <MenuButton

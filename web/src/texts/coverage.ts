@@ -29,6 +29,8 @@ export const texts = {
   openSuggestion: 'Open the suggested detection',
   subTechniques: 'Sub-techniques',
   noDetections: 'No detection watches this technique.',
+  describe: 'Describe a detection for it',
+  intent: ({ id, name }: { id: string; name: string }) => `Find ${name} (${id})`,
   noThreats: 'No relevant item mentions this technique.',
   allThreats: (count: number) => (count === 1 ? 'See it in the feed' : `See all ${count} in the feed`),
   rehearsal: 'Rehearsal',

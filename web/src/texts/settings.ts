@@ -164,6 +164,9 @@ export const texts = {
     description: 'Where events go: hits to a chat or a ticket system, failures to whoever repairs them.',
     add: 'Add destination',
     addTitle: 'Add a destination',
+    edit: 'Change',
+    editTitle: (name: string) => `Change ${name}`,
+    urlKept: 'If it is empty, the address stays as it is.',
     none: 'No destination yet',
     noneBody:
       'Send incidents and hits to a chat, by e-mail, to an on-call service, a ticket system or your own endpoint, delivered at least once.',

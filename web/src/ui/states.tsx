@@ -4,17 +4,17 @@ import { texts } from '../texts/common.ts';
 import { Button } from './button.tsx';
 import { RequestId } from './request-id.tsx';
 
-/** The purpose of a page or list that has nothing to show, and the one next step. */
+/** The purpose of a page or list that has nothing to show, and the one next step, which every one of them has. */
 export function EmptyState({ title, children, action }: EmptyStateProps) {
   return (
     <div className="flex h-full min-h-48 flex-col items-center justify-center gap-2 p-8 text-center">
       <p className="font-strong">{title}</p>
       {children && <div className="max-w-[44ch] text-muted">{children}</div>}
-      {action && <div className="pt-2">{action}</div>}
+      <div className="pt-2">{action}</div>
     </div>
   );
 }
-type EmptyStateProps = { title: string; children?: React.ReactNode; action?: React.ReactNode };
+type EmptyStateProps = { title: string; children?: React.ReactNode; action: React.ReactNode };
 
 /** The failure in the words of the API, with the request ID and a retry. */
 export function ErrorState({ error, onRetry }: { error: Error; onRetry: () => void }) {

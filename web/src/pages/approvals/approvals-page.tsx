@@ -1,5 +1,5 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
-import { getRouteApi } from '@tanstack/react-router';
+import { getRouteApi, Link } from '@tanstack/react-router';
 import { Hand } from 'lucide-react';
 import { useMemo } from 'react';
 import { agentQuery, callsQuery, type AgentCall, type CallFilter, type CallState } from '../../api/agents.ts';
@@ -14,6 +14,8 @@ import { EntryList, type Entry } from '../../ui/lists/entry-list.tsx';
 import { ListAndPanel } from '../../ui/lists/list-panel.tsx';
 import { OpenPanel } from '../../ui/lists/open-panel.tsx';
 import { RelativeTime } from '../../ui/time.tsx';
+import { texts as common } from '../../texts/common.ts';
+import { Button, buttonClass } from '../../ui/button.tsx';
 
 const route = getRouteApi('/shell/approvals');
 const texts = all.calls;
@@ -55,8 +57,19 @@ export function ApprovalsPage() {
             onOpen={open}
             empty={
               agent || state
-                ? { title: texts.empty.filtered }
-                : { title: texts.empty.title, children: texts.empty.body }
+                ? {
+                    title: texts.empty.filtered,
+                    action: <Button onClick={() => void navigate({ search: {} })}>{common.nextStep.clear}</Button>,
+                  }
+                : {
+                    title: texts.empty.title,
+                    children: texts.empty.body,
+                    action: (
+                      <Link to="/agents" className={buttonClass('primary')}>
+                        {common.nextStep.agents}
+                      </Link>
+                    ),
+                  }
             }
           />
         }

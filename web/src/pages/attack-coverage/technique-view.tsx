@@ -2,7 +2,7 @@ import { Link } from '@tanstack/react-router';
 import { rehearse, type Coverage, type CoveredTechnique } from '../../api/coverage.ts';
 import { classes, toWords } from '../../lib/text.ts';
 import { texts } from '../../texts/coverage.ts';
-import { Button } from '../../ui/button.tsx';
+import { Button, buttonClass } from '../../ui/button.tsx';
 import { useChange } from '../../ui/forms/use-change.ts';
 import { Section } from '../../ui/section.tsx';
 import { RelativeTime } from '../../ui/time.tsx';
@@ -157,7 +157,16 @@ function Detections({ techniques }: { techniques: CoveredTechnique[] }) {
   return (
     <Section title={texts.detections} count={detections.length || undefined}>
       {detections.length === 0 ? (
-        <p className="text-muted">{texts.noDetections}</p>
+        <div className="flex flex-wrap items-center gap-3">
+          <p className="text-muted">{texts.noDetections}</p>
+          <Link
+            to="/detections/new"
+            search={{ intent: texts.intent(techniques[0]!) }}
+            className={buttonClass('secondary')}
+          >
+            {texts.describe}
+          </Link>
+        </div>
       ) : (
         <ul className="flex flex-col">
           {detections.map(({ id, name, health, weight, reasons, techniqueId }) => (

@@ -1,5 +1,5 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
-import { getRouteApi } from '@tanstack/react-router';
+import { getRouteApi, Link } from '@tanstack/react-router';
 import { X } from 'lucide-react';
 import { useMemo } from 'react';
 import { entitiesQuery, type Entity, type EntityType } from '../../api/entities.ts';
@@ -8,7 +8,7 @@ import { FeedLinks } from '../../shell/section-links.tsx';
 import { PageHeader } from '../../shell/page-header.tsx';
 import { texts as common } from '../../texts/common.ts';
 import { texts } from '../../texts/entities.ts';
-import { Button, IconButton } from '../../ui/button.tsx';
+import { Button, IconButton, buttonClass } from '../../ui/button.tsx';
 import { FilterSelect } from '../../ui/forms/filter-select.tsx';
 import { SearchField } from '../../ui/forms/search-field.tsx';
 import { ListAndPanel } from '../../ui/lists/list-panel.tsx';
@@ -94,5 +94,16 @@ export function EntitiesPage() {
 function NoEntities({ isFiltered, onClear }: { isFiltered: boolean; onClear: () => void }) {
   if (isFiltered)
     return <EmptyState title={texts.filtered} action={<Button onClick={onClear}>{texts.clear}</Button>} />;
-  return <EmptyState title={texts.empty}>{texts.emptyBody}</EmptyState>;
+  return (
+    <EmptyState
+      title={texts.empty}
+      action={
+        <Link to="/sources" search={{ source: 'new' }} className={buttonClass('primary')}>
+          {common.nextStep.sources}
+        </Link>
+      }
+    >
+      {texts.emptyBody}
+    </EmptyState>
+  );
 }

@@ -12,6 +12,8 @@ import { DetailSkeleton, EmptyState, ErrorState } from '../../ui/states.tsx';
 import { Day, RelativeTime } from '../../ui/time.tsx';
 import { EntityRelationships } from './entity-relationships.tsx';
 import { listPublishers } from './publishers.ts';
+import { texts as common } from '../../texts/common.ts';
+import { buttonClass } from '../../ui/button.tsx';
 
 const aliasesShown = 12;
 const itemsShown = 10;
@@ -20,7 +22,18 @@ const itemsShown = 10;
 export function EntityView({ type, name }: { type: EntityType; name: string }) {
   const { data, error, refetch } = useQuery(entityQuery(type, name));
   if (error instanceof ApiProblem && error.status === 404)
-    return <EmptyState title={texts.unknown}>{error.message}</EmptyState>;
+    return (
+      <EmptyState
+        title={texts.unknown}
+        action={
+          <Link to="/feed" className={buttonClass('primary')}>
+            {common.nextStep.feed}
+          </Link>
+        }
+      >
+        {error.message}
+      </EmptyState>
+    );
   if (error) return <ErrorState error={error} onRetry={() => void refetch()} />;
   if (!data) return <DetailSkeleton />;
   const hasFacts = data.indicators.length + data.techniques.length + data.relationships.length > 0;

@@ -8,6 +8,7 @@ import { Button } from '../../ui/button.tsx';
 import { findFieldError, FormError, SelectField, TextArea, TextField } from '../../ui/forms/field.tsx';
 import { Dialog, DialogActions } from '../../ui/overlays/dialog.tsx';
 import { toasts } from '../../ui/overlays/toasts.tsx';
+import { RestoredDraft, useDraft } from '../../ui/forms/use-draft.tsx';
 
 const texts = all.report;
 const tlps = ['CLEAR', 'GREEN', 'AMBER', 'AMBER+STRICT', 'RED'] as const;
@@ -21,10 +22,11 @@ type Props = { onAdded: (id: string) => void; onClose: () => void };
 export default function AddReport({ onAdded, onClose }: Props) {
   const client = useQueryClient();
   const [file, setFile] = useState<File>();
-  const [draft, setDraft] = useState(empty);
+  const [draft, setDraft, kept] = useDraft('report', empty);
   const { mutate, error, isPending } = useMutation({
     mutationFn: () => postReport(toReport(draft), file),
     onSuccess: async ({ id, warnings = [] }) => {
+      kept.reset();
       for (const { message } of warnings) toasts.add({ title: texts.unread, description: message, isError: true });
       await client.invalidateQueries({ queryKey: ['feed'] });
       onClose();
@@ -75,6 +77,7 @@ export default function AddReport({ onAdded, onClose }: Props) {
           error={error}
           shown={['/file', '/file/content', '/text', '/title', '/publisher', '/tlp', '/sourceUrl']}
         />
+        <RestoredDraft draft={kept} />
         <DialogActions>
           <Button onClick={onClose}>{common.cancel}</Button>
           <Button type="submit" kind="primary" disabled={isPending || (!file && draft.text.trim() === '')}>

@@ -12,7 +12,7 @@ type Props = {
   /** The verdict that waits for its reason, chosen here or with a key. */
   pending: Verdict | null;
   onChoose: (verdict: Verdict | null) => void;
-  onSave: (item: FeedItem, verdict: Judgment, reason: string) => void;
+  onSave: (item: FeedItem, verdict: Judgment, reason: string) => Promise<boolean>;
 };
 
 /** The decisions about an item's relevance. A person's verdict stands above every other one. */
@@ -22,11 +22,12 @@ export function RelevanceBar({ item, pending, onChoose, onSave }: Props) {
   if (pending)
     return (
       <ReasonForm
+        subject={`item ${item.id}`}
         placeholder={texts.reason}
         onCancel={() => onChoose(null)}
         onSave={(reason) => {
           onChoose(null);
-          onSave(item, pending, reason);
+          return onSave(item, pending, reason);
         }}
       >
         <VerdictLabel verdict={pending} />
@@ -47,7 +48,7 @@ export function RelevanceBar({ item, pending, onChoose, onSave }: Props) {
         </Button>
       )}
       {own && (
-        <Button kind="quiet" onClick={() => onSave(item, null, '')}>
+        <Button kind="quiet" onClick={() => void onSave(item, null, '')}>
           {texts.clearOverride}
         </Button>
       )}

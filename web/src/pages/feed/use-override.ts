@@ -32,7 +32,7 @@ export function useOverride() {
     );
     client.setQueryData(itemQuery(id).queryKey, (detail) => detail && { ...detail, tenantOverrides });
   };
-  const { mutate } = useMutation({
+  const { mutateAsync } = useMutation({
     mutationFn: async ({ item: { id, tenantOverrides }, verdict, reason }: Change) => {
       const seen = tenantOverrides?.revision;
       const known = saved.current.get(id);
@@ -53,17 +53,24 @@ export function useOverride() {
       toasts.add({ title: texts.notSaved, description: error.message, isError: true });
     },
   });
+  /** Returns whether the change was saved. */
+  const save = (change: Change): Promise<boolean> =>
+    mutateAsync(change).then(
+      () => true,
+      () => false,
+    );
   const undo = (): void => {
     if (!latest.current) return;
     const change = latest.current;
     latest.current = null;
-    mutate(change);
+    void save(change);
   };
-  const judge = (item: FeedItem, verdict: Judgment, reason: string): void => {
+  const judge = (item: FeedItem, verdict: Judgment, reason: string): Promise<boolean> => {
     latest.current = { item, ...readJudgment(item.tenantOverrides?.relevance) };
-    mutate({ item, verdict, reason });
+    const saved = save({ item, verdict, reason });
     const title = verdict === null ? texts.cleared : texts.overridden[verdict];
     toasts.add({ title, description: item.event.title, action: { label: common.undo, run: undo } });
+    return saved;
   };
   return { judge, undo };
 }

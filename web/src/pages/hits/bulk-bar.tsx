@@ -16,7 +16,7 @@ type Props = {
   more: { count: number; onSelect: () => void } | undefined;
   pending: HitStatus | null;
   onChoose: (status: HitStatus | null) => void;
-  onSave: (status: HitStatus, reason: string) => void;
+  onSave: (status: HitStatus, reason: string) => Promise<boolean>;
   onClear: () => void;
 };
 
@@ -29,7 +29,7 @@ export function BulkBar({ count, hitIds, more, pending, onChoose, onSave, onClea
           {texts.bulk.all(countOf(more.count, 'hit'))}
         </Button>
       )}
-      <StatusBar current={undefined} pending={pending} onChoose={onChoose} onSave={onSave} />
+      <StatusBar subject="hits" current={undefined} pending={pending} onChoose={onChoose} onSave={onSave} />
       {hitIds && !pending && <OpenIncident hitIds={hitIds} />}
       {!pending && (
         <Button kind="quiet" onClick={onClear}>

@@ -29,7 +29,11 @@ export function Discussion({ hitId }: { hitId: string }) {
       <Proposals hitId={hitId} />
       <Section title={texts.title} actions={<Button onClick={() => setAsking(true)}>{all.run.ask}</Button>}>
         {runId !== undefined && <AskedRun key={runId} runId={runId} hitId={hitId} />}
-        <CommentForm add={(body) => addComment(hitId, body)} refresh={[hitCommentsQuery(hitId).queryKey]} />
+        <CommentForm
+          subject={`hit ${hitId}`}
+          add={(body) => addComment(hitId, body)}
+          refresh={[hitCommentsQuery(hitId).queryKey]}
+        />
         {query.error && !comments ? (
           <ErrorState error={query.error} onRetry={() => void query.refetch()} />
         ) : !comments ? (

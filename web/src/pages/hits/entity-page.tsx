@@ -1,6 +1,5 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
-import { useState } from 'react';
 import {
   entityProfileQuery,
   joinAlias,
@@ -21,6 +20,7 @@ import { Section } from '../../ui/section.tsx';
 import { DetailSkeleton, ErrorState } from '../../ui/states.tsx';
 import { RelativeTime } from '../../ui/time.tsx';
 import { EntityHits, SharedItems } from './context.tsx';
+import { RestoredDraft, useDraft } from '../../ui/forms/use-draft.tsx';
 
 const texts = all.profile;
 const route = getRouteApi('/shell/hits/entity');
@@ -183,13 +183,16 @@ function Aliases({ profile, path }: { profile: EntityProfile; path: EntityPath }
 }
 
 function JoinForm({ entity }: { entity: EntityPath }) {
-  const [alias, setAlias] = useState('');
-  const [aliasType, setType] = useState(entity.type);
-  const [reason, setReason] = useState('');
+  const [{ alias, aliasType, reason }, setValues, draft] = useDraft(`alias ${entity.type} ${entity.name}`, {
+    alias: '',
+    aliasType: entity.type,
+    reason: '',
+  });
   const { mutate, isPending } = useChange({
     change: () => joinAlias(entity, { alias: alias.trim(), aliasType, reason: reason.trim() }),
     refresh: [['hits']],
     done: () => texts.joined(alias.trim()),
+    draft,
     failed: texts.failed,
   });
   return (
@@ -198,12 +201,7 @@ function JoinForm({ entity }: { entity: EntityPath }) {
       className="flex flex-wrap items-end gap-2 pt-2"
       onSubmit={(event) => {
         event.preventDefault();
-        mutate(undefined, {
-          onSuccess: () => {
-            setAlias('');
-            setReason('');
-          },
-        });
+        mutate(undefined);
       }}
     >
       <div className="min-w-44 grow">
@@ -211,7 +209,7 @@ function JoinForm({ entity }: { entity: EntityPath }) {
           label={texts.alias}
           maxLength={400}
           value={alias}
-          onChange={({ target }) => setAlias(target.value)}
+          onChange={({ target }) => setValues({ alias: target.value })}
         />
       </div>
       <div className="w-32">
@@ -219,7 +217,7 @@ function JoinForm({ entity }: { entity: EntityPath }) {
           label={texts.aliasType}
           options={typeOptions}
           value={aliasType}
-          onChange={({ target }) => setType(target.value as EntityPath['type'])}
+          onChange={({ target }) => setValues({ aliasType: target.value as EntityPath['type'] })}
         />
       </div>
       <div className="min-w-44 grow">
@@ -227,12 +225,13 @@ function JoinForm({ entity }: { entity: EntityPath }) {
           label={texts.reason}
           maxLength={500}
           value={reason}
-          onChange={({ target }) => setReason(target.value)}
+          onChange={({ target }) => setValues({ reason: target.value })}
         />
       </div>
       <Button type="submit" className="h-8" disabled={isPending || alias.trim() === ''}>
         {texts.join}
       </Button>
+      <RestoredDraft draft={draft} />
     </form>
   );
 }

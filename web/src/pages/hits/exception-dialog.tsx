@@ -14,6 +14,7 @@ import { SeverityMark } from '../../ui/labels/severity.tsx';
 import { Skeleton } from '../../ui/states.tsx';
 import { RelativeTime } from '../../ui/time.tsx';
 import { StatusLabel } from './statuses.tsx';
+import { RestoredDraft, useDraft } from '../../ui/forms/use-draft.tsx';
 
 const texts = page.exception;
 
@@ -32,16 +33,28 @@ function listSubjects({ entity, evidence, rows }: HitDetail): ExceptionSubject[]
 const labelOf = ({ entity, field, value }: ExceptionSubject): string =>
   field === undefined ? texts.entity(entity!) : `${field} = ${value}`;
 
+type Props = {
+  hit: HitDetail;
+  /** The field whose value is chosen first, if it can be. */
+  field: string;
+  onClose: () => void;
+};
+
 /** Creates an exception from a value of a hit, after showing what it would have hidden. */
-export default function ExceptionDialog({ hit, onClose }: { hit: HitDetail; onClose: () => void }) {
+export default function ExceptionDialog({ hit, field, onClose }: Props) {
   const subjects = listSubjects(hit);
-  const [index, setIndex] = useState(0);
+  const [index, setIndex] = useState(() =>
+    Math.max(
+      0,
+      subjects.findIndex((one) => one.field === field),
+    ),
+  );
   const [onlyEntity, setOnlyEntity] = useState(false);
-  const [terms, setTerms] = useState<Terms>({ reason: '', days: '' });
+  const [terms, setTerms, draft] = useDraft<Terms>(`exception ${hit.id}`, { reason: '', days: '' });
   const chosen = subjects[index]!;
   const subject = onlyEntity && chosen.field !== undefined ? { ...chosen, entity: hit.entity } : chosen;
   const preview = useQuery(exceptionPreviewQuery(hit.detectionId, subject));
-  const { mutate, isPending } = useCreateException(hit.detectionId, onClose);
+  const { mutate, isPending } = useCreateException(hit.detectionId, draft, onClose);
   return (
     <Dialog isWide title={texts.title} description={texts.intro(hit.detection.name)} onClose={onClose}>
       <form
@@ -59,6 +72,7 @@ export default function ExceptionDialog({ hit, onClose }: { hit: HitDetail; onCl
         />
         <HiddenHits query={preview} />
         <ExceptionTerms values={terms} onChange={setTerms} />
+        <RestoredDraft draft={draft} />
         <DialogActions>
           <Button onClick={onClose}>{common.cancel}</Button>
           <Button kind="primary" type="submit" disabled={isPending}>

@@ -1,11 +1,12 @@
 import { Link } from '@tanstack/react-router';
-import type { HitDetail } from '../../api/hits.ts';
+import type { EntityPath, HitDetail } from '../../api/hits.ts';
 import { texts as detection } from '../../texts/detection.ts';
 import { texts as feed } from '../../texts/feed.ts';
 import { texts } from '../../texts/hits.ts';
 import { BaselineChart, readBaseline } from '../../ui/charts/baseline-chart.tsx';
 import { Fact, FactList } from '../../ui/evidence/fact-list.tsx';
-import { ExactTime } from '../../ui/time.tsx';
+import { TimeRange } from '../../ui/time.tsx';
+import { Value } from '../../ui/value.tsx';
 
 /** The facts that code computed from the rows and the history, with a chart where there is a baseline. */
 export function Facts({ hit }: { hit: HitDetail }) {
@@ -27,10 +28,12 @@ export function Facts({ hit }: { hit: HitDetail }) {
           </Fact>
         )}
         <Fact name={texts.entity}>
-          <span className="font-mono text-12 break-all">{hit.entity}</span>
+          <span className="font-mono text-12 break-all">
+            <Value value={hit.entity} type={hit.entityType as EntityPath['type']} at={hit.windowTo} />
+          </span>
         </Fact>
         <Fact name={texts.window}>
-          <ExactTime time={hit.windowFrom} /> – <ExactTime time={hit.windowTo} />
+          <TimeRange from={hit.windowFrom} to={hit.windowTo} />
         </Fact>
         {hit.latencyMs !== null && (
           <Fact name={texts.latency}>

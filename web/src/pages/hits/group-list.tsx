@@ -5,11 +5,12 @@ import { useListKeys } from '../../lib/list-keys.ts';
 import { classes, countOf } from '../../lib/text.ts';
 import { texts as common } from '../../texts/common.ts';
 import { texts } from '../../texts/hits.ts';
-import { Button } from '../../ui/button.tsx';
+import { Button, buttonClass } from '../../ui/button.tsx';
 import { EmptyState, ErrorState } from '../../ui/states.tsx';
 import { SeverityMark, type Severity } from '../../ui/labels/severity.tsx';
 import { TableSkeleton } from '../../ui/lists/table-skeleton.tsx';
 import { RelativeTime } from '../../ui/time.tsx';
+import { Link } from '@tanstack/react-router';
 
 export type Grouping = 'wave' | 'entity';
 type Group = { key: string; severity: Severity; title: string; detail: string; open: number; hits: number; at: string };
@@ -92,7 +93,19 @@ function Groups({ query, groups, empty, onOpen }: GroupsProps) {
   const active = useListKeys(groups ?? [], ({ key }) => key, { onOpen: ({ key }) => onOpen(key) });
   if (!groups)
     return query.error ? <ErrorState error={query.error} onRetry={() => void query.refetch()} /> : <TableSkeleton />;
-  if (groups.length === 0) return <EmptyState title={texts.groups.none}>{empty}</EmptyState>;
+  if (groups.length === 0)
+    return (
+      <EmptyState
+        title={texts.groups.none}
+        action={
+          <Link to="/hits" className={buttonClass('primary')}>
+            {common.nextStep.allHits}
+          </Link>
+        }
+      >
+        {empty}
+      </EmptyState>
+    );
   return (
     <ul className="h-full overflow-y-auto" aria-label={texts.groups.label}>
       {groups.map(({ key, severity, title, detail, open, hits, at }) => (

@@ -39,12 +39,13 @@ export function HitPage() {
       >
         {hit && (
           <StatusBar
+            subject={`hit ${id}`}
             current={hit.status}
             pending={pending}
             onChoose={setPending}
             onSave={(status, reason) => {
               setPending(null);
-              setStatus([hit], status, { reason });
+              return setStatus([hit], status, { reason });
             }}
           />
         )}

@@ -12,7 +12,7 @@ type Props = {
   listed: Hit | undefined;
   pending: HitStatus | null;
   onChoose: (status: HitStatus | null) => void;
-  onSave: (status: HitStatus, reason: string) => void;
+  onSave: (status: HitStatus, reason: string) => Promise<boolean>;
   onClose: () => void;
 };
 
@@ -22,7 +22,15 @@ export function HitPanel({ id, listed, pending, onChoose, onSave, onClose }: Pro
   return (
     <>
       <div className="@container flex min-h-11 shrink-0 items-center gap-1 border-b px-2 py-1.5">
-        {listed && <StatusBar current={listed.status} pending={pending} onChoose={onChoose} onSave={onSave} />}
+        {listed && (
+          <StatusBar
+            subject={`hit ${id}`}
+            current={listed.status}
+            pending={pending}
+            onChoose={onChoose}
+            onSave={onSave}
+          />
+        )}
         <span className="ml-auto flex self-start">
           {/* On a small screen the panel is as large as the page. */}
           <IconButton

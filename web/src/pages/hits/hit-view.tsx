@@ -57,9 +57,13 @@ export function HitView({ id, listed }: { id: string; listed: Hit | undefined })
         </div>
       </header>
       <Verdict hit={hit} details={data} />
-      <Section title={texts.evidence} actions={data && <CreateException hit={data} />}>
-        {data ? <EvidenceTable rows={data.rows} evidence={citedOfRows(data)} /> : <Skeleton className="h-28" />}
-      </Section>
+      {data ? (
+        <Evidence hit={data} />
+      ) : (
+        <Section title={texts.evidence}>
+          <Skeleton className="h-28" />
+        </Section>
+      )}
       {hit.nextStep !== hit.openQuestion?.trim() && (
         <Section title={texts.next}>
           <p className="max-w-[72ch] break-words">{hit.nextStep}</p>
@@ -105,13 +109,16 @@ function HitIncident({ hit }: { hit: Hit }) {
 
 const citedOfRows = ({ evidence }: Hit) => evidence.filter(({ observation }) => observation === 'rows');
 
-function CreateException({ hit }: { hit: HitDetail }) {
-  const [isOpen, setIsOpen] = useState(false);
+/** The rows that prove the hit. An exception begins from the hit or from one of their values. */
+function Evidence({ hit }: { hit: HitDetail }) {
+  const [excepted, setExcepted] = useState<string | null>(null);
   return (
-    <>
-      <Button onClick={() => setIsOpen(true)}>{texts.exception.open}</Button>
-      <Suspense>{isOpen && <ExceptionDialog hit={hit} onClose={() => setIsOpen(false)} />}</Suspense>
-    </>
+    <Section title={texts.evidence} actions={<Button onClick={() => setExcepted('')}>{texts.exception.open}</Button>}>
+      <EvidenceTable rows={hit.rows} evidence={citedOfRows(hit)} onExcept={setExcepted} />
+      <Suspense>
+        {excepted !== null && <ExceptionDialog hit={hit} field={excepted} onClose={() => setExcepted(null)} />}
+      </Suspense>
+    </Section>
   );
 }
 

@@ -2,7 +2,6 @@ import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { lazy, Suspense, useMemo, useState } from 'react';
 import { hitQuery, hitsQuery, type Hit, type HitStatus } from '../../api/hits.ts';
-import { overviewQuery } from '../../api/overview.ts';
 import { useHotkeys } from '../../lib/hotkeys.ts';
 import { useOpenKeys } from '../../lib/list-keys.ts';
 import { PageHeader } from '../../shell/page-header.tsx';
@@ -10,9 +9,6 @@ import { HitLinks } from '../../shell/section-links.tsx';
 import { texts } from '../../texts/hits.ts';
 import { Button, buttonClass } from '../../ui/button.tsx';
 import { ListAndPanel } from '../../ui/lists/list-panel.tsx';
-import { LiveLabel } from '../../ui/live/live-label.tsx';
-import { useDelayed } from '../../ui/live/use-delayed.ts';
-import { useEventStream } from '../../ui/live/use-event-stream.ts';
 import { EmptyState, ErrorState } from '../../ui/states.tsx';
 import { ViewsMenu } from '../../ui/overlays/views-menu.tsx';
 import { BulkBar, useSelectedHits } from './bulk-bar.tsx';
@@ -38,12 +34,7 @@ export function HitsPage() {
       <PageHeader
         title={texts.title}
         links={<HitLinks />}
-        actions={
-          <>
-            <LiveHits />
-            <ViewsMenu page="hits" current={{ by, ...filter }} onOpen={(search) => void navigate({ search })} />
-          </>
-        }
+        actions={<ViewsMenu page="hits" current={{ by, ...filter }} onOpen={(search) => void navigate({ search })} />}
       >
         <HitFilters
           search={{ by, ...filter }}
@@ -65,18 +56,6 @@ export function HitsPage() {
       )}
     </>
   );
-}
-
-/** New and changed hits appear in the list without a click. Time between two readings of it, so that a burst is read once. */
-const refreshMs = 1000;
-
-function LiveHits() {
-  const client = useQueryClient();
-  const refresh = useDelayed(() => {
-    for (const part of ['list', 'groups']) void client.invalidateQueries({ queryKey: ['hits', part] });
-    void client.invalidateQueries({ queryKey: overviewQuery.queryKey, exact: true });
-  }, refreshMs);
-  return <LiveLabel isLive={useEventStream('hit.created,hit.updated', refresh)} />;
 }
 
 type QueueProps = {
@@ -108,10 +87,10 @@ function Queue({ filter, openId, onOpen }: QueueProps) {
     choose(new Set());
     setPending(null);
   };
-  const save = (status: HitStatus, reason: string): void => {
+  const save = (status: HitStatus, reason: string): Promise<boolean> => {
     const changed = isBulk ? selected : opened ? [opened] : [];
     clear();
-    setStatus(changed, status, { reason, wave: selection.wave });
+    return setStatus(changed, status, { reason, wave: selection.wave });
   };
   const expand = (): void => {
     if (openId) void navigate({ to: '/hits/$id', params: { id: openId } });

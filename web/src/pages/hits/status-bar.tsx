@@ -6,19 +6,23 @@ import { Key } from '../../ui/key.tsx';
 import { statusKeys, StatusLabel } from './statuses.tsx';
 
 type Props = {
+  /** What the decision is about. */
+  subject: string;
   /** The status that is not offered. */
   current: HitStatus | undefined;
   /** The status that waits for its reason, chosen here or with a key. */
   pending: HitStatus | null;
   onChoose: (status: HitStatus | null) => void;
-  onSave: (status: HitStatus, reason: string) => void;
+  /** Returns whether it was saved. */
+  onSave: (status: HitStatus, reason: string) => Promise<boolean>;
 };
 
 /** The decisions about one or more hits. Choosing one asks for a reason, which may stay empty. */
-export function StatusBar({ current, pending, onChoose, onSave }: Props) {
+export function StatusBar({ subject, current, pending, onChoose, onSave }: Props) {
   if (pending)
     return (
       <ReasonForm
+        subject={subject}
         placeholder={texts.reason}
         onCancel={() => onChoose(null)}
         onSave={(reason) => onSave(pending, reason)}

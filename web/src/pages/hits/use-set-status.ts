@@ -99,21 +99,24 @@ export function useSetStatus() {
     const changes = batch.changes.map(({ hit, status }) => ({ hit: { ...hit, status }, status: hit.status }));
     await mutateAsync({ ...batch, changes, reason: '', ...(change !== undefined && { undoes: change }) });
   };
+  /** Returns whether all changes were saved. */
   const setStatus = (
     hits: readonly Hit[],
     status: HitStatus,
     { reason, wave }: { reason: string; wave?: Wave | undefined },
-  ): void => {
+  ): Promise<boolean> => {
     const changes = hits.filter((hit) => hit.status !== status).map((hit) => ({ hit, status }));
-    if (changes.length === 0 && !wave) return;
+    if (changes.length === 0 && !wave) return Promise.resolve(true);
     const batch = { changes, status, reason, wave };
-    latest.current = { batch, saved: mutateAsync(batch) };
+    const saved = mutateAsync(batch);
+    latest.current = { batch, saved };
     const title = status === 'open' ? texts.reopened : texts.saved(status);
     const count = wave ? wave.hits : changes.length;
     const description = count === 1 ? changes[0]!.hit.headline : countOf(count, 'hit');
     const hitIds = listAlike(changes);
     const next = status === 'false_positive' && hitIds && { label: proof.similar.open, run: () => setSimilar(hitIds) };
     toasts.add({ title, description, action: { label: common.undo, run: () => void undo() }, next: next || undefined });
+    return saved.then(({ failed, kept = [] }) => failed.length + kept.length === 0);
   };
   return { setStatus, undo: () => void undo(), similar, closeSimilar: () => setSimilar(null) };
 }

@@ -14,7 +14,12 @@ export function IncidentHistory({ id }: { id: string }) {
   const entries = query.data?.pages.flatMap((page) => page.entries);
   return (
     <Section title={texts.comments}>
-      <CommentForm hasMentions add={(body) => addIncidentComment(id, body)} refresh={[['incidents', 'one', id]]} />
+      <CommentForm
+        hasMentions
+        subject={`incident ${id}`}
+        add={(body) => addIncidentComment(id, body)}
+        refresh={[['incidents', 'one', id]]}
+      />
       {query.error && !entries ? (
         <ErrorState error={query.error} onRetry={() => void query.refetch()} />
       ) : !entries ? (

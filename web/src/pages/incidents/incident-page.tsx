@@ -20,12 +20,9 @@ import { Button } from '../../ui/button.tsx';
 import { useChange } from '../../ui/forms/use-change.ts';
 import { SeverityLabel, SeverityMark } from '../../ui/labels/severity.tsx';
 import { LoadMore } from '../../ui/lists/load-more.tsx';
-import { LiveLabel } from '../../ui/live/live-label.tsx';
-import { useDelayed } from '../../ui/live/use-delayed.ts';
-import { useEventStream } from '../../ui/live/use-event-stream.ts';
 import { Section } from '../../ui/section.tsx';
 import { ErrorState, Skeleton } from '../../ui/states.tsx';
-import { ExactTime, RelativeTime } from '../../ui/time.tsx';
+import { RelativeTime, TimeRange } from '../../ui/time.tsx';
 import { IncidentActions } from './incident-actions.tsx';
 import { IncidentHistory } from './incident-history.tsx';
 import { IncidentStory } from './incident-story.tsx';
@@ -48,7 +45,6 @@ export function IncidentPage() {
             {texts.title}
           </Link>
         }
-        actions={<LiveIncident id={id} />}
       >
         {incident && <IncidentActions incident={incident} />}
       </PageHeader>
@@ -71,18 +67,6 @@ export function IncidentPage() {
       </div>
     </>
   );
-}
-
-const refreshMs = 500;
-
-/** Reads the incident again when somebody or the service changed it. */
-function LiveIncident({ id }: { id: string }) {
-  const client = useQueryClient();
-  const refresh = useDelayed(() => {
-    for (const queryKey of [['incidents', 'one', id], incidentInboxQuery.queryKey])
-      void client.invalidateQueries({ queryKey });
-  }, refreshMs);
-  return <LiveLabel isLive={useEventStream('incident.created,incident.updated', refresh)} />;
 }
 
 /** Marks the comments that mention the reader as read, also one that is written while the page is open. */
@@ -129,7 +113,7 @@ function Headline({
           </span>
         )}
         <span>
-          <ExactTime time={firstAt} /> – <ExactTime time={lastAt} />
+          <TimeRange from={firstAt} to={lastAt} />
         </span>
         {state !== 'closed' && (
           <span>

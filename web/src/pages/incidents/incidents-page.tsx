@@ -1,4 +1,4 @@
-import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 import { personsQuery } from '../../api/access.ts';
@@ -23,9 +23,6 @@ import { FilterSelect } from '../../ui/forms/filter-select.tsx';
 import { SearchField } from '../../ui/forms/search-field.tsx';
 import { severities, SeverityLabel, SeverityMark } from '../../ui/labels/severity.tsx';
 import { EntryList, type Entry } from '../../ui/lists/entry-list.tsx';
-import { LiveLabel } from '../../ui/live/live-label.tsx';
-import { useDelayed } from '../../ui/live/use-delayed.ts';
-import { useEventStream } from '../../ui/live/use-event-stream.ts';
 import { Tabs } from '../../ui/tabs.tsx';
 import { RelativeTime } from '../../ui/time.tsx';
 import { BulkBar, useBulkChange } from './bulk-bar.tsx';
@@ -69,7 +66,7 @@ export function IncidentsPage() {
   });
   return (
     <>
-      <PageHeader title={texts.title} links={<HitLinks />} actions={<LiveIncidents />}>
+      <PageHeader title={texts.title} links={<HitLinks />}>
         <SearchField label={texts.search} value={filter.q} onChange={(q) => change({ q })} />
         <FilterSelect
           label={texts.filters.state}
@@ -193,15 +190,6 @@ function WatcherChip({ id, onRemove }: { id: string; onRemove: () => void }) {
   const { data } = useInfiniteQuery(personsQuery);
   const person = data?.pages.flatMap(({ persons }) => persons).find((one) => one.id === id);
   return <FilterChip label={texts.filters.watcher} value={person?.name ?? id} onRemove={onRemove} />;
-}
-
-/** Time between two readings of the list, so that a burst of events is read once. */
-const refreshMs = 1000;
-
-function LiveIncidents() {
-  const client = useQueryClient();
-  const refresh = useDelayed(() => void client.invalidateQueries({ queryKey: ['incidents'] }), refreshMs);
-  return <LiveLabel isLive={useEventStream('incident.created,incident.updated', refresh)} />;
 }
 
 function toEntry(

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
-import { getRouteApi } from '@tanstack/react-router';
+import { getRouteApi, Link } from '@tanstack/react-router';
 import { X } from 'lucide-react';
-import { useMemo, useState } from 'react';
+import { useMemo } from 'react';
 import { lookupMax, lookupQuery, type IndicatorLookup } from '../../api/indicators.ts';
 import { useOpenKeys } from '../../lib/list-keys.ts';
 import { splitValues } from '../../lib/split-values.ts';
@@ -9,7 +9,7 @@ import { FeedLinks } from '../../shell/section-links.tsx';
 import { PageHeader } from '../../shell/page-header.tsx';
 import { texts as common } from '../../texts/common.ts';
 import { texts } from '../../texts/indicators.ts';
-import { IconButton, Button } from '../../ui/button.tsx';
+import { IconButton, Button, buttonClass } from '../../ui/button.tsx';
 import { ListAndPanel } from '../../ui/lists/list-panel.tsx';
 import { TableSkeleton } from '../../ui/lists/table-skeleton.tsx';
 import { EmptyState, ErrorState } from '../../ui/states.tsx';
@@ -17,6 +17,7 @@ import { IndicatorView } from './indicator-view.tsx';
 import { classes, formatNumber } from '../../lib/text.ts';
 import { DataTable, type Column } from '../../ui/lists/data-table.tsx';
 import { IndicatorStatus } from './indicator-status.tsx';
+import { useDraft } from '../../ui/forms/use-draft.tsx';
 
 const route = getRouteApi('/shell/indicators');
 
@@ -49,7 +50,16 @@ export function IndicatorsPage() {
             {error ? (
               <ErrorState error={error} onRetry={() => void refetch()} />
             ) : all.length === 0 ? (
-              <EmptyState title={texts.empty}>{texts.emptyBody}</EmptyState>
+              <EmptyState
+                title={texts.empty}
+                action={
+                  <Link to="/feed" className={buttonClass('primary')}>
+                    {common.nextStep.lookUp}
+                  </Link>
+                }
+              >
+                {texts.emptyBody}
+              </EmptyState>
             ) : !data ? (
               <TableSkeleton />
             ) : (
@@ -82,9 +92,12 @@ type Props = { values: readonly string[]; onLookUp: (values: string[]) => void }
 
 /** Where values are pasted. Ctrl or Cmd with Enter looks them up. */
 function LookupForm({ values, onLookUp }: Props) {
-  const [text, setText] = useState(values.join('\n'));
+  const [{ text }, setValues, draft] = useDraft('look-up', { text: values.join('\n') });
   const found = splitValues(text);
-  const lookUp = (): void => onLookUp(found);
+  const lookUp = (): void => {
+    draft.forget();
+    onLookUp(found);
+  };
   return (
     <form
       className="flex flex-col gap-2 border-b p-4"
@@ -95,7 +108,7 @@ function LookupForm({ values, onLookUp }: Props) {
     >
       <textarea
         value={text}
-        onChange={(event) => setText(event.target.value)}
+        onChange={(event) => setValues({ text: event.target.value })}
         onKeyDown={(event) => {
           if (event.key !== 'Enter' || !(event.metaKey || event.ctrlKey)) return;
           event.preventDefault();

@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { useMemo, useState } from 'react';
+import { useMemo } from 'react';
 import { Link } from '@tanstack/react-router';
 import { Play } from 'lucide-react';
 import { fieldsQuery, histogramQuery, searchQuery } from '../../api/logs.ts';
@@ -14,6 +14,7 @@ import { countEvents } from '../../texts/counts.ts';
 import { Button } from '../../ui/button.tsx';
 import { CodeEditor } from '../../ui/code/code-editor.tsx';
 import type { QueryNames } from '../../ui/code/complete-names.ts';
+import { useDraft } from '../../ui/forms/use-draft.tsx';
 
 type Props = {
   dataset: string;
@@ -24,13 +25,17 @@ type Props = {
   /** Runs the same query again. */
   onRepeat: () => void;
   onSelectTime: (from: string, to: string) => void;
+  /** Looks in the longest range. */
+  onWiden: () => void;
 };
 
 /** The fields at the left; at the right the events over time, the query and its rows. */
-export function Explorer({ dataset, window, query, onRun, onRepeat, onSelectTime }: Props) {
+export function Explorer({ dataset, window, query, onRun, onRepeat, onSelectTime, onWiden }: Props) {
   const all = buildQuery(dataset);
   const ran = query ?? all;
-  const [edited, setEdited] = useState<{ of: string; text: string } | null>(null);
+  const [{ edited }, setEdited, kept] = useDraft(`query ${dataset}`, {
+    edited: null as { of: string; text: string } | null,
+  });
   // Another query that was run, from a field or by going back, replaces the typed text.
   const draft = edited?.of === ran ? edited.text : ran;
   const where = readCondition(ran) ?? undefined;
@@ -67,14 +72,21 @@ export function Explorer({ dataset, window, query, onRun, onRepeat, onSelectTime
           names={names}
           isRunning={search.isFetching}
           isReset={query === undefined && draft === all}
-          onChange={(text) => setEdited({ of: ran, text })}
+          onChange={(text) => setEdited({ edited: { of: ran, text } })}
           onRun={() => (draft === ran ? onRepeat() : run(draft))}
           onReset={() => {
-            setEdited(null);
+            kept.reset();
             run('');
           }}
         />
-        <Results search={search} />
+        <Results
+          search={search}
+          onWiden={onWiden}
+          onFilter={(name, value) => {
+            const field = statistics?.fields.find((one) => one.name === name);
+            return field && (() => run(addCondition(ran, dataset, toCondition(field, value))));
+          }}
+        />
       </div>
     </div>
   );

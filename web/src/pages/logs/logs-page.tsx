@@ -10,6 +10,7 @@ import { buttonClass } from '../../ui/button.tsx';
 import { MenuButton } from '../../ui/overlays/menu-button.tsx';
 import { EmptyState, ErrorState, Skeleton } from '../../ui/states.tsx';
 import { Explorer } from './explorer.tsx';
+import { TimeRange } from '../../ui/time.tsx';
 
 const route = getRouteApi('/shell/logs');
 const hourMs = 3_600_000;
@@ -91,6 +92,11 @@ function Logs({ datasets }: { datasets: readonly Dataset[] }) {
           ]}
           onChange={(next) => next !== 'chosen' && setRange(next)}
         />
+        {!chosen && (
+          <span className="text-12 text-faint max-sm:hidden">
+            <TimeRange {...window} />
+          </span>
+        )}
       </PageHeader>
       <Explorer
         key={dataset.name}
@@ -100,6 +106,7 @@ function Logs({ datasets }: { datasets: readonly Dataset[] }) {
         onRun={(query) => {
           void navigate({ search: (search) => ({ ...search, dataset: dataset.name, q: query }) });
         }}
+        onWiden={() => setRange('30d')}
         onRepeat={() => setRepeats(repeats + 1)}
         onSelectTime={(first, last) =>
           void navigate({ search: (search) => ({ ...search, range: undefined, from: first, to: last }) })

@@ -6,13 +6,22 @@ import type { LogRow, SearchResult } from '../../api/logs.ts';
 import { formatNumber } from '../../lib/text.ts';
 import { texts as common } from '../../texts/common.ts';
 import { texts } from '../../texts/logs.ts';
-import { IconButton } from '../../ui/button.tsx';
+import { IconButton, Button } from '../../ui/button.tsx';
 import { ListAndPanel } from '../../ui/lists/list-panel.tsx';
 import { EmptyState, Skeleton } from '../../ui/states.tsx';
+import { Value } from '../../ui/value.tsx';
 import { ResultsTable } from './results-table.tsx';
 
+type Props = {
+  search: UseQueryResult<SearchResult>;
+  /** Looks in the longest range. */
+  onWiden: () => void;
+  /** Narrows the query to a value of a field. Returns undefined for a field that has no condition. */
+  onFilter: (field: string, value: string) => (() => void) | undefined;
+};
+
 /** The rows of a query, or why it did not run. */
-export function Results({ search }: { search: UseQueryResult<SearchResult> }) {
+export function Results({ search, onWiden, onFilter }: Props) {
   const { data, error } = search;
   const [openRow, setOpenRow] = useState<LogRow | null>(null);
   // Events come oldest first, and the newest matter most. Groups keep the order of the query.
@@ -24,7 +33,12 @@ export function Results({ search }: { search: UseQueryResult<SearchResult> }) {
   if (error) return <Failure error={error} />;
   if (!data || !found) return <Skeleton className="m-4 h-48" />;
   const { rows, columns, cells } = found;
-  if (rows.length === 0) return <EmptyState title={texts.noRows}>{texts.noRowsBody}</EmptyState>;
+  if (rows.length === 0)
+    return (
+      <EmptyState title={texts.noRows} action={<Button onClick={onWiden}>{common.nextStep.wider}</Button>}>
+        {texts.noRowsBody}
+      </EmptyState>
+    );
   const isOpen = openRow !== null && rows.includes(openRow);
   return (
     <>
@@ -37,7 +51,7 @@ export function Results({ search }: { search: UseQueryResult<SearchResult> }) {
             onOpen={(index) => setOpenRow(rows[index] ?? null)}
           />
         }
-        panel={isOpen ? <RowPanel row={openRow} onClose={() => setOpenRow(null)} /> : null}
+        panel={isOpen ? <RowPanel row={openRow} onFilter={onFilter} onClose={() => setOpenRow(null)} /> : null}
       />
       <p role="status" className="tabular flex shrink-0 flex-wrap gap-x-3 border-t px-4 py-1.5 text-12 text-muted">
         <span>{texts.rows(formatNumber(rows.length), formatNumber(data.total))}</span>
@@ -74,7 +88,10 @@ function Failure({ error }: { error: Error }) {
   );
 }
 
-function RowPanel({ row, onClose }: { row: LogRow; onClose: () => void }) {
+type RowProps = { row: LogRow; onFilter: Props['onFilter']; onClose: () => void };
+
+function RowPanel({ row, onFilter, onClose }: RowProps) {
+  const at = typeof row['_time'] === 'string' ? row['_time'] : undefined;
   return (
     <>
       <div className="flex min-h-11 shrink-0 items-center justify-between border-b py-1.5 pr-3 pl-5">
@@ -91,7 +108,11 @@ function RowPanel({ row, onClose }: { row: LogRow; onClose: () => void }) {
               <div key={name} className="grid gap-x-4 py-1 md:grid-cols-[9rem_1fr]">
                 <dt className="min-w-0 break-words text-muted">{name}</dt>
                 <dd className="min-w-0 font-mono break-words whitespace-pre-wrap">
-                  {typeof value === 'object' ? JSON.stringify(value, null, 2) : String(value)}
+                  {typeof value === 'object' ? (
+                    JSON.stringify(value, null, 2)
+                  ) : (
+                    <Value value={String(value)} at={at} onFilter={onFilter(name, String(value))} />
+                  )}
                 </dd>
               </div>
             ))}

@@ -1,25 +1,23 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useCallback } from 'react';
 import { classes } from '../../lib/text.ts';
 import { texts as page } from '../../texts/overview.ts';
 import { Section } from '../../ui/section.tsx';
 import { SeverityMark } from '../../ui/labels/severity.tsx';
-import { LiveLabel } from '../../ui/live/live-label.tsx';
 import { Skeleton } from '../../ui/states.tsx';
 import { RelativeTime } from '../../ui/time.tsx';
 import { toEventRows } from './event-rows.ts';
 import { LinkRow } from './link-row.tsx';
-import { eventTypesQuery, type EventTypeEntry } from '../../api/destinations.ts';
-import { overviewQuery, recentEventsQuery, type LiveEvent } from '../../api/overview.ts';
-import { useDelayed } from '../../ui/live/use-delayed.ts';
-import { useEventStream } from '../../ui/live/use-event-stream.ts';
+import { recentEventsQuery, type LiveEvent } from '../../api/overview.ts';
+import { streamedLabelsQuery, useLiveEvents } from '../../ui/live.tsx';
 
 const texts = page.activity;
 
 /** Current and recent activity. */
 export function Activity() {
-  const { events, labels, isLive } = useLiveEvents();
+  const { events, labels } = useRecentEvents();
   return (
-    <Section level={2} title={texts.title} actions={<LiveLabel isLive={isLive} />}>
+    <Section level={2} title={texts.title}>
       {events === null ? (
         <div className="flex flex-col gap-3 py-1.5">
           <Skeleton className="h-8" />
@@ -56,32 +54,22 @@ export function Activity() {
   );
 }
 
-/** The labels of the types that are stored for clients that listen. */
-const streamedLabelsQuery = {
-  ...eventTypesQuery,
-  select: (all: EventTypeEntry[]): ReadonlyMap<string, string> =>
-    new Map(all.flatMap(({ type, label, isStreamed }) => (isStreamed ? [[type, label]] : []))),
-};
 const noLabels: ReadonlyMap<string, string> = new Map();
 const shownMax = 50;
-/** Time between two readings of the figures while events arrive. */
-const refreshMs = 5000;
 
-/** The latest events, newest first, which grow as they happen. The figures of the overview are read again after them. */
-function useLiveEvents(): { events: LiveEvent[] | null; labels: ReadonlyMap<string, string>; isLive: boolean } {
+/** The latest events, newest first, which grow as they happen. */
+function useRecentEvents(): { events: LiveEvent[] | null; labels: ReadonlyMap<string, string> } {
   const client = useQueryClient();
   const { data: labels = noLabels, error: noTypes } = useQuery(streamedLabelsQuery);
   const types = [...labels.keys()].join(',');
   const { data, error } = useQuery({ ...recentEventsQuery(types), enabled: types !== '' });
-  const refresh = useDelayed(
-    () => void client.invalidateQueries({ queryKey: overviewQuery.queryKey, exact: true }),
-    refreshMs,
+  const add = useCallback(
+    (event: LiveEvent) =>
+      client.setQueryData(recentEventsQuery(types).queryKey, (events = []) =>
+        events.some(({ id }) => id === event.id) ? events : [event, ...events].slice(0, shownMax),
+      ),
+    [client, types],
   );
-  const isLive = useEventStream(types, (event) => {
-    client.setQueryData(recentEventsQuery(types).queryKey, (events = []) =>
-      events.some(({ id }) => id === event.id) ? events : [event, ...events].slice(0, shownMax),
-    );
-    refresh();
-  });
-  return { events: data ?? (error || noTypes ? [] : null), labels, isLive };
+  useLiveEvents(add);
+  return { events: data ?? (error || noTypes ? [] : null), labels };
 }

@@ -4,6 +4,7 @@ import { texts as page } from '../../texts/overview.ts';
 import { BarChart, type Bar } from '../../ui/charts/bar-chart.tsx';
 import { Section } from '../../ui/section.tsx';
 import { countHits, countRuns } from '../../texts/counts.ts';
+import { LastHours } from '../../ui/time.tsx';
 
 const texts = page.month;
 type Day = Overview['days'][number];
@@ -17,7 +18,7 @@ export function Month({ days }: { days: readonly Day[] }) {
   const reviewed = days.reduce((sum, day) => sum + (day.reviewed ?? 0), 0);
   const right = days.reduce((sum, day) => sum + (day.precision ?? 0) * (day.reviewed ?? 0), 0);
   return (
-    <Section level={2} title={texts.title}>
+    <Section level={2} title={texts.title} actions={<LastHours hours={30 * 24} />}>
       <div className="@container">
         <div className="grid gap-x-8 gap-y-5 @2xl:grid-cols-3">
           <ChartLink link={{ to: '/detections', search: { sort: '-lastRunAt' } }}>

@@ -13,7 +13,7 @@ import { SeverityLabel } from '../../ui/labels/severity.tsx';
 import { Notice } from '../../ui/notice.tsx';
 import { Section } from '../../ui/section.tsx';
 import { ErrorState, Skeleton } from '../../ui/states.tsx';
-import { ExactTime, RelativeTime } from '../../ui/time.tsx';
+import { RelativeTime, TimeRange } from '../../ui/time.tsx';
 
 /** Everything about a case: the open question, the sentences of the judge with what they cite, and how it was decided. */
 export function CaseView({ id }: { id: string }) {
@@ -133,7 +133,7 @@ function Facts({ one }: { one: CaseDetail }) {
         <span className="font-mono text-12 break-all">{one.entity}</span>
       </Fact>
       <Fact name={texts.window}>
-        <ExactTime time={one.windowFrom} /> – <ExactTime time={one.windowTo} />
+        <TimeRange from={one.windowFrom} to={one.windowTo} />
       </Fact>
     </FactList>
   );

@@ -1,12 +1,12 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
-import { getRouteApi } from '@tanstack/react-router';
+import { getRouteApi, Link } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 import { casesQuery, type CaseFilter, type CaseState, type ReviewCase, decideCase } from '../../api/review.ts';
 import { useOpenEntry } from '../../lib/list-keys.ts';
 import { PageHeader } from '../../shell/page-header.tsx';
 import { HitLinks } from '../../shell/section-links.tsx';
 import { texts } from '../../texts/review.ts';
-import { Button } from '../../ui/button.tsx';
+import { Button, buttonClass } from '../../ui/button.tsx';
 import { FilterChip } from '../../ui/forms/filter-chip.tsx';
 import { FilterSelect } from '../../ui/forms/filter-select.tsx';
 import { ReasonForm } from '../../ui/forms/reason-form.tsx';
@@ -17,6 +17,7 @@ import { ListAndPanel } from '../../ui/lists/list-panel.tsx';
 import { OpenPanel } from '../../ui/lists/open-panel.tsx';
 import { RelativeTime } from '../../ui/time.tsx';
 import { CaseView } from './case-view.tsx';
+import { texts as common } from '../../texts/common.ts';
 
 const route = getRouteApi('/shell/review');
 
@@ -70,8 +71,19 @@ export function ReviewPage() {
             onOpen={open}
             empty={
               Object.values(filter).some(Boolean)
-                ? { title: texts.empty.filtered }
-                : { title: texts.empty.title, children: texts.empty.body }
+                ? {
+                    title: texts.empty.filtered,
+                    action: <Button onClick={() => void navigate({ search: {} })}>{common.nextStep.clear}</Button>,
+                  }
+                : {
+                    title: texts.empty.title,
+                    children: texts.empty.body,
+                    action: (
+                      <Link to="/hits" className={buttonClass('primary')}>
+                        {common.nextStep.hits}
+                      </Link>
+                    ),
+                  }
             }
           />
         }
@@ -120,7 +132,7 @@ function DecisionBar({ one }: { one: Pick<ReviewCase, 'id'> }) {
 type FormProps = { id: string; decision: Decision; onClose: () => void };
 
 function DecisionForm({ id, decision, onClose }: FormProps) {
-  const { mutate, isPending } = useChange({
+  const { mutateAsync, isPending } = useChange({
     change: (reason: string) => decideCase(id, { decision, reason }),
     refresh: [['review'], ['hits', 'list'], ['overview']],
     done: ({ state }) => (state === 'raised' ? texts.raised : texts.dismissed),
@@ -129,11 +141,20 @@ function DecisionForm({ id, decision, onClose }: FormProps) {
   return (
     <div className="grow">
       <ReasonForm
+        subject={`case ${id}`}
         placeholder={texts.reason}
         action={texts[decision]}
         isRequired
         isPending={isPending}
-        onSave={(reason) => mutate(reason, { onSuccess: onClose })}
+        onSave={(reason) =>
+          mutateAsync(reason).then(
+            () => {
+              onClose();
+              return true;
+            },
+            () => false,
+          )
+        }
         onCancel={onClose}
       />
     </div>

@@ -3,7 +3,7 @@ import { useState } from 'react';
 import { isResponse, runStepsQuery, type Run } from '../../api/runs.ts';
 import { texts as agents } from '../../texts/agents.ts';
 import { texts as all } from '../../texts/runs.ts';
-import { Button } from '../../ui/button.tsx';
+import { Button, buttonClass } from '../../ui/button.tsx';
 import { ClaimSource } from '../../ui/evidence/claim-source.tsx';
 import { VerdictView } from '../../ui/evidence/verdict-view.tsx';
 import { SeverityMark } from '../../ui/labels/severity.tsx';
@@ -12,6 +12,8 @@ import { Section } from '../../ui/section.tsx';
 import { EmptyState, ErrorState } from '../../ui/states.tsx';
 import { PartView, goToObservation } from './part-view.tsx';
 import { readInvestigations, type Investigation, type Question } from './transcript.ts';
+import { texts as common } from '../../texts/common.ts';
+import { Link } from '@tanstack/react-router';
 
 const texts = all.steps;
 
@@ -27,7 +29,19 @@ export function InvestigationsTab({ run, entity }: { run: Run; entity: string | 
   if (error) return <ErrorState error={error} onRetry={() => void refetch()} />;
   if (!data) return <TableSkeleton />;
   const investigations = readInvestigations(data.pages.flatMap((page) => page.steps));
-  if (investigations.length === 0) return <EmptyState title={texts.none}>{texts.noneHint}</EmptyState>;
+  if (investigations.length === 0)
+    return (
+      <EmptyState
+        title={texts.none}
+        action={
+          <Link to="/detections/$id" params={{ id: run.detectionId }} className={buttonClass('primary')}>
+            {common.nextStep.detection}
+          </Link>
+        }
+      >
+        {texts.noneHint}
+      </EmptyState>
+    );
   const opened = investigations.findLast((one) => one.entity === entity) ?? investigations[0];
   return (
     <div className="flex max-w-6xl flex-col gap-3 px-4 py-5">

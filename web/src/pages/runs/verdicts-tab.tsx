@@ -8,11 +8,25 @@ import { CitedCells } from '../../ui/evidence/cited-cells.tsx';
 import { SeverityMark } from '../../ui/labels/severity.tsx';
 import { EmptyState } from '../../ui/states.tsx';
 import { VerdictView } from '../../ui/evidence/verdict-view.tsx';
+import { texts as common } from '../../texts/common.ts';
+import { buttonClass } from '../../ui/button.tsx';
 
 /** Each verdict beside what it cites. Hits come first. */
 export function VerdictsTab({ run }: { run: Run }) {
   const verdicts = run.entities.toSorted((a, b) => Number(b.triggered) - Number(a.triggered));
-  if (verdicts.length === 0) return <EmptyState title={texts.noVerdicts}>{texts.noVerdictsHint}</EmptyState>;
+  if (verdicts.length === 0)
+    return (
+      <EmptyState
+        title={texts.noVerdicts}
+        action={
+          <Link to="/detections/$id" params={{ id: run.detectionId }} className={buttonClass('primary')}>
+            {common.nextStep.detection}
+          </Link>
+        }
+      >
+        {texts.noVerdictsHint}
+      </EmptyState>
+    );
   return (
     <ul className="flex max-w-6xl flex-col">
       {verdicts.map((verdict) => (

@@ -1,5 +1,4 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
 import { agentSettingsQuery, changeAgentSettings, type AgentSettings } from '../../api/access.ts';
 import { sessionQuery } from '../../api/session.ts';
 import { texts as common } from '../../texts/common.ts';
@@ -11,6 +10,7 @@ import { ToolPicker } from '../../ui/forms/name-pickers.tsx';
 import { toasts } from '../../ui/overlays/toasts.tsx';
 import { Loaded } from '../../ui/lists/rows.tsx';
 import { SettingsSection } from './section.tsx';
+import { RestoredDraft, useDraft } from '../../ui/forms/use-draft.tsx';
 
 const texts = all.agents;
 
@@ -34,10 +34,12 @@ const toNames = (lines: string): string[] =>
 function AgentSettingsForm({ settings }: { settings: AgentSettings }) {
   const client = useQueryClient();
   const { data: session } = useQuery(sessionQuery);
-  const [tools, setTools] = useState(settings.defaultToolNames);
-  const [datasets, setDatasets] = useState(toLines(settings.hiddenDatasets));
-  const [fields, setFields] = useState(toLines(settings.hiddenFields));
-  const [audit, setAudit] = useState(String(settings.auditPercent));
+  const [{ tools, datasets, fields, audit }, setValues, draft] = useDraft('agent settings', {
+    tools: settings.defaultToolNames,
+    datasets: toLines(settings.hiddenDatasets),
+    fields: toLines(settings.hiddenFields),
+    audit: String(settings.auditPercent),
+  });
   const isReadOnly = !session?.scopes.includes('connections:admin');
   const { mutate, error, isPending } = useMutation({
     mutationFn: () =>
@@ -49,6 +51,7 @@ function AgentSettingsForm({ settings }: { settings: AgentSettings }) {
       }),
     onSuccess: (changed) => {
       client.setQueryData(agentSettingsQuery.queryKey, changed);
+      draft.forget();
       toasts.add({ title: texts.changed });
     },
   });
@@ -67,7 +70,7 @@ function AgentSettingsForm({ settings }: { settings: AgentSettings }) {
               type="checkbox"
               className="accent-accent"
               checked={tools !== null}
-              onChange={({ target }) => setTools(target.checked ? [] : null)}
+              onChange={({ target }) => setValues({ tools: target.checked ? [] : null })}
             />
             {texts.choose}
           </label>
@@ -75,7 +78,7 @@ function AgentSettingsForm({ settings }: { settings: AgentSettings }) {
           {tools !== null && (
             <fieldset>
               <legend className="sr-only">{texts.tools}</legend>
-              <ToolPicker chosen={tools} onChange={setTools} />
+              <ToolPicker chosen={tools} onChange={(next) => setValues({ tools: next })} />
             </fieldset>
           )}
         </div>
@@ -84,14 +87,14 @@ function AgentSettingsForm({ settings }: { settings: AgentSettings }) {
           hint={texts.datasetsHint}
           className="font-mono"
           value={datasets}
-          onChange={({ target }) => setDatasets(target.value)}
+          onChange={({ target }) => setValues({ datasets: target.value })}
         />
         <TextArea
           label={texts.fields}
           hint={texts.fieldsHint}
           className="font-mono"
           value={fields}
-          onChange={({ target }) => setFields(target.value)}
+          onChange={({ target }) => setValues({ fields: target.value })}
         />
         <TextField
           label={review.dismissals.percent}
@@ -102,10 +105,11 @@ function AgentSettingsForm({ settings }: { settings: AgentSettings }) {
           step="any"
           required
           value={audit}
-          onChange={({ target }) => setAudit(target.value)}
+          onChange={({ target }) => setValues({ audit: target.value })}
         />
       </fieldset>
       <FormError error={error} />
+      <RestoredDraft draft={draft} />
       {!isReadOnly && (
         <Button type="submit" kind="primary" className="self-start" disabled={isPending}>
           {common.save}

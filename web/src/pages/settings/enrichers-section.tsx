@@ -16,6 +16,7 @@ import { useChange } from '../../ui/forms/use-change.ts';
 import { Badge, Loaded, Row, Rows } from '../../ui/lists/rows.tsx';
 import { Dialog, DialogActions } from '../../ui/overlays/dialog.tsx';
 import { SettingsSection } from './section.tsx';
+import { RestoredDraft, useDraft } from '../../ui/forms/use-draft.tsx';
 
 const ConfirmDialog = lazy(() => import('../../ui/overlays/confirm-dialog.tsx'));
 
@@ -122,21 +123,27 @@ const types = ['ip', 'domain', 'hash'] as const;
 const numbers = ['perMinute', 'perDay', 'cacheHours', 'costUsd'] as const;
 
 function EnricherDialog({ enricher, onClose }: { enricher?: Enricher; onClose: () => void }) {
-  const [kind, setKind] = useState(enricher?.kind ?? 'http');
-  const [values, setValues] = useState(textsOf(enricher));
-  const [chosen, setTypes] = useState((enricher?.settings['types'] as string[] | undefined) ?? ['ip']);
-  const [enabled, setEnabled] = useState(enricher?.enabled ?? true);
+  const [{ kind, chosen, enabled, ...values }, setValues, draft] = useDraft(
+    `enricher ${enricher?.name ?? ''}`,
+    {
+      ...textsOf(enricher),
+      kind: enricher?.kind ?? 'http',
+      chosen: (enricher?.settings['types'] as string[] | undefined) ?? ['ip'],
+      enabled: enricher?.enabled ?? true,
+    },
+    ['headerValue'],
+  );
   const { mutate, isPending, error } = useChange({
     change: (body: EnricherInput) => saveEnricher(values.name.trim(), body),
     refresh: [enrichersQuery.queryKey],
     done: ({ name }) => texts.saved(name),
-    failed: texts.notSaved,
+    draft,
   });
   const field = (name: keyof typeof values, pointer: string) => ({
     label: texts.fields[name],
     error: findFieldError(error, pointer),
     value: values[name],
-    onChange: ({ target }: { target: { value: string } }) => setValues({ ...values, [name]: target.value }),
+    onChange: ({ target }: { target: { value: string } }) => setValues({ [name]: target.value }),
   });
   const optional = (name: 'header' | 'server') => values[name].trim() !== '' && { [name]: values[name].trim() };
   const names = values.fields.split(',').map((name) => name.trim());
@@ -177,7 +184,7 @@ function EnricherDialog({ enricher, onClose }: { enricher?: Enricher; onClose: (
             label={texts.kind}
             value={kind}
             options={Object.entries(texts.kinds).map(([value, label]) => ({ value, label }))}
-            onChange={({ target }) => setKind(target.value as Enricher['kind'])}
+            onChange={({ target }) => setValues({ kind: target.value as Enricher['kind'] })}
           />
           {kind === 'dns' ? (
             <TextField {...field('server', '/settings/server')} hint={texts.serverHint} />
@@ -206,12 +213,12 @@ function EnricherDialog({ enricher, onClose }: { enricher?: Enricher; onClose: (
                 key={type}
                 label={texts.typeNames[type]}
                 checked={chosen.includes(type)}
-                onChange={() => setTypes(types.filter((one) => (one === type) !== chosen.includes(one)))}
+                onChange={() => setValues({ chosen: types.filter((one) => (one === type) !== chosen.includes(one)) })}
               />
             ))}
           </fieldset>
         )}
-        <CheckField label={texts.enabled} checked={enabled} onChange={() => setEnabled(!enabled)} />
+        <CheckField label={texts.enabled} checked={enabled} onChange={() => setValues({ enabled: !enabled })} />
         <FormError
           error={error}
           shown={[
@@ -224,6 +231,7 @@ function EnricherDialog({ enricher, onClose }: { enricher?: Enricher; onClose: (
             ...numbers.map((name) => `/${name}`),
           ]}
         />
+        <RestoredDraft draft={draft} />
         <DialogActions>
           <Button onClick={onClose}>{common.cancel}</Button>
           <Button kind="primary" type="submit" disabled={isPending}>

@@ -3,6 +3,7 @@ import { lazy, Suspense, useState } from 'react';
 import {
   deleteValueList,
   saveValueList,
+  toCsv,
   valueListQuery,
   valueListsQuery,
   type ValueList,
@@ -20,6 +21,7 @@ import { Dialog, DialogActions } from '../../ui/overlays/dialog.tsx';
 import { toasts } from '../../ui/overlays/toasts.tsx';
 import { RelativeTime } from '../../ui/time.tsx';
 import { SettingsSection } from './section.tsx';
+import { RestoredDraft, useDraft } from '../../ui/forms/use-draft.tsx';
 
 const ConfirmDialog = lazy(() => import('../../ui/overlays/confirm-dialog.tsx'));
 
@@ -120,24 +122,22 @@ function EditDialog({ name, onClose }: { name: string; onClose: () => void }) {
   return data && <ListDialog list={data} onClose={onClose} />;
 }
 
-const toCell = (text: string): string => (/[",\n\r]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
-const toCsv = ({ columns, values, rows }: ValueList): string =>
-  [columns, ...(rows ?? values.map((value) => [value]))].map((row) => row.map(toCell).join(',')).join('\n');
-
 const shownFields = ['/csv', '/source/url', '/source/everyHours', 'path/name'];
 
 function ListDialog({ list, onClose }: { list?: ValueList; onClose: () => void }) {
-  const [name, setName] = useState(list?.name ?? '');
-  const [description, setDescription] = useState(list?.description ?? '');
-  const [from, setFrom] = useState<Origin>(list?.source ? 'address' : 'rows');
-  const [csv, setCsv] = useState(list ? toCsv(list) : '');
-  const [url, setUrl] = useState(list?.source?.url ?? '');
-  const [hours, setHours] = useState(String(list?.source?.everyHours ?? 24));
+  const [{ name, description, from, csv, url, hours }, setValues, draft] = useDraft(`list ${list?.name ?? ''}`, {
+    name: list?.name ?? '',
+    description: list?.description ?? '',
+    from: (list?.source ? 'address' : 'rows') as Origin,
+    csv: list ? toCsv(list) : '',
+    url: list?.source?.url ?? '',
+    hours: String(list?.source?.everyHours ?? 24),
+  });
   const { mutate, isPending, error } = useChange({
     change: (body: ValueListInput) => saveValueList(name.trim(), list, body),
     refresh: [valueListsQuery.queryKey],
     done: (saved) => texts.saved(saved.name),
-    failed: texts.notSaved,
+    draft,
   });
   const save = (): void => {
     const content = from === 'rows' ? { csv } : { source: { url: url.trim(), everyHours: Number(hours) } };
@@ -160,7 +160,7 @@ function ListDialog({ list, onClose }: { list?: ValueList; onClose: () => void }
             maxLength={100}
             className="font-mono text-12"
             value={name}
-            onChange={({ target }) => setName(target.value)}
+            onChange={({ target }) => setValues({ name: target.value })}
             error={findFieldError(error, 'path/name')}
           />
         )}
@@ -168,9 +168,14 @@ function ListDialog({ list, onClose }: { list?: ValueList; onClose: () => void }
           label={texts.about}
           maxLength={1000}
           value={description}
-          onChange={({ target }) => setDescription(target.value)}
+          onChange={({ target }) => setValues({ description: target.value })}
         />
-        <SegmentedControl<Origin> label={texts.from} options={texts.origins} value={from} onChange={setFrom} />
+        <SegmentedControl<Origin>
+          label={texts.from}
+          options={texts.origins}
+          value={from}
+          onChange={(next) => setValues({ from: next })}
+        />
         {from === 'rows' ? (
           <>
             <TextArea
@@ -180,7 +185,7 @@ function ListDialog({ list, onClose }: { list?: ValueList; onClose: () => void }
               rows={10}
               className="font-mono text-12"
               value={csv}
-              onChange={({ target }) => setCsv(target.value)}
+              onChange={({ target }) => setValues({ csv: target.value })}
               error={findFieldError(error, '/csv')}
             />
             <label className="flex flex-col gap-1 text-12 text-muted">
@@ -188,7 +193,7 @@ function ListDialog({ list, onClose }: { list?: ValueList; onClose: () => void }
               <input
                 type="file"
                 accept=".csv,text/csv,text/plain"
-                onChange={({ target }) => void target.files?.[0]?.text().then(setCsv)}
+                onChange={({ target }) => void target.files?.[0]?.text().then((text) => setValues({ csv: text }))}
               />
             </label>
           </>
@@ -202,7 +207,7 @@ function ListDialog({ list, onClose }: { list?: ValueList; onClose: () => void }
               placeholder="https://"
               className="font-mono text-12"
               value={url}
-              onChange={({ target }) => setUrl(target.value)}
+              onChange={({ target }) => setValues({ url: target.value })}
               error={findFieldError(error, '/source/url')}
             />
             <TextField
@@ -212,12 +217,13 @@ function ListDialog({ list, onClose }: { list?: ValueList; onClose: () => void }
               min={1}
               max={720}
               value={hours}
-              onChange={({ target }) => setHours(target.value)}
+              onChange={({ target }) => setValues({ hours: target.value })}
               error={findFieldError(error, '/source/everyHours')}
             />
           </>
         )}
         <FormError error={error} shown={shownFields} />
+        <RestoredDraft draft={draft} />
         <DialogActions>
           <Button kind="quiet" onClick={onClose}>
             {common.cancel}

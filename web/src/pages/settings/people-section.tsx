@@ -17,6 +17,7 @@ import type { MenuEntry } from '../../ui/overlays/menu-popup.tsx';
 import { EmptyState } from '../../ui/states.tsx';
 import { RelativeTime } from '../../ui/time.tsx';
 import { SettingsSection } from './section.tsx';
+import { RestoredDraft, useDraft } from '../../ui/forms/use-draft.tsx';
 
 const SecretDialog = lazy(() => import('../../ui/overlays/secret-dialog.tsx'));
 const ConfirmDialog = lazy(() => import('../../ui/overlays/confirm-dialog.tsx'));
@@ -70,20 +71,26 @@ export function PeopleSection() {
       ? { kind: 'action', label: texts.enable, onSelect: () => change({ id: person.id, disabled: false }) }
       : { kind: 'action', label: texts.disable, isDanger: true, onSelect: () => setOpen({ kind: 'disable', person }) },
   ];
+  const invite = (
+    <Button kind="primary" onClick={() => setOpen({ kind: 'invite' })}>
+      {texts.invite}
+    </Button>
+  );
   return (
     <SettingsSection
       title={settings.sections.people}
       description={texts.description}
-      action={
-        <Button kind="primary" onClick={() => setOpen({ kind: 'invite' })}>
-          {texts.invite}
-        </Button>
-      }
+      action={query.data?.pages[0]?.persons.length === 0 ? undefined : invite}
     >
       <Loaded query={query}>
         {({ pages }) => {
           const persons = pages.flatMap((page) => page.persons);
-          if (persons.length === 0) return <EmptyState title={texts.none}>{texts.noneBody}</EmptyState>;
+          if (persons.length === 0)
+            return (
+              <EmptyState title={texts.none} action={invite}>
+                {texts.noneBody}
+              </EmptyState>
+            );
           return (
             <>
               <Rows label={settings.sections.people}>
@@ -167,11 +174,13 @@ function PersonDetail({ person: { issuer, signedInAt, invitedUntil } }: { person
 type InviteProps = { onClose: () => void; onInvited: (invited: { link: string }) => void };
 
 function InviteForm({ onClose, onInvited }: InviteProps) {
-  const [name, setName] = useState('');
-  const [role, setRole] = useState<Role>('analyst');
+  const [{ name, role }, setValues, draft] = useDraft('invitation', { name: '', role: 'analyst' as Role });
   const { mutate, error, isPending } = useMutation({
     mutationFn: () => invitePerson(name.trim(), role),
-    onSuccess: onInvited,
+    onSuccess: (invited) => {
+      draft.reset();
+      onInvited(invited);
+    },
   });
   return (
     <Dialog title={texts.inviteTitle} onClose={onClose}>
@@ -190,15 +199,16 @@ function InviteForm({ onClose, onInvited }: InviteProps) {
           required
           autoFocus
           maxLength={255}
-          onChange={(event) => setName(event.target.value)}
+          onChange={(event) => setValues({ name: event.target.value })}
         />
         <SelectField
           label={texts.role}
           options={roles}
           value={role}
-          onChange={(event) => setRole(event.target.value as Role)}
+          onChange={(event) => setValues({ role: event.target.value as Role })}
         />
         <FormError error={error} shown={['/name']} />
+        <RestoredDraft draft={draft} />
         <DialogActions>
           <Button onClick={onClose}>{common.cancel}</Button>
           <Button kind="primary" type="submit" disabled={isPending}>

@@ -4,13 +4,15 @@ import { signOut } from '../../api/session.ts';
 import { basePath } from '../../lib/base-path.ts';
 import { sessionTexts as texts } from '../../texts/people.ts';
 import { texts as settings } from '../../texts/settings.ts';
-import { Button } from '../../ui/button.tsx';
+import { Button, buttonClass } from '../../ui/button.tsx';
 import { EmptyState } from '../../ui/states.tsx';
 import { RelativeTime } from '../../ui/time.tsx';
 import { useChange } from '../../ui/forms/use-change.ts';
 import { Badge, Loaded, Row, Rows } from '../../ui/lists/rows.tsx';
 import { SettingsSection } from './section.tsx';
 import { LoadMore } from '../../ui/lists/load-more.tsx';
+import { texts as common } from '../../texts/common.ts';
+import { Link } from '@tanstack/react-router';
 
 export function SessionsSection() {
   const query = useInfiniteQuery(sessionsQuery);
@@ -29,7 +31,19 @@ export function SessionsSection() {
       <Loaded query={query}>
         {({ pages }) => {
           const sessions = pages.flatMap((page) => page.sessions);
-          if (sessions.length === 0) return <EmptyState title={texts.none}>{texts.noneBody}</EmptyState>;
+          if (sessions.length === 0)
+            return (
+              <EmptyState
+                title={texts.none}
+                action={
+                  <Link to="/settings/keys" className={buttonClass('primary')}>
+                    {common.nextStep.keys}
+                  </Link>
+                }
+              >
+                {texts.noneBody}
+              </EmptyState>
+            );
           return (
             <>
               <Rows label={settings.sections.sessions}>

@@ -9,6 +9,7 @@ import {
   type CatalogSource,
 } from '../../api/sources.ts';
 import { texts } from '../../texts/sources.ts';
+import type { Draft } from '../../ui/forms/use-draft.tsx';
 import { SearchField } from '../../ui/forms/search-field.tsx';
 import { SegmentedControl } from '../../ui/forms/segmented-control.tsx';
 import { Section } from '../../ui/section.tsx';
@@ -29,12 +30,16 @@ type Props = {
   onAdd: (id: string) => void;
 };
 
+/** A source to create, and what was typed for it, if it is none of the catalog. */
+type Added = { source: NewSource; kept?: Draft };
+
 /** Adds a source: one of the catalog with a click, or one's own. */
 export function AddSource({ form, sources, onForm, onAdd }: Props) {
   const client = useQueryClient();
   const { mutate, isPending, error } = useMutation({
-    mutationFn: (source: NewSource) => createSource(source),
-    onSuccess: async ({ id, name }) => {
+    mutationFn: ({ source }: Added) => createSource(source),
+    onSuccess: async ({ id, name }, { kept }) => {
+      kept?.reset();
       toasts.add({ title: texts.created, description: name });
       await client.invalidateQueries({ queryKey: ['sources', 'list'] });
       onAdd(id);
@@ -52,13 +57,13 @@ export function AddSource({ form, sources, onForm, onAdd }: Props) {
           initial={emptyDraft}
           isPending={isPending}
           error={error}
-          onSave={(draft) => mutate(toNewSource(draft))}
+          onSave={(draft, kept) => mutate({ source: toNewSource(draft), kept })}
         />
       ) : (
         <Catalog
           sources={sources}
           isPending={isPending}
-          onAdd={(name) => mutate({ catalogue: name, visibility: 'private' })}
+          onAdd={(name) => mutate({ source: { catalogue: name, visibility: 'private' } })}
         />
       )}
     </div>

@@ -1,11 +1,11 @@
 import { useMutation } from '@tanstack/react-query';
-import { useState } from 'react';
 import { testSource, type Source } from '../../api/sources.ts';
 import { texts } from '../../texts/sources.ts';
 import { Button } from '../../ui/button.tsx';
 import { findFieldError, FormError, SelectField, TextField } from '../../ui/forms/field.tsx';
 import { toTested, type SourceDraft, type Access } from './source-draft.ts';
 import { TestResult } from './test-result.tsx';
+import { type Draft, RestoredDraft, useDraft } from '../../ui/forms/use-draft.tsx';
 
 type Props = {
   initial: SourceDraft;
@@ -13,7 +13,7 @@ type Props = {
   source?: Source;
   isPending: boolean;
   error: Error | null;
-  onSave: (draft: SourceDraft) => void;
+  onSave: (draft: SourceDraft, kept: Draft) => void;
 };
 
 const tlps = ['', 'CLEAR', 'GREEN', 'AMBER', 'AMBER+STRICT', 'RED'];
@@ -22,9 +22,8 @@ const shown = ['/name', '/url', '/publisher', '/tlp', '/schedule', '/reliability
 
 /** The fields of a source, which can be tested before it is saved. */
 export function SourceForm({ initial, source, isPending, error, onSave }: Props) {
-  const [draft, setDraft] = useState(initial);
+  const [draft, set, kept] = useDraft(`source ${source?.id ?? ''}`, initial, ['secret']);
   const test = useMutation({ mutationFn: () => testSource(toTested(draft, source?.id)) });
-  const set = (change: Partial<SourceDraft>): void => setDraft({ ...draft, ...change });
   const field = (name: Exclude<keyof SourceDraft, 'kind' | 'access'>) => ({
     value: draft[name],
     onChange: (event: { target: { value: string } }) => set({ [name]: event.target.value }),
@@ -55,7 +54,7 @@ export function SourceForm({ initial, source, isPending, error, onSave }: Props)
       className="flex flex-col gap-3"
       onSubmit={(event) => {
         event.preventDefault();
-        onSave(draft);
+        onSave(draft, kept);
       }}
     >
       {!source && (
@@ -86,6 +85,7 @@ export function SourceForm({ initial, source, isPending, error, onSave }: Props)
         </details>
       )}
       <FormError error={error} shown={shown} />
+      <RestoredDraft draft={kept} />
       <div className="flex flex-wrap gap-2">
         <Button kind="primary" type="submit" disabled={isPending}>
           {source ? texts.save : texts.create}

@@ -19,6 +19,7 @@ import { SourceView } from './source-view.tsx';
 import { useChange } from '../../ui/forms/use-change.ts';
 import { toChange, toDraft, type SourceDraft } from './source-draft.ts';
 import { SourceForm } from './source-form.tsx';
+import type { Draft } from '../../ui/forms/use-draft.tsx';
 
 const route = getRouteApi('/shell/sources');
 
@@ -108,10 +109,12 @@ type Props = { source: Source; onSaved: () => void };
 function EditSource({ source, onSaved }: Props) {
   const [seen] = useState(source);
   const { mutate, isPending, error } = useChange({
-    change: (draft: SourceDraft) => changeSource(seen, toChange(draft)),
+    change: ({ draft }: { draft: SourceDraft; kept: Draft }) => changeSource(seen, toChange(draft)),
     refresh: [['sources', 'list']],
-    done: () => texts.saved,
-    failed: texts.notChanged,
+    done: (_source, { kept }) => {
+      kept.reset();
+      return texts.saved;
+    },
   });
   return (
     <div className="flex flex-col gap-6 px-4 py-5">
@@ -121,7 +124,7 @@ function EditSource({ source, onSaved }: Props) {
         source={source}
         isPending={isPending}
         error={error}
-        onSave={(draft) => mutate(draft, { onSuccess: onSaved })}
+        onSave={(draft, kept) => mutate({ draft, kept }, { onSuccess: onSaved })}
       />
     </div>
   );

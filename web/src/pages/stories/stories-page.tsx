@@ -1,12 +1,12 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
-import { getRouteApi } from '@tanstack/react-router';
+import { getRouteApi, Link } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import { storiesQuery, type Story } from '../../api/stories.ts';
 import { useOpenKeys } from '../../lib/list-keys.ts';
 import { FeedLinks } from '../../shell/section-links.tsx';
 import { PageHeader } from '../../shell/page-header.tsx';
 import { texts } from '../../texts/stories.ts';
-import { Button } from '../../ui/button.tsx';
+import { Button, buttonClass } from '../../ui/button.tsx';
 import { FilterSelect } from '../../ui/forms/filter-select.tsx';
 import { SearchField } from '../../ui/forms/search-field.tsx';
 import { severities, SeverityLabel, SeverityMark } from '../../ui/labels/severity.tsx';
@@ -15,6 +15,7 @@ import { ListAndPanel } from '../../ui/lists/list-panel.tsx';
 import { OpenPanel } from '../../ui/lists/open-panel.tsx';
 import { RelativeTime } from '../../ui/time.tsx';
 import { StoryView } from './story-view.tsx';
+import { texts as common } from '../../texts/common.ts';
 
 const route = getRouteApi('/shell/stories');
 const severityOptions = severities.map((value) => ({ value, label: <SeverityLabel severity={value} /> }));
@@ -63,7 +64,14 @@ export function StoriesPage() {
                     title: texts.empty.filtered,
                     action: <Button onClick={() => void navigate({ search: {} })}>{texts.empty.clear}</Button>,
                   }
-                : { title: texts.empty.title }
+                : {
+                    title: texts.empty.title,
+                    action: (
+                      <Link to="/feed" className={buttonClass('primary')}>
+                        {common.nextStep.feed}
+                      </Link>
+                    ),
+                  }
             }
           />
         }

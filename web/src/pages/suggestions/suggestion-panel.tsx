@@ -20,6 +20,7 @@ import { SourcePassages } from './source-passages.tsx';
 import { useFocusReturn } from '../../lib/focus-return.ts';
 import { CodeEditor } from '../../ui/code/code-editor.tsx';
 import { SelectField, TextArea, TextField } from '../../ui/forms/field.tsx';
+import { useDraft } from '../../ui/forms/use-draft.tsx';
 
 type Props = { suggestion: Suggestion; onDecided: () => void; onClose: () => void };
 
@@ -29,7 +30,9 @@ const stale = [['suggestions', 'open'], ['suggestions', 'dismissed'], ['detectio
 export function SuggestionPanel({ suggestion, onDecided, onClose }: Props) {
   const { id, name, technique, rationale, deletedAt, dismissReason, dismissNote } = suggestion;
   const navigate = useNavigate();
-  const [change, setChange] = useState<SuggestionChange>({});
+  const [{ change }, setDraft, draft] = useDraft(`suggestion ${id}`, { change: {} as SuggestionChange });
+  const setChange = (next: SuggestionChange): void => setDraft({ change: next });
+  const note = useDraft(`dismissal ${id}`, { reason: 'not_relevant' as DismissReason, note: '' });
   const [isDismissing, setIsDismissing] = useState(false);
   const isChanged = Object.keys(change).length > 0;
   const restore = useChange({
@@ -41,6 +44,7 @@ export function SuggestionPanel({ suggestion, onDecided, onClose }: Props) {
   const accept = useChange({
     change: () => acceptSuggestion(suggestion, change),
     refresh: stale,
+    draft,
     done: (detection) => {
       onDecided();
       const open = () => void navigate({ to: '/detections/$id', params: { id: detection.id } });
@@ -49,8 +53,9 @@ export function SuggestionPanel({ suggestion, onDecided, onClose }: Props) {
     failed: texts.acceptFailed,
   });
   const dismiss = useChange({
-    change: ({ reason, note }: { reason: DismissReason; note: string }) => dismissSuggestion(suggestion, reason, note),
+    change: ({ reason, note }: Dismissal) => dismissSuggestion(suggestion, reason, note),
     refresh: stale,
+    draft: note[2],
     done: () => {
       onDecided();
       return {
@@ -75,6 +80,7 @@ export function SuggestionPanel({ suggestion, onDecided, onClose }: Props) {
       <div className="flex min-h-11 shrink-0 items-center gap-2 border-b px-4 py-1.5">
         {isDismissing ? (
           <DismissForm
+            draft={note}
             isBusy={isBusy}
             onCancel={() => setIsDismissing(false)}
             onDismiss={(reason, note) => dismiss.mutate({ reason, note })}
@@ -90,7 +96,7 @@ export function SuggestionPanel({ suggestion, onDecided, onClose }: Props) {
               <Key>d</Key>
             </Button>
             {isChanged && (
-              <Button kind="quiet" onClick={() => setChange({})}>
+              <Button kind="quiet" onClick={draft.reset}>
                 {texts.discard}
               </Button>
             )}
@@ -122,15 +128,19 @@ export function SuggestionPanel({ suggestion, onDecided, onClose }: Props) {
   );
 }
 
-type DismissProps = { isBusy: boolean; onCancel: () => void; onDismiss: (reason: DismissReason, note: string) => void };
+type Dismissal = { reason: DismissReason; note: string };
+type DismissProps = {
+  draft: ReturnType<typeof useDraft<Dismissal>>;
+  isBusy: boolean;
+  onCancel: () => void;
+  onDismiss: (reason: DismissReason, note: string) => void;
+};
 
 const control = 'h-7 min-w-24 rounded-control border border-line-strong bg-surface px-2';
 
 /** Asks why. The reason keeps similar suggestions away. */
-function DismissForm({ isBusy, onCancel, onDismiss }: DismissProps) {
-  const [reason, setReason] = useState<DismissReason>('not_relevant');
+function DismissForm({ draft: [{ reason, note }, change], isBusy, onCancel, onDismiss }: DismissProps) {
   useFocusReturn();
-  const [note, setNote] = useState('');
   return (
     <form
       className="flex min-w-0 grow flex-wrap items-center gap-2"
@@ -148,7 +158,7 @@ function DismissForm({ isBusy, onCancel, onDismiss }: DismissProps) {
         autoFocus
         aria-label={texts.reason}
         value={reason}
-        onChange={(event) => setReason(event.target.value as DismissReason)}
+        onChange={(event) => change({ reason: event.target.value as DismissReason })}
         className={`${control} shrink`}
       >
         {Object.entries(texts.reasons).map(([value, label]) => (
@@ -162,7 +172,7 @@ function DismissForm({ isBusy, onCancel, onDismiss }: DismissProps) {
         placeholder={texts.note}
         value={note}
         maxLength={1000}
-        onChange={(event) => setNote(event.target.value)}
+        onChange={(event) => change({ note: event.target.value })}
         className={`${control} min-w-40 grow placeholder:text-faint`}
       />
       <Button kind="primary" type="submit" disabled={isBusy}>

@@ -15,6 +15,7 @@ import { useChange } from '../../ui/forms/use-change.ts';
 import { classes } from '../../lib/text.ts';
 import { useCategoryLabel } from '../../ui/labels/category-label.tsx';
 import { RelativeTime } from '../../ui/time.tsx';
+import { texts as common } from '../../texts/common.ts';
 
 const route = getRouteApi('/shell/suggestions');
 
@@ -60,7 +61,10 @@ export function SuggestionsPage() {
             <ListSkeleton />
           ) : suggestions.length === 0 ? (
             isDismissed ? (
-              <EmptyState title={texts.empty.dismissed} />
+              <EmptyState
+                title={texts.empty.dismissed}
+                action={<Button onClick={() => void navigate({ search: {} })}>{common.nextStep.open}</Button>}
+              />
             ) : (
               <NoSuggestions />
             )

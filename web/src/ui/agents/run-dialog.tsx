@@ -6,6 +6,7 @@ import { texts as common } from '../../texts/common.ts';
 import { texts as all } from '../../texts/agents.ts';
 import { Button, buttonClass } from '../button.tsx';
 import { FormError, SelectField, TextArea } from '../forms/field.tsx';
+import { RestoredDraft, useDraft } from '../forms/use-draft.tsx';
 import { Dialog, DialogActions } from '../overlays/dialog.tsx';
 import { Skeleton } from '../states.tsx';
 import { InputValueFields, inputPointer, readInputs, type TypedInputs } from './input-values.tsx';
@@ -61,8 +62,10 @@ type FormProps = Pick<Props, 'onStarted' | 'onClose'> & { agents: readonly Agent
 
 function RunForm({ agents, hitId, onStarted, onClose }: FormProps) {
   const [chosen, setChosen] = useState(agents[0]!.id);
-  const [question, setQuestion] = useState('');
-  const [typed, setTyped] = useState<TypedInputs>({});
+  const [{ question, typed }, setValues, draft] = useDraft(`run ${hitId ?? agents[0]!.id}`, {
+    question: '',
+    typed: {} as TypedInputs,
+  });
   const agent = agents.find(({ id }) => id === chosen) ?? agents[0]!;
   const { mutate, error, isPending } = useMutation({
     mutationFn: () =>
@@ -72,6 +75,7 @@ function RunForm({ agents, hitId, onStarted, onClose }: FormProps) {
         inputs: readInputs(agent.inputs, typed),
       }),
     onSuccess: (run) => {
+      draft.reset();
       onStarted(run);
       onClose();
     },
@@ -99,10 +103,16 @@ function RunForm({ agents, hitId, onStarted, onClose }: FormProps) {
         hint={texts.questionHint}
         maxLength={10_000}
         value={question}
-        onChange={({ target }) => setQuestion(target.value)}
+        onChange={({ target }) => setValues({ question: target.value })}
       />
-      <InputValueFields inputs={agent.inputs} typed={typed} error={error} onChange={setTyped} />
+      <InputValueFields
+        inputs={agent.inputs}
+        typed={typed}
+        error={error}
+        onChange={(next) => setValues({ typed: next })}
+      />
       <FormError error={error} shown={agent.inputs.map(({ name }) => inputPointer(name))} />
+      <RestoredDraft draft={draft} />
       <DialogActions>
         <Button onClick={onClose}>{common.cancel}</Button>
         <Button type="submit" kind="primary" disabled={isPending}>

@@ -1,11 +1,12 @@
 import { useInfiniteQuery, type QueryKey } from '@tanstack/react-query';
 import { AtSign } from 'lucide-react';
-import { lazy, Suspense, useState } from 'react';
+import { lazy, Suspense } from 'react';
 import { personsQuery } from '../../api/access.ts';
 import { texts as common } from '../../texts/common.ts';
 import { Button, buttonClass } from '../button.tsx';
 import { TextArea } from '../forms/field.tsx';
 import { useChange } from '../forms/use-change.ts';
+import { RestoredDraft, useDraft } from '../forms/use-draft.tsx';
 import { MenuButton } from '../overlays/menu-button.tsx';
 
 const Markdown = lazy(() => import('./markdown.tsx'));
@@ -26,25 +27,27 @@ export function CommentText({ text, isByAgent }: TextProps) {
 }
 
 type FormProps = {
+  /** What the comment is about, such as `hit <id>`. */
+  subject: string;
   add: (body: string) => Promise<unknown>;
   refresh: readonly QueryKey[];
   /** Whether a mention makes a person watch. */
   hasMentions?: boolean;
 };
 
-export function CommentForm({ add, refresh, hasMentions = false }: FormProps) {
-  const [body, setBody] = useState('');
-  const { mutate, isPending } = useChange({ change: () => add(body.trim()), refresh, failed: texts.failed });
+export function CommentForm({ subject, add, refresh, hasMentions = false }: FormProps) {
+  const [{ body }, change, draft] = useDraft(`comment ${subject}`, { body: '' });
+  const { mutate, isPending } = useChange({ change: () => add(body.trim()), refresh, draft, failed: texts.failed });
   const mention = (name: string): void => {
     const isPlain = /^[\p{L}\p{N}_][\p{L}\p{N}_.+-]*(?:@[\p{L}\p{N}_.-]+)?$/u.test(name);
-    setBody(`${body}${/\S$/.test(body) ? ' ' : ''}@${isPlain ? name : `"${name}"`} `);
+    change({ body: `${body}${/\S$/.test(body) ? ' ' : ''}@${isPlain ? name : `"${name}"`} ` });
   };
   return (
     <form
       className="flex flex-col gap-2"
       onSubmit={(event) => {
         event.preventDefault();
-        mutate(undefined, { onSuccess: () => setBody('') });
+        mutate(undefined);
       }}
     >
       <TextArea
@@ -52,8 +55,9 @@ export function CommentForm({ add, refresh, hasMentions = false }: FormProps) {
         rows={2}
         maxLength={8000}
         value={body}
-        onChange={({ target }) => setBody(target.value)}
+        onChange={({ target }) => change({ body: target.value })}
       />
+      <RestoredDraft draft={draft} />
       <div className="flex gap-1">
         <Button type="submit" disabled={isPending || body.trim() === ''}>
           {texts.add}

@@ -2,6 +2,7 @@ import { Link } from '@tanstack/react-router';
 import type { CitedValue } from '../../api/hits.ts';
 import { fieldToWords } from '../../lib/text.ts';
 import { texts } from '../../texts/evidence.ts';
+import { Value } from '../value.tsx';
 
 const linkClass = 'ml-auto shrink-0 text-accent underline-offset-2 hover:underline';
 
@@ -20,7 +21,11 @@ export function CitedCells({ cells }: { cells: readonly CitedValue[] }) {
                   {observation === 'fact' ? <span className="font-sans">{fieldToWords(field)}</span> : field}
                 </dt>
                 <dd className="min-w-0 wrap-anywhere">
-                  {value !== '' && <mark className="rounded-small box-decoration-clone px-1 font-mono">{value}</mark>}
+                  {value !== '' && (
+                    <Value value={value}>
+                      <mark className="rounded-small box-decoration-clone px-1 font-mono">{value}</mark>
+                    </Value>
+                  )}
                   {why !== '' && <span className="block text-muted">{why}</span>}
                 </dd>
               </div>

@@ -3,20 +3,27 @@ import type { CitedValue, HitDetail } from '../../api/hits.ts';
 import { classes } from '../../lib/text.ts';
 import { formatClock, formatLocal, formatUtc } from '../../lib/time.ts';
 import { texts } from '../../texts/evidence.ts';
+import { Value } from '../value.tsx';
 
-type Props = { rows: HitDetail['rows']; evidence: readonly Pick<CitedValue, 'rowId' | 'field' | 'why'>[] };
+type Props = {
+  rows: HitDetail['rows'];
+  evidence: readonly Pick<CitedValue, 'rowId' | 'field' | 'why'>[];
+  /** Begins an exception for the value of a field. */
+  onExcept?: (field: string) => void;
+};
 type Row = Props['rows'][number];
 type RowsProps = {
   rows: Props['rows'];
   columns: string[];
   findReason: (row: Row, field: string) => string | undefined;
+  onExcept: Props['onExcept'];
 };
 
 /**
  * Rows of a query: a single row as a list of its fields, several as a table. Rows of an aggregation have no time. Values that the verdict cites are
  * marked, and so are their rows among others. Fields that it cites nowhere are hidden until asked for.
  */
-export function EvidenceTable({ rows, evidence }: Props) {
+export function EvidenceTable({ rows, evidence, onExcept }: Props) {
   const [showsAll, setShowsAll] = useState(false);
   const cited = new Map(evidence.map((item) => [`${item.rowId}\n${item.field}`, item.why]));
   const citedFields = [...new Set(evidence.map(({ field }) => field))];
@@ -26,7 +33,7 @@ export function EvidenceTable({ rows, evidence }: Props) {
   const columns = showsAll || citedFields.length === 0 ? [...citedFields, ...otherFields] : citedFields;
   const findReason = (row: Row, field: string): string | undefined =>
     [row.rowId, ...(row.eventIds ?? [])].map((id) => cited.get(`${id}\n${field}`)).find((why) => why !== undefined);
-  const shown = { rows, columns, findReason };
+  const shown = { rows, columns, findReason, onExcept };
   return (
     <div>
       <div className="overflow-x-auto rounded-control border" tabIndex={0} role="group" aria-label={texts.evidence}>
@@ -41,7 +48,7 @@ export function EvidenceTable({ rows, evidence }: Props) {
   );
 }
 
-function FieldList({ rows, columns, findReason }: RowsProps) {
+function FieldList({ rows, columns, findReason, onExcept }: RowsProps) {
   const row = rows[0]!;
   return (
     <dl className="grid grid-cols-[fit-content(10rem)_minmax(0,1fr)] gap-x-3 gap-y-1.5 px-2.5 py-2 text-12">
@@ -57,7 +64,7 @@ function FieldList({ rows, columns, findReason }: RowsProps) {
         <Fragment key={field}>
           <dt className="wrap-anywhere text-faint">{field}</dt>
           <dd className="font-mono wrap-anywhere">
-            <Value value={valueOf(row, field)} why={findReason(row, field)} />
+            <Cell {...{ row, field, onExcept }} why={findReason(row, field)} />
           </dd>
         </Fragment>
       ))}
@@ -65,7 +72,7 @@ function FieldList({ rows, columns, findReason }: RowsProps) {
   );
 }
 
-function RowTable({ rows, columns, findReason }: RowsProps) {
+function RowTable({ rows, columns, findReason, onExcept }: RowsProps) {
   const hasTimes = rows.some(({ time }) => time);
   const cited = new Set(rows.filter((row) => columns.some((field) => findReason(row, field) !== undefined)));
   return (
@@ -96,7 +103,7 @@ function RowTable({ rows, columns, findReason }: RowsProps) {
             )}
             {columns.map((field) => (
               <td key={field} className="max-w-[min(26rem,70vw)] min-w-24 px-2.5 py-1.5 font-mono wrap-anywhere">
-                <Value value={valueOf(row, field)} why={findReason(row, field)} />
+                <Cell {...{ row, field, onExcept }} why={findReason(row, field)} />
               </td>
             ))}
           </tr>
@@ -116,12 +123,20 @@ const RowTime = ({ time }: { time: string }) => (
   </time>
 );
 
+type CellProps = { row: Row; field: string; why: string | undefined; onExcept: Props['onExcept'] };
+
 /** A value of a row, marked if `why` says that the verdict cites it. */
-const Value = ({ value, why }: { value: string | undefined; why: string | undefined }) => (
-  <span
-    {...(why === undefined ? {} : { title: why || texts.cited })}
-    className={classes(why !== undefined && 'rounded-small bg-mark box-decoration-clone px-1 -mx-1')}
-  >
-    {value ?? <span className="text-faint">–</span>}
-  </span>
-);
+function Cell({ row, field, why, onExcept }: CellProps) {
+  const value = valueOf(row, field);
+  if (value === undefined) return <span className="text-faint">–</span>;
+  return (
+    <Value value={value} at={row.time} onExcept={onExcept && (() => onExcept(field))}>
+      <span
+        {...(why === undefined ? {} : { title: why || texts.cited })}
+        className={classes(why !== undefined && 'rounded-small bg-mark box-decoration-clone px-1 -mx-1')}
+      >
+        {value}
+      </span>
+    </Value>
+  );
+}

@@ -1,5 +1,6 @@
 import { fieldToWords } from '../../lib/text.ts';
 import { ExactTime } from '../time.tsx';
+import { Value } from '../value.tsx';
 
 /** Facts that other parts of a page show, or that mean nothing to a reader. */
 const hidden = new Set([
@@ -33,7 +34,15 @@ export function FactList({ facts, children }: Props) {
       {children}
       {entries.map(([name, value]) => (
         <Fact key={name} name={fieldToWords(name)}>
-          <span className="break-words">{isTime(value) ? <ExactTime time={value} /> : formatFact(value)}</span>
+          <span className="break-words">
+            {isTime(value) ? (
+              <ExactTime time={value} />
+            ) : typeof value === 'string' ? (
+              <Value value={value} />
+            ) : (
+              formatFact(value)
+            )}
+          </span>
         </Fact>
       ))}
     </dl>

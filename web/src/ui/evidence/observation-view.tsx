@@ -2,7 +2,7 @@ import { useState } from 'react';
 import type { CitedValue, Observation } from '../../api/hits.ts';
 import { texts } from '../../texts/evidence.ts';
 import { CodeBlock } from '../code/code-block.tsx';
-import { ExactTime } from '../time.tsx';
+import { TimeRange } from '../time.tsx';
 import { EvidenceTable } from './evidence-table.tsx';
 
 const rowsShown = 5;
@@ -24,7 +24,7 @@ export function ObservationView({ observation, cells = [] }: Props) {
         <span className="font-strong text-ink">{id === 'rows' ? texts.detectionQuery : `${id} · ${tool}`}</span>
         {from !== null && to !== null && (
           <span title={texts.span}>
-            <ExactTime time={from} /> – <ExactTime time={to} />
+            <TimeRange from={from} to={to} />
           </span>
         )}
         {isTrusted && <span>{texts.trusted}</span>}

@@ -1,9 +1,12 @@
-import { type ReactNode, useState } from 'react';
+import type { ReactNode } from 'react';
 import { useFocusReturn } from '../../lib/focus-return.ts';
 import { texts } from '../../texts/common.ts';
 import { Button } from '../button.tsx';
+import { useDraft } from './use-draft.tsx';
 
 type Props = {
+  /** What the decision is about, such as `hit <id>`. */
+  subject: string;
   /** What is decided, shown before the reason. */
   children?: ReactNode;
   placeholder: string;
@@ -11,20 +14,21 @@ type Props = {
   action?: string;
   isRequired?: boolean;
   isPending?: boolean;
-  onSave: (reason: string) => void;
+  /** Returns false if the decision was not saved. */
+  onSave: (reason: string) => Promise<boolean>;
   onCancel: () => void;
 };
 
 /** Asks for the reason of a decision, in one line. Escape cancels. */
-export function ReasonForm({ children, placeholder, action, isRequired, isPending, onSave, onCancel }: Props) {
+export function ReasonForm({ subject, children, placeholder, action, isRequired, isPending, onSave, onCancel }: Props) {
   useFocusReturn();
-  const [reason, setReason] = useState('');
+  const [{ reason }, change, draft] = useDraft(`reason ${subject}`, { reason: '' });
   return (
     <form
       className="flex flex-wrap items-center gap-2"
       onSubmit={(event) => {
         event.preventDefault();
-        onSave(reason.trim());
+        void onSave(reason.trim()).then((isSaved) => isSaved && draft.reset());
       }}
       onKeyDown={(event) => {
         if (event.key !== 'Escape') return;
@@ -37,7 +41,7 @@ export function ReasonForm({ children, placeholder, action, isRequired, isPendin
         autoFocus
         required={isRequired}
         value={reason}
-        onChange={(event) => setReason(event.target.value)}
+        onChange={(event) => change({ reason: event.target.value })}
         placeholder={placeholder}
         aria-label={placeholder}
         maxLength={2000}

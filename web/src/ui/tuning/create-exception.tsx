@@ -10,6 +10,7 @@ import { texts as common } from '../../texts/common.ts';
 import { texts as proof } from '../../texts/proof.ts';
 import { Field, SelectInput, TextInput } from '../forms/form.tsx';
 import { useChange } from '../forms/use-change.ts';
+import type { Draft } from '../forms/use-draft.tsx';
 import { toasts } from '../overlays/toasts.tsx';
 import { listConditionTexts } from './exception-rule.tsx';
 
@@ -20,7 +21,7 @@ const terms = proof.similar;
 type NewException = { rule: ExceptionSubject; days: string } & Pick<ExceptionInput, 'reason' | 'owner' | 'hitIds'>;
 
 /** Creates an exception, and offers to undo that. */
-export function useCreateException(detectionId: string, onCreated: () => void) {
+export function useCreateException(detectionId: string, draft: Draft, onCreated: () => void) {
   const client = useQueryClient();
   return useChange({
     change: ({ rule, days, ...rest }: NewException) => {
@@ -47,11 +48,12 @@ export function useCreateException(detectionId: string, onCreated: () => void) {
         action: { label: common.undo, run: undo },
       };
     },
+    draft,
     failed: texts.failed,
   });
 }
 
-export type Terms = { reason: string; days: string; owner?: string };
+export type Terms = { reason: string; days: string; owner?: string | undefined };
 export type TermsProps = { values: Terms; onChange: (values: Terms) => void };
 
 /** Why an exception exists, for how long, and whose it is, if that is asked. */

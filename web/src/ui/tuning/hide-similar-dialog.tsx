@@ -6,6 +6,7 @@ import { classes, countOf } from '../../lib/text.ts';
 import { texts as common } from '../../texts/common.ts';
 import { texts as proof } from '../../texts/proof.ts';
 import { Button } from '../button.tsx';
+import { RestoredDraft, useDraft } from '../forms/use-draft.tsx';
 import { Notice } from '../notice.tsx';
 import { Dialog, DialogActions } from '../overlays/dialog.tsx';
 import { Skeleton } from '../states.tsx';
@@ -26,8 +27,12 @@ export default function HideSimilarDialog({ detectionId, hitIds, onClose }: Prop
   const { data, error } = useQuery(exceptionProposalsQuery(detectionId, hitIds));
   const session = useQuery(sessionQuery);
   const [chosen, setChosen] = useState(0);
-  const [{ reason, days, owner }, setTerms] = useState<Terms>({ reason: '', days: '90' });
-  const { mutate, isPending } = useCreateException(detectionId, onClose);
+  const [{ reason, days, owner }, setTerms, draft] = useDraft<Terms>(`similar ${detectionId}`, {
+    reason: '',
+    days: '90',
+    owner: undefined,
+  });
+  const { mutate, isPending } = useCreateException(detectionId, draft, onClose);
   const proposal = data?.proposals[chosen];
   const ownerName = owner ?? session.data?.subject ?? '';
   return (
@@ -80,6 +85,7 @@ export default function HideSimilarDialog({ detectionId, hitIds, onClose }: Prop
           </fieldset>
         )}
         {proposal && <ExceptionTerms values={{ reason, days, owner: ownerName }} onChange={setTerms} />}
+        <RestoredDraft draft={draft} />
         <DialogActions>
           <Button onClick={onClose}>{proposal ? common.cancel : common.close}</Button>
           {proposal && (

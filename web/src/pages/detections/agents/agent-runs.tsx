@@ -1,5 +1,5 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
-import { useNavigate } from '@tanstack/react-router';
+import { useNavigate, Link } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import { agentRunsQuery, type Agent, type AgentRun } from '../../../api/agents.ts';
 import type { Run, Verdict } from '../../../api/runs.ts';
@@ -12,6 +12,8 @@ import { DataTable, type Column, useNextPage } from '../../../ui/lists/data-tabl
 import { TableSkeleton } from '../../../ui/lists/table-skeleton.tsx';
 import { EmptyState, ErrorState } from '../../../ui/states.tsx';
 import { RelativeTime } from '../../../ui/time.tsx';
+import { texts as common } from '../../../texts/common.ts';
+import { buttonClass } from '../../../ui/button.tsx';
 
 const dash = <span className="text-faint">–</span>;
 
@@ -92,7 +94,19 @@ export function AgentRuns({ agent: { id, isBuiltIn } }: { agent: Agent }) {
   const onEnd = useNextPage({ hasNextPage, isFetchingNextPage, fetchNextPage });
   if (error && rows.length === 0) return <ErrorState error={error} onRetry={() => void refetch()} />;
   if (isPending) return <TableSkeleton />;
-  if (rows.length === 0) return <EmptyState title={texts.noRuns}>{texts.noRunsHint}</EmptyState>;
+  if (rows.length === 0)
+    return (
+      <EmptyState
+        title={texts.noRuns}
+        action={
+          <Link to="/hits" className={buttonClass('primary')}>
+            {common.nextStep.hits}
+          </Link>
+        }
+      >
+        {texts.noRunsHint}
+      </EmptyState>
+    );
   return (
     <DataTable
       label={runs.title}

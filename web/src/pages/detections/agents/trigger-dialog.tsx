@@ -13,6 +13,7 @@ import { FilterChip } from '../../../ui/forms/filter-chip.tsx';
 import { severities } from '../../../ui/labels/severity.tsx';
 import { Dialog, DialogActions } from '../../../ui/overlays/dialog.tsx';
 import { draftTrigger, triggerOf, type TriggerDraft, noSource, type InputSource } from './trigger-draft.ts';
+import { RestoredDraft, useDraft } from '../../../ui/forms/use-draft.tsx';
 
 const texts = all.trigger;
 const sources = ['hit.created', 'incident.created', 'incident.updated', 'webhook'] as const;
@@ -27,8 +28,7 @@ type Props = {
 
 /** Adds or changes a trigger: which events start a run, and what the inputs are set to. Load it with `lazy`. */
 export default function TriggerDialog({ agent, trigger, onSaved, onClose }: Props) {
-  const [draft, setDraft] = useState(() => draftTrigger(trigger));
-  const change = (part: Partial<TriggerDraft>): void => setDraft((old) => ({ ...old, ...part }));
+  const [draft, change, kept] = useDraft(`trigger ${agent.id} ${trigger?.id ?? ''}`, draftTrigger(trigger));
   const { mutate, error, isPending } = useMutation({
     mutationFn: async () => {
       const { source, ...fields } = triggerOf(draft, agent.inputs);
@@ -36,7 +36,10 @@ export default function TriggerDialog({ agent, trigger, onSaved, onClose }: Prop
         trigger ? await changeTrigger(trigger, fields) : await createTrigger(agent.id, { source, ...fields }),
       );
     },
-    onSuccess: onClose,
+    onSuccess: () => {
+      kept.reset();
+      onClose();
+    },
   });
   return (
     <Dialog isWide title={trigger ? texts.editTitle(nameTrigger(trigger)) : texts.addTitle} onClose={onClose}>
@@ -86,6 +89,7 @@ export default function TriggerDialog({ agent, trigger, onSaved, onClose }: Prop
           error={error}
           shown={['/name', '/runsPerHourMax', ...agent.inputs.map(({ name }) => inputPointer(name))]}
         />
+        <RestoredDraft draft={kept} />
         <DialogActions>
           <Button onClick={onClose}>{common.cancel}</Button>
           <Button type="submit" kind="primary" disabled={isPending}>

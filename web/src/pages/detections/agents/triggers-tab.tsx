@@ -28,18 +28,23 @@ type OpenDialog =
 export default function TriggersTab({ agent }: { agent: Agent }) {
   const query = useQuery(triggersQuery(agent.id));
   const [open, setOpen] = useState<OpenDialog | null>(null);
+  const add = (
+    <Button kind="primary" disabled={agent.deletedAt !== null} onClick={() => setOpen({ kind: 'edit' })}>
+      {texts.add}
+    </Button>
+  );
   return (
     <div className="flex max-w-6xl flex-col gap-4 px-4 py-5">
       <div className="flex flex-wrap items-start justify-between gap-x-6 gap-y-3">
         <p className="max-w-[72ch] text-muted">{texts.intro}</p>
-        <Button kind="primary" disabled={agent.deletedAt !== null} onClick={() => setOpen({ kind: 'edit' })}>
-          {texts.add}
-        </Button>
+        {query.data?.length !== 0 && add}
       </div>
       <Loaded query={query}>
         {(triggers) =>
           triggers.length === 0 ? (
-            <EmptyState title={texts.none}>{all.noTriggers}</EmptyState>
+            <EmptyState title={texts.none} action={add}>
+              {all.noTriggers}
+            </EmptyState>
           ) : (
             <Rows label={all.tabs.triggers}>
               {triggers.map((trigger) => (

@@ -15,6 +15,7 @@ import { Field, SelectInput } from '../../../ui/forms/form.tsx';
 import { Notice } from '../../../ui/notice.tsx';
 import { Section } from '../../../ui/section.tsx';
 import { countHits } from '../../../texts/counts.ts';
+import { LastHours } from '../../../ui/time.tsx';
 
 const texts = proof.backtest;
 const ranges = Object.entries(texts.ranges);
@@ -53,7 +54,7 @@ export default function BacktestTab({ detection }: { detection: Detection }) {
           mutate();
         }}
       >
-        <Field label={texts.range}>
+        <Field label={texts.range} hint={<LastHours hours={Number(hours)} />}>
           {(control) => (
             <SelectInput {...control} value={hours} onChange={(event) => setHours(event.target.value)}>
               {ranges

@@ -13,7 +13,7 @@ import { SegmentedControl } from '../../../ui/forms/segmented-control.tsx';
 import { ErrorState, Skeleton } from '../../../ui/states.tsx';
 import { Timeline, type TimeRange } from './timeline.tsx';
 import { classes, toWords, formatMoney, formatNumber } from '../../../lib/text.ts';
-import { ExactTime } from '../../../ui/time.tsx';
+import { ExactTime, TimeRange as ShownRange } from '../../../ui/time.tsx';
 import { ApiProblem } from '../../../api/problem.ts';
 import { Button } from '../../../ui/button.tsx';
 import { toasts } from '../../../ui/overlays/toasts.tsx';
@@ -146,7 +146,7 @@ function Backfill({ id, range, onDone }: BackfillProps) {
   return (
     <div className="flex flex-wrap items-center gap-x-4 gap-y-2 rounded-control border px-3 py-2" aria-live="polite">
       <span>
-        <ExactTime time={range.from} /> – <ExactTime time={range.to} />
+        <ShownRange from={range.from} to={range.to} />
       </span>
       <span className={error && !isExamined ? 'text-bad' : 'text-muted'}>
         {isExamined

@@ -13,10 +13,12 @@ import { Notice } from '../../../ui/notice.tsx';
 import { Section } from '../../../ui/section.tsx';
 import { EmptyState, ErrorState } from '../../../ui/states.tsx';
 import { TableSkeleton } from '../../../ui/lists/table-skeleton.tsx';
+import { fromLocal } from '../../../lib/time.ts';
 import { ExactTime, RelativeTime } from '../../../ui/time.tsx';
 import { toasts } from '../../../ui/overlays/toasts.tsx';
 import { ExceptionRule } from '../../../ui/tuning/exception-rule.tsx';
 import { ThresholdTuning } from './threshold-tuning.tsx';
+import { RestoredDraft, useDraft } from '../../../ui/forms/use-draft.tsx';
 
 const HideSimilarDialog = lazy(() => import('../../../ui/tuning/hide-similar-dialog.tsx'));
 const texts = proof.exceptions;
@@ -37,17 +39,21 @@ export default function ExceptionsTab({ detection }: { detection: Detection }) {
         </div>
       </Section>
       {isCreating && <ExceptionForm id={id} onDone={() => setIsCreating(false)} />}
-      <Section
-        level={2}
-        title={texts.title}
-        actions={!isCreating && <Button onClick={() => setIsCreating(true)}>{texts.create}</Button>}
-      >
-        {data.exceptions.length === 0 ? (
-          <EmptyState title={texts.none}>{texts.noneHint}</EmptyState>
-        ) : (
+      {data.exceptions.length > 0 ? (
+        <Section
+          level={2}
+          title={texts.title}
+          actions={!isCreating && <Button onClick={() => setIsCreating(true)}>{texts.create}</Button>}
+        >
           <Ledger detectionId={id} exceptions={data.exceptions} />
-        )}
-      </Section>
+        </Section>
+      ) : (
+        !isCreating && (
+          <EmptyState title={texts.none} action={<Button onClick={() => setIsCreating(true)}>{texts.create}</Button>}>
+            {texts.noneHint}
+          </EmptyState>
+        )
+      )}
     </div>
   );
 }
@@ -177,19 +183,20 @@ function Hidden({ exception: { matches, mutedRows, lastMatchedAt, examples } }: 
   );
 }
 
+const names = ['entity', 'field', 'value', 'list', 'reason'] as const;
+const emptyException = { entity: '', field: '', value: '', list: '', reason: '', expires: '' };
+
 function ExceptionForm({ id, onDone }: { id: string; onDone: () => void }) {
   const client = useQueryClient();
+  const [values, change, draft] = useDraft(`exception of ${id}`, emptyException);
   const { mutate, error, isPending } = useMutation({
-    mutationFn: (form: FormData) => {
-      const given = ['entity', 'field', 'value', 'list', 'reason'].flatMap((name) => {
-        const text = String(form.get(name) ?? '').trim();
-        return text === '' ? [] : [[name, text]];
-      });
-      const until = String(form.get('expires') ?? '');
-      const expires = until === '' ? {} : { expiresAt: new Date(until).toISOString() };
+    mutationFn: () => {
+      const given = names.flatMap((name) => (values[name].trim() === '' ? [] : [[name, values[name].trim()]]));
+      const expires = values.expires === '' ? {} : { expiresAt: fromLocal(values.expires) };
       return createException(id, { reason: '', ...Object.fromEntries(given), ...expires });
     },
     onSuccess: () => {
+      draft.reset();
       toasts.add({ title: texts.created });
       onDone();
       return client.invalidateQueries({ queryKey: exceptionsQuery(id).queryKey });
@@ -198,13 +205,12 @@ function ExceptionForm({ id, onDone }: { id: string; onDone: () => void }) {
   const problems = error instanceof ApiProblem ? error.errors : [];
   const problemOf = (name: string): string | undefined =>
     problems.find(({ pointer }) => pointer.endsWith(`/${name}`))?.detail;
-  const names = ['entity', 'field', 'value', 'list', 'reason'] as const;
   return (
     <form
       className="flex max-w-3xl flex-col gap-3"
       onSubmit={(event) => {
         event.preventDefault();
-        mutate(new FormData(event.currentTarget));
+        mutate();
       }}
     >
       <div className="grid gap-3 md:grid-cols-2">
@@ -216,12 +222,25 @@ function ExceptionForm({ id, onDone }: { id: string; onDone: () => void }) {
             error={problemOf(name)}
           >
             {(control) => (
-              <TextInput {...control} name={name} required={name === 'reason'} autoFocus={name === 'entity'} />
+              <TextInput
+                {...control}
+                required={name === 'reason'}
+                autoFocus={name === 'entity'}
+                value={values[name]}
+                onChange={({ target }) => change({ [name]: target.value })}
+              />
             )}
           </Field>
         ))}
         <Field label={texts.expires} error={problemOf('expiresAt')}>
-          {(control) => <TextInput {...control} name="expires" type="datetime-local" />}
+          {(control) => (
+            <TextInput
+              {...control}
+              type="datetime-local"
+              value={values.expires}
+              onChange={({ target }) => change({ expires: target.value })}
+            />
+          )}
         </Field>
       </div>
       {error && (
@@ -229,6 +248,7 @@ function ExceptionForm({ id, onDone }: { id: string; onDone: () => void }) {
           {error.message}
         </Notice>
       )}
+      <RestoredDraft draft={draft} />
       <div className="flex gap-1.5">
         <Button kind="primary" type="submit" disabled={isPending}>
           {texts.create}

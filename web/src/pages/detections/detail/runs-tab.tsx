@@ -1,5 +1,5 @@
 import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
-import { useNavigate } from '@tanstack/react-router';
+import { useNavigate, Link } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import { runQuery, runsQuery, type Run } from '../../../api/runs.ts';
 import { useListKeys } from '../../../lib/list-keys.ts';
@@ -11,6 +11,8 @@ import { RunStatusLabel } from '../../../ui/labels/run-status.tsx';
 import { EmptyState, ErrorState } from '../../../ui/states.tsx';
 import { TableSkeleton } from '../../../ui/lists/table-skeleton.tsx';
 import { ExactTime, RelativeTime } from '../../../ui/time.tsx';
+import { buttonClass } from '../../../ui/button.tsx';
+import { texts as detection } from '../../../texts/detection.ts';
 
 const dash = <span className="text-faint">–</span>;
 
@@ -95,7 +97,19 @@ export function RunsTab({ id }: { id: string }) {
   const onEnd = useNextPage({ hasNextPage, isFetchingNextPage, fetchNextPage });
   if (error && rows.length === 0) return <ErrorState error={error} onRetry={() => void refetch()} />;
   if (isPending) return <TableSkeleton />;
-  if (rows.length === 0) return <EmptyState title={texts.empty}>{texts.emptyHint}</EmptyState>;
+  if (rows.length === 0)
+    return (
+      <EmptyState
+        title={texts.empty}
+        action={
+          <Link to="/detections/$id" params={{ id }} search={{ tab: 'backtest' }} className={buttonClass('primary')}>
+            {detection.tabs.backtest}
+          </Link>
+        }
+      >
+        {texts.emptyHint}
+      </EmptyState>
+    );
   return (
     <DataTable
       label={texts.title}

@@ -1,6 +1,5 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { CircleCheck, CircleDashed, CircleX } from 'lucide-react';
-import { useState } from 'react';
 import { runTests, saveTests, testsQuery, type TestSet } from '../../../api/detection-parts.ts';
 import { texts as common } from '../../../texts/common.ts';
 import { texts as proof } from '../../../texts/proof.ts';
@@ -11,6 +10,7 @@ import { Section } from '../../../ui/section.tsx';
 import { EmptyState, ErrorState } from '../../../ui/states.tsx';
 import { TableSkeleton } from '../../../ui/lists/table-skeleton.tsx';
 import { toasts } from '../../../ui/overlays/toasts.tsx';
+import { useDraft } from '../../../ui/forms/use-draft.tsx';
 
 const texts = proof.tests;
 type Result = Awaited<ReturnType<typeof runTests>>['results'][number];
@@ -24,7 +24,10 @@ export default function TestsTab({ id }: { id: string }) {
   const client = useQueryClient();
   const { data, error, refetch } = useQuery(testsQuery(id));
   /** The text that the user edits, and the version of the tests that it is based on. */
-  const [draft, setDraft] = useState<{ text: string; etag: string } | null>(null);
+  const [{ draft }, setValues, kept] = useDraft(`tests ${id}`, {
+    draft: null as { text: string; etag: string } | null,
+  });
+  const setDraft = (next: { text: string; etag: string }): void => setValues({ draft: next });
   const run = useMutation({
     mutationFn: () => runTests(id),
     onError: ({ message }) => toasts.add({ title: texts.failed, description: message, isError: true }),
@@ -33,7 +36,7 @@ export default function TestsTab({ id }: { id: string }) {
     mutationFn: async ({ text, etag }: { text: string; etag: string }) =>
       saveTests(id, { etag }, JSON.parse(text) as Parameters<typeof saveTests>[2]),
     onSuccess: () => {
-      setDraft(null);
+      kept.reset();
       run.reset();
       toasts.add({ title: texts.saved });
       return client.invalidateQueries({ queryKey: testsQuery(id).queryKey });
@@ -63,7 +66,7 @@ export default function TestsTab({ id }: { id: string }) {
           <Button kind="primary" disabled={save.isPending} onClick={() => save.mutate(draft)}>
             {texts.save}
           </Button>
-          <Button kind="quiet" onClick={() => setDraft(null)}>
+          <Button kind="quiet" onClick={kept.reset}>
             {common.cancel}
           </Button>
         </div>

@@ -6,6 +6,7 @@ import { Button } from '../../../ui/button.tsx';
 import { toasts } from '../../../ui/overlays/toasts.tsx';
 import { changedFields, changesBetween, draftOf, type Draft, type FormProps } from './draft.ts';
 import { problemFinder } from './problem-finder.ts';
+import { useDraft } from '../../../ui/forms/use-draft.tsx';
 
 type Props = {
   stored: Detection;
@@ -18,7 +19,7 @@ type Props = {
 /** Keeps the edits of a stored definition and saves what changed, based on the version that was edited. */
 export function EditedDefinition({ stored, refresh, save, renderForm }: Props) {
   const client = useQueryClient();
-  const [edits, setEdits] = useState<Partial<Draft>>({});
+  const [{ edits }, setEdits, kept] = useDraft(`definition ${stored.id}`, { edits: {} as Partial<Draft> });
   /** The record as it was when the editing began. Undefined without edits. */
   const [seen, setSeen] = useState<Detection>();
   const base = seen ?? stored;
@@ -26,7 +27,7 @@ export function EditedDefinition({ stored, refresh, save, renderForm }: Props) {
   const draft = { ...before, ...edits };
   const changed = changedFields(before, draft);
   const forget = (): void => {
-    setEdits({});
+    kept.reset();
     setSeen(undefined);
   };
   const { mutate, error, isPending, reset } = useMutation({
@@ -42,7 +43,7 @@ export function EditedDefinition({ stored, refresh, save, renderForm }: Props) {
     isChanged: changed.length > 0,
     onChange: (change) => {
       setSeen(base);
-      setEdits((old) => ({ ...old, ...change }));
+      setEdits((old) => ({ edits: { ...old.edits, ...change } }));
     },
     problemOf: problemFinder(error),
     footer: (

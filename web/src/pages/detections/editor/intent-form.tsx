@@ -1,6 +1,5 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { useState } from 'react';
 import { generateDetection, installShipped, type GeneratedDetection } from '../../../api/detections.ts';
 import { ApiProblem, type Alternative } from '../../../api/problem.ts';
 import { texts as editor } from '../../../texts/editor.ts';
@@ -8,15 +7,21 @@ import { Button } from '../../../ui/button.tsx';
 import { Field, TextArea } from '../../../ui/forms/form.tsx';
 import { Notice } from '../../../ui/notice.tsx';
 import { Section } from '../../../ui/section.tsx';
+import { useDraft } from '../../../ui/forms/use-draft.tsx';
 
 const texts = editor.intent;
 const intentMax = 4000;
 
-type Props = { siemType: string | null; onGenerate: (generated: GeneratedDetection) => void };
+type Props = {
+  /** The words that the form begins with. */
+  start: string;
+  siemType: string | null;
+  onGenerate: (generated: GeneratedDetection) => void;
+};
 
 /** Turns plain words into a draft, and shows what it was made from, what it would have raised, and what comes near. */
-export function IntentForm({ siemType, onGenerate }: Props) {
-  const [intent, setIntent] = useState('');
+export function IntentForm({ start, siemType, onGenerate }: Props) {
+  const [{ intent }, setValues] = useDraft(`intent ${start}`, { intent: start });
   const { mutate, data, error, isPending } = useMutation({
     mutationFn: () => generateDetection({ intent, ...(siemType !== null && { siemType }) }),
     onSuccess: onGenerate,
@@ -39,7 +44,7 @@ export function IntentForm({ siemType, onGenerate }: Props) {
               value={intent}
               maxLength={intentMax}
               placeholder={texts.placeholder}
-              onChange={({ target }) => setIntent(target.value)}
+              onChange={({ target }) => setValues({ intent: target.value })}
             />
           )}
         </Field>

@@ -12,15 +12,16 @@ import { EditorLayout } from './editor-layout.tsx';
 import { IntentForm } from './intent-form.tsx';
 import { problemFinder } from './problem-finder.ts';
 import { useProposedTools } from './use-proposed-tools.ts';
+import { RestoredDraft, useDraft } from '../../../ui/forms/use-draft.tsx';
 
 const route = getRouteApi('/shell/detections/new');
 
-/** Writes a new detection, with a preview of what it finds before it exists. The address may bring the query. */
+/** Writes a new detection, with a preview of what it finds before it exists. The address may bring the query, or what it is to find. */
 export function NewDetectionPage() {
   const client = useQueryClient();
   const navigate = useNavigate();
-  const { query = '' } = route.useSearch();
-  const [changes, setChanges] = useState<Partial<Draft>>({});
+  const { query = '', intent = '' } = route.useSearch();
+  const [{ changes }, setChanges, kept] = useDraft(`new detection ${query}`, { changes: {} as Partial<Draft> });
   const draft = { ...emptyDraft, detectionQuery: query, toolNames: useProposedTools(), ...changes };
   /** The tests of a generated draft, for its query. */
   const [generated, setGenerated] = useState<GeneratedDetection | null>(null);
@@ -31,6 +32,7 @@ export function NewDetectionPage() {
         generated?.detectionQuery === draft.detectionQuery ? generated.tests : undefined,
       ),
     onSuccess: ({ id }) => {
+      kept.reset();
       toasts.add({ title: texts.created });
       void client.invalidateQueries({ queryKey: ['detections'] });
       void navigate({ to: '/detections/$id', params: { id } });
@@ -49,14 +51,15 @@ export function NewDetectionPage() {
       <div className="min-h-0 grow overflow-y-auto">
         <EditorLayout
           draft={draft}
-          onChange={(change) => setChanges((old) => ({ ...old, ...change }))}
+          onChange={(change) => setChanges((old) => ({ changes: { ...old.changes, ...change } }))}
           problemOf={problemFinder(error)}
           intro={
             <IntentForm
+              start={intent}
               siemType={draft.siemType}
               onGenerate={(result) => {
                 setGenerated(result);
-                setChanges((old) => ({ ...old, ...draftOfGenerated(result) }));
+                setChanges((old) => ({ changes: { ...old.changes, ...draftOfGenerated(result) } }));
               }}
             />
           }
@@ -65,6 +68,7 @@ export function NewDetectionPage() {
               <Button kind="primary" disabled={isPending} onClick={() => mutate()}>
                 {texts.create}
               </Button>
+              <RestoredDraft draft={kept} />
               {error && (
                 <span className="text-bad" role="alert">
                   {texts.failed} {error.message}

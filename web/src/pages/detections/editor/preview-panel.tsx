@@ -16,6 +16,7 @@ import { Notice } from '../../../ui/notice.tsx';
 import { Section } from '../../../ui/section.tsx';
 import { Skeleton } from '../../../ui/states.tsx';
 import { definitionOf, type Draft } from './draft.ts';
+import { LastHours } from '../../../ui/time.tsx';
 
 const texts = editor.preview;
 const windows = Object.entries(texts.windows);
@@ -53,6 +54,7 @@ export function PreviewPanel({ previewed, onPreview }: Props) {
       title={texts.title}
       actions={
         <>
+          <LastHours hours={Number(days) * 24} />
           <SelectInput
             aria-label={texts.window}
             value={days}

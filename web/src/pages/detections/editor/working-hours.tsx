@@ -1,6 +1,7 @@
 import { texts as editor } from '../../../texts/editor.ts';
 import { Field, SelectInput, TextInput } from '../../../ui/forms/form.tsx';
 import type { Tuning } from './tuning.ts';
+import { ownTimeZone } from '../../../lib/time.ts';
 
 const texts = editor.tuning.hours;
 type Hours = NonNullable<Tuning['workingHours']>;
@@ -9,7 +10,7 @@ type Day = NonNullable<Hours['days']>[number];
 const days = Object.entries(texts.days) as [Day, string][];
 const workdays: Day[] = ['mon', 'tue', 'wed', 'thu', 'fri'];
 const usual = (): Hours => ({
-  timeZone: Intl.DateTimeFormat().resolvedOptions().timeZone,
+  timeZone: ownTimeZone,
   from: '08:00',
   to: '18:00',
 });

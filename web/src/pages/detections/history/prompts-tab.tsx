@@ -1,5 +1,5 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { useState, type Dispatch, type SetStateAction } from 'react';
+import { useState } from 'react';
 import { activatePrompt, createPrompt, promptDiffQuery, promptsQuery } from '../../../api/detection-parts.ts';
 import type { Detection } from '../../../api/detections.ts';
 import { texts as proof } from '../../../texts/proof.ts';
@@ -13,6 +13,7 @@ import { ErrorState } from '../../../ui/states.tsx';
 import { TableSkeleton } from '../../../ui/lists/table-skeleton.tsx';
 import { toasts } from '../../../ui/overlays/toasts.tsx';
 import { VersionList } from './version-list.tsx';
+import { useDraft } from '../../../ui/forms/use-draft.tsx';
 
 const texts = proof.prompts;
 
@@ -25,7 +26,8 @@ export default function PromptsTab({ detection }: { detection: Detection }) {
   const client = useQueryClient();
   const { data, error, refetch } = useQuery(promptsQuery(id));
   const [chosen, setChosen] = useState<number>();
-  const [draft, setDraft] = useState<Draft | null>(null);
+  const [{ draft }, setValues, kept] = useDraft(`prompt ${id}`, { draft: null as Draft | null });
+  const setDraft = (next: Draft): void => setValues({ draft: next });
   const onError = ({ message }: Error): void =>
     void toasts.add({ title: texts.failed, description: message, isError: true });
   const refresh = async (): Promise<void> => {
@@ -43,7 +45,7 @@ export default function PromptsTab({ detection }: { detection: Detection }) {
     mutationFn: ({ text, note }: Draft) =>
       createPrompt(id, { prompt: text, ...(note !== '' && { description: note }) }),
     onSuccess: ({ version }) => {
-      setDraft(null);
+      kept.reset();
       setChosen(version);
       toasts.add({
         title: texts.saved(version),
@@ -79,7 +81,7 @@ export default function PromptsTab({ detection }: { detection: Detection }) {
             isSaving={save.isPending}
             onChange={setDraft}
             onSave={() => save.mutate(draft)}
-            onCancel={() => setDraft(null)}
+            onCancel={kept.reset}
           />
         ) : (
           <>
@@ -112,7 +114,7 @@ export default function PromptsTab({ detection }: { detection: Detection }) {
 type PromptDraftProps = {
   draft: Draft;
   isSaving: boolean;
-  onChange: Dispatch<SetStateAction<Draft | null>>;
+  onChange: (draft: Draft) => void;
   onSave: () => void;
   onCancel: () => void;
 };
@@ -124,7 +126,7 @@ function PromptDraft({ draft, isSaving, onChange, onSave, onCancel }: PromptDraf
         label={texts.text}
         language="text"
         value={draft.text}
-        onChange={(text) => onChange((old) => ({ note: old?.note ?? '', text }))}
+        onChange={(text) => onChange({ ...draft, text })}
       />
       <TextInput
         aria-label={texts.note}

@@ -2,6 +2,7 @@ import { createRuleSource, type NewRuleSource, type RuleSource } from '../../../
 import { texts } from '../../../texts/rule-sources.ts';
 import { Button } from '../../../ui/button.tsx';
 import { SegmentedControl } from '../../../ui/forms/segmented-control.tsx';
+import type { Draft } from '../../../ui/forms/use-draft.tsx';
 import { useChange } from '../../../ui/forms/use-change.ts';
 import { Badge, Row, Rows } from '../../../ui/lists/rows.tsx';
 import { RuleSourceForm } from './rule-source-form.tsx';
@@ -22,12 +23,16 @@ type Props = {
 /** Adds a set of rules: a release package with a click, or one at an address. */
 export function AddRuleSource({ form, list, onForm, onAdd }: Props) {
   const { mutate, isPending, error } = useChange({
-    change: (source: NewRuleSource) => createRuleSource(source),
+    change: ({ source }: { source: NewRuleSource; kept?: Draft }) => createRuleSource(source),
     refresh: [['rule-sources', 'list']],
-    done: ({ name }) => ({ title: texts.created, description: name }),
+    done: ({ name }, { kept }) => {
+      kept?.reset();
+      return { title: texts.created, description: name };
+    },
     failed: texts.notCreated,
   });
-  const add = (source: NewRuleSource): void => mutate(source, { onSuccess: ({ id }) => onAdd(id) });
+  const add = (source: NewRuleSource, kept?: Draft): void =>
+    mutate({ source, ...(kept && { kept }) }, { onSuccess: ({ id }) => onAdd(id) });
   const present = new Set(list.ruleSources.map(({ url }) => url));
   return (
     <div className="flex flex-col gap-5 px-4 py-5">

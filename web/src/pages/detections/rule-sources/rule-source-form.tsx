@@ -4,26 +4,29 @@ import { texts } from '../../../texts/rule-sources.ts';
 import { Button } from '../../../ui/button.tsx';
 import { findFieldError, FormError, TextField } from '../../../ui/forms/field.tsx';
 import { useChange } from '../../../ui/forms/use-change.ts';
+import { type Draft, RestoredDraft, useDraft } from '../../../ui/forms/use-draft.tsx';
 
 export type RuleSourceDraft = { name: string; url: string };
 
 type Props = {
+  /** The ID of the source that is edited. */
+  id?: string;
   initial: RuleSourceDraft;
   action: string;
   isPending: boolean;
   error: Error | null;
-  onSave: (draft: RuleSourceDraft) => void;
+  onSave: (draft: RuleSourceDraft, kept: Draft) => void;
 };
 
 /** The name and the address of a set of rules. */
-export function RuleSourceForm({ initial, action, isPending, error, onSave }: Props) {
-  const [draft, setDraft] = useState(initial);
+export function RuleSourceForm({ id = '', initial, action, isPending, error, onSave }: Props) {
+  const [draft, setDraft, kept] = useDraft(`rule source ${id}`, { name: initial.name, url: initial.url });
   return (
     <form
       className="flex flex-col gap-3"
       onSubmit={(event) => {
         event.preventDefault();
-        onSave({ name: draft.name.trim(), url: draft.url.trim() });
+        onSave({ name: draft.name.trim(), url: draft.url.trim() }, kept);
       }}
     >
       <TextField
@@ -46,6 +49,7 @@ export function RuleSourceForm({ initial, action, isPending, error, onSave }: Pr
         error={findFieldError(error, '/url')}
       />
       <FormError error={error} shown={['/name', '/url']} />
+      <RestoredDraft draft={kept} />
       <Button kind="primary" type="submit" disabled={isPending} className="self-start">
         {action}
       </Button>
@@ -58,20 +62,23 @@ type EditProps = { source: RuleSource; onSaved: () => void };
 export function EditRuleSource({ source, onSaved }: EditProps) {
   const [seen] = useState(source);
   const { mutate, isPending, error } = useChange({
-    change: (draft: RuleSourceDraft) => changeRuleSource(seen, draft),
+    change: ({ draft }: { draft: RuleSourceDraft; kept: Draft }) => changeRuleSource(seen, draft),
     refresh: [['rule-sources']],
-    done: () => texts.saved,
-    failed: texts.notChanged,
+    done: (_source, { kept }) => {
+      kept.reset();
+      return texts.saved;
+    },
   });
   return (
     <div className="flex flex-col gap-6 px-4 py-5">
       <h2 className="text-15 font-strong break-words">{texts.editTitle(source.name)}</h2>
       <RuleSourceForm
+        id={source.id}
         initial={seen}
         action={texts.save}
         isPending={isPending}
         error={error}
-        onSave={(draft) => mutate(draft, { onSuccess: onSaved })}
+        onSave={(draft, kept) => mutate({ draft, kept }, { onSuccess: onSaved })}
       />
     </div>
   );

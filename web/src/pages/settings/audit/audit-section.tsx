@@ -1,5 +1,5 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
-import { getRouteApi } from '@tanstack/react-router';
+import { getRouteApi, Link } from '@tanstack/react-router';
 import { auditQuery, keysQuery, type AuditEntry } from '../../../api/access.ts';
 import { useNow } from '../../../lib/now.ts';
 import { texts as all } from '../../../texts/settings.ts';
@@ -11,6 +11,9 @@ import { LoadMore } from '../../../ui/lists/load-more.tsx';
 import { FilterChip } from '../../../ui/forms/filter-chip.tsx';
 import { FilterSelect } from '../../../ui/forms/filter-select.tsx';
 import { SearchField } from '../../../ui/forms/search-field.tsx';
+import { texts as common } from '../../../texts/common.ts';
+import { Button, buttonClass } from '../../../ui/button.tsx';
+import { LastHours } from '../../../ui/time.tsx';
 
 const texts = all.audit;
 const route = getRouteApi('/shell/settings/audit');
@@ -20,6 +23,7 @@ const hours = { day: 24, week: 7 * 24, month: 30 * 24 };
 /** The audit log. Its filters are in the address. */
 export function AuditSection() {
   const search = route.useSearch();
+  const navigate = route.useNavigate();
   const { actor, action, target, period } = search;
   const now = useNow();
   const from = period && findStart(period, now);
@@ -36,7 +40,18 @@ export function AuditSection() {
       <Loaded query={query}>
         {() =>
           entries.length === 0 ? (
-            <EmptyState title={isFiltered ? texts.noneFound : texts.none} />
+            <EmptyState
+              title={isFiltered ? texts.noneFound : texts.none}
+              action={
+                isFiltered ? (
+                  <Button onClick={() => void navigate({ search: {} })}>{common.nextStep.clear}</Button>
+                ) : (
+                  <Link to="/settings/keys" className={buttonClass('primary')}>
+                    {common.nextStep.keys}
+                  </Link>
+                )
+              }
+            />
           ) : (
             <>
               <ul aria-label={all.sections.audit} className="divide-y rounded-control border text-12">
@@ -88,6 +103,7 @@ function AuditFilters({ authors, toName }: Props) {
         options={periods.map((value) => ({ value, label: texts.periods[value] }))}
         onChange={(next) => set({ period: next })}
       />
+      {period && <LastHours hours={hours[period]} />}
       {target && <FilterChip label={texts.target} value={target} onRemove={() => set({ target: undefined })} />}
     </div>
   );

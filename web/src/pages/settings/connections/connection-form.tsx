@@ -19,6 +19,7 @@ import { readFields, readVariants, toTexts, toValues } from '../kind-fields.ts';
 import { DatasetRows } from './dataset-rows.tsx';
 import { KindInputs } from '../kind-inputs.tsx';
 import { findDuplicate, pointersOf, readPlacedDatasets, toDatasetSettings } from './placed-datasets.ts';
+import { RestoredDraft, useDraft } from '../../../ui/forms/use-draft.tsx';
 
 const texts = all.connections;
 
@@ -48,14 +49,20 @@ export default function ConnectionForm({ connection, onClose, onSaved }: Props) 
 type Values = Record<string, string>;
 
 function Form({ kinds, connection, onClose, onSaved }: Props & { kinds: readonly ConnectionKind[] }) {
-  const [kindName, setKindName] = useState(connection?.kind ?? kinds[0]!.kind);
-  const [name, setName] = useState(connection?.name ?? '');
-  const [settings, setSettings] = useState<Values>(connection ? toTexts(connection.settings) : {});
-  const [datasets, setDatasets] = useState(() => readPlacedDatasets(connection?.settings['datasets']));
-  const [credentials, setCredentials] = useState<Values>({});
+  const [{ kindName, name, settings, datasets, timing, credentials }, setValues, draft] = useDraft(
+    `connection ${connection?.id ?? ''}`,
+    {
+      kindName: connection?.kind ?? kinds[0]!.kind,
+      name: connection?.name ?? '',
+      settings: connection ? toTexts(connection.settings) : {},
+      datasets: readPlacedDatasets(connection?.settings['datasets']),
+      timing: readTiming(connection),
+      credentials: {} as Values,
+    },
+    ['credentials'],
+  );
   const [seen] = useState(connection);
   const [variantIndex, setVariantIndex] = useState(0);
-  const [timing, setTiming] = useState<Values>(() => readTiming(connection));
   const kind = kinds.find((one) => one.kind === kindName) ?? kinds[0]!;
   const fields = readFields(kind.settings);
   const variants = readVariants(kind.credentials);
@@ -74,9 +81,15 @@ function Form({ kinds, connection, onClose, onSaved }: Props & { kinds: readonly
       });
     return createConnection({ ...body, kind: kind.kind, credentials: secrets } as NewConnection);
   };
-  const { mutate, error, isPending } = useMutation({ mutationFn: save, onSuccess: onSaved });
-  const setIn = (set: typeof setSettings) => (field: string, value: string) =>
-    set((values) => ({ ...values, [field]: value }));
+  const { mutate, error, isPending } = useMutation({
+    mutationFn: save,
+    onSuccess: (saved) => {
+      draft.reset();
+      onSaved(saved);
+    },
+  });
+  const setIn = (part: 'settings' | 'credentials' | 'timing') => (field: string, value: string) =>
+    setValues((values) => ({ [part]: { ...values[part], [field]: value } }));
   const rest = fields.filter(({ isRequired, isMain }) => !isRequired && !isMain);
   const shown = [
     '/name',
@@ -99,7 +112,7 @@ function Form({ kinds, connection, onClose, onSaved }: Props & { kinds: readonly
           disabled={connection !== undefined}
           options={kinds.map((one) => ({ value: one.kind, label: one.label }))}
           onChange={(event) => {
-            setKindName(event.target.value as ConnectionKind['kind']);
+            setValues({ kindName: event.target.value as ConnectionKind['kind'] });
             setVariantIndex(0);
           }}
         />
@@ -110,14 +123,14 @@ function Form({ kinds, connection, onClose, onSaved }: Props & { kinds: readonly
           required
           autoFocus
           maxLength={255}
-          onChange={(event) => setName(event.target.value)}
+          onChange={(event) => setValues({ name: event.target.value })}
         />
         <KindInputs
           fields={fields.filter((field) => !rest.includes(field))}
           values={settings}
           pointer="/settings"
           error={error}
-          onChange={setIn(setSettings)}
+          onChange={setIn('settings')}
         />
       </div>
       <Credentials
@@ -125,17 +138,23 @@ function Form({ kinds, connection, onClose, onSaved }: Props & { kinds: readonly
         {...{ variantIndex, credentials, error }}
         isKept={connection !== undefined}
         onVariant={setVariantIndex}
-        onChange={setIn(setCredentials)}
+        onChange={setIn('credentials')}
       />
-      <DatasetRows source={kind.source} rows={datasets} error={error} onChange={setDatasets} />
+      <DatasetRows
+        source={kind.source}
+        rows={datasets}
+        error={error}
+        onChange={(next) => setValues({ datasets: next })}
+      />
       <details>
         <summary className="w-fit text-muted hover:text-ink">{texts.more}</summary>
         <div className="grid gap-4 pt-3 md:grid-cols-2">
-          <KindInputs fields={rest} values={settings} pointer="/settings" error={error} onChange={setIn(setSettings)} />
-          <TimingInputs isNew={connection === undefined} values={timing} error={error} onChange={setIn(setTiming)} />
+          <KindInputs fields={rest} values={settings} pointer="/settings" error={error} onChange={setIn('settings')} />
+          <TimingInputs isNew={connection === undefined} values={timing} error={error} onChange={setIn('timing')} />
         </div>
       </details>
       <FormError error={error} shown={[...shown, ...timingPointers]} />
+      <RestoredDraft draft={draft} />
       <DialogActions>
         <Button onClick={onClose}>{common.cancel}</Button>
         <Button kind="primary" type="submit" disabled={isPending}>

@@ -1,7 +1,7 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { CircleAlert, CircleCheck, Clock } from 'lucide-react';
-import { deliveriesQuery, redeliver, type Delivery } from '../../../api/destinations.ts';
+import { deliveriesQuery, redeliver, testDestination, type Delivery } from '../../../api/destinations.ts';
 import { texts as all } from '../../../texts/settings.ts';
 import { FilterSelect } from '../../../ui/forms/filter-select.tsx';
 import { EmptyState } from '../../../ui/states.tsx';
@@ -10,6 +10,8 @@ import { useChange } from '../../../ui/forms/use-change.ts';
 import { Loaded } from '../../../ui/lists/rows.tsx';
 import { Table, type TableColumn } from '../../../ui/lists/table.tsx';
 import { LoadMore } from '../../../ui/lists/load-more.tsx';
+import { texts as common } from '../../../texts/common.ts';
+import { Button } from '../../../ui/button.tsx';
 
 const route = getRouteApi('/shell/settings/destinations/$id');
 const texts = all.destinations;
@@ -109,7 +111,18 @@ export function DeliveryLog({ destinationId }: { destinationId: string }) {
           if (deliveries.length === 0)
             return (
               <div className="rounded-control border">
-                <EmptyState title={state ? texts.noneInState : texts.noDeliveries}>
+                <EmptyState
+                  title={state ? texts.noneInState : texts.noDeliveries}
+                  action={
+                    state ? (
+                      <Button onClick={() => void navigate({ search: {} })}>{common.nextStep.clear}</Button>
+                    ) : (
+                      <Button onClick={() => void testDestination(destinationId).then(() => query.refetch())}>
+                        {common.nextStep.test}
+                      </Button>
+                    )
+                  }
+                >
                   {state ? null : texts.noDeliveriesBody}
                 </EmptyState>
               </div>

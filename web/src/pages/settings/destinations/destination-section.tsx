@@ -8,7 +8,7 @@ import {
   destinationQuery,
   destinationsQuery,
   rotateDestination,
-  setDestinationEnabled,
+  changeDestination,
   testDestination,
   type Destination,
 } from '../../../api/destinations.ts';
@@ -22,6 +22,7 @@ import { SettingsSection } from '../section.tsx';
 import { DeliveryLog } from './delivery-log.tsx';
 
 const ConfirmDialog = lazy(() => import('../../../ui/overlays/confirm-dialog.tsx'));
+const DestinationForm = lazy(() => import('./destination-form.tsx'));
 const SecretDialog = lazy(() => import('../../../ui/overlays/secret-dialog.tsx'));
 
 const route = getRouteApi('/shell/settings/destinations/$id');
@@ -43,7 +44,7 @@ export function DestinationSection() {
 }
 
 /** The open dialog. One shows a new secret. */
-type OpenDialog = 'rotate' | 'delete' | { secret: string } | null;
+type OpenDialog = 'edit' | 'rotate' | 'delete' | { secret: string } | null;
 
 function Destination({ destination }: { destination: Destination }) {
   const { id, name, kind, url, eventTypes, minSeverity, tags, entityLists, hours, enabled, disabledReason } =
@@ -68,6 +69,7 @@ function Destination({ destination }: { destination: Destination }) {
         <DestinationActions
           destination={destination}
           isSigned={definition?.isSigned ?? false}
+          onEdit={() => setOpen('edit')}
           onRotate={() => setOpen('rotate')}
           onDelete={() => setOpen('delete')}
         />
@@ -84,9 +86,12 @@ function Destination({ destination }: { destination: Destination }) {
   );
 }
 
-type ActionsProps = { destination: Destination; isSigned: boolean; onRotate: () => void; onDelete: () => void };
+type ActionsProps = { destination: Destination; isSigned: boolean } & Record<
+  'onEdit' | 'onRotate' | 'onDelete',
+  () => void
+>;
 
-function DestinationActions({ destination, isSigned, onRotate, onDelete }: ActionsProps) {
+function DestinationActions({ destination, isSigned, onEdit, onRotate, onDelete }: ActionsProps) {
   const { id, name, enabled } = destination;
   const test = useChange({
     change: () => testDestination(id),
@@ -98,7 +103,7 @@ function DestinationActions({ destination, isSigned, onRotate, onDelete }: Actio
     failed: texts.testFailed,
   });
   const turn = useChange({
-    change: () => setDestinationEnabled(destination, !enabled),
+    change: () => changeDestination(destination, { enabled: !enabled }),
     refresh: [['destinations']],
     done: () => texts.changed,
     failed: texts.notChanged,
@@ -108,6 +113,7 @@ function DestinationActions({ destination, isSigned, onRotate, onDelete }: Actio
       <Button disabled={test.isPending} onClick={() => test.mutate(undefined)}>
         {texts.test}
       </Button>
+      <Button onClick={onEdit}>{texts.edit}</Button>
       <MenuButton
         label={texts.actions(name)}
         align="end"
@@ -148,6 +154,17 @@ function DestinationDialogs({ destination, open, onOpen }: DialogsProps) {
   };
   return (
     <Suspense>
+      {open === 'edit' && (
+        <DestinationForm
+          destination={destination}
+          onClose={close}
+          onSaved={() => {
+            close();
+            toasts.add({ title: texts.changed });
+            void client.invalidateQueries({ queryKey: ['destinations'] });
+          }}
+        />
+      )}
       {open === 'rotate' && (
         <ConfirmDialog
           title={texts.rotateTitle(name)}

@@ -52,9 +52,9 @@ export function DestinationsSection() {
         {isAdding && (
           <DestinationForm
             onClose={() => setIsAdding(false)}
-            onCreated={(created) => {
+            onSaved={(created) => {
               setIsAdding(false);
-              setSecret(created.secret);
+              setSecret(created.secret ?? null);
               void client.invalidateQueries({ queryKey: destinationsQuery.queryKey });
             }}
           />

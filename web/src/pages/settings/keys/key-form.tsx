@@ -1,5 +1,4 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
 import { createKey, rolesQuery, type Role, type Scope } from '../../../api/access.ts';
 import { texts as common } from '../../../texts/common.ts';
 import { texts as people } from '../../../texts/people.ts';
@@ -8,6 +7,7 @@ import { texts as all } from '../../../texts/settings.ts';
 import { Button } from '../../../ui/button.tsx';
 import { Dialog, DialogActions } from '../../../ui/overlays/dialog.tsx';
 import { CheckField, findFieldError, FormError, SelectField, TextField } from '../../../ui/forms/field.tsx';
+import { RestoredDraft, useDraft } from '../../../ui/forms/use-draft.tsx';
 
 const texts = all.keys;
 const dayMs = 86_400_000;
@@ -26,12 +26,20 @@ type Props = {
 
 /** Creates a key with a name, permissions and an expiry. */
 export default function KeyForm({ granted, onClose, onCreated }: Props) {
-  const [name, setName] = useState('');
-  const [preset, setPreset] = useState<Preset>('analyst');
-  const [custom, setCustom] = useState<readonly Scope[]>([]);
+  const [{ name, preset, custom, expiry }, setValues, draft] = useDraft('key', {
+    name: '',
+    preset: 'analyst' as Preset,
+    custom: [] as readonly Scope[],
+    expiry: 'never',
+  });
   const { data: roles = [] } = useQuery(rolesQuery);
-  const [expiry, setExpiry] = useState('never');
-  const { mutate, error, isPending } = useMutation({ mutationFn: createKey, onSuccess: onCreated });
+  const { mutate, error, isPending } = useMutation({
+    mutationFn: createKey,
+    onSuccess: (created) => {
+      draft.reset();
+      onCreated(created);
+    },
+  });
   const scopesOf = (name: Preset): readonly Scope[] => {
     if (name === 'custom') return custom;
     if (name === 'shipper') return ['logs:write'];
@@ -40,8 +48,10 @@ export default function KeyForm({ granted, onClose, onCreated }: Props) {
   const chosen = scopesOf(preset);
   const granting = chosen.filter((scope) => granted.includes(scope));
   const toggle = (scope: Scope): void => {
-    setPreset('custom');
-    setCustom(chosen.includes(scope) ? chosen.filter((one) => one !== scope) : [...chosen, scope]);
+    setValues({
+      preset: 'custom',
+      custom: chosen.includes(scope) ? chosen.filter((one) => one !== scope) : [...chosen, scope],
+    });
   };
   return (
     <Dialog title={texts.create} isWide onClose={onClose}>
@@ -62,23 +72,20 @@ export default function KeyForm({ granted, onClose, onCreated }: Props) {
             required
             autoFocus
             maxLength={255}
-            onChange={(event) => setName(event.target.value)}
+            onChange={(event) => setValues({ name: event.target.value })}
           />
           <SelectField
             label={texts.expiry}
             options={expiries}
             value={expiry}
-            onChange={(event) => setExpiry(event.target.value)}
+            onChange={(event) => setValues({ expiry: event.target.value })}
           />
         </div>
         <SelectField
           label={texts.preset}
           options={presets}
           value={preset}
-          onChange={(event) => {
-            setCustom(chosen);
-            setPreset(event.target.value as Preset);
-          }}
+          onChange={(event) => setValues({ custom: chosen, preset: event.target.value as Preset })}
         />
         <fieldset className="grid gap-x-6 gap-y-2 md:grid-cols-2">
           <legend className="sr-only">{texts.preset}</legend>
@@ -97,6 +104,7 @@ export default function KeyForm({ granted, onClose, onCreated }: Props) {
           })}
         </fieldset>
         <FormError error={error} shown={['/name']} />
+        <RestoredDraft draft={draft} />
         <DialogActions>
           <Button onClick={onClose}>{common.cancel}</Button>
           <Button kind="primary" type="submit" disabled={isPending || granting.length === 0}>

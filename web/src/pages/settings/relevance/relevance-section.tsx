@@ -11,6 +11,7 @@ import { SettingsSection } from '../section.tsx';
 import { PlatformChecks } from './platform-checks.tsx';
 import { fromDraft, toDraft } from './profile-draft.ts';
 import { Requirements } from './requirements.tsx';
+import { RestoredDraft, useDraft } from '../../../ui/forms/use-draft.tsx';
 
 /** The settings that decide what is relevant to the organization. */
 export function RelevanceSection() {
@@ -43,12 +44,13 @@ type Props = { profile: Profile; mayChange: boolean };
 /** The relevance profile as a form. */
 function ProfileForm({ profile, mayChange }: Props) {
   const client = useQueryClient();
-  const [draft, setDraft] = useState(() => toDraft(profile));
+  const [draft, setDraft, kept] = useDraft('relevance profile', toDraft(profile));
   /** The profile that the draft is based on, which may be older than `profile`. */
   const [seen, setSeen] = useState(profile);
   const { mutate, error, isPending } = useMutation({
     mutationFn: () => putProfile(seen, fromDraft(draft)),
     onSuccess: (changed) => {
+      kept.forget();
       setSeen(changed);
       client.setQueryData(profileQuery.queryKey, changed);
       toasts.add({ title: texts.saved });
@@ -110,6 +112,7 @@ function ProfileForm({ profile, mayChange }: Props) {
         />
       </fieldset>
       <FormError error={error} />
+      <RestoredDraft draft={kept} />
       {mayChange ? (
         <Button kind="primary" type="submit" disabled={isPending} className="mt-4">
           {texts.save}

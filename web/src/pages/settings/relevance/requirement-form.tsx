@@ -1,12 +1,12 @@
 import { texts as common } from '../../../texts/common.ts';
 import { useMutation } from '@tanstack/react-query';
-import { useState } from 'react';
 import { texts } from '../../../texts/relevance.ts';
 import { Button } from '../../../ui/button.tsx';
 import { FormError, TextArea, TextField } from '../../../ui/forms/field.tsx';
 import { Dialog, DialogActions } from '../../../ui/overlays/dialog.tsx';
 import { PlatformChecks } from './platform-checks.tsx';
 import { emptyRequirement, toRequirementDraft, type Requirement, type RequirementDraft } from './profile-draft.ts';
+import { RestoredDraft, useDraft } from '../../../ui/forms/use-draft.tsx';
 
 type Props = {
   /** Undefined for a new one. */
@@ -17,8 +17,17 @@ type Props = {
 
 /** A requirement as a form. Load it with `lazy`. */
 export default function RequirementForm({ requirement, onSave, onClose }: Props) {
-  const [draft, setDraft] = useState(() => (requirement ? toRequirementDraft(requirement) : emptyRequirement));
-  const { mutate, error, isPending } = useMutation({ mutationFn: () => onSave(draft), onSuccess: onClose });
+  const [draft, setDraft, kept] = useDraft(
+    `requirement ${requirement?.name ?? ''}`,
+    requirement ? toRequirementDraft(requirement) : emptyRequirement,
+  );
+  const { mutate, error, isPending } = useMutation({
+    mutationFn: () => onSave(draft),
+    onSuccess: () => {
+      kept.reset();
+      onClose();
+    },
+  });
   const field = (name: Exclude<keyof RequirementDraft, 'platforms'>, hint: string) => ({
     label: texts.requirement[name],
     hint,
@@ -51,6 +60,7 @@ export default function RequirementForm({ requirement, onSave, onClose }: Props)
         <TextArea {...field('values', texts.requirement.valuesHint)} />
         <PlatformChecks chosen={draft.platforms} onChange={(platforms) => setDraft({ ...draft, platforms })} />
         <FormError error={error} />
+        <RestoredDraft draft={kept} />
         <DialogActions>
           <Button onClick={onClose}>{common.cancel}</Button>
           <Button type="submit" kind="primary" disabled={isPending}>

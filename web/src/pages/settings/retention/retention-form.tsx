@@ -7,6 +7,7 @@ import { Button } from '../../../ui/button.tsx';
 import { Dialog, DialogActions } from '../../../ui/overlays/dialog.tsx';
 import { findFieldError, FormError, TextField } from '../../../ui/forms/field.tsx';
 import { toasts } from '../../../ui/overlays/toasts.tsx';
+import { RestoredDraft, useDraft } from '../../../ui/forms/use-draft.tsx';
 
 const texts = all.retention;
 
@@ -15,12 +16,13 @@ type Props = { retention: Retention; onClose: () => void };
 /** Changes how long the organization keeps its data. An empty field is as long as the operator allows. */
 export default function RetentionForm({ retention: { allowed, own, ...keep }, onClose }: Props) {
   const client = useQueryClient();
-  const [days, setDays] = useState(own);
+  const [days, setDays, draft] = useDraft('retention', own);
   const [seen] = useState(keep);
   const { mutate, error, isPending } = useMutation({
     mutationFn: () => changeRetention(seen, days),
     onSuccess: (changed) => {
       client.setQueryData(retentionQuery.queryKey, changed);
+      draft.reset();
       toasts.add({ title: texts.changed });
       onClose();
     },
@@ -50,6 +52,7 @@ export default function RetentionForm({ retention: { allowed, own, ...keep }, on
           />
         ))}
         <FormError error={error} shown={retentionKinds.map((kind) => `/${kind}`)} />
+        <RestoredDraft draft={draft} />
         <DialogActions>
           <Button onClick={onClose}>{common.cancel}</Button>
           <Button type="submit" kind={deletes ? 'danger' : 'primary'} disabled={isPending}>

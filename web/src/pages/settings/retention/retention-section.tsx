@@ -78,6 +78,7 @@ export function RetentionSection() {
 
 /** Erases a value from everything that is stored. */
 function EraseValue() {
+  // The value to erase is not kept anywhere.
   const [field, setField] = useState('');
   const [value, setValue] = useState('');
   const [isAsking, setIsAsking] = useState(false);

@@ -11,6 +11,7 @@ import { Table, type TableColumn } from '../../../ui/lists/table.tsx';
 import { countEvents, countRuns } from '../../../texts/counts.ts';
 import { BarChart } from '../../../ui/charts/bar-chart.tsx';
 import { Figures } from '../../../ui/charts/figures.tsx';
+import { LastHours } from '../../../ui/time.tsx';
 
 /** Shows the usage of the organization and its limits. */
 export function UsageSection() {
@@ -116,7 +117,7 @@ function UsageDays({ days }: Props) {
     [formatNumber(requests), ...(refusedRequests > 0 ? [texts.refused(refusedRequests)] : [])].join(' · ');
   const sumOf = (valueOf: (day: UsageDay) => number): number => days.reduce((sum, day) => sum + valueOf(day), 0);
   return (
-    <Section level={3} title={texts.days}>
+    <Section level={3} title={texts.days} actions={<LastHours hours={30 * 24} />}>
       <div className="grid gap-x-8 gap-y-6 md:grid-cols-2">
         <BarChart label={texts.logEvents} say={countEvents} bars={barsOf((day) => day.logEvents)} />
         <BarChart label={texts.logBytes} say={formatBytes} bars={barsOf((day) => day.logBytes)} />
