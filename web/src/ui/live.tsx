@@ -10,6 +10,7 @@ import { texts } from '../texts/common.ts';
 const staleAfter: Readonly<Record<string, readonly string[]>> = {
   hit: ['hits', 'incidents', 'detections', 'overview'],
   incident: ['incidents', 'overview'],
+  hunt: ['hunts'],
   review: ['review', 'overview'],
   run: ['runs', 'detections', 'agents', 'hits', 'overview'],
   detection: ['detections', 'agents', 'coverage', 'overview'],
@@ -34,6 +35,7 @@ const polled = new Set([
   'destinations list',
   'destinations one',
   'enrichers',
+  'hunts list',
   'keys',
   'persons',
   'retention',

@@ -7,6 +7,7 @@ import { Button } from '../../ui/button.tsx';
 import { findFieldError, FormError, SelectField, TextArea, TextField } from '../../ui/forms/field.tsx';
 import { SegmentedControl } from '../../ui/forms/segmented-control.tsx';
 import { useChange } from '../../ui/forms/use-change.ts';
+import { RestoredDraft, useDraft } from '../../ui/forms/use-draft.tsx';
 
 type Props = { hunt: Hunt | undefined; onSaved: (id: string) => void };
 
@@ -51,7 +52,7 @@ const pointers = ['/name', '/question', '/connectionId', '/span/days', '/span/fr
 /** A new hunt, which runs when it is saved, or the settings of one. */
 export function HuntForm({ hunt, onSaved }: Props) {
   const [seen] = useState(hunt);
-  const [draft, setDraft] = useState(() => (seen ? toDraft(seen) : initial));
+  const [draft, set, kept] = useDraft(`hunt ${seen?.id ?? ''}`, seen ? toDraft(seen) : initial);
   const { data } = useQuery(connectionsQuery);
   const connections = data?.connections ?? [];
   const { mutate, isPending, error } = useChange({
@@ -63,9 +64,8 @@ export function HuntForm({ hunt, onSaved }: Props) {
     },
     refresh: [['hunts']],
     done: () => texts.saved,
-    failed: texts.notSaved,
+    draft: kept,
   });
-  const set = (change: Partial<Draft>): void => setDraft({ ...draft, ...change });
   const { label, hint } = texts.questions[draft.kind];
   const question = {
     label,
@@ -157,6 +157,7 @@ export function HuntForm({ hunt, onSaved }: Props) {
         </div>
       )}
       <FormError error={error} shown={pointers} />
+      <RestoredDraft draft={kept} />
       <Button kind="primary" type="submit" disabled={isPending} className="self-start">
         {seen ? texts.save : texts.create}
       </Button>
