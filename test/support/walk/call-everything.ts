@@ -1,7 +1,5 @@
 import type { Deps } from '../../../src/app/deps.ts';
 import { eraseOrganization } from '../../../src/app/erase-organization.ts';
-import { placeWaitingHits } from '../../../src/detection/incidents/place-hits.ts';
-import { runNextHunt } from '../../../src/agents/hunting/run-hunts.ts';
 import { checkNextSource } from '../../../src/detection/rule-sources/update-rules.ts';
 import { writeSkillZip } from '../../../src/detection/skills/skill-files.ts';
 import { SkillContent } from '../../../src/detection/skills/skills.schema.ts';
@@ -14,8 +12,8 @@ import { fillOrganization } from './fill-organization.ts';
 import { whileServing } from '../listen.ts';
 import type { TestOrg } from '../harness.ts';
 import { useExports, useFeed } from './use-feed.ts';
-import { useAgents, useProposals, useReviewQueue, useRuns } from './use-runs.ts';
-import { useTesting } from './use-testing.ts';
+import { useHunts, useIncidents } from './use-incidents.ts';
+import { useAgents, useProposals, useReviewQueue, useRuns, useTesting } from './use-runs.ts';
 
 export type RecordedCall = { method: string; url: string; request: unknown; status: number; body: unknown };
 
@@ -179,49 +177,6 @@ async function useGenerate(deps: Deps, org: TestOrg): Promise<void> {
   await readOk(org.call('POST', '/api/logs/search', search));
   await readOk(org.call('PUT', '/api/logs/process/columns', { columns: [{ name: 'Hostname', type: 'VARCHAR' }] }));
   await readOk(org.call('GET', '/api/logs/process/columns'));
-}
-
-async function useIncidents(deps: Deps, org: TestOrg): Promise<void> {
-  const { get, post } = callsOf(org);
-  while (await placeWaitingHits(deps));
-  const { hits } = await get('/api/hits');
-  const [first, second] = hits.map((hit: { id: string }) => hit.id);
-  const opened = await post('/api/incidents', { hitIds: [first, second] });
-  const path = `/api/incidents/${opened.id}`;
-  const split = await post(`${path}/split`, { hitIds: [second] });
-  await post(`${path}/merge`, { incidentIds: [split.id] });
-  await post(`${path}/hits`, { remove: [second] });
-  const [{ id: personId }] = (await get('/api/persons')).persons;
-  await post(`${path}/comments`, { body: '@ada The account was **disabled**.' });
-  await post(`${path}/watch`, { watching: true, personId });
-  await post(`${path}/read`);
-  const { revision } = await get(path);
-  await readOk(org.call('PATCH', path, { state: 'in_progress', owner: 'ada', expectedRevision: revision }));
-  await post('/api/incidents/bulk', { incidents: [{ id: opened.id, owner: 'ada@example.com' }] });
-  await get('/api/incidents?state=active&sort=due');
-  await get(`/api/incidents?watcher=${personId}&inbox=late`);
-  await get('/api/incident-inbox');
-  for (const part of ['report', 'bundle', 'timeline', 'comments']) await get(`${path}/${part}`);
-}
-
-async function useHunts(deps: Deps, { get, post, put, remove }: ApiCalls): Promise<void> {
-  const question = {
-    kind: 'sql',
-    question: 'SELECT _id, _time, Hostname, CommandLine FROM process',
-    span: { days: 30 },
-  };
-  const { id } = await post('/api/hunts', { name: 'Walked hunt', ...question });
-  const path = `/api/hunts/${id}`;
-  const run = await post(`${path}/run`);
-  while (await runNextHunt(deps, new AbortController().signal));
-  await get('/api/hunts');
-  await put(path, { cadence: 'weekly' });
-  await get(path);
-  await get(`${path}/runs`);
-  await get(`/api/hunt-runs/${run.id}`);
-  const { findings } = await get(`/api/hunt-runs/${run.id}/findings?change=new`);
-  await post(`/api/hunt-runs/${run.id}/incident`, { findingIds: [findings[0].id] });
-  await remove(path);
 }
 
 async function useHistory(url: string, { get, post }: ApiCalls): Promise<void> {
