@@ -69,7 +69,6 @@ process.on('message', (message: ToChild) => {
 
 async function handle(message: ToChild): Promise<void> {
   if (message.kind === 'open') {
-    watchMemory(message.options.residentMb);
     engine = openInstance(message.options).then(async (instance) => ({
       instance,
       inspectConnection: await instance.connect(),
@@ -91,10 +90,13 @@ async function handle(message: ToChild): Promise<void> {
 }
 
 async function inspect(state: OpenEngine, id: number, sql: string): Promise<void> {
+  const endWatch = watchMemory(state.options.residentMb);
   try {
     await post({ kind: 'inspected', id, inspection: inspectTree(await serializeTree(state.inspectConnection, sql)) });
   } catch (error) {
     await postFailure(id, error);
+  } finally {
+    endWatch();
   }
 }
 
@@ -104,12 +106,14 @@ async function runJob(state: OpenEngine, message: JobMessage): Promise<void> {
   const { id } = message;
   const connection = await state.instance.connect();
   state.running.set(id, connection);
+  const endWatch = watchMemory(state.options.residentMb);
   try {
     const answer = createAnswer(id);
     await answer.end(await run(state, connection, message, answer));
   } catch (error) {
     await postFailure(id, error);
   } finally {
+    endWatch();
     state.running.delete(id);
     connection.closeSync();
   }
@@ -185,11 +189,19 @@ async function postFailure(id: number, error: unknown): Promise<void> {
   await post({ kind: 'failed', id, failure: siemError.failure, mustReplaceEngine });
 }
 
-// The engine's own memory limit does not count everything that a function allocates.
-function watchMemory(residentMb: number): void {
-  setInterval(() => {
+/**
+ * Ends the process when it takes too much memory, because the engine's own limit does not count everything that a function allocates. Returns a function
+ * that looks a last time after the job.
+ */
+function watchMemory(residentMb: number): () => void {
+  const check = (): void => {
     if (process.memoryUsage.rss() > residentMb * 1_048_576) void post({ kind: 'memory-exceeded' }).then(killSelf);
-  }, 50).unref();
+  };
+  const timer = setInterval(check, 50);
+  return () => {
+    clearInterval(timer);
+    check();
+  };
 }
 
 /**
