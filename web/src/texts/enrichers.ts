@@ -36,7 +36,6 @@ export const texts = {
   used: (count: number, max: number) => `${formatNumber(count)} of ${formatNumber(max)} look-ups today`,
   save: 'Save',
   saved: (name: string) => `Saved ${name}.`,
-  notSaved: 'The enricher was not saved.',
   removeTitle: (name: string) => `Remove “${name}”?`,
   removeBody: 'What it answered is forgotten, except in the hits that cite it.',
   removed: (name: string) => `Removed ${name}.`,

@@ -30,7 +30,6 @@ export const texts = {
   create: 'Save and run',
   save: 'Save',
   saved: 'The hunt is saved.',
-  notSaved: 'The hunt was not saved.',
   edit: 'Edit',
   editTitle: (name: string) => `Edit ${name}`,
   run: 'Run now',

@@ -27,7 +27,6 @@ export const texts = {
   hours: 'Fetch every … hours',
   save: 'Save',
   saved: (name: string) => `Saved ${name}.`,
-  notSaved: 'The list was not saved.',
   remove: 'Delete',
   removeTitle: (name: string) => `Delete “${name}”?`,
   removeBody: 'Queries that read it fail from then on. This cannot be undone.',

@@ -23,7 +23,6 @@ export const texts = {
   sweepHint: 'Items whose indicators were seen in your logs are relevant whatever the profile says.',
   save: 'Save profile',
   saved: 'The profile is saved. Items are judged again in the background.',
-  notSaved: 'The profile was not saved.',
   rebuilding: 'Items are being judged again. Until that ends, the previous profile applies.',
   requirement: {
     title: 'Requirements',

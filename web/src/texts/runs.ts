@@ -84,7 +84,6 @@ export const texts = {
     attempt: 'Attempt',
     slot: 'Slot',
   },
-  scoreTitle: 'Score',
   unscored: {
     not_completed: 'No score: the run did not complete.',
     no_rows: 'No score: there were no rows.',

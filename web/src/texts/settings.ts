@@ -26,7 +26,6 @@ export const texts = {
     name: 'Name',
     id: 'ID',
     access: 'Your access',
-    signedInWith: 'Signed in as',
     everything: 'Every permission',
   },
   keys: {
