@@ -1,4 +1,3 @@
-import { totalmem } from 'node:os';
 import { resolve } from 'node:path';
 import { defineConfig } from 'vitest/config';
 import LongFirst from './test/support/long-first.ts';
@@ -12,8 +11,8 @@ export default defineConfig({
     hookTimeout: 300_000,
     expect: { poll: { timeout: 60_000, interval: 100 } },
     pool: 'forks',
-    // More than the cores of a small machine: the suites that kill and start processes mostly wait. Each process takes up to 2 GB.
-    maxWorkers: totalmem() > 12 * 1024 ** 3 ? 4 : 3,
+    // More than the cores of a small machine: the suites that kill and start processes mostly wait.
+    maxWorkers: 3,
     sequence: { sequencer: LongFirst },
     isolate: false,
     // Where the runtime is older than the project's own Node the tests would prove nothing.

@@ -191,7 +191,7 @@ test('adds a destination, shows the result of a test, and logs the changes', asy
     settings: { to: ['soc@company.example', 'lead@company.example'], encryption: 'required' },
   });
   await page.getByRole('link', { name: '<b>Tickets</b>' }).first().click();
-  await page.getByRole('button', { name: 'Send a test' }).click();
+  await page.getByRole('button', { name: 'Send a test' }).first().click();
   await page.getByText('The test was not delivered.').waitFor();
   await page.getByRole('region', { name: 'Deliveries' }).getByRole('row').nth(1).waitFor();
   await page.getByRole('link', { name: 'Audit log' }).click();
