@@ -220,7 +220,7 @@ function toRow(event: string, eventKey: string): QueryRow {
   }
 }
 
-/** Reads one indicator per line, in any notation. Throws 400 if there are none or too many, or a line is none that logs contain. */
+/** Reads one indicator per line, in any notation. Throws 400 if there are none or too many, or if a line is not an indicator that logs can contain. */
 export function readIndicators(text: string): SweepTarget[] {
   const lines = text.split('\n').flatMap((line, index) => (line.trim() === '' ? [] : [{ line: line.trim(), index }]));
   if (lines.length === 0 || lines.length > linesMax)

@@ -51,7 +51,7 @@ export const findHuntRun = (
     select ${runColumns}, h.name as "huntName" from hunt_runs r join hunts h on h.organization_id = r.organization_id and h.id = r.hunt_id
     where r.organization_id = ${orgId} and r.id = ${id}`;
 
-/** What a run asks, as JSON in the run. */
+/** The question of a hunt, as its runs store it. */
 const asked = sql`json_build_object('kind', h.kind, 'question', h.question, 'connectionId', h.connection_id)::text`;
 const newRun = (isScheduled: boolean, now: Date): RawBuilder<unknown> => sql`
   insert into hunt_runs (organization_id, id, hunt_id, state, is_scheduled, question, from_at, to_at, created_at)

@@ -94,7 +94,7 @@ test('reports what was seen and what is a false positive to MISP, once each, wit
   await report();
   await report();
   expect(await states()).toEqual(['gonebad.top seen refused', 'seenbad.top seen sent']);
-  // Nothing of the log rows leaves, and not even their number.
+  // Nothing from the log rows is sent, not even their number.
   expect(added).toContainEqual({ values: ['seenbad.top'], type: '0', source: 'Tocsin', timestamp: 1767603600 });
   expect(added).toHaveLength(2);
   expect((await callOk(org, 'GET', url)).sightingsError).toBeNull();
@@ -133,23 +133,23 @@ test('posts sightings to a TAXII collection that can be written, and asks for th
     failure_count: 0,
     pending_count: 2,
   };
-  const collection = `${base}/root/collections/c1/`;
+  const collection = `${base}/api1/collections/c1/`;
   const { org, url, states } = await startSource(
     { kind: 'taxii', url: collection, tlp: 'CLEAR' },
     ({ method, path, headers, body }) => {
       // Servers refuse other media types, and addresses without a slash at their end.
       if (headers.accept !== type || (method === 'POST' && headers['content-type'] !== type)) return { status: 406 };
-      if (path === '/root/collections/c1/')
+      if (path === '/api1/collections/c1/')
         return json({ id: 'c1', title: 'C', can_read: true, can_write: canWrite }, 200, type);
-      if (path === '/root/status/status-1/') return json(status, 200, type);
-      if (!path.startsWith('/root/collections/c1/objects/')) return { status: 404 };
+      if (path === '/api1/status/status-1/') return json(status, 200, type);
+      if (!path.startsWith('/api1/collections/c1/objects/')) return { status: 404 };
       if (path.endsWith(`/${refused}/`)) return json({}, 200, type);
       if (method === 'GET') return json({ objects }, 200, type);
       posted.push(JSON.parse(body).objects);
       return json(status, 202, type);
     },
   );
-  const elsewhere = { sightings: { url: 'https://taxii.invalid/root/collections/c1/' } };
+  const elsewhere = { sightings: { url: 'https://taxii.invalid/api1/collections/c1/' } };
   expect((await org.call('PUT', url, elsewhere)).body.errors[0]).toMatchObject({
     pointer: '/sightings/url',
     code: 'other_host',

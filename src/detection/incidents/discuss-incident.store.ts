@@ -104,7 +104,7 @@ export const isFollowed = (
     from incident_watchers w join incidents o on o.organization_id = w.organization_id and o.id = w.incident_id
     where w.organization_id = ${orgId} and w.person_id = ${personId}::uuid and ${isUnread ? sql`w.mentioned_at is not null` : sql`w.watching`}))`;
 
-/** Who reads an inbox, and when. `personId` is null for a key. */
+/** The person whose inbox is read, and the current time. `personId` is null for a key. */
 export type InboxReader = { orgId: OrgId; personId: string | null; now: Date };
 
 /** Returns the condition for what waits for a person. */

@@ -259,7 +259,7 @@ async function planBackfill(
   return { range, grid: { cron: definition.cronSchedule, delayMs: connection.delayMs }, definition, connection };
 }
 
-/** Splits gaps into windows. Throws if there is none or if there are more than a backfill may fill. */
+/** Splits gaps into windows. Throws if there are no gaps, or more than a backfill may fill. */
 function splitGaps(gaps: TimeRange[], grid: WindowGrid): TimeRange[] {
   const windows = gaps.flatMap((gap) => splitIntoWindows(gap, grid, backfillWindowsMax + 1));
   if (windows.length === 0) throw appError('conflict', 'There is no open gap between `from` and `to`.');
