@@ -44,10 +44,7 @@ const nightStartMs = hourMs;
 /** Rehearses every attack with each detection once a night and when it was changed, until `signal` aborts. One query at a time runs for it. */
 export function rehearsalLoop(deps: RehearseDeps & { log: Logger }, signal: AbortSignal): Promise<void> {
   let last: OrgId | null = null;
-  let turns = 0;
-  return runLoop({ name: 'rehearse', idleMs, signal, log: deps.log }, async () => {
-    // A process that has just started has more urgent work.
-    if ((turns += 1) === 1) return false;
+  return runLoop({ name: 'rehearse', idleMs, signal, log: deps.log, startsIdle: true }, async () => {
     const done = await rehearseNext(deps, last, AbortSignal.any([signal, AbortSignal.timeout(stepMsMax)]));
     last = done ?? last;
     return done !== undefined;

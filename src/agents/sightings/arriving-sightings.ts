@@ -17,7 +17,7 @@ import { getProfile } from '../../feed/relevance/profile.ts';
 import { inOrg } from '../../platform/db/db.ts';
 import { nilId } from '../../platform/lib/ids.ts';
 import { splitIntoBatches } from '../../platform/lib/concurrency/batches.ts';
-import { runLoop } from '../../platform/lib/concurrency/loop.ts';
+import { atMostEvery, runLoop } from '../../platform/lib/concurrency/loop.ts';
 import { listItemsWithForms, listKnownForms, readFeedVersion } from './sightings.store.ts';
 import { listIndicatorForms, readObservedValues, type IndicatorForms } from './observed-values.ts';
 import { runSweepQueries } from './run-queries.ts';
@@ -54,12 +54,9 @@ export const createUnknownValues = (): UnknownValues => new LRUCache({ max: 50 }
 /** Compares events with the indicators of the feed when they arrive, until the signal aborts. Several processes may do so side by side. */
 export function arrivingSightingsLoop(deps: SweepDeps, signal: AbortSignal): Promise<void> {
   const unknown = createUnknownValues();
-  let openedAt = -Infinity;
+  const openPositions = atMostEvery(openMs, () => openPositionsAcrossOrgs(deps.db, 'indicators'));
   return runLoop({ name: 'arriving sightings', idleMs, signal, log: deps.log }, async () => {
-    if (performance.now() - openedAt > openMs) {
-      openedAt = performance.now();
-      await openPositionsAcrossOrgs(deps.db, 'indicators');
-    }
+    await openPositions();
     return compareNext(deps, unknown, signal);
   });
 }

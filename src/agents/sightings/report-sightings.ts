@@ -1,6 +1,6 @@
 import type { Clock } from '../../platform/lib/time/clock.ts';
 import { inOrg, type Db } from '../../platform/db/db.ts';
-import { runLoop } from '../../platform/lib/concurrency/loop.ts';
+import { atMostEvery, runLoop } from '../../platform/lib/concurrency/loop.ts';
 import { ExternalError, reasonOf } from '../../platform/lib/external-error.ts';
 import type { Logger } from '../../platform/lib/logging/logger.ts';
 import { requestText } from '../../platform/lib/outbound-http/request-text.ts';
@@ -46,12 +46,9 @@ const errorMaxChars = 500;
 
 /** Sends sightings to the sources whose settings permit it, until the signal aborts. */
 export function reportSightingsLoop(deps: ReportSightingsDeps, signal: AbortSignal): Promise<void> {
-  let queuedAt = -Infinity;
+  const queue = atMostEvery(queueMs, () => queueSightingsAcrossOrgs(deps.db));
   return runLoop({ name: 'report sightings', idleMs, signal, log: deps.log }, async () => {
-    if (performance.now() - queuedAt > queueMs) {
-      await queueSightingsAcrossOrgs(deps.db);
-      queuedAt = performance.now();
-    }
+    await queue();
     return (await reportDue(deps, signal)) > 0;
   });
 }

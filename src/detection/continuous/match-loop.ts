@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { inOrg, type Tx } from '../../platform/db/db.ts';
-import { runLoop } from '../../platform/lib/concurrency/loop.ts';
+import { atMostEvery, runLoop } from '../../platform/lib/concurrency/loop.ts';
 import type { Logger } from '../../platform/lib/logging/logger.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import { emitEvents } from '../../platform/notifications/emit-events.ts';
@@ -43,15 +43,6 @@ export function matchLoop(deps: MatchDeps, signal: AbortSignal): Promise<void> {
     await requeue();
     return matchNext(deps, indexes);
   });
-}
-
-/** Returns a function that calls another unless it did so in the last `ms`. `calledAt` is when it did, by `performance.now()`. */
-function atMostEvery(ms: number, call: () => Promise<void>, calledAt = -Infinity): () => Promise<void> {
-  return async () => {
-    if (performance.now() - calledAt < ms) return;
-    calledAt = performance.now();
-    await call();
-  };
 }
 
 /** What this process knows of the datasets that it has matched last. */

@@ -29,3 +29,13 @@ test('ends without an error when it is stopped within a step', async () => {
   await ended;
   expect(errors).toEqual([]);
 });
+
+test('waits before the first step if it starts idle', async () => {
+  const stop = new AbortController();
+  let steps = 0;
+  const options = { name: 'test', idleMs: 600_000, signal: stop.signal, log: {} as Logger, startsIdle: true };
+  const ended = runLoop(options, () => Promise.resolve((steps += 1) > 0));
+  stop.abort();
+  await ended;
+  expect(steps).toBe(0);
+});
