@@ -111,8 +111,15 @@ test('requests and runs become traces with their statements, queries and model c
 });
 
 test('an unavailable collector delays nothing, and is reported', async () => {
-  const program = await start({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9', OTEL_EXPORTER_OTLP_TIMEOUT: '500' });
-  await createCaller(program.url, key)('GET', '/api/detections');
+  // A second between two attempts, so that spans of the request wait when the program stops.
+  const program = await start({
+    OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9',
+    OTEL_EXPORTER_OTLP_TIMEOUT: '500',
+    OTEL_BSP_SCHEDULE_DELAY: '1000',
+  });
+  const call = createCaller(program.url, key);
+  await call('GET', '/api/detections');
   await until(() => program.output().includes('traces'), program.output);
+  await call('GET', '/api/detections');
   expect(await program.kill('SIGTERM')).toBe(0);
 });

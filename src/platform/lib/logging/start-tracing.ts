@@ -7,7 +7,7 @@ import { packageVersion } from '../program-files.ts';
 const problemMaxChars = 500;
 const stopMaxMs = 5_000;
 
-/** `stop` sends the spans that are still waiting, if the collector accepts them soon. */
+/** `stop` sends the spans that are still waiting, if the collector accepts them soon. Does not reject. */
 export type Tracing = { stop: () => Promise<void> };
 
 /**
@@ -31,5 +31,7 @@ export async function startTracing(log: Logger): Promise<Tracing> {
     spanProcessors: [new BatchSpanProcessor(new OTLPTraceExporter(agent ? { httpAgentOptions: () => agent } : {}))],
   });
   provider.register();
-  return { stop: () => Promise.race([provider.shutdown(), sleep(stopMaxMs, undefined, { ref: false })]) };
+  // It rejects if the collector does not take the last spans, which the exporter has reported by then.
+  const shutDown = (): Promise<void> => provider.shutdown().catch(() => undefined);
+  return { stop: () => Promise.race([shutDown(), sleep(stopMaxMs, undefined, { ref: false })]) };
 }
