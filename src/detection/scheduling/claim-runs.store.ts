@@ -26,6 +26,17 @@ type ClaimScope = { now: Date; limit: number; batchMax: number; queue: Queue };
 export type ClaimedPlace = { isBatch: boolean; claims: RunClaim[] };
 
 /**
+ * Returns the phases of the runs that are due, whether they can be claimed or not. Workers that find none need not claim: they look twice a second,
+ * and a claim takes ten times as long.
+ */
+export async function listDuePhasesAcrossOrgs(db: Db, now: Date): Promise<RunPhase[]> {
+  const due = sql`
+    select due.phase from (values ('examine'), ('judge')) as queues (phase) cross join lateral (
+      select q.phase from run_queue q where q.state = 'queued' and q.phase = queues.phase and q.start_at <= ${now} limit 1) due`;
+  return (await acrossOrgsPipelined<{ phase: RunPhase }>(db, [due])).map(({ phase }) => phase);
+}
+
+/**
  * Claims runs of one lane that may be examined at slot time `now`, in order of their slots. Such a run is queued, is due, and its connection and its
  * detection are free. Of several runs of one detection only the oldest is claimed. If the first run is a slot on the embedded log store that
  * nobody has begun, returns up to `batchMax` such runs as a batch, which takes one place. Otherwise returns up to `limit` places of one run each. A run

@@ -55,9 +55,8 @@ export async function scheduleFill(
   { to, now }: { to: Date; now: Date },
 ): Promise<void> {
   await sql`update gaps set fill_at = ${now}::timestamptz + make_interval(mins => ${fillAfterMinutes})
-    where organization_id = ${orgId} and detection_id = ${detectionId} and gap_to = ${to} and state = 'open'`.execute(
-    tx,
-  );
+    where organization_id = ${orgId} and detection_id = ${detectionId} and gap_to = ${to}
+    and state = 'open'`.execute(tx);
 }
 
 export type DueFill = DetectionKey & TimeRange & { id: string };
@@ -133,10 +132,9 @@ export async function reopenGaps(
 
 /** Expires open gaps whose events are past their retention, so that no backfill can fill them. Returns their number. */
 export async function expireGapsAcrossOrgs(tx: Tx, expiry: Expiry, now: Date): Promise<number> {
-  const { numAffectedRows } =
-    await sql`update gaps set state = 'expired', updated_at = ${now} where state = 'open' and gap_to <= ${expiry.before} and ${belongsTo(expiry)}`.execute(
-      tx,
-    );
+  const { numAffectedRows } = await sql`
+      update gaps set state = 'expired', updated_at = ${now}
+        where state = 'open' and gap_to <= ${expiry.before} and ${belongsTo(expiry)}`.execute(tx);
   return Number(numAffectedRows ?? 0);
 }
 

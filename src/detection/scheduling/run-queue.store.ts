@@ -63,9 +63,8 @@ export async function cancelQueuedRuns(
       returning q.organization_id, q.run_id, q.due_at
     )
     update runs r set status = 'cancelled', status_reason = ${reason}, finished_at = ${now}
-    from removed where r.organization_id = removed.organization_id and r.due_at = removed.due_at and r.id = removed.run_id`.execute(
-    tx,
-  );
+    from removed where r.organization_id = removed.organization_id and r.due_at = removed.due_at
+      and r.id = removed.run_id`.execute(tx);
 }
 
 /**
@@ -87,9 +86,8 @@ export async function requeueRun(
       returning attempt, phase
     )
     update runs set status = 'queued', attempt = requeued.attempt from requeued
-    where requeued.phase = 'examine' and organization_id = ${claim.orgId} and due_at = ${claim.dueAt} and id = ${claim.runId}`.execute(
-    tx,
-  );
+    where requeued.phase = 'examine' and organization_id = ${claim.orgId} and due_at = ${claim.dueAt}
+    and id = ${claim.runId}`.execute(tx);
 }
 
 /** Returns claimed runs of an organization that nothing was written for to their queue. Each is then claimed alone. Does nothing for lost claims. */
@@ -159,9 +157,8 @@ export function lockQueueEntry(tx: Tx, orgId: OrgId, runId: string): Promise<Que
 
 /** Makes a running run stop at its next step. */
 export async function requestCancellation(tx: Tx, orgId: OrgId, runId: string): Promise<void> {
-  await sql`update run_queue set cancel_requested = true where organization_id = ${orgId} and run_id = ${runId}`.execute(
-    tx,
-  );
+  await sql`
+    update run_queue set cancel_requested = true where organization_id = ${orgId} and run_id = ${runId}`.execute(tx);
 }
 
 /** Copies the connection of each detection, or of `detectionId` only, and its delay to the schedule and the runs that wait to be examined. */

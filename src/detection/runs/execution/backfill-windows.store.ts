@@ -39,9 +39,8 @@ async function listDueRechecks(tx: Tx, run: ActiveRun, now: Date, limit: number)
 
 /** Returns false if the window was already rechecked. */
 export async function deleteRecheck(tx: Tx, run: ActiveRun, { from }: TimeRange): Promise<boolean> {
-  const deleted = await queryRow(
-    tx,
-  )`delete from rechecks where organization_id = ${run.orgId} and detection_id = ${run.detectionId} and window_from = ${from} returning 1`;
+  const deleted = await queryRow(tx)`
+    delete from rechecks where organization_id = ${run.orgId} and detection_id = ${run.detectionId} and window_from = ${from} returning 1`;
   return deleted !== undefined;
 }
 
@@ -124,9 +123,8 @@ function listRevisits(tx: Tx, run: RunKey, limit: number): Promise<TimeRange[]> 
 
 /** Returns false if the window was already revisited. */
 export async function deleteRevisit(tx: Tx, run: RunKey, { from }: TimeRange): Promise<boolean> {
-  const deleted = await queryRow(
-    tx,
-  )`delete from revisits where ${isRevisitOf(run)} and window_from = ${from} returning 1`;
+  const deleted = await queryRow(tx)`
+    delete from revisits where ${isRevisitOf(run)} and window_from = ${from} returning 1`;
   return deleted !== undefined;
 }
 

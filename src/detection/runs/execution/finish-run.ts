@@ -213,9 +213,8 @@ async function recordFailure(tx: Tx, claim: RunKey, failure: RunFailure, now: Da
   await recordWindowFailure(tx, claim, { slotAt: claim.dueAt, kind: failure.kind });
   if (failure.blame !== 'author' || isDueToData(failure)) return;
   const isSchedule = sql`organization_id = ${orgId} and detection_id = ${detectionId}`;
-  const schedule = await queryRow<{ failures: number }>(
-    tx,
-  )`select author_failures as failures from schedules where ${isSchedule}`;
+  const schedule = await queryRow<{ failures: number }>(tx)`
+    select author_failures as failures from schedules where ${isSchedule}`;
   if (schedule && schedule.failures + 1 >= authorFailuresMax) {
     const reason = `The last ${authorFailuresMax} slots failed, the latest with ${failure.kind}: ${failure.message}`;
     await disableDetection(tx, { orgId, detectionId, reason, now });

@@ -87,7 +87,7 @@ export async function markRunning(
 
 /** Records that the bounds of the run's windows are on event time, for a connection that only searches on event time. */
 export async function markOnEventTime(tx: Tx, { orgId, dueAt, runId }: RunClaim): Promise<void> {
-  await sql`update runs set on_event_time = true where organization_id = ${orgId} and due_at = ${dueAt} and id = ${runId}`.execute(
-    tx,
-  );
+  await sql`
+    update runs set on_event_time = true
+      where organization_id = ${orgId} and due_at = ${dueAt} and id = ${runId}`.execute(tx);
 }

@@ -33,24 +33,32 @@ export function listBatchRuns(
   orgId: OrgId,
   { claims, now }: { claims: readonly RunClaim[]; now: Date },
 ): Promise<BatchRunRow[]> {
+  const dueTimes = [...new Set(claims.map(({ dueAt }) => dueAt.toISOString()))];
+  // Two small joins and conditions that are none: the planner takes twenty times as long to order all these tables at once.
   return queryRows<BatchRunRow>(tx)`
-    select q.run_id as "runId", r.slot_at as "slotAt", a.revision, v.definition, s.lookback_minutes as "lookbackMinutes",
-      s.coverage_from as "coverageFrom", p.window_from as "from", p.window_to as "to",
+    with claimed as materialized (
+      select q.organization_id, q.detection_id, q.run_id, q.due_at, r.slot_at, p.window_from, p.window_to
+      from run_queue q
+        join runs r on r.organization_id = q.organization_id and r.due_at = q.due_at and r.id = q.run_id
+        join pending_windows p on p.organization_id = q.organization_id and p.detection_id = q.detection_id and p.slot_at = r.slot_at
+      where q.organization_id = ${orgId} and q.run_id = any(${claims.map(({ runId }) => runId)}::uuid[]) and not q.cancel_requested
+        and r.due_at = any(${dueTimes}::timestamptz[])
+        and r.revision is null and r.custom_instructions is null and not r.on_event_time
+    )
+    select q.run_id as "runId", q.slot_at as "slotAt", a.revision, v.definition, s.lookback_minutes as "lookbackMinutes",
+      s.coverage_from as "coverageFrom", q.window_from as "from", q.window_to as "to",
       (select c.covered_to from coverage c where c.organization_id = q.organization_id and c.detection_id = q.detection_id
-        and c.covered_from < p.window_from order by c.covered_from desc limit 1) as "coveredTo"
-    from run_queue q
-      join runs r on r.organization_id = q.organization_id and r.due_at = q.due_at and r.id = q.run_id
+        and c.covered_from < q.window_from order by c.covered_from desc limit 1) as "coveredTo"
+    from claimed q
       join agents a on a.organization_id = q.organization_id and a.id = q.detection_id
       join agent_revisions v on v.organization_id = a.organization_id and v.agent_id = a.id and v.revision = a.revision
       join schedules s on s.organization_id = a.organization_id and s.detection_id = a.id
-      join pending_windows p on p.organization_id = q.organization_id and p.detection_id = q.detection_id and p.slot_at = r.slot_at
-    where q.organization_id = ${orgId} and q.run_id = any(${claims.map(({ runId }) => runId)}::uuid[]) and not q.cancel_requested
-      and a.deleted_at is null and s.active and s.author_failures = 0
-      and r.revision is null and r.custom_instructions is null and not r.on_event_time
-      and not exists (select from pending_windows o where o.organization_id = q.organization_id and o.detection_id = q.detection_id
-        and o.slot_at <= q.due_at and o.window_from <> p.window_from)
-      and not exists (select from candidates c where c.organization_id = q.organization_id and c.detection_id = q.detection_id
-        and ((c.state = 'pending' and ${isAvailableTo({ orgId: sql`q.organization_id`, detectionId: sql`q.detection_id`, runId: sql`q.run_id` })}) or (c.state = 'raised' and c.created_at >= ${new Date(now.getTime() - raisedMaxMs)})))`;
+    where a.deleted_at is null and s.active and s.author_failures = 0
+      and coalesce((select false from pending_windows o where o.organization_id = q.organization_id and o.detection_id = q.detection_id
+        and o.slot_at <= q.due_at and o.window_from <> q.window_from limit 1), true)
+      and coalesce((select false from candidates c where c.organization_id = q.organization_id and c.detection_id = q.detection_id
+        and ((c.state = 'pending' and ${isAvailableTo({ orgId: sql`q.organization_id`, detectionId: sql`q.detection_id`, runId: sql`q.run_id` })})
+          or (c.state = 'raised' and c.created_at >= ${new Date(now.getTime() - raisedMaxMs)})) limit 1), true)`;
 }
 
 /** A run that found nothing, with the revision of the definition that it used. */

@@ -4,8 +4,10 @@ import {
   type ClaimedPlace,
   claimJudgingAcrossOrgs,
   claimPlacesAcrossOrgs,
+  listDuePhasesAcrossOrgs,
   placesOf,
 } from '../../scheduling/claim-runs.store.ts';
+import type { RunPhase } from '../../scheduling/run-claim.ts';
 import type { ClockGuard } from '../../scheduling/clock-guard.ts';
 import { enqueueDueRunsAcrossOrgs } from '../../scheduling/enqueue-runs.ts';
 import { findQueueWaitMsAcrossOrgs } from '../../scheduling/run-queue.store.ts';
@@ -43,6 +45,7 @@ const runsPerBatch = 100;
 export function executeLoop(deps: ExecuteLoopDeps, signal: AbortSignal): Promise<void> {
   return runClaims(withMetrics(deps), signal, {
     name: 'execute',
+    phase: 'examine',
     places: deps.config.runsAtOnce,
     claim: (limit) => claimPlacesAcrossOrgs(deps.db, deps.clock(), { limit, batchMax: runsPerBatch }),
   });
@@ -59,6 +62,7 @@ export function judgeLoop(deps: Omit<ExecuteLoopDeps, 'config'>, signal: AbortSi
   const limits = deps.models?.concurrencyLimits ?? {};
   return runClaims(withMetrics(deps), signal, {
     name: 'judge',
+    phase: 'judge',
     places: Object.values(limits).reduce((sum: number, limit) => sum + placesOf(limit), placesWithoutModel),
     claim: async () => {
       const claims = await claimJudgingAcrossOrgs(deps.db, deps.clock(), 1, limits);
@@ -71,13 +75,19 @@ const withMetrics = ({ runMetrics, ...deps }: Omit<ExecuteLoopDeps, 'config'>): 
   runMetrics ? { ...deps, observeRun: runMetrics.observeRun } : deps;
 
 /** One of the two queues: the places of this process, and how it claims runs for up to a number of them. */
-type QueueWork = { name: string; places: number; claim: (places: number) => Promise<ClaimedPlace[]> };
+type QueueWork = {
+  name: string;
+  phase: RunPhase;
+  places: number;
+  claim: (places: number) => Promise<ClaimedPlace[]>;
+};
 
 /**
  * Claims and executes runs of one queue until `signal` aborts. Then runs stop at their next step and return to the queue. The promise resolves when
  * they have.
  */
-async function runClaims(deps: ExecuteRunDeps, signal: AbortSignal, { name, places, claim }: QueueWork): Promise<void> {
+async function runClaims(deps: ExecuteRunDeps, signal: AbortSignal, work: QueueWork): Promise<void> {
+  const { name, phase, places, claim } = work;
   const leaseKeeper = createLeaseKeeper(deps);
   const running = new Set<Promise<void>>();
   const stop = (): void => leaseKeeper.stopAll('shutdown');
@@ -87,7 +97,8 @@ async function runClaims(deps: ExecuteRunDeps, signal: AbortSignal, { name, plac
       await Promise.race(running);
       return true;
     }
-    const claims = await claim(places - running.size);
+    const isDue = (await listDuePhasesAcrossOrgs(deps.db, deps.clock())).includes(phase);
+    const claims = isDue ? await claim(places - running.size) : [];
     for (const one of claims) {
       const execution: Promise<void> = executeOrLeave(deps, leaseKeeper, one).finally(() => running.delete(execution));
       running.add(execution);
@@ -150,16 +161,18 @@ export async function executeDueRuns(
   let executed = 0;
   try {
     for (;;) {
-      const workers = Array.from({ length: concurrency }, () => executeClaimable(depsAtNow, leaseKeeper, judge));
-      const claims = (await Promise.all(workers)).reduce((sum, n) => sum + n, 0);
-      executed += claims;
-      if (skipWaiting) return executed;
+      // Asked before the claims: a wait that ends between the two leads to another pass.
       const waitMs = await findQueueWaitMsAcrossOrgs(deps.db, now);
+      const workers = Array.from({ length: concurrency }, () => executeClaimable(depsAtNow, leaseKeeper, judge));
+      const done = await Promise.all(workers);
+      executed += done.reduce((sum, one) => sum + one.executed, 0);
+      // Workers that claim at the same moment may both come away empty-handed.
+      if (done.some(({ places }) => places > 0)) continue;
+      if (skipWaiting) return executed;
       if (waitMs !== undefined) {
         await sleep(Math.min(waitMs, waitMsMax));
         await reapRuns(depsAtNow);
-      } else if (claims === 0 && (await enqueueRechecksAcrossOrgs(deps.db, now)) === 0) {
-        // With claims, the wait of a run may have ended or late events may have been found since the last claim, so another pass follows.
+      } else if ((await enqueueRechecksAcrossOrgs(deps.db, now)) === 0) {
         return executed;
       }
     }
@@ -168,18 +181,27 @@ export async function executeDueRuns(
   }
 }
 
-/** Executes runs, one place after the other, until none can be claimed. Returns the number of executed runs. */
-async function executeClaimable(deps: ExecuteRunDeps, leaseKeeper: LeaseKeeper, judge?: Judge): Promise<number> {
-  for (let executed = 0; ;) {
+/** Executes runs, one place after the other, until none can be claimed. A place whose runs are all put back counts as a place. */
+async function executeClaimable(
+  deps: ExecuteRunDeps,
+  leaseKeeper: LeaseKeeper,
+  judge?: Judge,
+): Promise<{ places: number; executed: number }> {
+  let executed = 0;
+  for (let places = 0; ; places += 1) {
     const place = await claimNext(deps);
-    if (!place) return executed;
+    if (!place) return { places, executed };
     executed += await executePlace(deps, leaseKeeper, place, judge);
   }
 }
 
 /** Claims a run to judge, or else runs to examine, so that runs end in their order. */
 async function claimNext({ db, clock, models }: ExecuteRunDeps): Promise<ClaimedPlace | undefined> {
-  const [toJudge] = await claimJudgingAcrossOrgs(db, clock(), 1, models?.concurrencyLimits ?? {});
+  const due = await listDuePhasesAcrossOrgs(db, clock());
+  const [toJudge] = due.includes('judge')
+    ? await claimJudgingAcrossOrgs(db, clock(), 1, models?.concurrencyLimits ?? {})
+    : [];
   if (toJudge) return { isBatch: false, claims: [toJudge] };
+  if (!due.includes('examine')) return undefined;
   return (await claimPlacesAcrossOrgs(db, clock(), { limit: 1, batchMax: runsPerBatch }))[0];
 }
