@@ -107,9 +107,8 @@ export async function noteMatchedFrom(
 ): Promise<void> {
   await sql`
     update continuous_detections c set matched_from = ${from} from ${unnestRevisions(revisions)}
-    where c.organization_id = ${orgId} and c.detection_id = r.detection_id and c.revision = r.revision and c.matched_from is null`.execute(
-    tx,
-  );
+    where c.organization_id = ${orgId} and c.detection_id = r.detection_id and c.revision = r.revision
+    and c.matched_from is null`.execute(tx);
 }
 
 /** The number of events of a window that match a detection. */
@@ -162,9 +161,8 @@ export async function isWindowMatched(
 /** Adds to the number of events that matching has missed. */
 export async function addMissedEvents(tx: Tx, { orgId, detectionId }: DetectionKey, events: number): Promise<void> {
   await sql`
-    update continuous_detections set missed = missed + ${events} where organization_id = ${orgId} and detection_id = ${detectionId}`.execute(
-    tx,
-  );
+    update continuous_detections set missed = missed + ${events}
+      where organization_id = ${orgId} and detection_id = ${detectionId}`.execute(tx);
 }
 
 /** The state of the continuous matching of a detection. */

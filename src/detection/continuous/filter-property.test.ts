@@ -95,12 +95,12 @@ const query = fc.oneof(
 test('random queries match the same events when they arrive as in the engine', async () => {
   const org = await store.newOrg();
   store.at('2024-06-01T00:30:00Z');
-  await store.send(org, 'd', fc.sample(event, { numRuns: 120, seed: 11 }));
+  await store.send(org, 'd', fc.sample(event, { numRuns: 60, seed: 11 }));
   store.at('2024-06-01T02:00:00Z');
   const window = { from: new Date('2024-06-01T00:00:00Z'), to: new Date('2024-06-01T01:00:00Z') };
   const detections: Parameters<typeof matchEvents>[1]['detections'][number][] = [];
   const expected = new Map<string, number>();
-  for (const [index, sql] of fc.sample(query, { numRuns: 150, seed: 12 }).entries()) {
+  for (const [index, sql] of fc.sample(query, { numRuns: 80, seed: 12 }).entries()) {
     const { inspection } = await inspectQuery(store.deps, org, sql);
     expect([sql, inspection.crossEventPart]).toEqual([sql, null]);
     const detectionId = `d-${index}`;
@@ -161,7 +161,7 @@ test('random queries find the same events in a batch when texts decide which of 
   const rare = ['gamma', 'delta', 'inner'].flatMap((word) =>
     ['f', '_text.g', "(_event->>'$.deep.inner')"].map((left) => `SELECT _id FROM d WHERE ${left} LIKE '%${word}%'`),
   );
-  const queries = [...new Set([...fc.sample(query, { numRuns: 60, seed: 14 }), ...rare])];
+  const queries = [...new Set([...fc.sample(query, { numRuns: 35, seed: 14 }), ...rare])];
   const connection = localConnection(store.deps, org);
   const limits = { rowsMax: 1000, groupsMax: 1000, timeoutMs: 30_000 };
   const signal = new AbortController().signal;

@@ -48,7 +48,7 @@ export type RuleIndex = {
 /** A dataset of an organization. */
 export type DatasetKey = { orgId: OrgId; dataset: string };
 
-/** Reads the detections of a dataset. Those of an earlier index that have not changed are taken from it. */
+/** Reads the detections of a dataset. Reuses those of an earlier index that have not changed. */
 export async function readIndex(
   deps: SearchLogsDeps,
   { orgId, dataset }: DatasetKey,
@@ -88,8 +88,8 @@ async function readFilter(
 
 /**
  * Returns the detections that match events of a window by arrival, with the number of these events. The events are read once for all detections.
- * A detection whose query decides is searched, but only if its condition is true of an event. `onSearch` is called before each search. After `searchMs`
- * of searches, the others are left to runs.
+ * Runs the query of a detection whose query decides, but only if its condition is true of an event. Calls `onSearch` before each search. After
+ * `searchMs` of searches, the others are left to runs.
  */
 export async function matchEvents(
   deps: SearchLogsDeps,
@@ -152,7 +152,7 @@ async function findConditions(
   }
 }
 
-/** More matches than a detection may have in a minute are not counted exactly. */
+/** Matches above the limit per minute are not counted exactly. */
 const rowsMax = 10_000;
 
 /** Returns the number of events that a query returns. None if it fails: then its slot examines them, and reports why. */

@@ -78,9 +78,8 @@ export async function releaseDataset(
   retryMs: number,
 ): Promise<void> {
   await sql`update match_positions set worker = null, lease_until = clock_timestamp() + ${`${retryMs} milliseconds`}::interval
-    where organization_id = ${orgId} and dataset = ${dataset} and reader = ${reader} and worker = ${worker}`.execute(
-    tx,
-  );
+    where organization_id = ${orgId} and dataset = ${dataset} and reader = ${reader}
+    and worker = ${worker}`.execute(tx);
 }
 
 const segmentsMax = 1000;

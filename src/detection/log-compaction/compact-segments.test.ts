@@ -72,7 +72,7 @@ test('compaction does not change query results', async () => {
         expect(await queryAll()).toEqual(mixed);
       },
     ),
-    { numRuns: 12 },
+    { numRuns: 5 },
   );
 });
 

@@ -241,9 +241,8 @@ export function listReplacedOfDataset(tx: Tx, orgId: OrgId, dataset: string): Pr
 }
 
 export async function deleteReplacedSegment(tx: Tx, orgId: OrgId, id: string): Promise<void> {
-  await sql`delete from segments where organization_id = ${orgId} and id = ${id} and replaced_at is not null`.execute(
-    tx,
-  );
+  await sql`
+    delete from segments where organization_id = ${orgId} and id = ${id} and replaced_at is not null`.execute(tx);
 }
 
 /** Returns those of the given paths that are listed as segments or are manifests. */

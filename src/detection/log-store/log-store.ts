@@ -9,9 +9,8 @@ import type { SegmentStore } from './files/segment-store.ts';
  */
 export async function claimLogStore(db: Db, store: SegmentStore, { adopt }: { adopt: boolean }): Promise<void> {
   await acrossOrgs(db, async (tx) => {
-    const { id: expected } = (await queryRow<{ id: string | null }>(
-      tx,
-    )`select directory_id as id from log_store for update`)!;
+    const { id: expected } = (await queryRow<{ id: string | null }>(tx)`
+      select directory_id as id from log_store for update`)!;
     const found = await store.readId();
     if (found !== undefined && found === expected) return;
     if (expected !== null && !adopt) throw new Error(explainOtherStore(store, { expected, found }));

@@ -146,9 +146,8 @@ type Nullable<Row> = { [Key in keyof Row]: Row[Key] | null };
 
 /** Returns the names of the datasets that have at least one event. */
 export async function listDatasetNames(tx: Tx, orgId: OrgId): Promise<string[]> {
-  const datasets = await queryRows<{ name: string }>(
-    tx,
-  )`select name from datasets where organization_id = ${orgId} and events > 0 order by name`;
+  const datasets = await queryRows<{ name: string }>(tx)`
+    select name from datasets where organization_id = ${orgId} and events > 0 order by name`;
   return datasets.map(({ name }) => name);
 }
 
@@ -172,10 +171,9 @@ export async function listDatasetRows(tx: Tx, orgId: OrgId): Promise<DatasetRow[
 export async function expireSegmentsAcrossOrgs(tx: Tx, expiry: Expiry): Promise<number> {
   await sql`delete from log_batches where received_at < ${expiry.before} and ${belongsTo(expiry)}`.execute(tx);
   await sql`delete from log_event_ids where received_at < now() - interval '24 hours'`.execute(tx);
-  const { numAffectedRows } =
-    await sql`update segments set replaced_at = now() where replaced_at is null and ingested_to < ${expiry.before} and ${belongsTo(expiry)}`.execute(
-      tx,
-    );
+  const { numAffectedRows } = await sql`
+      update segments set replaced_at = now()
+        where replaced_at is null and ingested_to < ${expiry.before} and ${belongsTo(expiry)}`.execute(tx);
   return Number(numAffectedRows ?? 0);
 }
 
@@ -202,9 +200,8 @@ export async function findDueVersion(tx: Tx, { orgId, dataset }: ManifestKey): P
 
 export async function setWrittenVersion(tx: Tx, { orgId, dataset }: ManifestKey, version: number): Promise<void> {
   await sql`
-    update dataset_manifests set written_version = ${version} where organization_id = ${orgId} and dataset = ${dataset}`.execute(
-    tx,
-  );
+    update dataset_manifests set written_version = ${version}
+      where organization_id = ${orgId} and dataset = ${dataset}`.execute(tx);
 }
 
 /** A published file with its columns' number, size and bounds. */

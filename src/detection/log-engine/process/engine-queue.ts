@@ -5,8 +5,6 @@ import type { FromChild, OpenOptions, ToChild } from '../queries/protocol.ts';
 import { SiemError } from '../../siem/connector.ts';
 import { findCompileCache, siblingModule } from '../../../platform/lib/program-files.ts';
 
-/** How long after a statement was interrupted its process is killed, unless it has finished. */
-const graceMs = 2000;
 const triesMax = 3;
 /** How long a process may take to open the engine, on a machine that has much else to do. */
 const openMaxMs = 60_000;
@@ -41,10 +39,12 @@ export type EngineQueue = {
   close: () => void;
 };
 
+/** `concurrency`: tasks that a process may run at a time. `graceMs`: time until it is killed after the interrupt of a statement that does not end. */
+type QueueLimits = { concurrency: number; graceMs: number };
+
 type QueueState = {
   options: OpenOptions;
-  /** How many tasks a process may run at a time. */
-  concurrency: number;
+  limits: QueueLimits;
   onChange: () => void;
   waiting: EngineTask[];
   processes: Set<EngineProcess>;
@@ -54,11 +54,11 @@ type QueueState = {
   usedAt: number;
 };
 
-/** Creates the queue of an organization, which runs up to `concurrency` tasks at a time. Calls `onChange` whenever another task might be able to start. */
-export function createEngineQueue(options: OpenOptions, concurrency: number, onChange: () => void): EngineQueue {
+/** Creates the queue of an organization, which runs its tasks within limits. Calls `onChange` whenever another task might be able to start. */
+export function createEngineQueue(options: OpenOptions, limits: QueueLimits, onChange: () => void): EngineQueue {
   const queue: QueueState = {
     options,
-    concurrency,
+    limits,
     onChange,
     waiting: [],
     processes: new Set(),
@@ -97,7 +97,7 @@ function openEngine(queue: QueueState): EngineProcess {
   return engine;
 }
 
-function canStart({ waiting, current, concurrency }: QueueState): boolean {
+function canStart({ waiting, current, limits: { concurrency } }: QueueState): boolean {
   const next = waiting[0];
   if (!next) return false;
   const running = [...(current?.running.values() ?? [])];
@@ -138,7 +138,7 @@ function stopRunning(queue: QueueState, engine: EngineProcess, task: EngineTask,
   task.stopReason = reason;
   retireProcess(queue, engine);
   engine.child.send({ kind: 'cancel', id: task.id });
-  task.timers.push(setTimeout(() => engine.child.kill(), graceMs));
+  task.timers.push(setTimeout(() => engine.child.kill(), queue.limits.graceMs));
 }
 
 function handleMessage(queue: QueueState, engine: EngineProcess, message: FromChild): void {

@@ -33,37 +33,21 @@ const job = (sql: string, more: Partial<QueryJob> = {}): QueryJob => ({
   ...more,
 });
 
-// None of these functions checks for an interrupt while it runs.
-const pathological = [
-  "SELECT levenshtein(repeat('ab', 100000), repeat('ba', 100000)) FROM t",
-  "SELECT damerau_levenshtein(repeat('ab', 15000), repeat('ba', 15000)) FROM t",
-  'SELECT list_sort(list_transform(range(30000 * 1000), x -> hash(x)))[1] FROM t',
-  'SELECT list_sum(list_transform(range(30000 * 1000), x -> list_sum(range(x % 100)))) FROM t',
-];
+// This function does not check for an interrupt while it runs.
+const pathological = "SELECT levenshtein(repeat('ab', 100000), repeat('ba', 100000)) FROM t";
 
-test('ends four queries that ignore interrupts with query_timeout and keeps this process responsive', async () => {
-  const engine = start();
-  await Promise.all(['a', 'b', 'c', 'd'].map((org) => engine.query(org, job('SELECT 1'), { timeoutMs: 60_000 })));
+test('kills a query that ignores interrupts, stays responsive and runs the query beside it again', async () => {
+  const engine = start({ graceMs: 200 });
+  await rowsOf(engine, 'SELECT 1');
   let beats = 0;
   const beat = setInterval(() => (beats += 1), 20);
-  const failures = await Promise.all(
-    pathological.map((sql, index) => failureOf(engine.query('abcd'[index]!, job(sql), { timeoutMs: 500 }))),
-  );
-  clearInterval(beat);
-  expect(failures).toEqual(
-    failures.map(() => expect.objectContaining({ kind: 'query_timeout', blame: 'author', retryable: false })),
-  );
-  expect(beats).toBeGreaterThan(5);
-  expect(await rowsOf(engine, 'SELECT 1 AS x')).toEqual([{ x: 1 }]);
-});
-
-test('runs a query again if it shared its process with one that was killed', async () => {
-  const engine = start();
-  const killed = failureOf(engine.query('a', job(pathological[0]!), { timeoutMs: 300 }));
-  const counting = job('SELECT count(*) AS n FROM t x, t y, t z, t w WHERE x.a + y.a + z.a + w.a >= 0');
+  const killed = failureOf(engine.query('a', job(pathological), { timeoutMs: 300 }));
+  const counting = job('SELECT count(*) AS n FROM t x, t y, t z, t w WHERE w.a < 40 AND x.a + y.a + z.a + w.a >= 0');
   const beside = engine.query('a', counting, { timeoutMs: 60_000 });
-  expect((await killed).kind).toBe('query_timeout');
-  expect((await beside).rows).toEqual([{ n: 100_000_000 }]);
+  expect(await killed).toMatchObject({ kind: 'query_timeout', blame: 'author', retryable: false });
+  clearInterval(beat);
+  expect(beats).toBeGreaterThan(5);
+  expect((await beside).rows).toEqual([{ n: 40_000_000 }]);
 });
 
 test('an aborted signal cancels waiting and running queries', async () => {
@@ -96,8 +80,8 @@ test('fails a query that needs too much memory and answers the next one', async 
 test('does not blame a query for memory that the queries beside it use', async () => {
   const engine = start({ memoryMb: 64, residentMb: 400 });
   const groups = job('SELECT count(*) AS n FROM (SELECT DISTINCT x.a, y.a, z.a FROM t x, t y, t z)');
-  const results = await Promise.all(Array.from({ length: 4 }, () => engine.query('a', groups, { timeoutMs: 60_000 })));
-  expect(results.map(({ rows }) => rows)).toEqual(Array.from({ length: 4 }, () => [{ n: 1_000_000 }]));
+  const results = await Promise.all([1, 2].map(() => engine.query('a', groups, { timeoutMs: 60_000 })));
+  expect(results.map(({ rows }) => rows)).toEqual([[{ n: 1_000_000 }], [{ n: 1_000_000 }]]);
 });
 
 const children = (): number[] =>
@@ -147,7 +131,7 @@ test.skipIf(process.platform !== 'linux')(
 
 test('limits the number of engines, serves organizations in turn and ends idle engines', async () => {
   const engine = start({ processesMax: 2, idleMs: 300 });
-  const orgs = ['a', 'b', 'c', 'd', 'e'];
+  const orgs = ['a', 'b', 'c'];
   const answers = orgs.flatMap((org) =>
     [1, 2].map((n) => engine.query(org, job(`SELECT ${n} AS n`), { timeoutMs: 60_000 })),
   );
@@ -184,7 +168,7 @@ test('cuts rows beyond the limits in the order of time and ID, and counts them',
   expect(bytes.rows.length).toBeLessThan(10);
 });
 
-test('returns values as JSON', async () => {
+test('returns values as JSON, and runs a statement with comments, semicolons and the bounds of its window', async () => {
   const engine = start();
   const sql = `SELECT 9007199254740991 AS safe, 9007199254740993 AS big, 170141183460469231731687303715884105727::HUGEINT AS huge, 1.5::DECIMAL(5,2) AS dec,
     TIMESTAMP '2024-01-02 03:04:05.678901' AS ts, DATE '2024-01-02' AS d, INTERVAL 90 MINUTE AS i, {'a': [1, NULL], 'b': {'c': true}} AS s, MAP {'k': 1} AS m,
@@ -197,16 +181,14 @@ test('returns values as JSON', async () => {
       [exactTimes]: { ts: Date.UTC(2024, 0, 2, 3, 4, 5, 678) * 1000 + 901 },
     },
   ]); // prettier-ignore
-});
-
-test.each([
-  ['SELECT 1 AS x;', [{ x: 1 }]],
-  ['SELECT 1 AS x; -- the ; end', [{ x: 1 }]],
-  ["SELECT ';' AS x -- ;", [{ x: ';' }]],
-  ['SELECT 1 AS x /* ; */ ;; ', [{ x: 1 }]],
-  ['SELECT hour($window_end) AS x, $window_end - $window_start = INTERVAL 1 HOUR AS y', [{ x: 1, y: true }]],
-])('runs %s', async (sql, rows) => {
-  expect(await rowsOf(start(), sql)).toEqual(rows);
+  for (const [statement, rows] of [
+    ['SELECT 1 AS x;', [{ x: 1 }]],
+    ['SELECT 1 AS x; -- the ; end', [{ x: 1 }]],
+    ["SELECT ';' AS x -- ;", [{ x: ';' }]],
+    ['SELECT 1 AS x /* ; */ ;; ', [{ x: 1 }]],
+    ['SELECT hour($window_end) AS x, $window_end - $window_start = INTERVAL 1 HOUR AS y', [{ x: 1, y: true }]],
+  ] as const)
+    expect(await rowsOf(engine, statement)).toEqual(rows);
 });
 
 const inspectionOf = (columns: number): Inspection => ({
@@ -230,7 +212,7 @@ test('keeps many short queries, few long ones, and none that is larger than an e
   const cache = createInspectionCache();
   for (let n = 0; n < 5000; n += 1) cache.set(`SELECT ${n}`, inspectionOf(1));
   expect(cache.size).toBe(5000);
-  for (let n = 0; n < 5000; n += 1) cache.set(`${n} ${'x'.repeat(50_000)}`, inspectionOf(1));
+  for (let n = 0; n < 300; n += 1) cache.set(`${n} ${'x'.repeat(50_000)}`, inspectionOf(1));
   expect(cache.size).toBeLessThan(200);
   expect(cache.calculatedSize).toBeLessThanOrEqual(16 * 1024 * 1024);
   cache.set('large', inspectionOf(60_000));

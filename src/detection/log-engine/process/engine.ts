@@ -34,6 +34,8 @@ export type EngineOptions = {
   queueMax?: number;
   memoryMb?: number;
   residentMb?: number;
+  /** How long after a statement was interrupted its process is killed, unless it has finished. */
+  graceMs?: number;
 };
 
 type RunOptions = { timeoutMs: number; signal?: AbortSignal };
@@ -68,15 +70,17 @@ export type LogEngine = {
 /** The longest query text, in characters. */
 export const queryCharsMax = 100_000;
 
-/** Creates the engine. Defaults: 4 processes, 2 tasks at a time in each, idle processes end after a minute, 1,000 waiting queries per organization. */
+/** Creates the engine. Defaults: 4 processes, 2 tasks at a time in each, idle processes end after a minute, 1,000 waiting queries per organization, 2 s of grace. */
 export function createEngine(options: EngineOptions): LogEngine {
   const { processesMax = 4, concurrency = 2, idleMs = 60_000, queueMax = 1000 } = options;
-  const { memoryMb = 512, residentMb = 1536 } = options;
+  const { memoryMb = 512, residentMb = 1536, graceMs = 2000 } = options;
   const state: EngineQueues = {
     queues: new Map(),
     processesMax,
-    openQueue: (organization, onChange) =>
-      createEngineQueue({ directory: options.directoryOf(organization), memoryMb, residentMb }, concurrency, onChange),
+    openQueue: (organization, onChange) => {
+      const opening = { directory: options.directoryOf(organization), memoryMb, residentMb };
+      return createEngineQueue(opening, { concurrency, graceMs }, onChange);
+    },
     isClosed: false,
     turnTimer: undefined,
   };

@@ -74,12 +74,16 @@ const namesSql = duck`coalesce(item->>'$.name', item->>'$.Name', item->>'$.displ
 const valuesSql = duck`coalesce(item->>'$.value', item->>'$.Value', item->>'$.newValue', item->>'$.NewValue', item->>'$.boolValue',
   item->>'$.intValue', item->>'$.multiValue')`;
 
-const pointersSql = (field: string): SqlText =>
-  joinSql(listWindowsPaths(field).map((path) => quoteLiteral(jsonPointer(path.split('.')))));
-
-// The engine computes these once per query, because the name is a constant.
-const otherPointersSql = joinSql(
-  windowsContainers.map((path) => duck`${quoteLiteral(`/${path.replaceAll('.', '/')}`)} || field`),
+const separator = '\n';
+const pointersText = (field: string): string =>
+  listWindowsPaths(field)
+    .map((path) => jsonPointer(path.split('.')))
+    .join(separator);
+const pointersOfFields = joinSql(
+  Object.keys(windowsFields).map((field) => duck`${quoteLiteral(field)}: ${quoteLiteral(pointersText(field))}`),
+);
+const pointersOfOthers = quoteLiteral(
+  windowsContainers.map((path) => `/${path.replaceAll('.', '/')}*`).join(separator),
 );
 
 const pointerSql = (key: SqlText): SqlText => duck`'/' || replace(replace(${key}, '~', '~0'), '/', '~1')`;
@@ -93,12 +97,10 @@ const pointerSql = (key: SqlText): SqlText => duck`'/' || replace(replace(${key}
  * if it has characters that hide words (`commandMarks`), such as `vss"admin` and `–enc`.
  */
 export const eventFunctionsSql: readonly SqlText[] = [
-  duck`CREATE MACRO winlog(event, field) AS list_filter(json_extract_string(event, CASE field
-    ${joinSql(
-      Object.keys(windowsFields).map((field) => duck`WHEN ${quoteLiteral(field)} THEN [${pointersSql(field)}]`),
-      '\n',
-    )}
-    ELSE [${otherPointersSql}] END), lambda value: value NOT IN ('', '-'))[1]`,
+  // Pointers as texts: a call is bound in a third of the time that lists of them take.
+  duck`CREATE MACRO winlog(event, field) AS list_filter(json_extract_string(event, string_split(
+    coalesce((MAP {${pointersOfFields}})[field], replace(${pointersOfOthers}, '*', field)), ${quoteLiteral(separator)})),
+    lambda value: value NOT IN ('', '-'))[1]`,
   duck`CREATE MACRO any_case_key(object, wanted) AS coalesce(json_extract(object, ${pointerSql(duck`wanted`)}), json_extract(object,
     ${pointerSql(duck`list_filter(json_keys(object), lambda k: lower(k) = lower(wanted))[1]`)}))`,
   duck`CREATE MACRO named_value(items, wanted) AS coalesce(json_extract_string(items, '/' || wanted), list_transform(

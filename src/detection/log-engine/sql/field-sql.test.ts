@@ -1,8 +1,12 @@
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { expect, test } from 'vitest';
+import { getTestDir } from '../../../../test/support/test-dir.ts';
 import { storedColumnsMax, type CatalogField } from '../../log-store/catalog/catalog.ts';
 import { parquetValueSql, withoutFieldsSql } from './field-sql.ts';
 import { duck, quoteLiteral } from './sql-text.ts';
+import { tableSql } from './table-sql.ts';
 
 const field: CatalogField = { name: 'n', keys: ['n'], type: 'BIGINT', nested: [], open: false };
 const stored = (type: CatalogField['type']) => ({ ...field, stored: { name: 'n', type, position: 4 } });
@@ -71,4 +75,23 @@ test('hides a whole object also if a key of it is hidden too', async () => {
 
 test('names with quotes and slashes change nothing else', async () => {
   expect(await hide({ "o'x/y~z": { "a'b": 1, c: 2 } }, "o'x/y~z.a'b")).toEqual({ "o'x/y~z": { c: 2 } });
+});
+
+test('the engine reads the fields of an event once, whatever the number of conditions', async () => {
+  const path = join(mkdtempSync(join(getTestDir(), 'plan-')), 'a.events');
+  writeFileSync(path, 'id\t0\t{"n": 1}\n');
+  const files = [{ path, format: 'text' as const, ingestedMs: 0, columns: 0 }];
+  const rows = tableSql({
+    columns: [field],
+    extra: [],
+    scans: [{ files }],
+    eventAsText: true,
+    usedNames: new Set(['_id', 'n']),
+  });
+  const query = `SELECT _id FROM (${rows}) WHERE n IN (1, 2) AND n % 2 = 1 AND abs(n) < 3`;
+  expect((await connection.runAndReadAll(query)).getRows()).toEqual([['id']]);
+  const [[, plan]] = (await connection.runAndReadAll(`EXPLAIN (FORMAT json) ${query}`)).getRows() as [[string, string]];
+  // The conditions read what the projection below them has extracted.
+  expect(plan).toContain('array_extract(_text, 1)');
+  expect(plan).not.toContain('json_extract_string');
 });

@@ -152,23 +152,22 @@ function whereSql(comparisons: [left: SqlText, right: SqlText | number | undefin
   return tests.length > 0 ? duck`WHERE ${joinSql(tests, ' AND ')}` : duck``;
 }
 
-/** From this many keys on, extracting all of them from an event in one call is faster than one call per key. */
-const batchKeysMin = 6;
-
-/** How to read keys of an event: `keySql` returns the text of one, which may need the further columns `extracted` of the scan. */
+/**
+ * How to read keys of an event: `keySql` returns the text of one, in the further columns `extracted` of the scan. One call extracts all of them. The
+ * engine would repeat it for each condition that a query has about a key, in time and memory, if `random()` did not make it depend on more
+ * than the event.
+ */
 function extractKeys(fields: CatalogField[], event: SqlText): { keySql: (key: string) => SqlText; extracted: SqlText } {
   const keys = fields.flatMap(({ keys: spellings }) => spellings);
-  if (keys.length < batchKeysMin)
-    return {
-      keySql: (key) => duck`json_extract_string(${event}, ${quoteLiteral(jsonPointer([key]))})`,
-      extracted: duck``,
-    };
   const listIndex = new Map(keys.map((key, index) => [key, index + 1]));
   const pointers = joinSql(keys.map((key) => quoteLiteral(jsonPointer([key]))));
   return {
     keySql: (key) => duck`_text[${listIndex.get(key)!}]`,
     // A name that no column of a file has.
-    extracted: duck`, json_extract_string(${event}, [${pointers}]) AS _text`,
+    extracted:
+      keys.length === 0
+        ? duck``
+        : duck`, CASE WHEN random() >= 0 THEN json_extract_string(${event}, [${pointers}]) END AS _text`,
   };
 }
 

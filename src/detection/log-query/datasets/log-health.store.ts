@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import { queryRows, type Tx } from '../../../platform/db/db.ts';
 import type { OrgId } from '../../../platform/lib/org-id.ts';
 import { hourMs, rhythmHours, type Shortfall } from './judge-rhythm.ts';
+import { withIsoTimes } from '../../../platform/lib/time/clock.ts';
 
 export type DatasetKey = { orgId: OrgId; dataset: string };
 /** A shortfall that was noticed. `since` is the start of its span. */
@@ -65,7 +66,7 @@ export async function listShortfalls(
   const rows = await queryRows<OpenShortfall & { dataset: string }>(tx)`
     select dataset, since, hours, events, expected from dataset_health
     where organization_id = ${orgId} and since is not null order by since, dataset`;
-  return rows.map((row) => ({ ...row, since: row.since.toISOString() }));
+  return rows.map(withIsoTimes);
 }
 
 export async function deleteOldHoursAcrossOrgs(tx: Tx, before: Date): Promise<void> {

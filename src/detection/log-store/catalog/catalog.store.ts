@@ -175,9 +175,8 @@ export async function saveCatalog(
     tx,
   );
   await sql`
-    update datasets set catalogue_version = ${version + 1} where organization_id = ${orgId} and name = ${dataset}`.execute(
-    tx,
-  );
+    update datasets set catalogue_version = ${version + 1}
+      where organization_id = ${orgId} and name = ${dataset}`.execute(tx);
 }
 
 /**
@@ -203,9 +202,8 @@ export async function saveStoredColumns(
     from ${toRecordset(added, storedTypes)}
     where d.organization_id = ${orgId} and d.dataset = ${dataset} and d.name = n.name`.execute(tx);
   await sql`
-    update datasets set catalogue_version = ${version + 1} where organization_id = ${orgId} and name = ${dataset}`.execute(
-    tx,
-  );
+    update datasets set catalogue_version = ${version + 1}
+      where organization_id = ${orgId} and name = ${dataset}`.execute(tx);
   return fields;
 }
 

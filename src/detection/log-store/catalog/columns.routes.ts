@@ -31,7 +31,6 @@ export function columnRoutes(app: App, deps: DeclareColumnsDeps): void {
       returns: DatasetColumns,
       versionOf: versionOfColumns,
     },
-    ({ caller, params, body, request }) =>
-      declareColumns(deps, caller, { ...params, ...body, ifMatch: request.headers['if-match'] }),
+    ({ caller, params, body, ifMatch }) => declareColumns(deps, caller, { ...params, ...body, ifMatch }),
   );
 }

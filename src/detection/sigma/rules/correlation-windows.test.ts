@@ -19,7 +19,7 @@ import { insertWindow } from '../../siem/query-text.ts';
 import { buildWindowExpressions } from '../../siem/query-text.ts';
 import { convertTask } from '../convert/convert-task.ts';
 
-const samples = sampleStreams(12);
+const samples = sampleStreams(8);
 const segmentStore = { folderOf: () => folder };
 const folder = createTestFolder();
 const engine = createEngine({ directoryOf: segmentStore.folderOf });
