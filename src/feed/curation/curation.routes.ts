@@ -18,12 +18,7 @@ export function curationRoutes(app: App, deps: DecideItemDeps): void {
   const route = apiRoutes(app, { tag: 'feed', scope: 'feed:write' });
   route(
     'POST /api/feed/items/:id/split',
-    {
-      operationId: 'splitItem',
-      ...common,
-      summary: 'Take an item out of its group of duplicates permanently',
-      ignoresBody: true,
-    },
+    { operationId: 'splitItem', ...common, summary: 'Take an item out of its group of duplicates permanently' },
     ({ caller, params }) => splitItem(deps, caller, params.id.toLowerCase()),
   );
   route(
@@ -38,7 +33,7 @@ export function curationRoutes(app: App, deps: DecideItemDeps): void {
   );
   route(
     'DELETE /api/feed/items/:id/retract',
-    { operationId: 'withdrawRetraction', ...common, summary: 'Withdraw a retraction', ignoresBody: true },
+    { operationId: 'withdrawRetraction', ...common, summary: 'Withdraw a retraction' },
     ({ caller, params }) => restoreItem(deps, caller, params.id.toLowerCase()),
   );
   route(
@@ -50,7 +45,6 @@ export function curationRoutes(app: App, deps: DecideItemDeps): void {
       acceptsIfMatch: true,
       body: OverrideItem,
     },
-    ({ caller, params, body, request }) =>
-      putOverride(deps, caller, { id: params.id.toLowerCase(), ifMatch: request.headers['if-match'] }, body),
+    ({ caller, params, body, ifMatch }) => putOverride(deps, caller, { id: params.id.toLowerCase(), ifMatch }, body),
   );
 }

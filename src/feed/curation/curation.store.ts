@@ -39,9 +39,8 @@ export function findVisibleItem(tx: Tx, id: string): Promise<CuratedItem | undef
 
 /** Returns the current item. Call it once the item's pool is locked. */
 export async function readCuratedItem(tx: Tx, id: string): Promise<CuratedItem> {
-  return (await queryRow<CuratedItem>(
-    tx,
-  )`select ${columns} from items i join feed_pools p on p.id = i.pool_id where i.id = ${id}`)!;
+  return (await queryRow<CuratedItem>(tx)`
+    select ${columns} from items i join feed_pools p on p.id = i.pool_id where i.id = ${id}`)!;
 }
 
 const groupMembersMax = 5_000;
@@ -74,7 +73,6 @@ export async function upsertDecisions(
 export async function deleteApartDecisions(tx: Tx, poolId: string, groupA: string[], groupB: string[]): Promise<void> {
   await sql`
     delete from item_decisions where pool_id = ${poolId} and verdict = 'apart'
-      and ((a = any(${groupA}::uuid[]) and b = any(${groupB}::uuid[])) or (a = any(${groupB}::uuid[]) and b = any(${groupA}::uuid[])))`.execute(
-    tx,
-  );
+      and ((a = any(${groupA}::uuid[]) and b = any(${groupB}::uuid[])) or (a = any(${groupB}::uuid[])
+      and b = any(${groupA}::uuid[])))`.execute(tx);
 }

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { queryRows, type Tx } from '../../platform/db/db.ts';
+import { queryRow, queryRows, type Tx } from '../../platform/db/db.ts';
 import { publicPoolId } from '../items/writing/feed-pools.store.ts';
 
 const holdersMax = 1_000;
@@ -25,6 +25,10 @@ export async function claimArrivals(
       select item_id as id, pool_id from weighed where bytes_before is null or bytes_before < ${bytesMax} order by item_id`;
   return { poolId: found[0]?.pool_id, ids: found.map(({ id }) => id) };
 }
+
+/** Returns whether items of any pool are queued. */
+export const hasArrivals = async (tx: Tx): Promise<boolean> =>
+  (await queryRow<{ item_id: string }>(tx)`select item_id from item_arrivals limit 1`) !== undefined;
 
 export async function deleteArrivals(tx: Tx, poolId: string, ids: string[]): Promise<void> {
   await sql`delete from item_arrivals where pool_id = ${poolId} and item_id = any(${ids}::uuid[])`.execute(tx);

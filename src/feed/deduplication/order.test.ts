@@ -31,7 +31,7 @@ test('groups items independently of their order of arrival', async () => {
       expected ??= found;
       expect(found).toEqual(expected);
     }),
-    { numRuns: 12 },
+    { numRuns: 8 },
   );
   expect(expected).toContainEqual(['Report 1', 'Report 2', 'Report 3', 'Report 4', 'Report 5']);
 });
@@ -43,7 +43,7 @@ test('ignores a value that has become too common, whenever it became so', async 
     values: [...domains(0, 6), ...domains(1_000 + Math.floor(index / 2) * 10, 6)],
   }));
   const partitions = [];
-  for (const sizes of [[60], [10, 50], [50, 10], [30, 30], [49, 1, 1, 9]]) {
+  for (const sizes of [[60], [10, 50], [49, 1, 1, 9]]) {
     const org = await app.newOrg();
     let from = 0;
     for (const size of sizes) {

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { apiRoutes } from '../../platform/http/api-routes.ts';
 import { requireCaller, type App } from '../../platform/http/app-type.ts';
+import { tlps } from '../model/vocabulary.ts';
 import { Digest, weekPattern } from './digest.schema.ts';
 import { getDigest, listDigests, type DigestDeps } from './read-digest.ts';
 import { renderHtml, renderMarkdown, renderRss } from './render-digest.ts';
@@ -11,6 +12,7 @@ const WeekPath = z.object({
     .regex(weekPattern, 'must be `current`, `last` or an ISO week such as 2026-W48')
     .describe('`last` (the last complete week), `current`, or an ISO week such as `2026-W48`.'),
 });
+const DigestsQuery = z.object({ maxTlp: z.enum(tlps).default('GREEN') });
 const FormatQuery = z.object({ format: z.enum(['json', 'markdown', 'html']).optional() });
 const files = {
   markdown: { type: 'text/markdown; charset=utf-8', extension: 'md', render: renderMarkdown },
@@ -48,12 +50,14 @@ export function digestRoutes(app: App, deps: DigestDeps): void {
       operationId: 'exportDigests',
       tags: ['exports'],
       summary: 'Export the digests of the last four weeks as RSS',
-      description: 'One entry for each complete week.',
+      description:
+        'One entry for each complete week. Items that are marked stricter than `maxTlp` (default: `GREEN`) are left out.',
+      querystring: DigestsQuery,
       response: { 200: { description: 'OK', content: { 'application/rss+xml': { schema: z.string() } } } },
     },
     handler: async (request, reply) =>
       reply
         .header('content-type', 'application/rss+xml; charset=utf-8')
-        .send(renderRss(await listDigests(deps, requireCaller(request)), publicUrl) as never),
+        .send(renderRss(await listDigests(deps, requireCaller(request), request.query.maxTlp), publicUrl) as never),
   });
 }

@@ -4,7 +4,7 @@ import type { OrgId } from '../../platform/lib/org-id.ts';
 import { relevantIds } from '../items/list-query/relevant-items.store.ts';
 import type { OrgState } from '../items/snapshot/org-state.store.ts';
 import { visiblePoolIds, type Sql } from '../items/snapshot/query.sql.ts';
-import { severities, type Severity } from '../model/vocabulary.ts';
+import { severities, type Severity, type Tlp } from '../model/vocabulary.ts';
 import type { Week } from './digest.schema.ts';
 
 /** A relevant item that was added in the week. `reasons` are JSON: the organization's own, or those of its score. */
@@ -18,8 +18,8 @@ export type WeekItemRow = {
   requirements: string[];
 };
 
-const itemsMax = 300;
-const listMax = 25;
+/** So many of each kind are read, before those of a stricter marking are left out. */
+const rowsMax = 300;
 const openEnd = '9223372036854775807';
 
 const severityOf = sql<Severity>`coalesce(o.severity, i.severity)`;
@@ -39,10 +39,12 @@ export async function listWeekItems(tx: Tx, week: Week, state: OrgState): Promis
       left join feed_relevance r on r.organization_id = tocsin_org() and r.version = ${state.profileVersion ?? null} and r.item_id = i.id
         and r.seq_until = ${openEnd}
     where ${isVisible} and ${isAddedIn(week)} and i.id in (${ids}) and i.status <> 'retracted' and coalesce(o.status, i.status) <> 'retracted'
-    order by 4 desc, array_position(${[...severities]}::text[], ${severityOf}) desc, i.added_to_feed_at desc, i.id limit ${itemsMax}`;
+    order by 4 desc, array_position(${[...severities]}::text[], ${severityOf}) desc, i.added_to_feed_at desc, i.id limit ${rowsMax}`;
 }
 
-type ItemColumns = { id: string; title: string; publisher: string; severity: Severity };
+type ItemColumns = { id: string; title: string; publisher: string; severity: Severity; tlp: Tlp };
+
+const itemColumns = sql`i.id, i.title, i.publisher, ${severityOf} as severity, i.doc::jsonb #>> '{source,tlp}' as tlp`;
 
 export type ChangedItemRow = ItemColumns & {
   status: 'corrected' | 'retracted';
@@ -55,7 +57,7 @@ export type ChangedItemRow = ItemColumns & {
 export function listChangedItems(tx: Tx, { from, to }: Week, state: OrgState): Promise<ChangedItemRow[]> {
   const ids = relevantIds(state);
   return queryRows<ChangedItemRow>(tx)`
-    select i.id, i.title, i.publisher, ${severityOf} as severity, i.status, v.at, v.changed, v.note
+    select ${itemColumns}, i.status, v.at, v.changed, v.note
     from ${visibleItems} cross join lateral (
       select v.at, v.changed, v.note from item_versions v
       where v.item_id = i.id and v.version > 1 and v.cause in ('source', 'person', 'vanished') and v.at >= ${from} and v.at < ${to}
@@ -63,21 +65,23 @@ export function listChangedItems(tx: Tx, { from, to }: Week, state: OrgState): P
     where ${isVisible} and i.last_updated >= ${from} and i.status in ('corrected', 'retracted')
       and (${ids ? sql`i.id in (${ids})` : sql`false`} or exists (
         select from feed_sightings s where s.organization_id = tocsin_org() and s.item_id = i.id))
-    order by v.at desc, i.id limit ${listMax}`;
+    order by v.at desc, i.id limit ${rowsMax}`;
 }
 
 export type SeenValueRow = ItemColumns & { type: string; value: string; datasets: string[]; events: number };
 
-/** Returns the indicators that were first seen in the organization's logs in a week. */
+/** Returns the indicators that were first seen in the organization's logs in a week, with the events of that week. */
 export function listSeenValues(tx: Tx, { from, to }: Week): Promise<SeenValueRow[]> {
   return queryRows<SeenValueRow>(tx)`
-    select i.id, i.title, i.publisher, ${severityOf} as severity, seen.type, seen.value, seen.datasets, seen.events
+    select ${itemColumns}, seen.type, seen.value, seen.datasets, seen.events
     from (
       select item_id, type, value, array_agg(distinct dataset order by dataset) as datasets, count(*)::int as events, min(found_at) as first
-      from feed_sightings where organization_id = tocsin_org() group by item_id, type, value
-      having min(found_at) >= ${from} and min(found_at) < ${to}) seen
+      from feed_sightings where organization_id = tocsin_org() and found_at >= ${from} and found_at < ${to} group by item_id, type, value) seen
       join ${visibleItems} on i.id = seen.item_id
-    where ${isVisible} order by seen.first desc, seen.value limit ${listMax}`;
+    where ${isVisible} and not exists (
+      select from feed_sightings e where e.organization_id = tocsin_org() and md5(e.value) = md5(seen.value) and e.found_at < ${from}
+        and e.item_id = seen.item_id and e.type = seen.type and e.value = seen.value)
+    order by seen.first desc, seen.value limit ${rowsMax}`;
 }
 
 export type DigestRecipient = { organization_id: OrgId; profile: string };

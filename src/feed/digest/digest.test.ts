@@ -1,14 +1,14 @@
 import { sql } from 'kysely';
 import { afterAll, expect, test } from 'vitest';
 import { callOk } from '../../../test/support/detection/detection-factory.ts';
-import { fileSource, kevCatalogue, kevRow } from '../../../test/support/feed/kev-source.ts';
+import { commandLine, fileSource, kevCatalogue, kevRow } from '../../../test/support/feed/kev-source.ts';
 import { startApp } from '../../../test/support/harness.ts';
 import { startMailServer, type ReceivedMail } from '../../../test/support/platform/mail-server.ts';
 import { acrossOrgs, inOrg } from '../../platform/db/db.ts';
 import { days } from '../../platform/lib/schema-parts.ts';
 import { deliverDue } from '../../platform/notifications/deliver.ts';
 import { scoreNextBatch } from '../relevance/score-items.ts';
-import { deliverDigests } from './read-digest.ts';
+import { deliverDigests, listDigests } from './read-digest.ts';
 import { findWeek, weekAt, weekBefore } from './digest.schema.ts';
 
 test.each([
@@ -43,7 +43,7 @@ test('has what was relevant in a week, in every format, and sends it once', asyn
     products: [{ vendor: 'Acme', product: 'Windows Gadget' }],
     requirements: [requirement],
   });
-  const source = await fileSource(app, org, { kind: 'kev', visibility: 'private' });
+  const source = await fileSource(app, org, { kind: 'kev', visibility: 'private', tlp: 'GREEN' });
   const other = kevRow(2, { vendorProject: 'Other', product: 'Box' });
   await source.pull(kevCatalogue(1, [kevRow(1), other]));
   const advice = 'Hospitals should block bad-cdn[.]top at once.';
@@ -103,6 +103,10 @@ test('has what was relevant in a week, in every format, and sends it once', asyn
   });
   const nextWeek = { ...app.deps, clock: () => new Date(Date.now() + weekMs) };
   for (let round = 0; round < 2; round += 1) await deliverDigests(nextWeek);
+  const [whole] = await listDigests(nextWeek, commandLine(org), 'AMBER');
+  const [shared] = await listDigests(nextWeek, commandLine(org), 'GREEN');
+  expect(whole).toMatchObject({ week: digest.week, tlp: 'AMBER', stories: { total: 2 }, seen: [{ events: 2 }] });
+  expect(shared).toMatchObject({ tlp: 'GREEN', stories: { list: [{ title: gadget, reports: 1 }] }, seen: [] });
   const { rows } = await acrossOrgs(app.deps.db, (tx) =>
     sql<{ body: string }>`select body from outbox where type = 'feed.digest.ready'`.execute(tx),
   );

@@ -46,32 +46,36 @@ export async function getDigest(
 
 const feedWeeks = 4;
 
-/** Returns the digests of the last complete weeks, the latest first. */
+/** Returns the digests of the last complete weeks, the latest first, without items that are marked stricter than `tlpMax`. */
 export async function listDigests(
   { db, clock }: Pick<DigestDeps, 'db' | 'clock'>,
   { orgId }: Caller,
+  tlpMax: Tlp,
 ): Promise<Digest[]> {
   return inOrg(db, orgId, async (tx) => {
     const profile = parseProfile(await findProfile(tx, orgId));
     const digests: Digest[] = [];
     let week = weekAt(clock(), profile.timeZone);
-    while (digests.length < feedWeeks) digests.push(await readWeek(tx, (week = weekBefore(week)), profile));
+    while (digests.length < feedWeeks) digests.push(await readWeek(tx, (week = weekBefore(week)), profile, tlpMax));
     return digests;
   });
 }
 
-async function readWeek(tx: Tx, week: Week, { requirements }: Profile): Promise<Digest> {
+async function readWeek(tx: Tx, week: Week, { requirements }: Profile, tlpMax: Tlp = 'RED'): Promise<Digest> {
   const state = await readOrgState(tx);
-  const items = await listWeekItems(tx, week, state);
+  const isWithin = ({ tlp }: { tlp: Tlp }): boolean => stricterTlp(tlp, tlpMax) === tlpMax;
+  const items = (await listWeekItems(tx, week, state)).map(parseRow).filter(({ item }) => isWithin(item.source));
   return buildDigest(week, {
     items,
     stories: await findStories(
       tx,
       items.map(({ id }) => id),
     ),
+    // A story can have items of a stricter marking.
+    areStoriesWhole: tlpMax === 'RED',
     requirements: requirements.map(({ name }) => name),
-    changes: await listChangedItems(tx, week, state),
-    seen: await listSeenValues(tx, week),
+    changes: (await listChangedItems(tx, week, state)).filter(isWithin).slice(0, listMax),
+    seen: (await listSeenValues(tx, week)).filter(isWithin).slice(0, listMax),
   });
 }
 
@@ -111,10 +115,11 @@ async function deliverDigest(
   });
 }
 
-/** The stored data of a week. `stories` has stories by the ID of their items; an item may have none. */
-export type WeekData = {
-  items: readonly WeekItemRow[];
+/** The stored data of a week. `stories` has stories by the ID of their items; an item may have none. Unless they are whole, they only group `items`. */
+type WeekData = {
+  items: readonly WeekItem[];
   stories: ReadonlyMap<string, Story>;
+  areStoriesWhole: boolean;
   requirements: readonly string[];
   changes: readonly ChangedItemRow[];
   seen: readonly SeenValueRow[];
@@ -125,15 +130,17 @@ const [reasonsMax, adviceMax, metMax, namedMax] = [5, 3, 5, 3];
 
 type WeekItem = Omit<WeekItemRow, 'doc' | 'reasons'> & { item: FeedItem; reasons: RelevanceReason[] };
 
+const parseRow = ({ doc, reasons, ...row }: WeekItemRow): WeekItem => ({
+  ...row,
+  item: JSON.parse(doc) as FeedItem,
+  reasons: JSON.parse(reasons) as RelevanceReason[],
+});
+
 /** Builds the digest of a week from what is stored. Pure. */
-function buildDigest(week: Week, { stories, requirements, changes, seen, ...data }: WeekData): Digest {
-  const items = data.items.map(({ doc, reasons, ...row }): WeekItem => ({
-    ...row,
-    item: JSON.parse(doc) as FeedItem,
-    reasons: JSON.parse(reasons) as RelevanceReason[],
-  }));
+function buildDigest(week: Week, data: WeekData): Digest {
+  const { items, stories, areStoriesWhole, requirements, changes, seen } = data;
   const groups = [...Map.groupBy(items, ({ id }) => stories.get(id)?.id ?? id).values()];
-  const list = groups.map((group) => toStory(group, stories.get(group[0]!.id)));
+  const list = groups.map((group) => toStory(group, areStoriesWhole ? stories.get(group[0]!.id) : undefined));
   const exploited = items.flatMap((one) => toExploited(one) ?? []);
   const met = requirements.flatMap((name) => {
     const meeting = items.filter((one) => one.requirements.includes(foldRequirement(name)));
@@ -169,7 +176,10 @@ function buildDigest(week: Week, { stories, requirements, changes, seen, ...data
     to: week.to.toISOString(),
     title: `Threats of week ${week.id}`,
     summary: summarize(contents),
-    tlp: items.reduce<Tlp>((strictest, { item }) => stricterTlp(strictest, item.source.tlp), 'CLEAR'),
+    tlp: [...items.map(({ item }) => item.source), ...changes, ...seen].reduce<Tlp>(
+      (strictest, { tlp }) => stricterTlp(strictest, tlp),
+      'CLEAR',
+    ),
     ...contents,
   };
 }
@@ -197,13 +207,15 @@ const toRowReference = ({
 function toStory(group: WeekItem[], story: Story | undefined): Digest['stories']['list'][number] {
   const [best] = group as [WeekItem, ...WeekItem[]];
   const one = group.find(({ id, score }) => id === story?.id && score === best.score) ?? best;
-  const { tldr, summary, advice = [], source } = one.item;
+  const { tldr, summary, advice = [] } = one.item;
   const text = tldr ?? summary;
   return {
     ...toReference(one),
     severity: story?.severity ?? one.severity,
-    publishers: story?.sources.map(({ publisher }) => publisher) ?? [source.publisher],
-    reports: story?.items.length ?? 1,
+    publishers: story?.sources.map(({ publisher }) => publisher) ?? [
+      ...new Set(group.map(({ item }) => item.source.publisher)),
+    ],
+    reports: story?.items.length ?? group.length,
     score: one.score,
     reasons: one.reasons.slice(0, reasonsMax).map(({ evidenceRef: _evidenceRef, ...reason }) => reason),
     ...(text ? { summary: text } : {}),

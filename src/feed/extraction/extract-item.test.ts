@@ -88,7 +88,7 @@ test('passages, references and indicators are consistent for any text', () => {
     fc.property(fc.array(morsel, { maxLength: 30 }), fc.string({ unit: 'grapheme', maxLength: 80 }), (parts, loose) => {
       check(extractItem({ text: [...parts, loose].join('') }));
     }),
-    { numRuns: 150 },
+    { numRuns: 100 },
   );
 });
 

@@ -2,7 +2,7 @@ import { toPublisherHost } from '../model/source-record.ts';
 import { findOwnDomain } from '../reference-data/shared-suffixes.ts';
 import type { BenignLookup } from './indicators/assessment/benign-values.ts';
 import { extractIndicators, type ExtractedIndicator } from './indicators/extract-indicators.ts';
-import { detectLanguage } from './text/article/detect-language.ts';
+import { detectLanguage } from './text/detect-language.ts';
 import type { NameDictionary } from './names/dictionary/name-dictionary.ts';
 import type { CatalogProduct } from './products/shipped-products.ts';
 import { buildItem, type ItemFields } from './reading/build-item.ts';
@@ -11,7 +11,7 @@ import { type Claim, type KnownValues, type ReadDocument, mergeClaims } from './
 import { readModelClaims, type PartAnswer } from './reading/model-claims.ts';
 import { applyRoles, claimRoles } from './reading/read-values.ts';
 import { readWithLexicon } from './reading/read-with-lexicon.ts';
-import { findPublisher, findPublishTime } from './text/article/report-origin.ts';
+import { findPublisher, findPublishTime } from './reading/report-origin.ts';
 import { toStorableText } from '../../platform/lib/text/storable-text.ts';
 import { compactText, findSentences } from './text/sentence-spans.ts';
 

@@ -116,7 +116,7 @@ describe.each(sourceKinds)('%s', (kind) => {
         }
         if (parsed) checkParsed(parsed);
       }),
-      { numRuns: 300 },
+      { numRuns: 100 },
     );
   });
 });

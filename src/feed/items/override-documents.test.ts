@@ -129,7 +129,7 @@ test('returns totals and statistics that equal a recount after any overrides and
       for (const org of orgs) await expectRecount(org);
       for (const { org, asOf, list } of before.slice(-4)) expect(await expectRecount(org, asOf)).toEqual(list);
     }),
-    { numRuns: 5 },
+    { numRuns: 3 },
   );
 });
 

@@ -1,135 +1,29 @@
 import { ownValue } from '../../platform/lib/json/json-values.ts';
+import words from './target-words.json' with { type: 'json' };
 
 /** A sector of STIX or the code of a country, with the words that texts use for it. */
 type TargetForms<Kind> = { kind: Kind; name: string; forms: string[] };
 
-/** The industry sectors of STIX 2.1 (section 10.13) by the words that reports use for them. */
-const wordsBySector: Record<string, string> = {
-  aerospace: 'aerospace|aviation',
-  agriculture: 'agriculture|agricultural',
-  automotive: 'automotive',
-  chemical: 'chemical',
-  communications: 'communications|media',
-  construction: 'construction',
-  defense: 'defense|defence|military',
-  education: 'education|educational|academia|universities|schools',
-  energy: 'energy|oil and gas|oil & gas|oil and natural gas|electricity',
-  'financial-services': 'financial|finance|banks|banking|financial services|financial institutions',
-  government: 'government|governments|governmental|ministries|diplomatic',
-  healthcare: 'healthcare|health care|hospitals|medical',
-  'hospitality-leisure': 'hospitality|hotels|casinos',
-  infrastructure: 'critical infrastructure',
-  insurance: 'insurance',
-  manufacturing: 'manufacturing|manufacturers|industrial',
-  mining: 'mining companies',
-  'non-profit': 'non-profit|nonprofit|non-profits|nonprofits|ngos|think tanks',
-  pharmaceuticals: 'pharmaceutical|pharmaceuticals',
-  retail: 'retail|retailers',
-  technology: 'technology|high-tech|software companies',
-  telecommunications: 'telecommunications|telecommunication|telecom|telecoms|telco|telcos',
-  transportation: 'transportation|transport|logistics|shipping|maritime',
-  utilities: 'utilities|water',
-};
+type WordLists = Record<string, readonly string[]>;
 
-const sectorForms: TargetForms<'sector'>[] = Object.entries(wordsBySector).map(([name, words]) => ({
-  kind: 'sector' as const,
-  name,
-  forms: words.split('|'),
-}));
+const toSectorForms = (words: WordLists): TargetForms<'sector'>[] =>
+  Object.entries(words).map(([name, forms]) => ({ kind: 'sector', name, forms: [...forms] }));
 
-/** Further names of sectors in the sector galaxy of MISP, which mean other things in prose. */
-const statedWords: Record<string, string> = {
-  aerospace: 'space',
-  energy: 'electric|gas|oil',
-  'financial-services': 'payment',
-  government: 'administration|diplomacy|police|political party',
-  healthcare: 'health',
-  'hospitality-leisure': 'tourism|travel|restaurant',
-  pharmaceuticals: 'pharmacy',
-  retail: 'ecommerce|trade',
-  technology: 'it',
-  transportation: 'railway|logistic',
-};
+/** The industry sectors of STIX 2.1 (section 10.13) by the words of each language that stand for an organization of the sector. */
+const { en: englishWords, ...foreignWords } = words.sectors;
 
-/** Words for organizations of a sector in other languages. Each means a target without a further noun. */
-const foreignWordsBySector: Record<string, Record<string, string>> = {
-  de: {
-    government: 'Behörden|Regierungen|Ministerien|Regierungsbehörden|Regierungsorganisationen',
-    'financial-services': 'Banken|Finanzinstitute|Finanzunternehmen',
-    healthcare: 'Krankenhäuser|Kliniken|Gesundheitswesen',
-    education: 'Universitäten|Hochschulen|Schulen',
-    energy: 'Energieunternehmen|Energieversorger',
-    telecommunications: 'Telekommunikationsunternehmen|Telekommunikationsanbieter',
-    transportation: 'Logistikunternehmen|Transportunternehmen',
-    defense: 'Rüstungsunternehmen|Verteidigungsunternehmen',
-  },
-  fr: {
-    government: 'gouvernements|ministères|organisations gouvernementales|agences gouvernementales',
-    'financial-services': 'banques|institutions financières|établissements bancaires',
-    healthcare: 'hôpitaux|établissements de santé',
-    education: 'universités|établissements scolaires',
-    telecommunications: 'opérateurs télécoms|opérateurs de télécommunications|télécommunications',
-    energy: 'secteur de l’énergie|entreprises énergétiques',
-    defense: 'entreprises de défense|secteur de la défense',
-  },
-  es: {
-    government: 'gobiernos|ministerios|entidades gubernamentales|organismos gubernamentales|agencias gubernamentales',
-    'financial-services': 'bancos|instituciones financieras|entidades financieras|entidades bancarias',
-    healthcare: 'hospitales|sector salud|sector sanitario',
-    education: 'universidades|instituciones educativas',
-    telecommunications: 'telecomunicaciones',
-    energy: 'sector energético|empresas energéticas',
-    defense: 'sector de defensa|industria de defensa',
-  },
-  pt: {
-    government: 'governos|ministérios|órgãos governamentais|agências governamentais|entidades governamentais',
-    'financial-services': 'bancos|instituições financeiras',
-    healthcare: 'hospitais|organizações de saúde|instituições de saúde|setor de saúde',
-    education: 'universidades|instituições de ensino',
-    telecommunications: 'telecomunicações',
-    energy: 'setor de energia|empresas de energia',
-    defense: 'setor de defesa|empresas de defesa',
-  },
-  it: {
-    government: 'governi|ministeri|organizzazioni governative|enti governativi|agenzie governative',
-    'financial-services': 'banche|istituzioni finanziarie|istituti bancari|istituti finanziari',
-    healthcare: 'ospedali|strutture sanitarie|settore sanitario',
-    education: 'università|scuole',
-    telecommunications: 'telecomunicazioni',
-    energy: 'settore energetico|aziende energetiche',
-    defense: 'settore della difesa|aziende della difesa',
-  },
-};
+const sectorForms = toSectorForms(englishWords);
 
 /** Returns the sectors with their English words and those in a language (ISO 639-1). */
 export const listSectorForms = (language: string): TargetForms<'sector'>[] => [
   ...sectorForms,
-  ...Object.entries(foreignWordsBySector[language] ?? {}).map(([name, words]) => ({
-    kind: 'sector' as const,
-    name,
-    forms: words.split('|'),
-  })),
+  ...toSectorForms(ownValue<WordLists>(foreignWords, language) ?? {}),
 ];
 
-const englishSectors = new Set(Object.values(wordsBySector).flatMap((words) => words.split('|')));
+const englishSectors = new Set<string>(Object.values(englishWords).flat());
 
 /** Returns whether a text is one of the English words for a sector. */
 export const isEnglishSector = (printed: string): boolean => englishSectors.has(printed.toLowerCase());
-
-/** Names of countries that differ from those of Unicode. */
-const furtherForms: Record<string, string[]> = {
-  AE: ['UAE'],
-  BA: ['Bosnia and Herzegovina', 'Bosnia'],
-  CI: ['Ivory Coast'],
-  CZ: ['Czech Republic'],
-  GB: ['UK', 'Great Britain'],
-  HK: ['Hong Kong'],
-  MM: ['Myanmar', 'Burma'],
-  MO: ['Macau', 'Macao'],
-  PS: ['Palestine'],
-  TR: ['Turkey'],
-  US: ['USA', 'U.S', 'US'],
-};
 
 const displayNames = new Intl.DisplayNames(['en'], { type: 'region', fallback: 'none' });
 /** Codes of Unicode that are not a country. */
@@ -148,7 +42,15 @@ export const countryForms: TargetForms<'country'>[] = letters
   .flatMap((first) => letters.map((second) => first + second))
   .flatMap((code) => {
     const name = countryName(code);
-    return name ? [{ kind: 'country' as const, name: code, forms: [name, ...(furtherForms[code] ?? [])] }] : [];
+    return name
+      ? [
+          {
+            kind: 'country' as const,
+            name: code,
+            forms: [name, ...(ownValue<readonly string[]>(words.countries, code) ?? [])],
+          },
+        ]
+      : [];
   });
 
 const formsByLanguage = new Map<string, TargetForms<'country'>[]>([['en', countryForms]]);
@@ -167,9 +69,10 @@ export function listCountryForms(language: string): TargetForms<'country'>[] {
   return forms;
 }
 
+/** With further names of sectors in the sector galaxy of MISP, which mean other things in prose. */
 const statedSectorForms: TargetForms<'sector'>[] = sectorForms.map((sector) => ({
   ...sector,
-  forms: [...sector.forms, ...(ownValue(statedWords, sector.name)?.split('|') ?? [])],
+  forms: [...sector.forms, ...(ownValue<readonly string[]>(words.statedSectors, sector.name) ?? [])],
 }));
 
 const nameByForm = new Map(

@@ -49,6 +49,6 @@ export function readingRoutes(app: App, deps: GetReadingDeps & PutReaderDeps): v
       returns: FeedReader,
       versionOf: contentVersion,
     },
-    ({ caller, body, request }) => putFeedReader(deps, caller, body, request.headers['if-match']),
+    ({ caller, body, ifMatch }) => putFeedReader(deps, caller, body, ifMatch),
   );
 }

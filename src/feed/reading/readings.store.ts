@@ -59,9 +59,9 @@ export async function queuePoolAcrossOrgs(
   const changed = await queryRows<{ id: string; seq: number }>(tx)`
     select id, seq from items where pool_id = ${pool.id} and (seq, id) > (${pool.after_seq}, ${pool.after_id}::uuid) order by seq, id limit ${limit}`;
   const ids = changed.map(({ id }) => id);
-  await sql`delete from item_readings r using items i where i.id = r.item_id and r.item_id = any(${ids}::uuid[]) and (i.status = 'retracted' or i.pool_id <> r.pool_id)`.execute(
-    tx,
-  );
+  await sql`
+    delete from item_readings r using items i where i.id = r.item_id and r.item_id = any(${ids}::uuid[])
+      and (i.status = 'retracted' or i.pool_id <> r.pool_id)`.execute(tx);
   await sql`
     insert into item_readings as r (organization_id, item_id, pool_id, alias, text_hash, state, next_at)
     select i.organization_id, i.id, i.pool_id, case when p.kind = 'private' then f.alias else ${sharedAlias} end,
@@ -74,9 +74,8 @@ export async function queuePoolAcrossOrgs(
       alias = excluded.alias, text_hash = excluded.text_hash, state = 'waiting', attempts = 0, next_at = excluded.next_at, error = null,
       claims = case when r.text_hash = excluded.text_hash and r.alias = excluded.alias then r.claims end
     where r.text_hash <> excluded.text_hash or r.alias <> excluded.alias
-      or (r.state = 'done' and r.applied_version is distinct from (select version from items where id = excluded.item_id))`.execute(
-    tx,
-  );
+      or (r.state = 'done' and r.applied_version is distinct from (select version from items
+        where id = excluded.item_id))`.execute(tx);
   const last = changed.at(-1);
   const next = changed.length < limit ? { seq: Math.max(pool.seq, last?.seq ?? 0), id: lastId } : last!;
   await sql`
@@ -114,9 +113,8 @@ export async function renewReadingAcrossOrgs(
   seconds: number,
 ): Promise<boolean> {
   const { numAffectedRows } = await sql`
-    update item_readings set lease_until = clock_timestamp() + ${`${seconds} seconds`}::interval where item_id = ${itemId} and worker = ${worker}`.execute(
-    tx,
-  );
+    update item_readings set lease_until = clock_timestamp() + ${`${seconds} seconds`}::interval
+      where item_id = ${itemId} and worker = ${worker}`.execute(tx);
   return Number(numAffectedRows ?? 0) > 0;
 }
 
@@ -178,9 +176,8 @@ export async function endReadingAcrossOrgs(
   if (end.retryAfterSeconds !== undefined)
     await sql`
       update item_readings set next_at = clock_timestamp() + ${after}::interval
-      where organization_id = ${orgId} and alias = ${alias} and state = 'waiting' and next_at < clock_timestamp() + ${after}::interval`.execute(
-      tx,
-    );
+      where organization_id = ${orgId} and alias = ${alias} and state = 'waiting'
+      and next_at < clock_timestamp() + ${after}::interval`.execute(tx);
 }
 
 /** Returns the reading of a visible item. */
@@ -190,9 +187,8 @@ export function findReading(tx: Tx, itemId: string): Promise<ReadingRow | undefi
 }
 
 export async function findReaderAlias(tx: Tx, orgId: OrgId): Promise<string | null> {
-  const row = await queryRow<{ alias: string | null }>(
-    tx,
-  )`select alias from feed_readers where organization_id = ${orgId}`;
+  const row = await queryRow<{ alias: string | null }>(tx)`
+    select alias from feed_readers where organization_id = ${orgId}`;
   return row?.alias ?? null;
 }
 
@@ -201,13 +197,12 @@ export async function setReaderAlias(tx: Tx, orgId: OrgId, alias: string | null,
   await sql`
     insert into feed_readers (organization_id, alias, updated_at) values (${orgId}, ${alias}, ${now})
     on conflict (organization_id) do update set alias = excluded.alias, updated_at = excluded.updated_at`.execute(tx);
-  await sql`delete from reading_cursors c using feed_pools p where p.id = c.pool_id and p.organization_id = ${orgId} and p.kind = 'private'`.execute(
-    tx,
-  );
+  await sql`
+    delete from reading_cursors c using feed_pools p
+      where p.id = c.pool_id and p.organization_id = ${orgId} and p.kind = 'private'`.execute(tx);
   if (alias === null)
     await sql`
       delete from item_readings r using feed_pools p
-      where p.id = r.pool_id and p.organization_id = ${orgId} and p.kind = 'private' and r.state = 'waiting'`.execute(
-      tx,
-    );
+      where p.id = r.pool_id and p.organization_id = ${orgId} and p.kind = 'private'
+      and r.state = 'waiting'`.execute(tx);
 }

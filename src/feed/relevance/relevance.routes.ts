@@ -26,6 +26,6 @@ export function relevanceRoutes(app: App, deps: PutProfileDeps): void {
       hasEtag: true,
       acceptsIfMatch: true,
     },
-    ({ caller, body, request }) => putProfile(deps, caller, body, request.headers['if-match']),
+    ({ caller, body, ifMatch }) => putProfile(deps, caller, body, ifMatch),
   );
 }

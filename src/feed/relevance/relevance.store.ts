@@ -37,9 +37,8 @@ export async function upsertProfile(
 /** Marks the digest of a week as delivered. Returns false if it, or one of a later week, was. */
 export async function markDigestDelivered(tx: Tx, orgId: OrgId, week: string): Promise<boolean> {
   const { numAffectedRows } = await sql`
-    update feed_profiles set digest_week = ${week} where organization_id = ${orgId} and coalesce(digest_week, '') < ${week}`.execute(
-    tx,
-  );
+    update feed_profiles set digest_week = ${week}
+      where organization_id = ${orgId} and coalesce(digest_week, '') < ${week}`.execute(tx);
   return Number(numAffectedRows ?? 0) > 0;
 }
 
@@ -104,9 +103,8 @@ export async function advanceCursor(
   await sql`
     insert into feed_relevance_cursors (organization_id, version, pool_id, seq, item_id)
     values (${position.orgId}, ${position.version}, ${position.poolId}, ${to.seq}, ${to.itemId})
-    on conflict (organization_id, version, pool_id) do update set seq = excluded.seq, item_id = excluded.item_id`.execute(
-    tx,
-  );
+    on conflict (organization_id, version, pool_id) do update
+      set seq = excluded.seq, item_id = excluded.item_id`.execute(tx);
 }
 
 const openEnd = '9223372036854775807';
@@ -139,9 +137,9 @@ export async function replaceRelevance(
 ): Promise<void> {
   const isEnded = sql`organization_id = ${position.orgId} and version = ${position.version} and item_id = any(${ended}::uuid[])`;
   await sql`delete from feed_relevance where ${isEnded} and seq_from = ${seq}`.execute(tx);
-  await sql`update feed_relevance set seq_until = ${seq}, ended_at = clock_timestamp() where ${isEnded} and seq_until = ${openEnd}`.execute(
-    tx,
-  );
+  await sql`
+    update feed_relevance set seq_until = ${seq}, ended_at = clock_timestamp()
+      where ${isEnded} and seq_until = ${openEnd}`.execute(tx);
   const column = <K extends keyof RelevanceRow>(name: K): RelevanceRow[K][] => begun.map((one) => one[name]);
   await sql`
     insert into feed_relevance (organization_id, version, pool_id, item_id, added_to_feed_at, score, reasons, requirements, judged_at, seq_from)
@@ -175,9 +173,8 @@ export function cleanRelevanceAcrossOrgs(db: Db): Promise<boolean> {
   return acrossOrgs(db, async (tx) => {
     const deleted = await sql`
       delete from feed_relevance where ctid = any(array(
-        select ctid from feed_relevance where ended_at < clock_timestamp() - interval '3 hours' limit ${cleanBatchMax}))`.execute(
-      tx,
-    );
+        select ctid from feed_relevance
+          where ended_at < clock_timestamp() - interval '3 hours' limit ${cleanBatchMax}))`.execute(tx);
     return Number(deleted.numAffectedRows ?? 0) === cleanBatchMax;
   });
 }

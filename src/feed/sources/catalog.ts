@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { fieldError } from '../../platform/lib/errors.ts';
 import { didYouMean } from '../../platform/lib/text/nearest-names.ts';
 import { tlps } from '../model/vocabulary.ts';
-import { sourceKinds } from '../formats/registry.ts';
+import { sourceFormats, sourceKinds } from '../formats/registry.ts';
 
 const CatalogEntry = z.object({
   title: z.string(),
@@ -32,6 +32,9 @@ export const SourceCatalog = z.object({
       ...CatalogEntry.shape,
     }),
   ),
+  sightings: z
+    .array(z.object({ kind: z.enum(sourceKinds), urlHint: z.string().describe('Which address `sightings.url` is.') }))
+    .describe('The kinds whose sources accept `sightings`.'),
 });
 
 const commonDefaults = { tlp: 'CLEAR', sample: 'none', license: 'None stated: copyright of the publisher' };
@@ -65,4 +68,8 @@ export function findCatalogSource(name: string): CatalogEntry {
 
 export const listCatalog = (): z.infer<typeof SourceCatalog> => ({
   sources: Object.entries(loadCatalog()).map(([name, entry]) => ({ name, ...entry })),
+  sightings: sourceKinds.flatMap((kind) => {
+    const target = sourceFormats[kind].sightings;
+    return target ? [{ kind, urlHint: target.urlHint }] : [];
+  }),
 });

@@ -89,7 +89,7 @@ export function nextPull(
   const { isScheduled, failures, retryAfterMs = 0 } = pull;
   if (!source.enabled) return null;
   if (!isScheduled) return source.next_pull_at;
-  const backOff = failures === 0 ? 0 : backOffMs * 2 ** Math.min(failures - 1, 20);
+  const backOff = failures === 0 ? 0 : backOffMs * 2 ** (failures - 1);
   const rest = Math.min(backOffMaxMs, Math.max(backOff, retryAfterMs));
   return nextSlot(parseCron(effectiveSchedule(source)), new Date(now.getTime() + rest));
 }

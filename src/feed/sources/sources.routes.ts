@@ -99,8 +99,8 @@ export function sourceRoutes(app: App, deps: SourceRoutesDeps): void {
       hasEtag: true,
       acceptsIfMatch: true,
     },
-    ({ caller, params, body, request }) => {
-      const input = { change: body, ifMatch: request.headers['if-match'] };
+    ({ caller, params, body, ifMatch }) => {
+      const input = { change: body, ifMatch };
       return updateSource(deps, caller, params.id.toLowerCase(), input);
     },
   );
@@ -109,7 +109,6 @@ export function sourceRoutes(app: App, deps: SourceRoutesDeps): void {
     {
       operationId: 'deleteSource',
       summary: 'Delete a feed source. Its items remain',
-      ignoresBody: true,
       params: SourcePath,
       returns: Source,
     },
@@ -117,13 +116,7 @@ export function sourceRoutes(app: App, deps: SourceRoutesDeps): void {
   );
   route(
     'POST /api/feed/sources/:id/pull',
-    {
-      operationId: 'pullSource',
-      summary: 'Pull a feed source now',
-      ignoresBody: true,
-      params: SourcePath,
-      returns: PullOutcome,
-    },
+    { operationId: 'pullSource', summary: 'Pull a feed source now', params: SourcePath, returns: PullOutcome },
     async ({ caller, params }) => {
       await deps.diskGuard.requireSpace();
       return pullSourceNow(deps, caller, params.id.toLowerCase());

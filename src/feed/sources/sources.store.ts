@@ -70,9 +70,8 @@ export async function lockSourceById(tx: Tx, id: string): Promise<void> {
 /** Makes the next pull read all records again, even if the source has not changed. */
 export async function requestReread(tx: Tx, id: string): Promise<void> {
   await sql`
-    update feed_sources set etag = null, last_modified = null, cursor = (cursor::jsonb - 'reading')::text where id = ${id}`.execute(
-    tx,
-  );
+    update feed_sources set etag = null, last_modified = null, cursor = (cursor::jsonb - 'reading')::text
+      where id = ${id}`.execute(tx);
 }
 
 export async function countSources(tx: Tx, orgId: OrgId): Promise<number> {
@@ -110,15 +109,14 @@ export async function updateSourceRow(tx: Tx, source: SourceRow): Promise<void> 
 /** Stores why sightings could not be sent to a source, or null if they could. */
 export async function storeSightingsError(tx: Tx, source: SourceKey, error: string | null): Promise<void> {
   await sql`
-    update feed_sources set sightings_error = ${error} where ${hasKey(source)} and sightings_error is distinct from ${error}`.execute(
-    tx,
-  );
+    update feed_sources set sightings_error = ${error}
+      where ${hasKey(source)} and sightings_error is distinct from ${error}`.execute(tx);
 }
 
 export async function markSourceDeleted(tx: Tx, source: SourceKey, now: Date): Promise<void> {
-  await sql`update feed_sources set deleted_at = ${now}, enabled = false, next_pull_at = null where ${hasKey(source)}`.execute(
-    tx,
-  );
+  await sql`
+    update feed_sources set deleted_at = ${now}, enabled = false, next_pull_at = null
+      where ${hasKey(source)}`.execute(tx);
 }
 
 const pullsPerOrgMax = 2;
@@ -162,9 +160,8 @@ export function renewClaim(tx: Tx, source: SourceKey, worker: string): Promise<S
 
 /** Like `renewClaim`, without reading the source. */
 export async function renewLease(tx: Tx, source: SourceKey, worker: string): Promise<void> {
-  await sql`update feed_sources set lease_until = ${leaseEnd} where ${hasKey(source)} and worker = ${worker}`.execute(
-    tx,
-  );
+  await sql`
+    update feed_sources set lease_until = ${leaseEnd} where ${hasKey(source)} and worker = ${worker}`.execute(tx);
 }
 
 /** The columns of a source that a pull changes. */
@@ -181,9 +178,9 @@ export async function finishPull(tx: Tx, worker: string, end: PullEnd): Promise<
 
 /** Releases the source of an interrupted pull without changing anything else. */
 export async function releaseSource(tx: Tx, source: SourceKey, worker: string): Promise<void> {
-  await sql`update feed_sources set worker = null, lease_until = null where ${hasKey(source)} and worker = ${worker}`.execute(
-    tx,
-  );
+  await sql`
+    update feed_sources set worker = null, lease_until = null
+      where ${hasKey(source)} and worker = ${worker}`.execute(tx);
 }
 
 export type LooselyMarkedItem = StoredItem & { is_latest: boolean; held_back_doc: string | null };

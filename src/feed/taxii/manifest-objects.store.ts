@@ -63,9 +63,8 @@ export async function insertManifestObjects(
         item_version = excluded.item_version, content = excluded.content, term = excluded.term, created = excluded.created
     )
     update taxii_collections set last_added = base.at + (select coalesce(max(tick), 0) from new_objects) * interval '1 microsecond' from base
-    where organization_id = tocsin_org() and collection = ${collection} and exists (select 1 from new_objects)`.execute(
-    tx,
-  );
+    where organization_id = tocsin_org() and collection = ${collection} and exists (select 1
+    from new_objects)`.execute(tx);
 }
 
 /** The order of the versions of an object, see `hasAnyVersion`. */

@@ -8,9 +8,8 @@ import type { ObjectsFilter } from './objects-query.ts';
 /** Locks the organization's manifest of a collection against concurrent syncs, and creates it if it does not exist. */
 export async function lockCollection(tx: Tx, collection: ManifestCollection): Promise<void> {
   await sql`
-    insert into taxii_collections (organization_id, collection) values (tocsin_org(), ${collection}) on conflict do nothing`.execute(
-    tx,
-  );
+    insert into taxii_collections (organization_id, collection) values (tocsin_org(), ${collection})
+      on conflict do nothing`.execute(tx);
   const isCollection = sql`organization_id = tocsin_org() and collection = ${collection}`;
   await sql`select 1 from taxii_collections where ${isCollection} for update`.execute(tx);
 }
@@ -98,9 +97,8 @@ export async function advanceCursors(tx: Tx, collection: ManifestCollection, cha
     insert into taxii_cursors (organization_id, collection, source, seq, item_id)
     select tocsin_org(), ${collection}, n.* from unnest(${last.map(({ source }) => source)}::text[], ${last.map(({ seq }) => seq)}::bigint[],
       ${last.map(({ id }) => id)}::uuid[]) as n (source, seq, item_id)
-    on conflict (organization_id, collection, source) do update set seq = excluded.seq, item_id = excluded.item_id`.execute(
-    tx,
-  );
+    on conflict (organization_id, collection, source) do update
+      set seq = excluded.seq, item_id = excluded.item_id`.execute(tx);
 }
 
 export type ManifestRow = {

@@ -253,6 +253,6 @@ test.each(['APT29 used! ', 'APT29 uses ', 'APT29’s ', 'A group. ', 'evil.top\n
   (piece) => {
     const textOf = repeated(piece, 'APT29 used WellMess.\n');
     const reportOf = (length: number) => extractFrom(textOf(length), 'A report');
-    return expectLinearTime(reportOf, (report) => findRelationships(...report), 200_000);
+    return expectLinearTime(reportOf, (report) => findRelationships(...report), 60_000);
   },
 );

@@ -23,9 +23,13 @@ type LanguageLexicon = {
   isUnspaced?: boolean;
   /**
    * `exploited` states the exploitation of a flaw, `doubt` that it is open, `advice` advises readers. `denial` stands before a statement and
-   * denies it, and `denied` stands after it.
+   * denies it, and `denied` stands after it. `retraction` states that the publisher withdraws the report.
    */
-  cues: { exploited: string[]; doubt: string[]; advice: string[]; denial?: string[]; denied?: string[] };
+  cues: Record<'exploited' | 'doubt' | 'advice', string[]> & {
+    [_ in 'denial' | 'denied' | 'retraction']?: string[];
+  };
+  /** The roles of values. */
+  roles?: MeaningfulPhrases[];
   /** Plain statements of techniques. */
   statements: MeaningfulPhrases[];
   /** What advice means, in sentences with a phrase of `advice`. */

@@ -82,7 +82,7 @@ export function indexStatements(): Map<string, AnchoredStatement[]> {
 }
 
 /** A statement that gives a role to values. `pattern` finds all of its places. */
-export type RoleStatement = { means: ValueRole; pattern: RegExp; without: RegExp | undefined };
+export type RoleStatement = { means: ValueRole; pattern: RegExp; without?: RegExp | undefined };
 
 /** Returns the statements about the roles of values. They are read in sentences whose values are masked as `valuesWord`. */
 export const listRoleStatements = (): RoleStatement[] =>

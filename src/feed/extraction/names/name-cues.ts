@@ -202,9 +202,9 @@ export const isSlashList = (text: string, start: number): boolean =>
 
 const organizationReach = 30;
 
-/** Returns whether words before the end of a name begin the name of a shop or club: `the Turla cycling club`. */
+/** Returns whether words before the end of a name begin the name of a shop or club: `the Turla cycling club`, `Turla House, a charity`. */
 export function isOfOrganization(text: string, end: number): boolean {
   const after = text.slice(end, end + organizationReach);
   const noun = cue('organizationNouns').exec(after);
-  return noun !== null && /^ (?:[\p{L}-]+ )?$/u.test(after.slice(0, noun.index));
+  return noun !== null && /^(?: \p{Lu}[\p{L}-]+, an?)? (?:[\p{L}-]+ )?$/u.test(after.slice(0, noun.index));
 }

@@ -23,6 +23,8 @@ export type KnownValues = { indicators: ExtractedIndicator[]; others: OtherObser
 /** A passage of the text, or of the title where that is separate. UTF-16 units, end exclusive. */
 export type Quote = Span & { in?: 'title' };
 
+export const toQuote = ({ start, end }: Span): Quote => ({ start, end });
+
 /** `none`: a company, person or thing that only has the same name. */
 export type ClaimedKind = NameKind | 'none';
 

@@ -3,10 +3,20 @@ import { isHarmlessRole, type ValueRole } from '../../model/vocabulary.ts';
 import type { ExtractedIndicator } from '../indicators/extract-indicators.ts';
 import { cue, listRoleStatements, type RoleStatement } from '../lexicon/lexicon.ts';
 import { valuesWord } from '../lexicon/phrases.ts';
+import { isReportLanguage } from '../lexicon/languages.ts';
+import { listRolesIn } from '../techniques/technique-statements.ts';
 import { isTitleLine, isDenied } from '../techniques/sentence-kinds.ts';
 import { lowerBound } from '../indicators/refang-text.ts';
 import type { Span } from '../text/stored-text.ts';
-import { type Claim, claimsOf, type ClaimOf, type KnownValues, type Quote, type ReadDocument } from './claim.ts';
+import {
+  type Claim,
+  claimsOf,
+  type ClaimOf,
+  type KnownValues,
+  type Quote,
+  type ReadDocument,
+  toQuote,
+} from './claim.ts';
 
 /** The values at one place of the text: a URL with its host. */
 type Place = Span & { indicators: ExtractedIndicator[] };
@@ -18,8 +28,9 @@ const referenceReach = 2;
 
 /** Claims the roles that sentences and titles of lists give to values: `these addresses belong to our scanner`, `False positives:`. */
 export function claimRoles(document: ReadDocument, known: KnownValues): Claim[] {
-  const places = listPlaces(known.indicators.filter(({ type }) => isNetworkType(type) || isDigest(type)));
-  return places.length === 0 ? [] : [...claimStatedRoles(document, places), ...claimListedRoles(document, places)];
+  if (known.indicators.length === 0) return [];
+  const stated = listPlaces(known.indicators.filter(({ type }) => isNetworkType(type) || isDigest(type)));
+  return [...claimStatedRoles(document, stated), ...claimListedRoles(document, listPlaces(known.indicators))];
 }
 
 const isDigest = (type: ExtractedIndicator['type']): boolean => indicatorTypes[type].digestDigits !== null;
@@ -76,8 +87,6 @@ export function claimFamilies(document: ReadDocument, known: KnownValues, names:
   });
 }
 
-const toQuote = ({ start, end }: Span): Quote => ({ start, end });
-
 type SortedNames = { names: ClaimOf<'name'>[]; starts: number[] };
 
 /** Returns the names of a list of the item in the order of the text. Tools count as malware. */
@@ -123,7 +132,7 @@ function withInside<S extends Span>(spans: readonly S[], places: readonly Place[
   });
 }
 
-function claimStatedRoles({ text, sentences }: ReadDocument, places: readonly Place[]): Claim[] {
+function claimStatedRoles({ text, sentences, language }: ReadDocument, places: readonly Place[]): Claim[] {
   const claims: Claim[] = [];
   let earlier: { start: number; places: Place[]; left: number } | undefined;
   for (const { span, inside } of withInside(sentences, places)) {
@@ -133,7 +142,7 @@ function claimStatedRoles({ text, sentences }: ReadDocument, places: readonly Pl
     const masked = inside.length > 0 ? maskValues(text, span, inside) : maskReferences(span.text, earlier.places);
     const quote = { start: earlier.start, end: span.end };
     if (masked.groups.length === 0 || quote.end - quote.start > quoteMaxChars) continue;
-    for (const { place, role } of findRoles(masked))
+    for (const { place, role } of findRoles(masked, language))
       for (const { type, normalizedValue: value } of place.indicators)
         // The exact link to an abused service is the attackers'.
         if (role !== 'abused service' || type === 'domain')
@@ -188,9 +197,10 @@ function maskReferences(sentence: string, places: Place[]): MaskedSentence {
 
 let statements: RoleStatement[] | undefined;
 
-function findRoles({ text, groups }: MaskedSentence): { place: Place; role: ValueRole }[] {
+function findRoles({ text, groups }: MaskedSentence, language?: string): { place: Place; role: ValueRole }[] {
   statements ??= listRoleStatements();
-  return statements.flatMap(({ means, pattern, without }) => {
+  const own = isReportLanguage(language) ? listRolesIn(language) : [];
+  return [...statements, ...own].flatMap(({ means, pattern, without }) => {
     const matches = [...text.matchAll(pattern)];
     if (matches.length === 0 || without?.test(text)) return [];
     return matches
@@ -217,6 +227,7 @@ function claimListedRoles({ article }: ReadDocument, places: readonly Place[]): 
 }
 
 const titleMaxChars = 110;
+const cells = /\S\s*[|\t]\s*\S/;
 /** The beginning of a sentence, which is no entry of a list. */
 const proseStart = /^\P{L}*\p{Lu}\p{Ll}*(?: \p{Ll}+){2,} $/u;
 
@@ -224,16 +235,18 @@ const proseStart = /^\P{L}*\p{Lu}\p{Ll}*(?: \p{Ll}+){2,} $/u;
 function withTitles(text: string, places: readonly Place[]): { title: Span; span: Span; inside: Place[] }[] {
   const listed: { title: Span; span: Span; inside: Place[] }[] = [];
   let title: Span | undefined;
+  let isNew = false;
   for (const { span, inside } of withInside(listLines(text), places)) {
     const first = inside[0];
     if (!first) {
-      if (span.end - span.start > titleMaxChars) title = undefined;
-      else {
-        const line = text.slice(span.start, span.end).trim();
-        if (line !== '') title = line.endsWith(':') || isTitleLine(line) ? span : undefined;
-      }
+      const line = text.slice(span.start, Math.min(span.end, span.start + titleMaxChars + 1)).trim();
+      // Below a title, a line with cells is the head of its table.
+      if (line === '' || (isNew && cells.test(line))) continue;
+      isNew = line.length <= titleMaxChars && (line.endsWith(':') || isTitleLine(line));
+      title = isNew ? span : undefined;
       continue;
     }
+    isNew = false;
     const own = { start: span.start, end: first.start };
     if (proseStart.test(text.slice(own.start, Math.min(own.end, own.start + titleMaxChars)))) {
       title = undefined;

@@ -1,4 +1,4 @@
-import { isReportLanguage } from '../lexicon/languages.ts';
+import { isReportLanguage, reportLanguages, translateCues } from '../lexicon/languages.ts';
 import { cue, type CueId } from '../lexicon/lexicon.ts';
 import {
   adviceSentencesMax,
@@ -58,8 +58,11 @@ export function extractTechniques(
   // What administrators do is no technique of attackers.
   const isHostile =
     isAttack ||
-    isReportLanguage(language) ||
-    sentences.some((one) => cue('hostile').test(one.text) && !isDefensive(one.text));
+    (isReportLanguage(language) && !reportLanguages[language].words) ||
+    sentences.some((one) => {
+      const english = translateCues(one.text, language);
+      return cue('hostile').test(english) && !isDefensive(english);
+    });
   const { best, stated } = readSentences(isHostile ? sentences : [], model, language);
   for (const [label, { margin, threshold, span }] of best) {
     const technique = findTechnique(label);
@@ -135,7 +138,8 @@ function readSentences(
       // Evaluated only for sentences that would count.
       if (
         margins[label]! >= model.thresholds[label]! + marginMin &&
-        ((isIgnored ??= isGeneral(sentence) || isUnobserved(sentence)) || isOther(model.labels[label]!, sentence))
+        ((isIgnored ??= isGeneral(translateCues(sentence, language)) || isUnobserved(sentence)) ||
+          isOther(model.labels[label]!, sentence))
       )
         continue;
       most[label] = margins[label]!;

@@ -1,7 +1,7 @@
 import { isReportLanguage, reportLanguages, type ReportLanguageCode } from '../lexicon/languages.ts';
-import { anchorKeyChars, cue, indexStatements, type Statement } from '../lexicon/lexicon.ts';
+import { anchorKeyChars, cue, indexStatements, type RoleStatement, type Statement } from '../lexicon/lexicon.ts';
 import { compilePhrases } from '../lexicon/phrases.ts';
-import type { AdviceAction } from '../../model/vocabulary.ts';
+import type { AdviceAction, ValueRole } from '../../model/vocabulary.ts';
 import { isDefensive, isDenied } from './sentence-kinds.ts';
 
 type StatementInput = { sentence: string; words: string[]; previous: string; language?: string | undefined };
@@ -86,6 +86,16 @@ export function findAdviceIn(language: ReportLanguageCode, sentence: string): Ad
   return cues.actions.find(({ pattern }) => isStated(pattern.exec(sentence), cues))?.means as AdviceAction | undefined;
 }
 
+/** Returns whether a sentence in a language other than English states that its publisher withdraws the report. */
+export function isRetractionIn(language: ReportLanguageCode, sentence: string): boolean {
+  const { retraction, ...cues } = lexiconOf(language);
+  const match = retraction?.exec(sentence) ?? null;
+  return match !== null && isStated(match, cues) && !cues.denial?.test(match[0]);
+}
+
+/** Returns the statements about the roles of values in a language other than English. */
+export const listRolesIn = (language: ReportLanguageCode): RoleStatement[] => lexiconOf(language).roles;
+
 function lexiconOf(language: ReportLanguageCode): CompiledLexicon {
   let lexicon = compiled.get(language);
   if (!lexicon) compiled.set(language, (lexicon = compileLexicon(language)));
@@ -93,12 +103,14 @@ function lexiconOf(language: ReportLanguageCode): CompiledLexicon {
 }
 
 function compileLexicon(language: ReportLanguageCode) {
-  const { statements, actions = [], cues, isUnspaced } = reportLanguages[language];
-  const compile = (phrases: string[]): RegExp =>
-    compilePhrases(phrases, { script: isUnspaced ? 'unspaced' : undefined });
+  const { statements, actions = [], roles = [], cues, isUnspaced } = reportLanguages[language];
+  const compile = (phrases: string[], flags = ''): RegExp =>
+    compilePhrases(phrases, { script: isUnspaced ? 'unspaced' : undefined }, flags);
   return {
     statements: statements.map(({ means, phrases }) => ({ means, pattern: compile(phrases) })),
     actions: actions.map(({ means, phrases }) => ({ means, pattern: compile(phrases) })),
+    roles: roles.map(({ means, phrases }) => ({ means: means as ValueRole, pattern: compile(phrases, 'g') })),
+    retraction: cues.retraction && compile(cues.retraction),
     exploited: compile(cues.exploited),
     doubt: compile(cues.doubt),
     advice: compile(cues.advice),

@@ -240,7 +240,7 @@ test('returns valid records or a reason for arbitrary cells in limited time', ()
         }
       },
     ),
-    { numRuns: 300 },
+    { numRuns: 150 },
   );
 });
 

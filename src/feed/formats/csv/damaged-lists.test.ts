@@ -69,12 +69,12 @@ describe('damaged lists', () => {
   });
 });
 
-test('splits a list of half a million lines into items that are built one by one', () => {
+test('splits a list of 40,000 lines into items that are built one by one', () => {
   const address = (index: number): string => `45.${Math.floor(index / 65_536)}.${(index >> 8) % 256}.${index % 256}`;
-  const lines = Array.from({ length: 500_000 }, (_, index) => address(index));
+  const lines = Array.from({ length: 40_000 }, (_, index) => address(index));
   const { records, skipped } = parseList(lines.join('\n'));
   expect(skipped).toEqual([]);
-  expect(records.reduce((sum, { iocs }) => sum + iocs.ipv4.length, 0)).toBe(500_000);
+  expect(records.reduce((sum, { iocs }) => sum + iocs.ipv4.length, 0)).toBe(40_000);
   expect(records).toHaveLength(512);
 });
 
@@ -92,7 +92,7 @@ test('reads comments of any length in linear time', () =>
       const { records } = parseList(text, 'list.txt');
       expect(records[0]!.classification.malware).toMatchObject([{ name: 'Mimikatz' }]);
     },
-    500_000,
+    100_000,
   ));
 describe('lists whose first row is odd', () => {
   const data = dataDir();

@@ -135,7 +135,7 @@ test('rejects malicious archives and documents', async () => {
   const rejectAs = (reason: RegExp) => (text: string) => expect(() => parse(text)).toThrow(reason);
   await expectLinearTime(repeated('['), rejectAs(/not valid JSON/), 50_000);
   for (const piece of ['[', '{', '- ', '? ', 'a: {'])
-    await expectLinearTime(repeated(piece, 'id:\n '), rejectAs(/nested deeper than 64/), 40_000);
+    await expectLinearTime(repeated(piece, 'id:\n '), rejectAs(/nested deeper than 64/), 16_000);
   const deep = `{"id":"GO-2024-1","modified":"2024-01-01T00:00:00Z","x":${'['.repeat(20_000)}${']'.repeat(20_000)}}`;
   expect(parse(deep).records[0]!.storedText).toContain('nested too deep');
 });

@@ -139,8 +139,8 @@ const wrapsMax = 3;
 const keyMaxChars = 1_500;
 
 /**
- * Normalizes the address of an article: removes scheme, `www.`, tracking parameters, fragment, trailing
- * slash, AMP and web archive. Returns undefined for anything but a web address and for a key that is too long.
+ * Normalizes the address of an article: removes scheme, ports 80 and 443, `www.`, tracking parameters, fragment,
+ * trailing slash, AMP and web archive. Returns undefined for anything but a web address and for a key that is too long.
  */
 export function toCanonicalUrl(address: string): string | undefined {
   let url = URL.parse(address.trim());
@@ -150,11 +150,11 @@ export function toCanonicalUrl(address: string): string | undefined {
     url = URL.parse(inner);
   }
   if (!url || !/^https?:$/.test(url.protocol) || url.hostname === '') return undefined;
-  const host = url.host.replace(/^(?:www\d?|amp|m)\.(?=.+\.)/, '').replace(/\.$/, '');
+  const host = url.host.replace(/^(?:www\d?|amp|m)\.(?=.+\.)/, '').replace(/\.?(?::80|:443)?$/, '');
   const path = url.pathname
     .replaceAll(/\/{2,}/g, '/')
     .replace(/(?:\/amp|\.amp)(?:\/|\.html)?$/i, '')
-    .replace(/\/(?:index\.(?:html?|php|aspx?))?$/i, '');
+    .replace(/\/(?:index\.(?:html?|php|aspx?)\/?)?$/i, '');
   const kept = [...url.searchParams]
     .filter(([name]) => !tracking.test(name))
     .toSorted(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));

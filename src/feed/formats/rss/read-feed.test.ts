@@ -6,6 +6,7 @@ import { parseFeedDate } from '../parse-date.ts';
 import { decodeDocument } from '../decode-document.ts';
 import { type FeedEntry, readFeed } from './read-feed.ts';
 import { htmlToText } from './html-text.ts';
+import { webAddresses } from '../../../../test/support/feed/web-addresses.ts';
 import { expectLinearTime, repeated } from '../../../../test/support/linear-time.ts';
 import { ExternalError } from '../../../platform/lib/external-error.ts';
 
@@ -154,7 +155,7 @@ describe('hostile feeds', () => {
     ['unfinished tags', repeated('<item <', '<rss><channel>')],
     ['an endless date', repeated('1 ', '<rss><channel><item><pubDate>', '</pubDate></item></channel></rss>')],
     ['a title of cells', repeated('&lt;td>', '<rss><channel><item><title>', '&lt;/td></title></item></channel></rss>')],
-  ])('takes linear time: %s', (_name, textOf) => expectLinearTime(textOf, readOrReject, 1_000_000));
+  ])('takes linear time: %s', (_name, textOf) => expectLinearTime(textOf, readOrReject, 400_000));
 
   test('takes linear time: deep JSON', () =>
     // From a million levels on, JSON.parse alone needs 25 times as long for eight times the text.
@@ -180,7 +181,7 @@ describe('hostile feeds', () => {
           expect(error).toBeInstanceOf(ExternalError);
         }
       }),
-      { numRuns: 500 },
+      { numRuns: 200 },
     );
   });
 });
@@ -206,7 +207,7 @@ describe('addresses of articles', () => {
 
   test('is idempotent', () => {
     fc.assert(
-      fc.property(fc.webUrl({ withQueryParameters: true, withFragments: true }), (address) => {
+      fc.property(webAddresses, (address) => {
         const once = toCanonicalUrl(address);
         if (once !== undefined) expect(toCanonicalUrl(`https://${once}`)).toBe(once);
       }),
@@ -234,7 +235,7 @@ describe('text of HTML', () => {
 
   test.each(['<td>', '<li><p>', '<h1>', '<pre>\n', '<div>', '<script>', '<b', '&#', '|', '- '])(
     'converts a page full of %j in linear time',
-    (piece) => expectLinearTime(repeated(piece), htmlToText, 400_000),
+    (piece) => expectLinearTime(repeated(piece), htmlToText, 200_000),
   );
 
   test('extracts the article and its canonical address', () => {

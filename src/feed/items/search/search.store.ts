@@ -120,7 +120,8 @@ const queryCanceled = '57014';
 
 /** Runs the statements of a search with more memory, on one core and for at most 20 seconds. Throws a 503 after that. */
 export async function withSearchLimits<T>(tx: Tx, work: () => Promise<T>): Promise<T> {
-  await sql`select set_config('statement_timeout', ${String(searchMs)}, true), set_config('work_mem', '64MB', true), set_config('max_parallel_workers_per_gather', '0', true)`.execute(
+  await sql`
+    select set_config('statement_timeout', ${String(searchMs)}, true), set_config('work_mem', '64MB', true), set_config('max_parallel_workers_per_gather', '0', true)`.execute(
     tx,
   );
   try {

@@ -9,7 +9,7 @@ test('returns consistent totals, lists and ETags while sources write', async () 
   const sources = await Promise.all([1, 2, 3].map(() => fileSource(app, org, { kind: 'kev' })));
   const state = { writing: true };
   const writers = sources.map(async (source, lane) => {
-    for (let day = 1; day <= 6; day += 1) {
+    for (let day = 1; day <= 4; day += 1) {
       const rows = Array.from({ length: 3 + day }, (_, index) =>
         kevRow(lane * 1_000 + index + 1, { notes: `day ${index < 3 ? day : 0}` }),
       );
@@ -40,10 +40,10 @@ test('returns consistent totals, lists and ETags while sources write', async () 
     }
     expect(totals).toEqual(totals.toSorted((a, b) => a - b));
   };
-  const readers = [reader(), reader()];
+  const reading = reader();
   await Promise.all(writers);
   state.writing = false;
-  await Promise.all(readers);
-  expect((await org.call('GET', '/items')).body.total).toBe(27);
+  await reading;
+  expect((await org.call('GET', '/items')).body.total).toBe(21);
   expect(byTag.size).toBeGreaterThan(3);
 });

@@ -43,8 +43,7 @@ function cleanStatesAcrossOrgs(db: Db): Promise<boolean> {
 async function cleanStates(tx: Tx, table: 'item_states' | 'feed_override_states'): Promise<boolean> {
   const deleted = await sql`
     delete from ${sql.table(table)} where ctid = any(array(
-      select ctid from ${sql.table(table)} where kept_at < clock_timestamp() - ${`${retentionHours} hours`}::interval limit ${batchMax}))`.execute(
-    tx,
-  );
+      select ctid from ${sql.table(table)}
+        where kept_at < clock_timestamp() - ${`${retentionHours} hours`}::interval limit ${batchMax}))`.execute(tx);
   return Number(deleted.numAffectedRows ?? 0) === batchMax;
 }

@@ -66,7 +66,7 @@ test('returns the items of one snapshot once each, whatever is written between t
         expect(await read(org, `${filter}perPage=100&asOf=${expected.outputs!.asOf}`)).toEqual(expected);
       },
     ),
-    { numRuns: 12 },
+    { numRuns: 8 },
   );
 });
 

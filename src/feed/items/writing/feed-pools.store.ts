@@ -59,16 +59,15 @@ export async function ensurePrivatePool(tx: Tx, orgId: OrgId, newId: string): Pr
 
 export async function insertAssignedPool(tx: Tx, orgId: OrgId, id: string, assignedTo: string[]): Promise<void> {
   await sql`
-    insert into feed_pools (id, organization_id, kind, assigned_to) values (${id}, ${orgId}, 'assigned', ${assignedTo}::uuid[])`.execute(
-    tx,
-  );
+    insert into feed_pools (id, organization_id, kind, assigned_to)
+      values (${id}, ${orgId}, 'assigned', ${assignedTo}::uuid[])`.execute(tx);
 }
 
 /** Changes the audience of a source's own pool, and its sequence number: a page cached for the old audience is not valid for the new one. */
 export async function updateAssignedPool(tx: Tx, id: string, assignedTo: string[]): Promise<void> {
-  await sql`update feed_pools set assigned_to = ${assignedTo}::uuid[], seq = seq + 1 where id = ${id} and kind = 'assigned'`.execute(
-    tx,
-  );
+  await sql`
+    update feed_pools set assigned_to = ${assignedTo}::uuid[], seq = seq + 1
+      where id = ${id} and kind = 'assigned'`.execute(tx);
 }
 
 /** The key of a row of `feed_counts`, which counts the items of a pool. */

@@ -73,9 +73,8 @@ export async function replaceRootOverrides(
 ): Promise<void> {
   const [ids, roots] = [moves.map(({ id }) => id), moves.map(({ root }) => root)];
   await sql`
-    update feed_overrides set moved = false, duplicate_of = null, updated_at = ${at} where organization_id = ${orgId} and moved and item_id <> all(${ids}::uuid[])`.execute(
-    tx,
-  );
+    update feed_overrides set moved = false, duplicate_of = null, updated_at = ${at}
+      where organization_id = ${orgId} and moved and item_id <> all(${ids}::uuid[])`.execute(tx);
   await sql`
     insert into feed_overrides (organization_id, item_id, moved, duplicate_of, updated_at)
     select ${orgId}, n.id, true, n.root, ${at} from unnest(${ids}::uuid[], ${roots}::uuid[]) as n (id, root)

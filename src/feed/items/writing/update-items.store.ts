@@ -15,9 +15,8 @@ export async function updateComparisonTraits(
   traits: { sketch: string | null; identifying: number; readerVersion: number },
 ): Promise<void> {
   await sql`
-    update items set sketch = ${traits.sketch}, identifying = ${traits.identifying}, reading = ${traits.readerVersion} where id = ${id}`.execute(
-    tx,
-  );
+    update items set sketch = ${traits.sketch}, identifying = ${traits.identifying}, reading = ${traits.readerVersion}
+      where id = ${id}`.execute(tx);
 }
 
 /** Makes a root point at another root. `seq` is the new sequence number of the item's pool. */
@@ -57,9 +56,8 @@ export async function updateGroupedItems(
     insert into item_versions (organization_id, item_id, pool_id, version, cause, changed, stored_text, at)
     select v.organization_id, v.item_id, v.pool_id, n.version, 'group', string_to_array(n.changed, ','), v.stored_text, ${at}
     from unnest(${ids}::uuid[], ${column('version')}::int[], ${changed}::text[]) as n (id, version, changed)
-      join items i on i.id = n.id and ${isWanted} and i.version < n.version join item_versions v on v.item_id = i.id and v.version = i.version`.execute(
-    tx,
-  );
+      join items i on i.id = n.id and ${isWanted} and i.version < n.version join item_versions v on v.item_id = i.id
+        and v.version = i.version`.execute(tx);
   await sql`
     update items i set doc = n.doc, own_doc = n.own_doc, duplicate_of = n.duplicate_of, severity = n.severity, version = n.version,
       seq = ${seq}, last_updated = ${at}
@@ -104,15 +102,14 @@ export async function moveRetractedDocuments(
   const column = (name: 'from' | 'to' | 'doc'): string[] => moves.map((move) => move[name]);
   await sql`update items set held_back = null where id = any(${column('from')}::uuid[])`.execute(tx);
   await sql`
-    update items i set held_back = n.doc from unnest(${column('to')}::uuid[], ${column('doc')}::text[]) as n (id, doc) where i.id = n.id`.execute(
-    tx,
-  );
+    update items i set held_back = n.doc from unnest(${column('to')}::uuid[], ${column('doc')}::text[]) as n (id, doc)
+      where i.id = n.id`.execute(tx);
 }
 
 /** Erases the content of all stored versions of items that their audience may no longer see. */
 export async function eraseVersionContent(tx: Tx, ids: string[]): Promise<void> {
   if (ids.length > 0)
-    await sql`update item_versions set stored_text = '', doc = '', objects = null, changed = '{}' where item_id = any(${ids}::uuid[])`.execute(
-      tx,
-    );
+    await sql`
+      update item_versions set stored_text = '', doc = '', objects = null, changed = '{}'
+        where item_id = any(${ids}::uuid[])`.execute(tx);
 }

@@ -194,9 +194,8 @@ const insertSearchTextStatement = (texts: EncodedColumn[]): RawBuilder<unknown> 
 /** Replaces the search texts of items that changed. */
 export async function updateSearchTexts(tx: Tx, items: SearchedItem[]): Promise<void> {
   await sql`${insertSearchTextStatement(encodeSearchTexts(items))}
-    on conflict (item_id) do update set words = excluded.words where item_search.words is distinct from excluded.words`.execute(
-    tx,
-  );
+    on conflict (item_id) do update set words = excluded.words
+      where item_search.words is distinct from excluded.words`.execute(tx);
 }
 
 /** Erases the content of the previous states of items that their audience may no longer see. Their list positions remain until retention deletes them. */

@@ -15,7 +15,7 @@ test('parses the same in a thread as in the main thread', async () => {
   const text = JSON.stringify(stixBundle(['a.example', 'b.example']));
   const [small] = (await parser.parse({ kind: 'stix', parts: [part(text)], context })).records;
   const [packed] = (await parser.parse({ kind: 'stix', parts: [part(gzipSync(Buffer.from(text)))], context })).records;
-  const [large] = (await parser.parse({ kind: 'stix', parts: [part(text + ' '.repeat(2_000_000))], context })).records;
+  const [large] = (await parser.parse({ kind: 'stix', parts: [part(text + ' '.repeat(200_000))], context })).records;
   expect(packed).toEqual(small);
   expect(large).toEqual(small);
   const zip = zipSync({ 'a.json': Buffer.from(JSON.stringify(osvRecord('PYSEC-2024-1'))) });
@@ -25,10 +25,10 @@ test('parses the same in a thread as in the main thread', async () => {
 test('reads records of a thread in chunks, while the thread is a few chunks ahead', async () => {
   const own = createParser('.');
   const parts = [
-    part(JSON.stringify(nvdPage(Array.from({ length: 2_000 }, (_, n) => nvdRow(`CVE-2024-${1_000 + n}`))))),
+    part(JSON.stringify(nvdPage(Array.from({ length: 1_000 }, (_, n) => nvdRow(`CVE-2024-${1_000 + n}`))))),
   ];
   const { head, chunks } = await own.open({ kind: 'nvd', parts, context });
-  expect(head).toMatchObject({ count: 2_000, skipped: [] });
+  expect(head).toMatchObject({ count: 1_000, skipped: [] });
   const read = await Array.fromAsync(chunks);
   expect(read.length).toBeGreaterThan(4);
   expect(read.flatMap(({ records }) => records)).toEqual(sourceFormats.nvd.parse(parts, context).records);
@@ -40,7 +40,7 @@ test('reads records of a thread in chunks, while the thread is a few chunks ahea
   }
   const unread = await own.open({ kind: 'nvd', parts, context });
   await unread.close!();
-  expect((await own.parse({ kind: 'nvd', parts, context })).records).toHaveLength(2_000);
+  expect((await own.parse({ kind: 'nvd', parts, context })).records).toHaveLength(1_000);
   // A thread that ends meanwhile fails the reader instead of leaving it waiting.
   const failing = await own.open({ kind: 'nvd', parts, context });
   await own.close();
@@ -56,24 +56,24 @@ test('gives large documents more time', () => {
 test('keeps the error message of a format across threads', async () => {
   const refused = parser.parse({
     kind: 'stix',
-    parts: [part(`{"type":"bundle","objects":[${' '.repeat(2_000_000)}`)],
+    parts: [part(`{"type":"bundle","objects":[${' '.repeat(200_000)}`)],
     context,
   });
   await expect(refused).rejects.toThrow('not valid JSON');
 });
 
 test('digests a fetched page without blocking the main thread', async () => {
-  const { objects } = stixBundle(Array.from({ length: 40_000 }, (_, n) => `host-${n}.example`)) as {
+  const { objects } = stixBundle(Array.from({ length: 20_000 }, (_, n) => `host-${n}.example`)) as {
     objects: object[];
   };
   const page = { bytes: Buffer.from(JSON.stringify({ more: true, next: 'n', objects })), url: 'x', contentType: '' };
-  expect(page.bytes.length).toBeGreaterThan(8_000_000);
+  expect(page.bytes.length).toBeGreaterThan(4_000_000);
   let ticks = 0;
   const timer = setInterval(() => void (ticks += 1), 10);
   const read = await parser.digest({ kind: 'taxii', documents: [page] });
   clearInterval(timer);
   expect(ticks).toBeGreaterThan(5);
-  expect(read).toMatchObject({ next: 'n', count: 40_001 });
+  expect(read).toMatchObject({ next: 'n', count: 20_001 });
   const bytes = Buffer.from('["no envelope"]'.padEnd(100_000));
   const refused = parser.digest({ kind: 'taxii', documents: [{ ...page, bytes }] });
   await expect(refused).rejects.toThrow('not a TAXII response');
@@ -87,22 +87,4 @@ test.each(['nvd', 'csaf'] as const)('digests a list of %s the same in a thread a
   const document = { bytes: Buffer.from(text), url: 'https://a.example/changes.csv', contentType: undefined };
   expect(document.bytes.length).toBeGreaterThan(64 * 1024);
   expect(await parser.digest({ kind, documents: [document] })).toEqual(sourceFormats[kind].digest!([document]));
-});
-
-test('parses a bundle of 50 MB without blocking the main thread', async () => {
-  const filler = Array.from({ length: 100_000 }, (_, n) => ({
-    id: `note--${n}`,
-    type: 'note',
-    created: '2024-01-01T00:00:00Z',
-    text: 'x'.repeat(500),
-  }));
-  const bytes = Buffer.from(JSON.stringify({ ...stixBundle(['a.example']), objects: filler }));
-  expect(bytes.length).toBeGreaterThan(40_000_000);
-  let ticks = 0;
-  const timer = setInterval(() => void (ticks += 1), 10);
-  const { records, skipped } = await parser.parse({ kind: 'stix', parts: [{ name: 'x', bytes }], context });
-  clearInterval(timer);
-  expect([records.length, skipped.length]).toEqual([0, 100_000]);
-  // Parsing in this thread would have blocked it.
-  expect(ticks).toBeGreaterThan(5);
 });

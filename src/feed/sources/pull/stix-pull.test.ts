@@ -127,12 +127,10 @@ test.skipIf(!data)(
       const again = await source.pull(readGzip(join(folder, file)));
       expect(again, file).toMatchObject({ added: 0, corrected: 0, unchanged: first.added });
     }
-    const kev = await fileSource(app, org, { kind: 'kev' });
-    await kev.pull(readGzip(resolve(data!, 'feed/kev/kev-latest.json.gz')));
     const query = sql<{ doc: string; stored_text: string }>`
       select coalesce(v.doc, i.doc) as doc, v.stored_text from item_versions v join items i on i.id = v.item_id where v.organization_id = ${org.id}`;
     const stored = await acrossOrgs(app.deps.db, (tx) => queryRows(tx, query));
-    expect(stored.length).toBeGreaterThan(1_352 + 30);
+    expect(stored.length).toBeGreaterThanOrEqual(30);
     for (const { doc, stored_text } of stored) {
       const item = FeedItem.parse(JSON.parse(doc));
       for (const { text, charSpan } of item.provenance.supportingPassages) {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { summarize } from './summarize.ts';
-import { findSentences } from '../sentence-spans.ts';
+import { summarize } from './read-with-lexicon.ts';
+import { findSentences } from '../text/sentence-spans.ts';
 
 const text = `A title without a verb
 The group attacked a bank with a new loader last week. The loader downloads a backdoor from a remote server of the group.

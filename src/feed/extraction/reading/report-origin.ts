@@ -1,7 +1,7 @@
-import { isPathHosting } from '../../indicators/assessment/benign-values.ts';
-import { reportLanguages } from '../../lexicon/languages.ts';
-import { toPublisherHost } from '../../../model/source-record.ts';
-import { findOwnDomain } from '../../../reference-data/shared-suffixes.ts';
+import { isPathHosting } from '../indicators/assessment/benign-values.ts';
+import { reportLanguages } from '../lexicon/languages.ts';
+import { toPublisherHost } from '../../model/source-record.ts';
+import { findOwnDomain } from '../../reference-data/shared-suffixes.ts';
 
 const openingMaxChars = 900;
 const separators = '[:–—|·•-]';

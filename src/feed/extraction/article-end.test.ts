@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { extractItem, findArticleEnd } from '../../extract-item.ts';
+import { extractItem, findArticleEnd } from './extract-item.ts';
 
 const article =
   'A lock can be opened with a magnet\n\nResearchers showed how a magnet opens the lock of a bicycle. The maker was informed in May and replaces the part free of charge.\n';

@@ -1,4 +1,4 @@
-import { reportLanguages } from '../../lexicon/languages.ts';
+import { reportLanguages } from '../lexicon/languages.ts';
 
 /** The most common function words of languages in Latin script. */
 const functionWordsOf: Record<string, string | undefined> = {
