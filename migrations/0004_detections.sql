@@ -257,7 +257,7 @@ create table agent_triggers (
   organization_id uuid not null,
   id uuid not null,
   agent_id uuid not null,
-  source text not null check (source in ('cron', 'hit.created', 'incident.created', 'incident.updated', 'webhook')),
+  source text not null check (source in ('cron', 'hit.created', 'incident.created', 'incident.updated', 'incident.closed', 'webhook')),
   name text not null,
   enabled boolean not null,
   settings text not null default '{}',

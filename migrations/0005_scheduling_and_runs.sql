@@ -130,6 +130,7 @@ create table runs (
   actor text,
   custom_instructions text,
   event text,
+  incident_id uuid,
   status text not null,
   status_reason text,
   attempt int not null default 0,
@@ -181,6 +182,7 @@ comment on column runs.trigger is 'schedule, manual, backfill or continuous. res
 comment on column runs.key_id is 'API key that requested the run. Null for scheduled runs.';
 comment on column runs.actor is 'Person or key that signed in, if the run was requested with a session.';
 comment on column runs.event is 'JSON of what the run was started with: its inputs and, for a response agent, the trigger and the hit. Null if with nothing.';
+comment on column runs.incident_id is 'Incident that a response agent looks into as a whole, and whose story it writes.';
 comment on column runs.status is 'queued, running, completed, failed or cancelled.';
 comment on column runs.status_reason is 'Reason for the cancellation, for example superseded.';
 comment on column runs.attempt is 'Number of the latest attempt. Each claim from the queue starts one.';
@@ -202,6 +204,7 @@ comment on column runs.warnings is 'JSON array of {code, detail}.';
 comment on column runs.failure is 'JSON {kind, blame, retryable, message}. Null if the run did not fail.';
 create unique index one_run_per_slot on runs (organization_id, detection_id, due_at) where trigger = 'schedule';
 create index on runs (organization_id, detection_id, due_at desc, id desc);
+create index on runs (organization_id, incident_id, due_at desc) where incident_id is not null;
 create table runs_default partition of runs default;
 select tocsin_protect('runs');
 select tocsin_partition_months('runs', (current_date - interval '1 month')::date, 4);

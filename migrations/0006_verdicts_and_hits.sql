@@ -424,16 +424,19 @@ create table incident_changes (
   at timestamptz not null,
   key_id text,
   actor text,
+  person_id uuid,
   action text not null,
   fields text not null,
   revision int not null,
   primary key (organization_id, id),
-  foreign key (organization_id, incident_id) references incidents (organization_id, id) on delete cascade
+  foreign key (organization_id, incident_id) references incidents (organization_id, id) on delete cascade,
+  foreign key (organization_id, person_id) references persons (organization_id, id)
 );
 comment on table incident_changes is 'What people and the service did with an incident.';
 comment on column incident_changes.key_id is 'API key that made the change. Null for changes made by the service or a session without a key.';
 comment on column incident_changes.actor is 'Person or key that signed in, if the change was made with a session.';
-comment on column incident_changes.fields is 'JSON array of the fields that changed, with their values before and after.';
+comment on column incident_changes.person_id is 'Person who made the change. Null for a key and for the service.';
+comment on column incident_changes.fields is 'JSON array of the fields that changed, with their values before and after, and the IDs of persons among these.';
 comment on column incident_changes.revision is 'Revision of the incident after the change.';
 create index on incident_changes (organization_id, incident_id, at);
 select tocsin_protect('incident_changes');
@@ -674,6 +677,7 @@ create table exceptions (
   muted_rows bigint not null default 0,
   last_matched_at timestamptz,
   latest_ids uuid[] not null default '{}',
+  announced_at timestamptz,
   primary key (organization_id, id),
   foreign key (organization_id, detection_id) references agents (organization_id, id)
 );
@@ -682,6 +686,7 @@ comment on column exceptions.kind is 'exception, or snooze: covers one entity or
 comment on column exceptions.matches is 'Number of candidates that the exception muted.';
 comment on column exceptions.muted_rows is 'Number of rows of these candidates.';
 comment on column exceptions.latest_ids is 'The candidates that it muted last, latest first.';
+comment on column exceptions.announced_at is 'When `exception.ending` was emitted.';
 comment on column exceptions.conditions is 'JSON array of further conditions, each with a field and either a value or a value list. Every row must satisfy all of them.';
 comment on column exceptions.owner is 'Name of the person who answers for the exception.';
 comment on column exceptions.hit_ids is 'Hits because of which the exception exists.';
@@ -781,6 +786,8 @@ create table hunts (
   name text not null,
   kind text not null,
   question text not null,
+  words text,
+  row_meaning text,
   connection_id uuid,
   span_days int,
   from_at timestamptz,
@@ -796,6 +803,8 @@ create table hunts (
 comment on table hunts is 'Saved questions over a span of the past.';
 comment on column hunts.kind is 'sql, indicators or technique.';
 comment on column hunts.question is 'The query, one indicator per line, or the ID of an ATT&CK technique.';
+comment on column hunts.words is 'What the query is to find, in plain words. Null if nobody said it.';
+comment on column hunts.row_meaning is 'What a row of the query means, in one sentence. Null if nobody said it.';
 comment on column hunts.connection_id is 'Connection to search. Null for the embedded store, and for techniques.';
 comment on column hunts.span_days is 'The days before a run. Null if from_at and to_at are set.';
 comment on column hunts.cadence is 'daily or weekly. Null: runs when a person asks.';

@@ -199,6 +199,7 @@ comment on column items.seq is 'Sequence number of the pool at the item''s last 
 create unique index one_item_of_a_posted_text on items (organization_id, record_id, generation) where source_id is null;
 create index on items (canonical_key, pool_id);
 create index on items (reading);
+create index on items (source_id, added_to_feed_at desc);
 
 -- Lists and searches are index-only scans: the filter columns are included in each index.
 create index items_listed on items (pool_id, added_to_feed_at desc, id desc)

@@ -26,6 +26,8 @@ comment on column item_terms.seen_at is 'When the item was published, or else ad
 comment on column item_terms.address is 'Address or network of an indicator. The writer sets it, because not every text of its form is an address. Null for all other values.';
 create index on item_terms (kind, value, pool_id, item_id);
 create index on item_terms (item_id, kind);
+-- A value of very many items is a false positive if one of them says so.
+create index item_terms_false_positives on item_terms (value, pool_id) where kind = 'indicator' and standing = 'false_positive';
 -- In byte order, so that the beginning of a name is a range.
 create index item_terms_entities on item_terms (kind, value collate "C", pool_id, seen_at, item_id) include (entity) where entity is not null and standing is null;
 -- The URLs of a host are a range in byte order.

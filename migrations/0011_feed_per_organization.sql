@@ -248,6 +248,7 @@ comment on column feed_sightings.observed is 'Value of the log row, in lower cas
 comment on column feed_sightings.event_key is 'Key of the log row, for deduplication.';
 comment on column feed_sightings.event is 'JSON of the log row.';
 create index on feed_sightings (organization_id, item_id, found_at desc);
+create index on feed_sightings (organization_id, found_at);
 create index feed_sightings_value on feed_sightings (organization_id, md5(value), found_at desc);
 create index feed_sightings_observed on feed_sightings (organization_id, md5(observed), found_at desc);
 select tocsin_protect('feed_sightings');

@@ -742,7 +742,7 @@ create table agent_triggers (
   created_at timestamp with time zone not null,
   updated_at timestamp with time zone not null,
   constraint agent_triggers_pkey PRIMARY KEY (organization_id, id),
-  constraint agent_triggers_source_check CHECK (source = ANY (ARRAY['cron'::text, 'hit.created'::text, 'incident.created'::text, 'incident.updated'::text, 'webhook'::text])),
+  constraint agent_triggers_source_check CHECK (source = ANY (ARRAY['cron'::text, 'hit.created'::text, 'incident.created'::text, 'incident.updated'::text, 'incident.closed'::text, 'webhook'::text])),
   constraint agent_triggers_organization_id_agent_id_fkey FOREIGN KEY (organization_id, agent_id) REFERENCES agents(organization_id, id)
 );
 CREATE INDEX agent_triggers_due ON agent_triggers USING btree (next_at) WHERE next_at IS NOT NULL;
@@ -1039,6 +1039,7 @@ create table runs (
   actor text, -- Person or key that signed in, if the run was requested with a session.
   custom_instructions text,
   event text, -- JSON of what the run was started with: its inputs and, for a response agent, the trigger and the hit. Null if with nothing.
+  incident_id uuid, -- Incident that a response agent looks into as a whole, and whose story it writes.
   status text not null, -- queued, running, completed, failed or cancelled.
   status_reason text, -- Reason for the cancellation, for example superseded.
   attempt integer not null default 0, -- Number of the latest attempt. Each claim from the queue starts one.
@@ -1079,6 +1080,7 @@ create table runs (
 create table runs_default partition of runs DEFAULT;
 CREATE UNIQUE INDEX one_run_per_slot ON ONLY runs USING btree (organization_id, detection_id, due_at) WHERE trigger = 'schedule'::text;
 CREATE INDEX runs_organization_id_detection_id_due_at_id_idx ON ONLY runs USING btree (organization_id, detection_id, due_at DESC, id DESC);
+CREATE INDEX runs_organization_id_incident_id_due_at_idx ON ONLY runs USING btree (organization_id, incident_id, due_at DESC) WHERE incident_id IS NOT NULL;
 alter table runs enable row level security;
 alter table runs force row level security;
 create policy every on runs to tocsin_system using (true) with check (true);
@@ -1743,11 +1745,13 @@ create table incident_changes (
   at timestamp with time zone not null,
   key_id text, -- API key that made the change. Null for changes made by the service or a session without a key.
   actor text, -- Person or key that signed in, if the change was made with a session.
+  person_id uuid, -- Person who made the change. Null for a key and for the service.
   action text not null,
-  fields text not null, -- JSON array of the fields that changed, with their values before and after.
+  fields text not null, -- JSON array of the fields that changed, with their values before and after, and the IDs of persons among these.
   revision integer not null, -- Revision of the incident after the change.
   constraint incident_changes_pkey PRIMARY KEY (organization_id, id),
-  constraint incident_changes_organization_id_incident_id_fkey FOREIGN KEY (organization_id, incident_id) REFERENCES incidents(organization_id, id) ON DELETE CASCADE
+  constraint incident_changes_organization_id_incident_id_fkey FOREIGN KEY (organization_id, incident_id) REFERENCES incidents(organization_id, id) ON DELETE CASCADE,
+  constraint incident_changes_organization_id_person_id_fkey FOREIGN KEY (organization_id, person_id) REFERENCES persons(organization_id, id)
 );
 CREATE INDEX incident_changes_organization_id_incident_id_at_idx ON incident_changes USING btree (organization_id, incident_id, at);
 alter table incident_changes enable row level security;
@@ -1957,6 +1961,7 @@ create table exceptions (
   muted_rows bigint not null default 0, -- Number of rows of these candidates.
   last_matched_at timestamp with time zone,
   latest_ids uuid[] not null default '{}'::uuid[], -- The candidates that it muted last, latest first.
+  announced_at timestamp with time zone, -- When `exception.ending` was emitted.
   constraint exceptions_pkey PRIMARY KEY (organization_id, id),
   constraint exceptions_kind_check CHECK (kind = ANY (ARRAY['exception'::text, 'snooze'::text])),
   constraint exceptions_organization_id_detection_id_fkey FOREIGN KEY (organization_id, detection_id) REFERENCES agents(organization_id, id)
@@ -2045,6 +2050,8 @@ create table hunts (
   name text not null,
   kind text not null, -- sql, indicators or technique.
   question text not null, -- The query, one indicator per line, or the ID of an ATT&CK technique.
+  words text, -- What the query is to find, in plain words. Null if nobody said it.
+  row_meaning text, -- What a row of the query means, in one sentence. Null if nobody said it.
   connection_id uuid, -- Connection to search. Null for the embedded store, and for techniques.
   span_days integer, -- The days before a run. Null if from_at and to_at are set.
   from_at timestamp with time zone,
@@ -2591,6 +2598,7 @@ CREATE INDEX items_listed ON items USING btree (pool_id, added_to_feed_at DESC, 
 CREATE INDEX items_members ON items USING btree (duplicate_of) INCLUDE (id, pool_id, seq, severity, status, publisher, source_name, platforms) WHERE duplicate_of IS NOT NULL;
 CREATE INDEX items_not_active ON items USING btree (pool_id, status, added_to_feed_at DESC, id DESC) INCLUDE (seq, severity, publisher, source_name, platforms, duplicate_of) WHERE status <> 'active'::text;
 CREATE INDEX items_reading_idx ON items USING btree (reading);
+CREATE INDEX items_source_id_added_to_feed_at_idx ON items USING btree (source_id, added_to_feed_at DESC);
 CREATE INDEX items_updated ON items USING btree (pool_id, last_updated, added_to_feed_at, id) INCLUDE (seq, severity, status, publisher, source_name, platforms, duplicate_of) WHERE last_updated > added_to_feed_at;
 CREATE UNIQUE INDEX one_item_of_a_posted_text ON items USING btree (organization_id, record_id, generation) WHERE source_id IS NULL;
 alter table items enable row level security;
@@ -2766,6 +2774,7 @@ create table item_terms (
 );
 CREATE INDEX item_terms_addresses ON item_terms USING btree (pool_id, address) WHERE address IS NOT NULL;
 CREATE INDEX item_terms_entities ON item_terms USING btree (kind, value COLLATE "C", pool_id, seen_at, item_id) INCLUDE (entity) WHERE entity IS NOT NULL AND standing IS NULL;
+CREATE INDEX item_terms_false_positives ON item_terms USING btree (value, pool_id) WHERE kind = 'indicator'::text AND standing = 'false_positive'::text;
 CREATE INDEX item_terms_item_id_kind_idx ON item_terms USING btree (item_id, kind);
 CREATE INDEX item_terms_kind_value_pool_id_item_id_idx ON item_terms USING btree (kind, value, pool_id, item_id);
 CREATE INDEX item_terms_urls ON item_terms USING btree (value COLLATE "C", pool_id, item_id) WHERE kind = 'indicator'::text AND value ~~ '%://%'::text;
@@ -3232,6 +3241,7 @@ create table feed_sightings (
   constraint feed_sightings_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id)
 );
 CREATE INDEX feed_sightings_observed ON feed_sightings USING btree (organization_id, md5(observed), found_at DESC);
+CREATE INDEX feed_sightings_organization_id_found_at_idx ON feed_sightings USING btree (organization_id, found_at);
 CREATE INDEX feed_sightings_organization_id_item_id_found_at_idx ON feed_sightings USING btree (organization_id, item_id, found_at DESC);
 CREATE INDEX feed_sightings_value ON feed_sightings USING btree (organization_id, md5(value), found_at DESC);
 alter table feed_sightings enable row level security;

@@ -198,6 +198,7 @@ export const detectionCommands: readonly CommandRow[] = [
     args: [['<AGENT>', 'name or ID of the agent']],
     options: [
       ['--hit <ID>', 'hit that it looks into'],
+      ['--incident <ID>', 'incident whose story it writes'],
       ['--question <TEXT>', 'what it should find out'],
       ['--input <NAME=VALUE>', 'value of an input, repeatable', 'repeatable'],
       ['--wait <SECONDS>', 'how long to wait for the end; 0 only starts the run', { default: '600' }],

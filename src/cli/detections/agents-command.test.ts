@@ -43,7 +43,11 @@ const submission = {
 };
 
 test('lists, adds and updates the agents that ship with the service', async () => {
-  expect(await tocsin('agents', 'list')).toEqual({ code: 0, out: 'triage: ships with the service, not added\n' });
+  const story = 'story: ships with the service, not added\n';
+  expect(await tocsin('agents', 'list')).toEqual({
+    code: 0,
+    out: `${story}triage: ships with the service, not added\n`,
+  });
   expect(await tocsin('agents', 'update')).toEqual({ code: 0, out: 'No shipped agent was added.\n' });
   const wrong = await tocsin('agents', 'add', 'triage', '--model', 'gone');
   expect(wrong).toMatchObject({ code: 1, out: expect.stringContaining('"gone"') });
@@ -52,7 +56,7 @@ test('lists, adds and updates the agents that ship with the service', async () =
   const added = await tocsin('agents', 'add', 'triage', '--model', 'm', '--severity', 'high', '--disabled');
   const [, id] = /^added {2}triage: (\S+)\n$/.exec(added.out)!;
   const { out } = await tocsin('agents', 'list');
-  expect(out).toBe(`${id}  Triage  model m  hit.created (disabled)\ntriage: added as ${id}\n`);
+  expect(out).toBe(`${id}  Triage  model m  hit.created (disabled)\n${story}triage: added as ${id}\n`);
   const { triggers } = await callOk(org, 'GET', `/api/agents/${id}/triggers`);
   expect(triggers).toMatchObject([{ filter: { severity: 'high' } }]);
   expect(await tocsin('agents', 'update', 'triage')).toEqual({ code: 0, out: 'unchanged  triage\n' });

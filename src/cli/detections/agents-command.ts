@@ -18,6 +18,7 @@ type AddOptions = JsonOption & {
 };
 type RunOptions = JsonOption & {
   hit?: string | undefined;
+  incident?: string | undefined;
   question?: string | undefined;
   input?: string[] | undefined;
   wait: string;
@@ -92,7 +93,7 @@ const waitSecondsMax = 86_400;
 /** Runs a response agent by hand, waits for the end of the run, and prints what it found. Exit code 1 if the run did not complete. */
 export async function runAgentCommand(
   nameOrId: string,
-  { hit, question, input = [], wait, json }: RunOptions,
+  { hit, incident, question, input = [], wait, json }: RunOptions,
 ): Promise<number> {
   const seconds = Number(wait);
   if (!(seconds >= 0 && seconds <= waitSecondsMax))
@@ -101,12 +102,18 @@ export async function runAgentCommand(
   const agent = await findAgent(call, nameOrId);
   const body = {
     ...(hit === undefined ? {} : { hitId: hit }),
+    ...(incident === undefined ? {} : { incidentId: incident }),
     ...(question === undefined ? {} : { question }),
     inputs: parseInputs(agent, input),
   };
   const { runId } = (
     await call<RunStarted>('POST', `/api/agents/${agent.id}/run`, { body }).catch(
-      rejectArguments({ hitId: '--hit', question: '--question', inputs: (name) => `--input ${name ?? ''}`.trim() }),
+      rejectArguments({
+        hitId: '--hit',
+        incidentId: '--incident',
+        question: '--question',
+        inputs: (name) => `--input ${name ?? ''}`.trim(),
+      }),
     )
   ).body;
   const until = Date.now() + seconds * 1_000;

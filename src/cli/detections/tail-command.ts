@@ -40,7 +40,7 @@ export async function tailCommand({ detection = [], severity, json }: TailOption
           const hit = (JSON.parse(data) as { data: Hit }).data;
           if (!isWanted(hit)) continue;
           if (json) printText(JSON.stringify(hit));
-          else printLines(renderHit(hit));
+          else printLines(renderHit(hit, access.url));
         }
       } catch (error) {
         if (error instanceof RefusedError) throw error;
@@ -116,7 +116,8 @@ async function refuse(response: Response, url: string): Promise<never> {
   throw new RefusedError(response.status === 401 ? `${url} rejects the API key in TOCSIN_API_KEY` : reason);
 }
 
-function renderHit({ createdAt, severity, detection, entity, headline, latencyMs, url, id }: Hit): string {
+function renderHit(hit: Hit, serviceUrl: string): string {
+  const { createdAt, severity, detection, entity, headline, latencyMs, url, id } = hit;
   const latency = latencyMs === null ? '' : `  ${(latencyMs / 1000).toFixed(1)} s after arrival`;
-  return `${createdAt}  ${severity}  ${detection.name}  ${entity}  ${headline}${latency}  ${url ?? id}`;
+  return `${createdAt}  ${severity}  ${detection.name}  ${entity}  ${headline}${latency}  ${url === null ? id : new URL(url, serviceUrl).href}`;
 }

@@ -13,7 +13,14 @@ import type { EventHitRow } from '../hits/read-hits.store.ts';
 import { getHitEvidence, readHitDetail } from '../hits/read-hits.ts';
 import type { RunStep } from '../runs/run-model/run-details.schema.ts';
 import { getRun, getSteps } from '../runs/read-runs.ts';
-import { type BundledEntry, type BundledEvidence, bundleFormat, type Manifest } from './incident-reports.schema.ts';
+import {
+  type BundledEntry,
+  type BundledEvidence,
+  type BundledStory,
+  bundleFormat,
+  type IncidentReport,
+  type Manifest,
+} from './incident-reports.schema.ts';
 import { getIncidentReport, type ReportDeps } from './read-report.ts';
 import { renderHtml, renderMarkdown } from './render-report.ts';
 
@@ -37,13 +44,15 @@ export async function exportBundle(
 ): Promise<{ incidentId: string; zip: Buffer }> {
   // Runs and versions are readable with this scope only.
   requireScopes(caller, ['detections:read']);
-  const { report, rows } = await getIncidentReport(deps, caller, id);
+  const { report, rows, run } = await getIncidentReport(deps, caller, id);
   const hits: BundledHit[] = [];
   for (const row of rows) hits.push(await readHit(deps, caller, row));
+  const story: BundledStory | undefined = run && { story: run, steps: await listSteps(deps, caller, run.runId) };
   const files: Record<string, Buffer> = {
     'report.json': toBytes(report),
     'report.md': Buffer.from(renderMarkdown(report)),
     'report.html': Buffer.from(renderHtml(report)),
+    ...(story && { 'story.json': toBytes(story) }),
     ...Object.fromEntries(hits.map((one) => [`hits/${one.hit.id}.json`, toBytes(one)])),
   };
   const manifest: Manifest = {
@@ -51,7 +60,7 @@ export async function exportBundle(
     incidentId: report.incident.id,
     organizationId: caller.orgId,
     createdAt: report.createdAt,
-    removed: hits.flatMap(listRemoved),
+    removed: [...hits.flatMap(listRemoved), ...listRemovedFromStory(report, hits)],
     files: Object.fromEntries(Object.entries(files).map(([name, bytes]) => [name, sha256(bytes)])),
   };
   const manifestBytes = toBytes(manifest);
@@ -102,16 +111,30 @@ const unlessRemoved = <T>(read: Promise<T>): Promise<T | null> =>
   });
 
 /** Lists the cells that claims of a hit cite and its evidence does not have. */
-export function listRemoved({ hit, evidence }: BundledEvidence): string[] {
-  return hit.claims
+export const listRemoved = (one: BundledEvidence): string[] =>
+  one.hit.claims
     .filter(({ status }) => status === 'supported' || status === 'cited')
     .flatMap(({ cites }) => cites)
-    .filter(({ observation, rowId, field, value }) => {
-      if (observation === undefined || rowId === undefined || field === undefined) return false;
-      const rows = evidence.observations.find(({ id }) => id === observation)?.rows ?? [];
-      const row = rows.find((one) => one.rowId === rowId || one.eventIds?.includes(rowId));
-      const text = row?.fields[field] ?? (field === 'time' ? row?.time : undefined);
-      return !text?.includes((value ?? '').trim());
-    })
-    .map(({ observation, rowId, field }) => `hit ${hit.id}: ${observation} ${rowId} ${field}`);
+    .filter((cite) => !standsIn(cite, one))
+    .map((cite) => nameCell(one.hit.id, cite));
+
+/** Lists the cells that sentences of a written story cite and the evidence of their hits does not have. Those of a composed one are in claims of hits. */
+export const listRemovedFromStory = ({ story }: IncidentReport, hits: readonly BundledEvidence[]): string[] =>
+  (story.writtenBy === null ? [] : story.paragraphs)
+    .flatMap(({ sentences }) => sentences.flatMap(({ cites }) => cites))
+    .filter((cite) => !hits.some((one) => one.hit.id === cite.hit && standsIn(cite, one)))
+    .map((cite) => nameCell(cite.hit, cite));
+
+type Cell = BundledEvidence['hit']['claims'][number]['cites'][number];
+
+const nameCell = (hitId: string | undefined, { observation, rowId, field }: Cell): string =>
+  `hit ${hitId}: ${observation} ${rowId} ${field}`;
+
+/** Returns whether a cited cell is in the evidence of its hit. Anything but a cell is. */
+function standsIn({ observation, rowId, field, value }: Cell, { evidence }: BundledEvidence): boolean {
+  if (observation === undefined || rowId === undefined || field === undefined) return true;
+  const rows = evidence.observations.find(({ id }) => id === observation)?.rows ?? [];
+  const row = rows.find((one) => one.rowId === rowId || one.eventIds?.includes(rowId));
+  const text = row?.fields[field] ?? (field === 'time' ? row?.time : undefined);
+  return text?.includes((value ?? '').trim()) ?? false;
 }

@@ -12,8 +12,34 @@ export const ReportQuery = z.object({
   format: z.enum(reportFormats).optional().describe('Default: `json`. The other formats are sent as files.'),
 });
 
+const writer = {
+  runId: z.string(),
+  agentId: z.string(),
+  agentName: z.string(),
+  model: z.string().nullable(),
+};
+
+/** The run of a response agent that wrote a story, with its verdict. */
+export const StoryRun = z.object({
+  ...writer,
+  startedAt: z.string(),
+  finishedAt: z.string(),
+  verdict: z.object({ headline: z.string(), claims: Claims }),
+});
+export type StoryRun = z.infer<typeof StoryRun>;
+
 const Story = z.object({
   headline: z.string(),
+  writtenBy: z
+    .object({
+      ...writer,
+      at: z.string(),
+      hitsSince: z.number().int().describe('Hits of the incident that are newer, so that the story lacks them.'),
+    })
+    .nullable()
+    .describe(
+      'The response agent that wrote the story from the rows of the hits. Null if the service composed it from the claims of their verdicts.',
+    ),
   paragraphs: z
     .array(
       z.object({
@@ -25,8 +51,13 @@ const Story = z.object({
           z.object({
             text: z.string(),
             status: claim.status.exclude(['unproven']),
-            hitId: z.string(),
-            cites: claim.cites,
+            hitId: z
+              .string()
+              .nullable()
+              .describe('The hit that it is about: the first that it cites. Null for an assessment of the whole.'),
+            cites: claim.cites.describe(
+              'A sentence of a written story cites rows of several hits, each with the `hit` that has it.',
+            ),
           }),
         ),
       }),
@@ -34,7 +65,7 @@ const Story = z.object({
     .describe('The stages of the incident in order of time.'),
   openQuestions: ofHit.describe('What has to be found out.'),
   nextSteps: ofHit,
-  unproven: z.number().int().describe('Sentences of verdicts that are left out because nothing proves them.'),
+  unproven: z.number().int().describe('Sentences that are left out because nothing proves them.'),
 });
 export type Story = z.infer<typeof Story>;
 
@@ -43,12 +74,20 @@ export const IncidentReport = z
     createdAt: z.string(),
     organization: z.string(),
     incident: IncidentDetail,
-    story: Story.describe('What happened. Each sentence is a claim of the verdict on a hit, or states the hit itself.'),
+    story: Story.describe(
+      'What happened. Each sentence is a checked claim of the agent that wrote the story. In a composed story it is a claim of the verdict on a hit, or states the hit itself.',
+    ),
     hits: z.array(Hit).describe('In order of time, at most 200.'),
-    timeline: IncidentTimeline.shape.entries.describe('Latest first, at most 500 entries.'),
+    timeline: IncidentTimeline.shape.entries.describe(
+      'Latest first, at most 500 hits, 500 findings of hunts, and 500 decisions and comments.',
+    ),
     leftOut: z
-      .object({ hits: z.number().int(), isTimelineCut: z.boolean() })
-      .describe('What exceeds the limits of a report.'),
+      .object({
+        hits: z.number().int(),
+        isTimelineCut: z.boolean().describe('There are older decisions and comments.'),
+        areFindingsCut: z.boolean().describe('There are older findings of hunts.'),
+      })
+      .describe('What exceeds the limits of a report. `GET /api/incidents/{id}/timeline` pages through all of it.'),
   })
   .meta({ id: 'IncidentReport' });
 export type IncidentReport = z.infer<typeof IncidentReport>;
@@ -86,6 +125,10 @@ export const BundledEntry = z.object({
   previous: z.string().regex(/^(?:[0-9a-f]{64})?$/),
 });
 export type BundledEntry = z.infer<typeof BundledEntry>;
+
+/** The run that wrote the story of a bundle, with its transcript. */
+export const BundledStory = z.object({ story: StoryRun, steps: z.array(z.unknown()) });
+export type BundledStory = z.infer<typeof BundledStory>;
 
 /** A hit with what its claims cite. */
 export const BundledEvidence = z.object({ hit: HitDetail, evidence: HitEvidence });

@@ -70,7 +70,7 @@ test('tells an incident by its stages, with the proven claims of each hit and wh
   expect(sentences[1]).toMatchObject({ text: 'ada signed in from 198.51.100.7.', cites: [{ field: 'src_ip' }] });
   expect(sentences[3].cites).toEqual([{ fact: 'rows', value: '1' }]);
   expect(story).toMatchObject({ unproven: 1, openQuestions: [{ hitId, text: 'Was ada abroad?' }] });
-  expect(leftOut).toEqual({ hits: 0, isTimelineCut: false });
+  expect(leftOut).toEqual({ hits: 0, isTimelineCut: false, areFindingsCut: false });
 });
 
 test('renders the report as a file in which no text of a log is markup', async () => {

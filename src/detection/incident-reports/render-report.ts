@@ -78,7 +78,7 @@ function renderParts(report: IncidentReport, write: DocumentWriter): string[] {
         ]),
     write.heading('What the sentences cite'),
     ...notes,
-    write.paragraph(escape(describeLimits(story.unproven, leftOut))),
+    write.paragraph(escape(describeLimits(story, leftOut))),
   ];
 }
 
@@ -89,11 +89,18 @@ function describeCells(fields: Record<string, string>): string {
   return cells.length > cellsMax ? `${cells.slice(0, cellsMax).join(', ')}, …` : cells.join(', ');
 }
 
-function describeLimits(unproven: number, { hits, isTimelineCut }: IncidentReport['leftOut']): string {
+function describeLimits(
+  { writtenBy, unproven }: Story,
+  { hits, isTimelineCut, areFindingsCut }: IncidentReport['leftOut'],
+): string {
   const parts = [
-    'Each sentence states a hit, or is a claim of the verdict on it.',
-    unproven > 0 ? `${unproven} sentences of verdicts are left out, because nothing proves them.` : '',
+    writtenBy
+      ? `The agent ${writtenBy.agentName}${writtenBy.model === null ? '' : ` (${writtenBy.model})`} wrote the story, and each of its sentences was checked against the cells that it cites.`
+      : 'The service composed the story: each sentence states a hit, or is a claim of the verdict on it.',
+    writtenBy && writtenBy.hitsSince > 0 ? `${writtenBy.hitsSince} hits are newer than the story.` : '',
+    unproven > 0 ? `${unproven} sentences are left out, because nothing proves them.` : '',
     hits > 0 ? `${hits} further hits exceed the limit of a report.` : '',
+    areFindingsCut ? 'Older findings of hunts exceed the limit of a report.' : '',
     isTimelineCut ? 'Older decisions and comments exceed the limit of a report.' : '',
   ];
   return parts.filter((part) => part !== '').join(' ');
@@ -103,14 +110,15 @@ function writeSentence({ text, status, hitId, cites }: Sentence, notes: string[]
   if (cites.length === 0) return `${write.escape(text)} (${statusTexts[status]})`;
   const n = notes.length + 1;
   const cited = cites.map((citation) => describeCitation(citation)).join('; ');
-  notes.push(write.note(n, write.escape(`Hit ${hitId}, ${statusTexts[status]}: ${cited}`)));
+  const hit = cites.some((cite) => cite.hit !== undefined) ? '' : `Hit ${hitId}, `;
+  notes.push(write.note(n, write.escape(`${hit}${statusTexts[status]}: ${cited}`)));
   return `${write.escape(text)}${write.mark(n)}`;
 }
 
 /** Names what a citation refers to, and the value that stands there. */
 function describeCitation(cite: Citation): string {
   if (cite.observation !== undefined)
-    return `${cite.observation === 'rows' ? 'row' : `observation ${cite.observation}, row`} ${cite.rowId ?? ''} ${cite.field ?? cite.column ?? ''} = ${cite.value ?? ''}`;
+    return `${cite.hit === undefined ? '' : `hit ${cite.hit}, `}${cite.observation === 'rows' ? 'row' : `observation ${cite.observation}, row`} ${cite.rowId ?? ''} ${cite.field ?? cite.column ?? ''} = ${cite.value ?? ''}`;
   const [kind = '', value = ''] =
     Object.entries(cite).find(([name]) => ['fact', 'hit', 'note', 'list', 'document', 'item'].includes(name)) ?? [];
   return `${kind} ${value}${kind === 'fact' && cite.value !== undefined ? ` = ${cite.value}` : ''}${cite.entry === undefined ? '' : ` ${cite.entry}`}${cite.quote === undefined ? '' : `: “${cite.quote}”`}`;

@@ -2,9 +2,9 @@ import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { readZip, isZip } from '../../platform/lib/storage/zip.ts';
 import { hashAuditEntry } from '../../platform/orgs/audit/audit-chain.store.ts';
-import { composeStory } from './read-report.ts';
-import { exportAction, listRemoved, sha256 } from './evidence-bundle.ts';
-import { BundledEntry, BundledEvidence, IncidentReport, Manifest } from './incident-reports.schema.ts';
+import { arrangeStory, composeStory } from './read-report.ts';
+import { exportAction, listRemoved, listRemovedFromStory, sha256 } from './evidence-bundle.ts';
+import { BundledEntry, BundledEvidence, BundledStory, IncidentReport, Manifest } from './incident-reports.schema.ts';
 
 const bounds = { entriesMax: 1_000, entryMaxBytes: 100_000_000, totalMaxBytes: 500_000_000 };
 
@@ -59,12 +59,16 @@ export function verifyBundle(bytes: Buffer): BundleVerification {
   for (const one of hits) faults.push(...checkHit(one, manifest.removed));
   if (report) {
     result.sentences = report.story.paragraphs.reduce((sum, { sentences }) => sum + sentences.length, 0);
-    const told = composeStory(
-      report.incident,
-      hits.map(({ hit }) => hit),
+    const told = hits.map(({ hit }) => hit);
+    const written = report.story.writtenBy === null ? undefined : read('story.json', BundledStory);
+    const story = written ? arrangeStory(report.incident, told, written.story) : composeStory(report.incident, told);
+    if (!isDeepStrictEqual(story?.paragraphs, report.story.paragraphs))
+      faults.push(`report.json tells another story than ${written ? 'the run that wrote it' : 'its hits'}.`);
+    faults.push(
+      ...listRemovedFromStory(report, hits)
+        .filter((cell) => !manifest.removed.includes(cell))
+        .map((cell) => `report.json: a sentence cites what does not stand there: ${cell}.`),
     );
-    if (!isDeepStrictEqual(told.paragraphs, report.story.paragraphs))
-      faults.push('report.json tells another story than its hits.');
   }
   return result;
 }

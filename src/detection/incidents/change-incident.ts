@@ -1,14 +1,7 @@
 import { inOrg, type Db, type Tx } from '../../platform/db/db.ts';
 import type { Caller } from '../../platform/http/caller.ts';
 import { listTags } from '../../platform/http/etag.ts';
-import {
-  appError,
-  AppError,
-  fieldError,
-  staleError,
-  toFailureReason,
-  type RecordChange,
-} from '../../platform/lib/errors.ts';
+import { appError, AppError, fieldError, staleError, toFailureReason } from '../../platform/lib/errors.ts';
 import { uuidv7 } from '../../platform/lib/ids.ts';
 import type { Clock } from '../../platform/lib/time/clock.ts';
 import { insertAudit } from '../../platform/orgs/audit.store.ts';
@@ -16,19 +9,20 @@ import { findPersonByName } from '../../platform/orgs/sessions/persons.store.ts'
 import { emitHitEvents } from '../hits/hit-events.ts';
 import { lockBatchHits, lockIncidentHits, storeStatuses, type LockedHit } from '../hits/hit-status.store.ts';
 import type { HitStatus } from '../hits/hits.schema.ts';
-import { emitIncidentEvents, toIncident } from './incident-events.ts';
+import { announceIncidents, emitIncidentEvents, toIncident } from './incident-events.ts';
 import type { ChangedIncidents, ChangeIncident, ChangeIncidents, IncidentDetail } from './incidents.schema.ts';
 import {
   insertChange,
   listChanges,
   lockIncident,
   storeDecision,
+  type ChangedField,
   type IncidentDecision,
   type LockedIncident,
 } from './incidents.store.ts';
 import { lockIncidents } from './place-hits.store.ts';
 import { getIncident, withLink, type ReadIncidentsDeps } from './read-incidents.ts';
-import { findIncident } from './read-incidents.store.ts';
+import { findIncident, readChangedFields } from './read-incidents.store.ts';
 import { setWatching } from './discuss-incident.ts';
 
 export type ChangeIncidentDeps = ReadIncidentsDeps & { db: Db; clock: Clock };
@@ -58,13 +52,18 @@ export async function lockSeenIncident(
   const seen = isMatched ? expectedRevision! : Number.parseInt((listTags(ifMatch)[0] ?? '').replaceAll('"', ''), 10);
   const after = Number.isSafeInteger(seen) ? seen : 0;
   const rows = await listChanges(tx, orgId, { incidentId: incident.id, after, limit: changesMax });
-  const changes = rows.map(({ at, keyId, actor, action, fields }) => ({
+  const fields = await readChangedFields(
+    tx,
+    orgId,
+    rows.map((row) => row.fields),
+  );
+  const changes = rows.map(({ at, keyId, actor, action }, index) => ({
     at: at.toISOString(),
     keyId,
     actor,
     action,
     subject: null,
-    fields: JSON.parse(fields) as RecordChange['fields'],
+    fields: fields[index]!,
   }));
   const detail = `The incident changed and its revision is now ${revision}. \`stale\` lists what changed.`;
   if (isMatched) throw staleError('/expectedRevision', detail, { current: revision, changes });
@@ -89,8 +88,8 @@ export async function changeIncident(
 }
 
 /**
- * Changes incidents, each in a transaction of its own, and says of each what became of it. With `watching` the caller watches it or not, which is no
- * change of the incident.
+ * Changes incidents, each in its own transaction, and returns the outcome of each. `watching` sets whether the caller watches it, which does not
+ * change the incident.
  */
 export async function changeIncidents(
   deps: ChangeIncidentDeps,
@@ -148,7 +147,9 @@ async function storeChange(
     revision,
   });
   await settleHits(tx, caller, { before: incident, after: next, reason: input.reason ?? null, now });
-  await emitIncidentEvents(tx, orgId, [incident.id]);
+  if (next.closeBatch !== null && next.closeBatch !== incident.closeBatch)
+    await announceIncidents(tx, orgId, [incident.id], { isClosed: true });
+  else await emitIncidentEvents(tx, orgId, [incident.id]);
   const pick = (side: 'before' | 'after') => Object.fromEntries(fields.map((field) => [field.field, field[side]]));
   await insertAudit(tx, caller, {
     action: 'incident.changed',
@@ -161,7 +162,7 @@ async function storeChange(
 
 type Owner = Pick<LockedIncident, 'owner' | 'ownerId'>;
 
-/** Finds out whether a name is that of the caller or of another person. */
+/** Returns the person that a name refers to, which may be the caller. */
 async function findOwner(tx: Tx, { orgId, personId, subject }: Caller, name: string | null): Promise<Owner> {
   if (name === null) return { owner: null, ownerId: null };
   if (personId !== undefined && name === subject) return { owner: name, ownerId: personId };
@@ -195,10 +196,19 @@ function decide(
 
 const changeableFields = ['state', 'resolution', 'owner', 'severity'] as const;
 
-const listChangedFields = (before: LockedIncident, after: IncidentDecision): RecordChange['fields'] =>
+/** A person who was renamed is still the owner. */
+const listChangedFields = (before: LockedIncident, after: IncidentDecision): ChangedField[] =>
   changeableFields
-    .filter((field) => before[field] !== after[field])
-    .map((field) => ({ field, before: before[field], after: after[field] }));
+    .filter((field) => before[field] !== after[field] && !(field === 'owner' && isSamePerson(before, after)))
+    .map((field) => ({
+      field,
+      before: before[field],
+      after: after[field],
+      ...(field === 'owner' && { beforeId: before.ownerId, afterId: after.ownerId }),
+    }));
+
+const isSamePerson = (before: Owner, after: Owner): boolean =>
+  before.ownerId !== null && before.ownerId === after.ownerId;
 
 type Settled = { before: LockedIncident; after: IncidentDecision; reason: string | null; now: Date };
 

@@ -1,5 +1,6 @@
 import { sql, type RawBuilder } from 'kysely';
 import { queryRow, queryRows, type Tx } from '../../platform/db/db.ts';
+import { currentActor } from '../../platform/orgs/sessions/persons.store.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import type { PageRequest } from '../../platform/lib/page-request.ts';
 import {
@@ -10,7 +11,7 @@ import {
   type IncidentInbox,
 } from './incidents.schema.ts';
 
-/** Returns the condition for rows of an incident and those that became part of it. */
+/** Returns the condition for rows of an incident and those merged into it. */
 export const ofIncident = (orgId: OrgId, incidentId: string): RawBuilder<unknown> => sql`
   organization_id = ${orgId} and incident_id in (select id from incidents where organization_id = ${orgId} and (id = ${incidentId} or merged_into = ${incidentId}))`;
 
@@ -25,7 +26,7 @@ export async function insertComment(tx: Tx, orgId: OrgId, comment: CommentRow): 
 
 type Mentions = { incidentId: string; mentioned: readonly string[]; authorId: string | null; at: Date };
 
-/** Makes people whom a comment mentions watch an incident. Its author has read it. */
+/** Makes people watch an incident whose comment mentions them. For its author, the comment counts as read. */
 export async function storeMentions(
   tx: Tx,
   orgId: OrgId,
@@ -41,7 +42,7 @@ export async function storeMentions(
 
 type Follower = { incidentId: string; personId: string };
 
-/** Makes a person watch an incident and those that became part of it, or not. */
+/** Makes a person watch an incident and those merged into it, or not. */
 export async function storeWatching(
   tx: Tx,
   orgId: OrgId,
@@ -54,15 +55,14 @@ export async function storeWatching(
     on conflict (organization_id, incident_id, person_id) do update set watching = excluded.watching`.execute(tx);
 }
 
-/** Marks the mentions of a person in an incident and those that became part of it as read. */
+/** Marks the mentions of a person in an incident and those merged into it as read. */
 export async function markMentionsRead(tx: Tx, orgId: OrgId, { incidentId, personId }: Follower): Promise<void> {
   await sql`
-    update incident_watchers set mentioned_at = null where ${ofIncident(orgId, incidentId)} and person_id = ${personId}`.execute(
-    tx,
-  );
+    update incident_watchers set mentioned_at = null
+      where ${ofIncident(orgId, incidentId)} and person_id = ${personId}`.execute(tx);
 }
 
-/** Lists the people who watch an incident or one that became part of it, by name. */
+/** Lists the people who watch an incident or one merged into it, by name. */
 export function listWatchers(
   tx: Tx,
   orgId: OrgId,
@@ -75,7 +75,7 @@ export function listWatchers(
       order by lower(name), id limit ${limit}`;
 }
 
-/** Lists `limit` + 1 comments on an incident and those that became part of it, newest first. */
+/** Lists `limit` + 1 comments on an incident and those merged into it, newest first. */
 export function listComments(
   tx: Tx,
   orgId: OrgId,
@@ -83,7 +83,7 @@ export function listComments(
   { limit, after }: PageRequest,
 ): Promise<CommentRow[]> {
   return queryRows<CommentRow>(tx)`
-      select id, incident_id as "incidentId", at, body, key_id as "keyId", actor, person_id as "personId" from incident_comments
+      select id, incident_id as "incidentId", at, body, key_id as "keyId", ${currentActor} as actor, person_id as "personId" from incident_comments e
       where ${ofIncident(orgId, incidentId)} ${after ? sql`and (at, id) < (${after.at}, ${after.id}::uuid)` : sql``}
       order by at desc, id desc limit ${limit + 1}`;
 }

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { callOk } from '../../../test/support/detection/detection-factory.ts';
 import { startHits } from '../../../test/support/detection/raised-hits.ts';
 import { startApp } from '../../../test/support/harness.ts';
+import { selectIn } from '../../../test/support/select-rows.ts';
 import { listMentions } from './discuss-incident.ts';
 
 const { app, deps, newOrg, newKey } = await startApp();
@@ -113,6 +114,22 @@ test('changes several incidents, each for itself, and undoes that with what they
   await bulk([{ id: first.id, owner: 'ada@example.com' }]);
   expect(await ada.inbox()).toMatchObject({ mine: 1, unowned: 1 });
   expect((await ada.call('GET', '/api/incidents?inbox=mine'))['incidents']).toMatchObject([{ id: first.id }]);
+  // Somebody who gets another name at the identity provider stays the same person, also in what happened before.
+  await ada.call('PATCH', `/api/incidents/${first.id}`, { severity: 'low' });
+  await selectIn(deps.db, org.id)`update persons set name = 'ada@new.example' where id = ${ada.id} returning id`;
+  const renamed = await callOk(org, 'GET', `/api/incidents/${first.id}`);
+  expect(renamed).toMatchObject({ owner: 'ada@new.example', ownerId: ada.id });
+  const judged = await callOk(org, 'GET', `/api/hits/${hits[0]}`);
+  expect(judged.history.map(({ actor }: { actor: string }) => actor)).toEqual(['ada@new.example', 'ada@new.example']);
+  const { entries } = await callOk(org, 'GET', `/api/incidents/${first.id}/timeline`);
+  const changes = entries.filter(({ kind }: { kind: string }) => kind === 'change');
+  expect(changes.slice(0, 2)).toMatchObject([
+    { actor: 'ada@new.example', fields: [{ field: 'severity' }] },
+    { actor: 'ada@new.example', fields: [{ field: 'owner', before: null, after: 'ada@new.example' }] },
+  ]);
+  const claimed = await callOk(org, 'PATCH', `/api/incidents/${first.id}`, { owner: 'ada@new.example' });
+  const again = await callOk(org, 'GET', `/api/incidents/${first.id}/timeline`);
+  expect([claimed.owner, again.entries[0].fields]).toEqual(['ada@new.example', []]);
   // A key has no inbox of its own.
   expect(await callOk(org, 'GET', '/api/incident-inbox')).toMatchObject({ mine: 0, watching: 0, unowned: 1 });
   expect(await callOk(org, 'POST', '/api/incidents/bulk', { incidents: [undo] })).toMatchObject({

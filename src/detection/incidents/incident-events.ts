@@ -8,6 +8,7 @@ import { listLiveHitsById } from '../hits/read-hits.store.ts';
 import { toHit } from '../hits/read-hits.ts';
 import { readRoutingLists } from '../value-lists/value-lists.store.ts';
 import { listHitEntities, listIncidentsById, listSevereHits, type IncidentRow } from './read-incidents.store.ts';
+import { withIsoTimes } from '../../platform/lib/time/clock.ts';
 
 /** Hits of an incident one of which may be the case of a run. */
 const hitsReadMax = 200;
@@ -49,13 +50,21 @@ async function createEvents(
   }));
 }
 
-/** Emits the events of incidents whose hits changed, and starts the response agents that wait for them. */
-export async function announceIncidents(tx: Tx, orgId: OrgId, ids: readonly string[]): Promise<void> {
+/** Emits the events of incidents whose hits changed, and starts the response agents that wait for them or, with `isClosed`, for incidents that close. */
+export async function announceIncidents(
+  tx: Tx,
+  orgId: OrgId,
+  ids: readonly string[],
+  { isClosed = false } = {},
+): Promise<void> {
   await emitIncidentEvents(tx, orgId, ids);
   if (ids.length === 0) return;
   await fireIncidentTriggers(tx, orgId, {
     readEvents: async () =>
-      (await listIncidentsById(tx, orgId, ids)).map((row) => ({ source: typeOf(row), incident: toIncident(row) })),
+      (await listIncidentsById(tx, orgId, ids)).map((row) => ({
+        source: isClosed ? ('incident.closed' as const) : typeOf(row),
+        incident: toIncident(row),
+      })),
     readHits: async (id) =>
       (await listLiveHitsById(tx, orgId, await listSevereHits(tx, orgId, id, hitsReadMax))).map(toHit),
   });
@@ -66,11 +75,6 @@ const typeOf = ({ revision }: IncidentRow) =>
 
 /** Returns the incident of a row, with the path of the console as `url`. */
 export const toIncident = (row: IncidentRow): Incident => ({
-  ...row,
+  ...withIsoTimes(row),
   url: `/console/incidents/${row.id}`,
-  firstAt: row.firstAt.toISOString(),
-  lastAt: row.lastAt.toISOString(),
-  dueAt: row.dueAt.toISOString(),
-  createdAt: row.createdAt.toISOString(),
-  updatedAt: row.updatedAt.toISOString(),
 });

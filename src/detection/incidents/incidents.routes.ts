@@ -62,7 +62,7 @@ export function incidentRoutes(app: App, deps: ChangeIncidentDeps): void {
       operationId: 'getIncident',
       summary: 'Get an incident with its stages, entities, reasons and links',
       description:
-        'The ID of an incident that became part of another returns that one. `GET /api/hits?incident=` lists the hits.',
+        'The ID of an incident that was merged into another returns the other one. `GET /api/hits?incident=` lists the hits.',
       ...detail,
     },
     ({ caller, params }) => getIncident(deps, caller, params.id),
@@ -89,8 +89,7 @@ export function incidentRoutes(app: App, deps: ChangeIncidentDeps): void {
       ...change,
       body: ChangeIncident,
     },
-    ({ caller, params, body, request }) =>
-      changeIncident(deps, caller, params.id, { ...body, ifMatch: request.headers['if-match'] }),
+    ({ caller, params, body, ifMatch }) => changeIncident(deps, caller, params.id, { ...body, ifMatch }),
   );
   route(
     'POST /api/incidents/:id/merge',
@@ -100,20 +99,18 @@ export function incidentRoutes(app: App, deps: ChangeIncidentDeps): void {
       ...change,
       body: MergeIncidents,
     },
-    ({ caller, params, body, request }) =>
-      mergeIncidents(deps, caller, params.id, { ...body, ifMatch: request.headers['if-match'] }),
+    ({ caller, params, body, ifMatch }) => mergeIncidents(deps, caller, params.id, { ...body, ifMatch }),
   );
   route(
     'POST /api/incidents/:id/split',
     {
       operationId: 'splitIncident',
-      summary: 'Make hits of an incident an incident of their own',
+      summary: 'Split hits of an incident off into a new one',
       description: 'Returns the new incident.',
       ...change,
       body: SplitIncident,
     },
-    ({ caller, params, body, request }) =>
-      splitIncident(deps, caller, params.id, { ...body, ifMatch: request.headers['if-match'] }),
+    ({ caller, params, body, ifMatch }) => splitIncident(deps, caller, params.id, { ...body, ifMatch }),
   );
   route(
     'POST /api/incidents/:id/hits',
@@ -123,8 +120,7 @@ export function incidentRoutes(app: App, deps: ChangeIncidentDeps): void {
       ...change,
       body: MoveHits,
     },
-    ({ caller, params, body, request }) =>
-      moveHits(deps, caller, params.id, { ...body, ifMatch: request.headers['if-match'] }),
+    ({ caller, params, body, ifMatch }) => moveHits(deps, caller, params.id, { ...body, ifMatch }),
   );
   route(
     'GET /api/incidents/:id/timeline',
@@ -182,7 +178,6 @@ function followRoutes(app: App, deps: ChangeIncidentDeps): void {
     {
       operationId: 'readIncidentMentions',
       summary: 'Mark the comments on an incident that mention the caller as read',
-      ignoresBody: true,
       params: IncidentPath,
       returns: IncidentInbox,
     },

@@ -27,7 +27,7 @@ export const IncidentFilter = PageQuery.extend({
     .optional()
     .describe('`active`: all that are not closed.'),
   severity: z.enum(severities).optional(),
-  owner: boundedString({ max: 255 }).optional().describe('Exact name of the owner. Empty: incidents without one.'),
+  owner: boundedString({ max: 255 }).optional().describe('Exact name of the owner. Empty: incidents without an owner.'),
   watcher: id.optional().describe('ID of a person who watches it.'),
   inbox: z
     .enum(inboxes)
@@ -106,7 +106,7 @@ export const IncidentDetail = Incident.extend({
         lastAt: time,
       }),
     )
-    .describe('What happened, by ATT&CK tactic, in order of time.'),
+    .describe('The stages by ATT&CK tactic, in order of time.'),
   entities: z
     .array(
       z.object({
@@ -192,7 +192,7 @@ export const ChangeIncidents = z.strictObject({
     .array(ChangeIncident.extend({ id, watching: z.boolean().optional().describe('Whether the caller watches it.') }))
     .min(1)
     .max(100)
-    .describe('What to change of each.'),
+    .describe('The changes of each incident.'),
 });
 export type ChangeIncidents = z.infer<typeof ChangeIncidents>;
 
@@ -234,7 +234,7 @@ export type SplitIncident = z.infer<typeof SplitIncident>;
 
 export const MoveHits = z.strictObject({
   add: hitIds.optional().describe('Hits that join the incident, from wherever they are.'),
-  remove: hitIds.optional().describe('Hits of the incident that shall stand alone.'),
+  remove: hitIds.optional().describe('Hits to take out of the incident. Each then stands alone.'),
   expectedRevision,
 });
 export type MoveHits = z.infer<typeof MoveHits>;
@@ -273,11 +273,15 @@ const Finding = z.object({
   addedAt: time,
 });
 
+/** The kinds of entries of a time line. */
+export const timelineKinds = ['hit', 'finding', 'comment', 'change', 'status'] as const;
+export type TimelineKind = (typeof timelineKinds)[number];
+
 const Entry = z.object({
   id: z.string(),
   at: time,
   kind: z
-    .enum(['hit', 'finding', 'comment', 'change', 'status'])
+    .enum(timelineKinds)
     .describe('`finding`: a row that a hunt found. `status`: a change of the status of one of its hits.'),
   keyId: z.string().nullable(),
   actor: ActorField,

@@ -7,6 +7,7 @@ import { uuidv7 } from '../../platform/lib/ids.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import { belongsTo, type Expiry } from '../../platform/retention/organization-retention.store.ts';
 import { severities, type Severity } from '../analysis/candidate.ts';
+import { currentActor } from '../../platform/orgs/sessions/persons.store.ts';
 import type { IncidentResolution, IncidentState } from './incidents.schema.ts';
 import type { IncidentRules } from './join-hits.ts';
 
@@ -58,7 +59,7 @@ const dueAfter = (dueMs: IncidentRules['dueMs'], severity: RawBuilder<unknown>):
 const rank = sql`array_position(${[...severities]}::text[], h.severity)`;
 
 /**
- * Computes again what follows from the hits of incidents, and counts a revision. An incident that lost all its hits and that nobody touched is
+ * Recomputes what follows from the hits of incidents and increments their revisions. An incident that lost all its hits and that nobody touched is
  * closed as outdated.
  */
 export async function refreshIncidents(
@@ -106,7 +107,7 @@ export async function refreshIncidents(
     });
 }
 
-/** Makes incidents that have no hits left part of others. Their IDs and those of incidents merged into them stay valid. */
+/** Merges incidents without hits into others. Their IDs and those of incidents merged into them stay valid. */
 export async function mergeEmptyIncidents(
   tx: Tx,
   orgId: OrgId,
@@ -116,12 +117,11 @@ export async function mergeEmptyIncidents(
   for (const [id, into] of successors)
     await sql`
       update incidents set merged_into = ${into}, updated_at = ${now} where organization_id = ${orgId} and (id = ${id} or merged_into = ${id})
-        and id <> ${into} and not exists (select from incident_hits where organization_id = ${orgId} and incident_id = ${id})`.execute(
-      tx,
-    );
+        and id <> ${into} and not exists (select from incident_hits
+        where organization_id = ${orgId} and incident_id = ${id})`.execute(tx);
 }
 
-/** Opens a closed incident again, because a hit of a higher severity joined it. */
+/** Reopens a closed incident, because a hit of a higher severity joined it. */
 export async function reopenIncident(tx: Tx, orgId: OrgId, { id, state }: TargetRow, now: Date): Promise<void> {
   if (state !== 'closed') return;
   const row = await queryRow<{ revision: number }>(tx)`
@@ -137,7 +137,7 @@ export async function reopenIncident(tx: Tx, orgId: OrgId, { id, state }: Target
   });
 }
 
-/** Puts all hits of incidents into another one, because a person merged them. */
+/** Moves all hits of incidents into another one, because a person merged them. */
 export async function assignAll(
   tx: Tx,
   orgId: OrgId,
@@ -162,7 +162,7 @@ export type LockedIncident = {
   updatedAt: Date;
 };
 
-/** Finds an incident by its ID or that of one that became part of it, and locks it. */
+/** Finds an incident by its own ID or that of an incident merged into it, and locks it. */
 export function lockIncident(tx: Tx, orgId: OrgId, id: string): Promise<LockedIncident | undefined> {
   return queryRow<LockedIncident>(tx)`
       select id, state, resolution, severity, severity_set as "severitySet", owner, owner_id as "ownerId", revision, close_batch as "closeBatch", updated_at as "updatedAt"
@@ -203,25 +203,23 @@ export async function storeDecision(
   return row!;
 }
 
-/** Makes the links of incidents those of another one, which has their hits now. */
+/** Moves the links of incidents to another one, which now has their hits. */
 export async function moveLinks(tx: Tx, orgId: OrgId, from: readonly string[], to: string): Promise<void> {
   await sql`
     with moved as (
       delete from incident_links where organization_id = ${orgId} and incident_id = any(${from}::uuid[]) returning *
     )
     insert into incident_links (organization_id, incident_id, hit_id, value_key, at)
-    select organization_id, ${to}::uuid, hit_id, value_key, max(at) from moved group by organization_id, hit_id, value_key on conflict do nothing`.execute(
-    tx,
-  );
+    select organization_id, ${to}::uuid, hit_id, value_key, max(at)
+      from moved group by organization_id, hit_id, value_key on conflict do nothing`.execute(tx);
   await sql`
     delete from incident_links l using incident_hits i where l.organization_id = ${orgId} and l.incident_id = ${to}
       and i.organization_id = l.organization_id and i.hit_id = l.hit_id and i.incident_id = l.incident_id`.execute(tx);
 }
 
 export async function markTouched(tx: Tx, orgId: OrgId, ids: readonly string[]): Promise<void> {
-  await sql`update incidents set touched = true where organization_id = ${orgId} and id = any(${ids}::uuid[])`.execute(
-    tx,
-  );
+  await sql`
+    update incidents set touched = true where organization_id = ${orgId} and id = any(${ids}::uuid[])`.execute(tx);
 }
 
 type NewChange = {
@@ -230,9 +228,12 @@ type NewChange = {
   /** Undefined for the service. */
   author?: Author | undefined;
   action: string;
-  fields: RecordChange['fields'];
+  fields: ChangedField[];
   revision: number;
 };
+
+/** A changed field. Values that are names of people are stored with their IDs, because people can be renamed. */
+export type ChangedField = RecordChange['fields'][number] & { beforeId?: string | null; afterId?: string | null };
 
 /** Adds to the history of an incident. */
 export async function insertChange(
@@ -241,8 +242,8 @@ export async function insertChange(
   { incidentId, at, author, action, fields, revision }: NewChange,
 ): Promise<void> {
   await sql`
-    insert into incident_changes (organization_id, id, incident_id, at, key_id, actor, action, fields, revision)
-    values (${orgId}, ${uuidv7(at)}, ${incidentId}, ${at}, ${author?.keyId ?? null}, ${author?.subject ?? null}, ${action},
+    insert into incident_changes (organization_id, id, incident_id, at, key_id, actor, person_id, action, fields, revision)
+    values (${orgId}, ${uuidv7(at)}, ${incidentId}, ${at}, ${author?.keyId ?? null}, ${author?.subject ?? null}, ${author?.personId ?? null}, ${action},
       ${JSON.stringify(fields)}, ${revision})`.execute(tx);
 }
 
@@ -264,7 +265,7 @@ export function listChanges(
   { incidentId, after, limit }: { incidentId: string; after: number; limit: number },
 ): Promise<ChangeRow[]> {
   return queryRows<ChangeRow>(tx)`
-      select id, at, key_id as "keyId", actor, action, fields, revision from incident_changes
+      select id, at, key_id as "keyId", ${currentActor} as actor, action, fields, revision from incident_changes e
       where organization_id = ${orgId} and incident_id = ${incidentId} and revision > ${after} order by at desc, id desc limit ${limit}`;
 }
 

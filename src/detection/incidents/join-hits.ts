@@ -99,7 +99,7 @@ function listClusters(hits: readonly JoinHit[], { spanMs, othersMax }: JoinRules
   });
 }
 
-/** Hits count for this many half-lives. Then less than a quarter of their points is left. */
+/** Hits count for this many half-lives. After that, less than a quarter of their points remains. */
 const riskHalfLives = 2;
 
 /** Returns for how long before and after a hit others can reach a risk together with it. */
@@ -119,7 +119,7 @@ export function listRisks(
       score = left(score, last === 0 ? 0 : at - sorted[last - 1]!.at) + points;
       for (; sorted[first]!.at < at - riskSpanMs(rules); first++)
         score -= left(sorted[first]!.points, at - sorted[first]!.at);
-      // Sums of fractions are not exact.
+      // Floating-point sums are not exact.
       if (score < rules.threshold - 1e-6) continue;
       const group = groups.at(-1);
       if (!group || group.last < first) groups.push({ first, last, risk: { score, at } });

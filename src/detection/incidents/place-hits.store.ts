@@ -53,7 +53,7 @@ export type HitConnections = {
   connections: readonly Connection[];
 };
 
-/** Replaces what connects hits. */
+/** Replaces the connections of hits. */
 export async function replaceConnections(tx: Tx, orgId: OrgId, hits: readonly HitConnections[]): Promise<void> {
   const timed = hits.map((hit) => ({
     ...hit,
@@ -68,9 +68,8 @@ export async function replaceConnections(tx: Tx, orgId: OrgId, hits: readonly Hi
     on conflict (organization_id, hit_id) do update set entity_key = excluded.entity_key, seen = excluded.seen,
       from_at = excluded.from_at, to_at = excluded.to_at`.execute(tx);
   await sql`
-    delete from hit_connections where organization_id = ${orgId} and hit_id = any(${hits.map(({ hitId }) => hitId)}::uuid[])`.execute(
-    tx,
-  );
+    delete from hit_connections
+      where organization_id = ${orgId} and hit_id = any(${hits.map(({ hitId }) => hitId)}::uuid[])`.execute(tx);
   await sql`
     insert into hit_connections (organization_id, hit_id, value_key, kind, type, value, cells, entity_key, from_at, to_at)
     select ${orgId}::uuid, * from unnest(${rows.map(({ hitId }) => hitId)}::uuid[], ${rows.map(({ key }) => key)}::uuid[],
@@ -80,8 +79,8 @@ export async function replaceConnections(tx: Tx, orgId: OrgId, hits: readonly Hi
 }
 
 /**
- * Counts again how many other entities had the values of hits before: of these hits, and of later ones with the same values. What was seen
- * within the span before a hit does not count, so that an attack does not excuse its own values. Returns the hits whose counts changed.
+ * Recounts how many other entities had the values of hits before, for these hits and for later hits with the same values. Hits within the span
+ * before a hit do not count, so that an attack does not make its own values look common. Returns the hits whose counts changed.
  */
 export async function countOthers(
   tx: Tx,
@@ -129,7 +128,7 @@ export type RiskFactorsRow = {
   reviews: number;
 };
 
-/** Joins what the risk of the hits `h`, which are `i` in `incident_hits`, follows from. */
+/** Joins the tables from which the risk of the hits `h`, `i` in `incident_hits`, is computed. */
 export const riskFactors = sql`left join hit_connections r on r.organization_id = i.organization_id and r.hit_id = i.hit_id and r.value_key = i.entity_key
   left join hit_reviews v on v.organization_id = h.organization_id and v.detection_id = h.detection_id`;
 export const riskColumns = (othersMax: number): RawBuilder<unknown> => sql`
@@ -237,9 +236,8 @@ export async function replaceLinks(
   { hitIds, links }: { hitIds: readonly string[]; links: readonly NewLink[] },
   now: Date,
 ): Promise<void> {
-  await sql`delete from incident_links where organization_id = ${orgId} and hit_id = any(${hitIds}::uuid[])`.execute(
-    tx,
-  );
+  await sql`
+    delete from incident_links where organization_id = ${orgId} and hit_id = any(${hitIds}::uuid[])`.execute(tx);
   await sql`
     insert into incident_links (organization_id, incident_id, hit_id, value_key, at)
     select ${orgId}::uuid, incident_id, hit_id, value_key, ${now}::timestamptz

@@ -43,10 +43,10 @@ const retryMs = 30_000;
 const organizationsAtOnce = 50;
 const hitsAtOnce = 500;
 
-/** Organizations whose hits could not be placed, with the monotonic milliseconds at which they are tried again. */
+/** Organizations whose hits could not be placed, with the monotonic time in milliseconds of the next attempt. */
 type Failed = Map<OrgId, number>;
 
-/** Places hits that were written or changed in incidents. Several processes may do so side by side. */
+/** Assigns new and changed hits to incidents. Several processes may do so concurrently. */
 export function placeHitsLoop(deps: PlaceHitsDeps, signal: AbortSignal): Promise<void> {
   const failed: Failed = new Map();
   return runLoop({ name: 'placeHits', idleMs, signal, log: deps.log }, () => placeWaitingHits(deps, { failed }));
@@ -106,11 +106,11 @@ async function placeHits(tx: Tx, orgId: OrgId, { rules, hitsMax, now }: PlaceOpt
     values: values.get(hit.id) ?? [],
     risk: toRiskPart(hit),
   });
-  // Nothing that happened belongs to a hit whose events are gone.
+  // A hit whose events were withdrawn no longer describes anything that happened.
   const isFree = (hit: NearHitRow): boolean => !hit.isPinned && !hit.isTouched;
   const free = near.filter((hit) => isFree(hit) && hit.status !== 'outdated');
   const fixed = near.filter((hit) => hit.isTouched && hit.incidentId !== null);
-  // What people work on or dealt with does not count again.
+  // Hits that people work on or have dealt with do not count again.
   const withoutRisk = { ...rules, risk: { ...rules.risk, threshold: Infinity } };
   const links = listLinks(free.filter(({ id }) => seeds.has(id)).map(toJoin), { fixed, toJoin, rules: withoutRisk });
   const targets = await listTargets(tx, orgId, [...new Set(links.map(({ incidentId }) => incidentId))]);
@@ -171,7 +171,7 @@ async function listReachableHits(
   return [...reached.values()];
 }
 
-/** Resolves raw values to entities, each once. The function that it returns knows no others. */
+/** Resolves raw values to entities, each once. Returns a function that looks up these values only. */
 async function readNames(tx: Tx, orgId: OrgId, raws: readonly Parameters<NameOf>[0][]): Promise<NameOf> {
   const idOf = ({ type, value, host = '' }: Parameters<NameOf>[0]): string => `${host}\n${type}:${value}`;
   const distinct = new Map(raws.map((raw) => [idOf(raw), raw]));

@@ -1,15 +1,20 @@
 import { sql, type RawBuilder } from 'kysely';
 import { queryRow, queryRows, type Tx } from '../../platform/db/db.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
+import type { RecordChange } from '../../platform/lib/errors.ts';
 import type { PageRequest } from '../../platform/lib/page-request.ts';
 import { severities } from '../analysis/candidate.ts';
+import { currentActor } from '../../platform/orgs/sessions/persons.store.ts';
 import { isFollowed, isInInbox, ofIncident, type InboxReader } from './discuss-incident.store.ts';
-import type { Incident, IncidentDetail, IncidentFilter, IncidentTimeline } from './incidents.schema.ts';
+import type { ChangedField } from './incidents.store.ts';
+import type { Incident, IncidentDetail, IncidentFilter, IncidentTimeline, TimelineKind } from './incidents.schema.ts';
 
 type TimeField = 'firstAt' | 'lastAt' | 'dueAt' | 'createdAt' | 'updatedAt';
 export type IncidentRow = Omit<Incident, TimeField | 'url'> & Record<TimeField, Date>;
 
-const columns = sql`c.id, c.title, c.state, c.resolution, c.severity, c.severity_set as "severitySet", c.owner, c.owner_id as "ownerId", c.touched, c.revision,
+/** The current name of the owner, if the owner is a person. */
+const owner = sql`coalesce((select p.name from persons p where p.organization_id = c.organization_id and p.id = c.owner_id), c.owner)`;
+const columns = sql`c.id, c.title, c.state, c.resolution, c.severity, c.severity_set as "severitySet", ${owner} as owner, c.owner_id as "ownerId", c.touched, c.revision,
   c.first_at as "firstAt", c.last_at as "lastAt", c.due_at as "dueAt", c.created_at as "createdAt", c.updated_at as "updatedAt", n.hits, n."openHits"`;
 const counted = sql`cross join lateral (
   select count(*)::int as hits, (count(*) filter (where h.status = 'open'))::int as "openHits"
@@ -18,7 +23,7 @@ const counted = sql`cross join lateral (
 
 type Sort = NonNullable<IncidentFilter['sort']>;
 const rank = sql`array_position(${[...severities]}::text[], c.severity)`;
-/** What each order sorts by, as a number that falls along the list. */
+/** The value that each order sorts by, as a number that decreases along the list. */
 const sortValues: Record<Sort, RawBuilder<unknown>> = {
   latest: sql`extract(epoch from c.last_at)`,
   severity: rank,
@@ -36,7 +41,7 @@ export type IncidentQuery = Pick<IncidentFilter, 'state' | 'severity' | 'owner' 
 export function listIncidents(
   tx: Tx,
   orgId: OrgId,
-  { state, severity, owner, q, watcher, inbox, reader, sort, entityKeys, after }: IncidentQuery,
+  { state, severity, owner: ownerName, q, watcher, inbox, reader, sort, entityKeys, after }: IncidentQuery,
   limit: number,
 ): Promise<(IncidentRow & { sortValue: string })[]> {
   const value = sortValues[sort];
@@ -44,8 +49,8 @@ export function listIncidents(
     sql`c.organization_id = ${orgId} and c.merged_into is null`,
     ...(state === undefined ? [] : [state === 'active' ? sql`c.state <> 'closed'` : sql`c.state = ${state}`]),
     ...(severity === undefined ? [] : [sql`c.severity = ${severity}`]),
-    ...(owner === undefined ? [] : [owner === '' ? sql`c.owner is null` : sql`c.owner = ${owner}`]),
-    ...(q === undefined ? [] : [sql`strpos(lower(c.title || chr(10) || coalesce(c.owner, '')), lower(${q})) > 0`]),
+    ...(ownerName === undefined ? [] : [ownerName === '' ? sql`c.owner is null` : sql`${owner} = ${ownerName}`]),
+    ...(q === undefined ? [] : [sql`strpos(lower(c.title || chr(10) || coalesce(${owner}, '')), lower(${q})) > 0`]),
     ...(watcher === undefined ? [] : [isFollowed(orgId, watcher)]),
     ...(inbox === undefined ? [] : [isInInbox(inbox, reader)]),
     ...(entityKeys === undefined
@@ -61,7 +66,7 @@ export function listIncidents(
       where ${sql.join(conditions, sql` and `)} and (n.hits > 0 or c.touched) order by ${value} desc, c.id desc limit ${limit + 1}`;
 }
 
-/** Finds an incident by its ID or that of one that became part of it. */
+/** Finds an incident by its own ID or that of an incident merged into it. */
 export function findIncident(tx: Tx, orgId: OrgId, id: string): Promise<IncidentRow | undefined> {
   return queryRow<IncidentRow>(tx)`
       select ${columns} from incidents c ${counted} where c.organization_id = ${orgId}
@@ -125,7 +130,7 @@ export function listIncidentEntities(
       group by v.value_key order by count(*) desc, min(v.type), min(v.value) limit ${limit}`;
 }
 
-/** Why hits of an incident belong together. `cells` is the JSON text of each hit's cells, in the order of `hitIds`. */
+/** A reason why hits of an incident belong together. `cells` is the JSON text of each hit's cells, in the order of `hitIds`. */
 export type ReasonRow = Omit<IncidentDetail['reasons'][number], 'cells'> & { cells: string[] };
 
 /** Lists the specific values that several hits of an incident have, those of most hits first. */
@@ -172,7 +177,7 @@ export type EntryRow = Omit<IncidentTimeline['entries'][number], 'at' | 'lastAt'
 export function listTimeline(
   tx: Tx,
   orgId: OrgId,
-  incidentId: string,
+  { incidentId, kinds }: { incidentId: string; kinds: readonly TimelineKind[] },
   { limit, after }: PageRequest,
 ): Promise<EntryRow[]> {
   const members = sql`select hit_id from incident_hits where organization_id = ${orgId} and incident_id = ${incidentId}`;
@@ -183,9 +188,9 @@ export function listTimeline(
         from incident_hits i join hits h on h.organization_id = i.organization_id and h.id = i.hit_id
         where i.organization_id = ${orgId} and i.incident_id = ${incidentId}
         union all
-        select id, at, 'comment', key_id, actor, 'incident.commented', body, null, '[]', null, null from incident_comments where ${ofIncident(orgId, incidentId)}
+        select id, at, 'comment', key_id, ${currentActor}, 'incident.commented', body, null, '[]', null, null from incident_comments e where ${ofIncident(orgId, incidentId)}
         union all
-        select id, at, 'comment', key_id, actor, 'hit.commented', body, hit_id, '[]', null, null from hit_comments
+        select id, at, 'comment', key_id, ${currentActor}, 'hit.commented', body, hit_id, '[]', null, null from hit_comments e
         where organization_id = ${orgId} and hit_id in (${members})
         union all
         select id, at, 'finding', key_id, actor, 'hunt.finding', coalesce(entity, row_id), null, '[]', null,
@@ -193,11 +198,34 @@ export function listTimeline(
             'fields', fields::json, 'addedAt', to_char(added_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))::text
         from incident_findings where ${ofIncident(orgId, incidentId)}
         union all
-        select id, at, 'change', key_id, actor, action, null, null, fields, null, null from incident_changes where ${ofIncident(orgId, incidentId)}
+        select id, at, 'change', key_id, ${currentActor}, action, null, null, fields, null, null from incident_changes e where ${ofIncident(orgId, incidentId)}
         union all
-        select id, at, 'status', key_id, actor, 'hit.status_changed', reason, hit_id,
+        select id, at, 'status', key_id, ${currentActor}, 'hit.status_changed', reason, hit_id,
           json_build_array(json_build_object('field', 'status', 'before', from_status, 'after', to_status))::text, null, null
-        from hit_changes where organization_id = ${orgId} and hit_id in (${members})
-      ) e ${after ? sql`where (at, id) < (${after.at}, ${after.id}::uuid)` : sql``}
+        from hit_changes e where organization_id = ${orgId} and hit_id in (${members})
+      ) e where kind = any(${kinds}::text[]) ${after ? sql`and (at, id) < (${after.at}, ${after.id}::uuid)` : sql``}
       order by at desc, id desc limit ${limit + 1}`;
+}
+
+/** Parses the JSON texts of changed fields, and replaces people among their values with their current names. */
+export async function readChangedFields(
+  tx: Tx,
+  orgId: OrgId,
+  texts: readonly string[],
+): Promise<RecordChange['fields'][]> {
+  const parsed = texts.map((text) => JSON.parse(text) as ChangedField[]);
+  const ids = parsed.flat().flatMap(({ beforeId, afterId }) => [beforeId ?? [], afterId ?? []].flat());
+  const rows =
+    ids.length === 0
+      ? []
+      : await queryRows<{ id: string; name: string }>(tx)`
+          select id, name from persons where organization_id = ${orgId} and id = any(${ids}::uuid[])`;
+  const names = new Map(rows.map(({ id, name }) => [id, name]));
+  return parsed.map((fields) =>
+    fields.map(({ field, before, after, beforeId, afterId }) => ({
+      field,
+      before: names.get(beforeId ?? '') ?? before,
+      after: names.get(afterId ?? '') ?? after,
+    })),
+  );
 }

@@ -4,14 +4,16 @@ import { techniquesOfHit } from '../hits/read-hits.ts';
 import { toConnectionKey, type Cell } from './connections.ts';
 import { countInbox, listComments, listWatchers } from './discuss-incident.store.ts';
 import { toIncident } from './incident-events.ts';
-import type {
-  Incident,
-  IncidentCommentList,
-  IncidentDetail,
-  IncidentFilter,
-  IncidentInbox,
-  IncidentList,
-  IncidentTimeline,
+import {
+  timelineKinds,
+  type Incident,
+  type IncidentCommentList,
+  type IncidentDetail,
+  type IncidentFilter,
+  type IncidentInbox,
+  type IncidentList,
+  type IncidentTimeline,
+  type TimelineKind,
 } from './incidents.schema.ts';
 import { listRisks, type IncidentRules } from './join-hits.ts';
 import { toRiskPart } from './place-hits.ts';
@@ -24,12 +26,13 @@ import {
   listReasons,
   listStageHits,
   listTimeline,
+  readChangedFields,
 } from './read-incidents.store.ts';
 import { inOrg, type Db, type Tx } from '../../platform/db/db.ts';
 import type { Caller } from '../../platform/http/caller.ts';
-import { appError, type RecordChange } from '../../platform/lib/errors.ts';
+import { appError } from '../../platform/lib/errors.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
-import type { Clock } from '../../platform/lib/time/clock.ts';
+import { type Clock, withIsoTimes } from '../../platform/lib/time/clock.ts';
 import { toPublicLink } from '../../platform/lib/outbound-http/addresses.ts';
 import {
   decodeSortCursor,
@@ -97,7 +100,7 @@ async function listKeys(tx: Tx, orgId: OrgId, value: string): Promise<string[]> 
   return [...named.map(({ key }) => key), ...unnamed].map(toConnectionKey);
 }
 
-/** Returns an incident with what happened and why its hits belong together. The ID can be that of one that became part of it. */
+/** Returns an incident with what happened and why its hits belong together. The ID may be that of an incident merged into it. */
 export function getIncident(deps: ReadIncidentsDeps, { orgId }: Caller, id: string): Promise<IncidentDetail> {
   const { publicUrl, incidents: rules } = deps.config;
   return inOrg(deps.db, orgId, async (tx) => {
@@ -124,7 +127,7 @@ export function getIncident(deps: ReadIncidentsDeps, { orgId }: Caller, id: stri
       })),
       risks: toRisks(members, rules),
       watchers: await listWatchers(tx, orgId, row.id, listedMax),
-      links: links.map((link) => ({ ...link, at: link.at.toISOString() })),
+      links: links.map(withIsoTimes),
     };
   });
 }
@@ -148,7 +151,7 @@ function toRisks(members: readonly RiskMemberRow[], rules: IncidentRules): Incid
     }));
 }
 
-/** Returns a page of the comments on an incident and those that became part of it, newest first. */
+/** Returns a page of the comments on an incident and those merged into it, newest first. */
 export async function getIncidentComments(
   { db }: { db: Db },
   { orgId }: Caller,
@@ -162,7 +165,7 @@ export async function getIncidentComments(
     return listComments(tx, orgId, incident.id, request);
   });
   const { page, nextCursor } = toPage(rows, request.limit, ({ at, id }) => ({ at, id }));
-  return { comments: page.map(({ at, ...comment }) => ({ ...comment, at: at.toISOString() })), nextCursor };
+  return { comments: page.map(withIsoTimes), nextCursor };
 }
 
 /** Returns a page of what happened in an incident: hits, comments, changes and statuses of its hits, latest first. */
@@ -170,20 +173,25 @@ export async function getIncidentTimeline(
   { db }: { db: Db },
   { orgId }: Caller,
   id: string,
-  query: PageQuery,
+  { kinds = timelineKinds, ...query }: PageQuery & { kinds?: readonly TimelineKind[] },
 ): Promise<IncidentTimeline> {
   const request = readPageRequest(query);
   const rows = await inOrg(db, orgId, async (tx) => {
     const incident = await findIncident(tx, orgId, id);
     if (!incident) throw appError('not_found', `Incident ${id} not found.`);
-    return listTimeline(tx, orgId, incident.id, request);
+    const found = await listTimeline(tx, orgId, { incidentId: incident.id, kinds }, request);
+    const changed = await readChangedFields(
+      tx,
+      orgId,
+      found.map(({ fields }) => fields),
+    );
+    return found.map((row, index) => ({ ...row, fields: changed[index]! }));
   });
   const { page, nextCursor } = toPage(rows, request.limit, ({ at, id }) => ({ at, id }));
-  const entries = page.map(({ fields, at, lastAt, finding, ...entry }) => ({
+  const entries = page.map(({ at, lastAt, finding, ...entry }) => ({
     ...entry,
     at: at.toISOString(),
     lastAt: lastAt && lastAt.toISOString(),
-    fields: JSON.parse(fields) as RecordChange['fields'],
     finding: finding === null ? null : (JSON.parse(finding) as IncidentTimeline['entries'][number]['finding']),
   }));
   return { entries, nextCursor };

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { callOk } from '../../../test/support/detection/detection-factory.ts';
 import { startHits } from '../../../test/support/detection/raised-hits.ts';
 import { startDestinationTests } from '../../../test/support/platform/destination-tests.ts';
+import { checked, exampleOf, expectDocument } from '../../../test/support/platform/published-schemas.ts';
 import type { TestOrg } from '../../../test/support/harness.ts';
 import { acrossOrgs } from '../../platform/db/db.ts';
 import { deliverDue } from '../../platform/notifications/deliver.ts';
@@ -65,13 +66,13 @@ test('adds what people do with an issue of GitHub to its incident, each comment 
   );
   await setTicket('7');
   await callOk(org, 'POST', '/api/persons', { name: 'ada@example.com', role: 'analyst' });
-  const issue = { number: 7, state: 'open', state_reason: null as string | null, updated_at: inMinutes(0) };
+  const issues = '/repos/{owner}/{repo}/issues';
+  const issue = { ...exampleOf('github', `POST ${issues}`), number: 7, state_reason: null, updated_at: inMinutes(0) };
+  const [comment] = exampleOf('github', `GET ${issues}/{issue_number}/comments`);
   const remote: object[] = [
-    { id: 3_000_000_001, user: { login: 'octocat' }, body: '@ada <b>Contained</b>\0 ![x](https://evil.example)' },
+    { ...comment, id: 3_000_000_001, body: '@ada <b>Contained</b>\0 ![x](https://evil.example)' },
   ];
-  let isDenied = false;
-  receiver.reply(({ method, path: address }) => {
-    if (isDenied) return { ...reply({ message: 'rate limit' }, 429), headers: { 'retry-after': '900' } };
+  const standIn = checked('github', ({ method, path: address }) => {
     const url = new URL(address, 'http://localhost');
     expect(url.pathname).toMatch(/^\/repos\/acme\/incidents\/issues/);
     if (method === 'PATCH') return reply(issue);
@@ -82,6 +83,7 @@ test('adds what people do with an issue of GitHub to its incident, each comment 
     const others = Array.from({ length: 50 }, (_, n) => ({ ...issue, number: 100 + n, state: 'closed' }));
     return reply(page === 1 ? others : [issue]);
   });
+  receiver.reply(standIn);
 
   await follow();
   await follow();
@@ -92,7 +94,7 @@ test('adds what people do with an issue of GitHub to its incident, each comment 
 
   // The comment here updated the ticket there, which is no news. An account may be deleted, and an edited comment is an old one.
   expect(await deliverDue(deps)).toBe(1);
-  remote.push({ id: 3_000_000_002, user: null, body: 'Second' });
+  remote.push({ ...comment, id: 3_000_000_002, user: null, body: 'Second' });
   Object.assign(remote[0]!, { body: 'Edited' });
   Object.assign(issue, { state: 'closed', state_reason: 'not_planned', updated_at: inMinutes(1) });
   await follow();
@@ -120,14 +122,14 @@ test('adds what people do with an issue of GitHub to its incident, each comment 
   expect(await comments()).toHaveLength(4);
 
   // A refusal waits as long as the other system wants.
-  isDenied = true;
+  receiver.reply(() => ({ ...reply({ message: 'rate limit' }, 429), headers: { 'retry-after': '900' } }));
   await follow();
   expect((await callOk(org, 'GET', destination)).ticketsError).toContain('status 429');
   const select = sql<{
     s: number;
   }>`select extract(epoch from tickets_due_at - clock_timestamp())::int as s from destinations`;
   expect((await acrossOrgs(deps.db, (tx) => select.execute(tx))).rows[0]!.s).toBeGreaterThan(890);
-  isDenied = false;
+  receiver.reply(standIn);
   await follow();
   expect((await callOk(org, 'GET', destination)).ticketsError).toBeNull();
   const requests = receiver.received.length;
@@ -157,17 +159,18 @@ test('reads the documents of comments in Jira, except those for some people only
       { type: 'bulletList', content: [{ type: 'listItem', content: [paragraph(text('host-1'))] }] },
     ],
   };
+  expectDocument('documents', body);
   const author = { displayName: 'Bob\nLee' };
   const pages = [
     Array.from({ length: 50 }, (_, n) => ({
       id: String(10_200 - n),
       author,
-      body: paragraph(text(`${n}`)),
-      visibility: { type: 'role' },
+      body: { ...body, content: [paragraph(text(`${n}`))] },
+      visibility: { type: 'role', value: 'Administrators' },
     })),
     [{ id: '10001', author, body }],
   ];
-  receiver.reply(({ path, body: sent }) => {
+  const standIn = checked('jira', ({ path, body: sent }) => {
     if (path === '/rest/api/3/search/jql') {
       const { jql, nextPageToken } = JSON.parse(sent);
       expect(jql).toMatch(/^project = "SEC" AND labels = "tocsin" AND updated >= "-\d+m" ORDER BY updated ASC$/);
@@ -181,6 +184,7 @@ test('reads the documents of comments in Jira, except those for some people only
     )!;
     return reply({ comments: pages[Number(startAt) / 50] ?? [], startAt: Number(startAt), maxResults: 50, total: 51 });
   });
+  receiver.reply(standIn);
   await follow();
   expect(await comments()).toEqual([
     'Bob Lee (Jira): @Ada isolated\nit\nhost-1',

@@ -76,23 +76,17 @@ export function agentRoutes(app: App, deps: AgentDeps & TriggerDeps & { models?:
       ...versioned,
       body: UpdateAgent,
     },
-    ({ caller, params, body, request }) =>
-      updateAgent(deps, caller, { id: params.id, input: body }, request.headers['if-match']),
+    ({ caller, params, body, ifMatch }) => updateAgent(deps, caller, { id: params.id, input: body }, ifMatch),
   );
   route(
     'DELETE /api/agents/:id',
-    {
-      operationId: 'deleteAgent',
-      summary: 'Delete a response agent. It can be restored',
-      ...versioned,
-      ignoresBody: true,
-    },
-    ({ caller, params, request }) => deleteAgent(deps, caller, params.id, request.headers['if-match']),
+    { operationId: 'deleteAgent', summary: 'Delete a response agent. It can be restored', ...versioned },
+    ({ caller, params, ifMatch }) => deleteAgent(deps, caller, params.id, ifMatch),
   );
   route(
     'POST /api/agents/:id/restore',
-    { operationId: 'restoreAgent', summary: 'Restore a deleted response agent', ...versioned, ignoresBody: true },
-    ({ caller, params, request }) => restoreAgent(deps, caller, params.id, request.headers['if-match']),
+    { operationId: 'restoreAgent', summary: 'Restore a deleted response agent', ...versioned },
+    ({ caller, params, ifMatch }) => restoreAgent(deps, caller, params.id, ifMatch),
   );
   shippedRoutes(app, deps);
   triggerRoutes(app, deps);
@@ -130,7 +124,6 @@ function shippedRoutes(app: App, deps: TriggerDeps & { models?: ModelAliases }):
       operationId: 'updateShippedAgent',
       summary: 'Update an added agent to the shipped version',
       description: 'Fields that you edited keep your value and are reported. Its triggers stay as they are.',
-      ignoresBody: true,
       params: ShippedPath,
       returns: ShippedAgentUpdate,
     },
@@ -161,8 +154,7 @@ function triggerRoutes(app: App, deps: TriggerDeps): void {
       acceptsIfMatch: true,
       body: SetSchedule,
     },
-    ({ caller, params, body, request }) =>
-      setSchedule(deps, caller, { id: params.id, ifMatch: request.headers['if-match'] }, body),
+    ({ caller, params, body, ifMatch }) => setSchedule(deps, caller, { id: params.id, ifMatch }, body),
   );
   route(
     'GET /api/agents/:id/triggers',
@@ -198,15 +190,13 @@ function triggerRoutes(app: App, deps: TriggerDeps): void {
       returns: AgentTrigger,
       hasEtag: true,
     },
-    ({ caller, params, body, request }) =>
-      changeTrigger(deps, caller, { ...params, ifMatch: request.headers['if-match'] }, body),
+    ({ caller, params, body, ifMatch }) => changeTrigger(deps, caller, { ...params, ifMatch }, body),
   );
   route(
     'DELETE /api/agents/:id/triggers/:triggerId',
     {
       operationId: 'deleteAgentTrigger',
       summary: 'Delete a trigger. Its runs stay',
-      ignoresBody: true,
       params: TriggerPath,
       returns: AgentTriggerList,
     },

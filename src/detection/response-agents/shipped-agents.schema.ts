@@ -38,7 +38,7 @@ export type ShippedAgentList = z.infer<typeof ShippedAgentList>;
 export const AddShippedAgent = z.strictObject({
   modelAlias: createShape.modelAlias.describe('Alias of the model that investigates. Default: `default`.'),
   enabled: z.boolean().default(true).describe('Whether its triggers are enabled.'),
-  filter: UpdateTrigger.shape.filter.describe('Which new hits it looks into. Default: all of them.'),
+  filter: UpdateTrigger.shape.filter.describe('Which hits or incidents it looks into. Default: all of them.'),
   runsPerHourMax: UpdateTrigger.shape.runsPerHourMax.describe('How many runs each trigger may start in an hour.'),
 });
 export type AddShippedAgent = z.infer<typeof AddShippedAgent>;

@@ -12,17 +12,20 @@ const testDb = await testDatabase();
 
 test('the shipped agents have tools that only read, and triggers with a limit', () => {
   const agents = [...loadShippedAgents().values()];
-  expect(agents.map(({ id }) => id)).toEqual(['triage']);
+  expect(agents.map(({ id }) => id)).toEqual(['story', 'triage']);
   for (const { body, triggers } of agents) {
     expect((body.toolNames ?? []).map((name) => findTool(name)?.effect)).toEqual(body.toolNames!.map(() => 'read'));
-    expect(triggers.map(({ source }) => source)).toEqual(['hit.created']);
+    expect(triggers.every(({ source }) => /^hit\.created$|^incident\./.test(source))).toBe(true);
   }
 });
 
 test('triage is added once with one call, looks into each new hit, and is updated without what was edited', async () => {
   const { t, deps, stand } = await startResponses(testDb, ['root']);
   const all = { ...deps, models: t.deps.models };
-  expect((await listShippedAgents(deps, t.caller)).agents).toMatchObject([{ id: 'triage', added: null }]);
+  expect((await listShippedAgents(deps, t.caller)).agents).toMatchObject([
+    { id: 'story', added: null },
+    { id: 'triage', added: null },
+  ]);
   const enabled = { enabled: true };
   await expect(addShippedAgent(all, t.caller, 'triag', enabled)).rejects.toThrow('did you mean triage');
   await expect(addShippedAgent(all, t.caller, 'triage', enabled)).rejects.toThrow('No model is configured');
@@ -54,12 +57,12 @@ test('triage is added once with one call, looks into each new hit, and is update
   await t.select`update agents set description = 'Looked, comments what it found and what it could not find out, and proposes a status.'
     where id = ${agent.id}`;
   await updateAgent(t.deps, t.caller, { id: agent.id, input: { toolNames: ['count_by'] } }, undefined);
-  const [listed] = (await listShippedAgents(deps, t.caller)).agents;
+  const [, listed] = (await listShippedAgents(deps, t.caller)).agents;
   expect(listed!.added).toMatchObject({ agentId: agent.id, isCurrent: false, editedFields: ['toolNames'] });
   const updated = await updateShippedAgent(all, t.caller, 'triage');
   expect(updated.changes).toMatchObject([{ field: 'description', after: listed!.description }]);
   expect(updated.kept).toMatchObject([{ field: 'toolNames', before: ['count_by'] }]);
-  expect((await listShippedAgents(deps, t.caller)).agents[0]).toMatchObject({
+  expect((await listShippedAgents(deps, t.caller)).agents[1]).toMatchObject({
     added: { isCurrent: true, version: updated.version, editedFields: ['toolNames'] },
   });
   await deleteAgent(t.deps, t.caller, agent.id);

@@ -26,7 +26,7 @@ const created = 48;
 const catchUp = (arrivals: Arrival[]): Arrival[] =>
   arrivals.map(({ event }) => {
     const share = (event.time.getTime() - midnight) / (created * hourMs);
-    const arrival = at(created - 0.5).getTime() + Math.floor(share * 120) * minuteMs;
+    const arrival = at(created - 0.5).getTime() + Math.floor(share * 24) * 5 * minuteMs;
     return { event, lateMinutes: share < 1 ? (arrival - event.time.getTime()) / minuteMs : 0 };
   });
 
@@ -39,7 +39,7 @@ const burst = (hour: number, user: string, more: Partial<Arrival['event']> = {},
 async function run(
   detections: (LateCategory | object)[],
   events: Arrival[],
-  hours = 10,
+  hours = 7,
 ): Promise<{ org: TestOrg; ids: string[] }> {
   const org = await newOrg();
   const arrivals = catchUp([...usualArrivals(midnight, created + hours), ...events]);

@@ -12,7 +12,7 @@ import { listGaps } from '../scheduling/gaps.store.ts';
 import { getDetectionState, findRun, listRuns, findTimeLine, listWindows } from './run-model/runs.store.ts';
 import { toRunRecord } from './run-model/run-record.ts';
 import type { GapList, Run, RunList } from './run-model/runs.schema.ts';
-import type { Clock } from '../../platform/lib/time/clock.ts';
+import { type Clock, withIsoTimes } from '../../platform/lib/time/clock.ts';
 import type { WindowList, WindowsQuery, RunStep, StepList } from './run-model/run-details.schema.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import { listSteps, type StepPosition } from './run-model/run-results.store.ts';
@@ -55,10 +55,7 @@ export async function getGaps(
   });
   const { page, nextCursor } = toPage(rows, request.limit, (gap) => ({ at: gap.from, id: gap.id }));
   const gaps = page.map((gap) => ({
-    ...gap,
-    from: gap.from.toISOString(),
-    to: gap.to.toISOString(),
-    createdAt: gap.createdAt.toISOString(),
+    ...withIsoTimes(gap),
   }));
   return { gaps, nextCursor };
 }
@@ -86,10 +83,7 @@ export async function getWindows(
       plannedTo: timeLine?.plannedTo.toISOString() ?? null,
       nextRunAt: timeLine?.nextRunAt?.toISOString() ?? null,
       windows: windows.map((window) => ({
-        ...window,
-        from: window.from.toISOString(),
-        to: window.to.toISOString(),
-        runAt: window.runAt?.toISOString() ?? null,
+        ...withIsoTimes(window),
       })),
       isComplete: rows.length <= windowsMax,
     };

@@ -38,6 +38,7 @@ import {
   type RunRow,
   findJudgingCost,
 } from './run-model/runs.store.ts';
+import { findCaseIncident } from './responses/incident-case.store.ts';
 import { insertResponseRuns } from './triggers/start-responses.store.ts';
 import type { ConnectionFor } from '../connections/open-connection.ts';
 import { findDefinition } from '../detections/history/history.store.ts';
@@ -138,30 +139,35 @@ const toRunKey = ({ orgId }: Caller, { id, detectionId, trigger, dueAt }: RunRow
 export type RequestResponseDeps = { db: Db; clock: Clock; models?: ModelAliases };
 
 /**
- * Queues a run of a response agent, on a hit if the request has one. Throws 404 for an unknown agent, 400 for inputs that it does not declare and for an
- * unknown hit, and 409 if the agent has no model.
+ * Queues a run of a response agent, on a hit or an incident if the request has one. Throws 404 for an unknown agent, 400 for inputs that it does not declare
+ * and for an unknown hit or incident, and 409 if the agent has no model.
  */
 export async function requestResponse(
   { db, clock, models }: RequestResponseDeps,
   caller: Caller,
   agentId: string,
-  { hitId: requestedHit, question, inputs: given = {} }: ResponseRequest,
+  { hitId: requestedHit, incidentId, question, inputs: given = {} }: ResponseRequest,
 ): Promise<RunStarted> {
   const { orgId } = caller;
   const now = clock();
   const runId = uuidv7(now);
   const hitId = requestedHit ?? null;
-  // The verdict shows rows of the hit.
-  if (hitId !== null) requireScopes(caller, ['hits:read']);
+  if (hitId !== null && incidentId !== undefined)
+    throw fieldError('/incidentId', 'not_allowed', 'A run is about a hit or about an incident, not both.');
+  // The verdict shows rows of the hits.
+  if (hitId !== null || incidentId !== undefined) requireScopes(caller, ['hits:read']);
   await inOrg(db, orgId, async (tx) => {
     const agent = await lockResponseAgent(tx, { orgId, now }, agentId);
     requireModelAlias(models, agent.model_alias);
     const inputs = readInputValues(JSON.parse(agent.inputs) as AgentInputs, given);
     if (hitId !== null && !(await findHit(tx, orgId, hitId)))
       throw fieldError('/hitId', 'unknown_hit', `There is no hit ${hitId}.`);
-    const event = { source: 'manual' as const, triggerId: null, hitId, inputs };
+    if (incidentId !== undefined && !(await findCaseIncident(tx, orgId, incidentId)))
+      throw fieldError('/incidentId', 'unknown_incident', `There is no incident ${incidentId}.`);
+    const about = { hitId, ...(incidentId !== undefined && { incidentId }) };
+    const event = { source: 'manual' as const, triggerId: null, ...about, inputs };
     await insertResponseRuns(tx, { orgId, agentId, kind: 'request', now }, [{ runId, event, question }], caller);
-    await auditAgent(tx, caller, agent, { action: 'run.requested', before: null, after: { runId, hitId } });
+    await auditAgent(tx, caller, agent, { action: 'run.requested', before: null, after: { runId, ...about } });
   });
   return { runId };
 }

@@ -29,9 +29,8 @@ export async function deleteOldCandidatesAcrossOrgs(tx: Tx, expiry: Expiry, limi
 /** Deletes at most `limit` runs that have ended, with steps and events of triggers. The daily roll-up stays. Returns the number of runs. */
 export async function deleteOldRunsAcrossOrgs(tx: Tx, expiry: Expiry, limit: number): Promise<number> {
   await sql`delete from run_steps where (at, run_id, attempt, n) in (
-    select at, run_id, attempt, n from run_steps where at < ${expiry.before} and ${belongsTo(expiry)} limit ${limit})`.execute(
-    tx,
-  );
+    select at, run_id, attempt, n from run_steps
+      where at < ${expiry.before} and ${belongsTo(expiry)} limit ${limit})`.execute(tx);
   await deleteOldEventsAcrossOrgs(tx, expiry, limit);
   await deleteOldCallsAcrossOrgs(tx, expiry, limit);
   return executeAndCount(

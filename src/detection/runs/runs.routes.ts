@@ -111,7 +111,7 @@ export function runRoutes(app: App, deps: BackfillDeps & RequestResponseDeps & A
   );
   route(
     'POST /api/runs/:id/cancel',
-    { operationId: 'cancelRun', summary: 'Cancel a run', ignoresBody: true, params: IdPath, returns: Run },
+    { operationId: 'cancelRun', summary: 'Cancel a run', params: IdPath, returns: Run },
     ({ caller, params }) => cancelRun(deps, caller, params.id),
   );
 }
@@ -163,7 +163,6 @@ function responseRoutes(app: App, deps: RequestResponseDeps & ActionDeps): void 
       operationId: 'declineAgentCall',
       summary: 'Decline a call, which is then never executed',
       scope: 'hits:write',
-      ignoresBody: true,
       params: IdPath,
       returns: AgentCall,
     },
@@ -223,8 +222,7 @@ export function runDetailRoutes(app: App, deps: ReplayDeps): void {
       acceptsIfMatch: true,
       body: ShadowInput,
     },
-    ({ caller, params, body, request }) =>
-      setShadow(deps, caller, { id: params.id, ifMatch: request.headers['if-match'] }, body),
+    ({ caller, params, body, ifMatch }) => setShadow(deps, caller, { id: params.id, ifMatch }, body),
   );
   route(
     'DELETE /api/detections/:id/shadow',
@@ -233,9 +231,8 @@ export function runDetailRoutes(app: App, deps: ReplayDeps): void {
       ...shadow,
       summary: 'Remove the shadow of a detection. Its comparisons stay',
       scope: 'detections:write',
-      ignoresBody: true,
       acceptsIfMatch: true,
     },
-    ({ caller, params, request }) => endShadow(deps, caller, { id: params.id, ifMatch: request.headers['if-match'] }),
+    ({ caller, params, ifMatch }) => endShadow(deps, caller, { id: params.id, ifMatch }),
   );
 }

@@ -1,9 +1,13 @@
-import { expect, test } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
+import { selectIn } from '../../../test/support/select-rows.ts';
 import { startApp } from '../../../test/support/harness.ts';
 import { executeDueRuns } from './workers/run-loops.ts';
 
 let now = new Date(0);
 const { deps, newOrg } = await startApp({ clock: () => now });
+const org = await newOrg();
+// So that no test executes the slots of earlier ones.
+afterEach(() => selectIn(deps.db)`update schedules set active = false`);
 
 test.each([
   ['Europe/Berlin', '30 2 * * *', '2026-03-28T01:30', ['2026-03-29T01:30', '2026-03-30T00:30', '2026-03-31T00:30']],
@@ -16,7 +20,6 @@ test.each([
 ])('runs in %s at "%s" tile the time over a change of the clocks from %s', async (zone, cron, before, slots) => {
   const toDate = (text: string): Date => new Date(`${text}:00Z`);
   now = new Date(toDate(before).getTime() + 60_000);
-  const org = await newOrg();
   const created = await org.call('POST', '/api/detections', {
     name: 'Daily',
     detectionCategory: 'custom',

@@ -28,7 +28,7 @@ export function skillRoutes(app: App, deps: Parameters<typeof putSkill>[0]): voi
   );
   route(
     'GET /api/skills/:name',
-    { operationId: 'getSkill', summary: 'Read a skill', scope, params: SkillPath, returns: Skill, hasEtag: true },
+    { operationId: 'getSkill', summary: 'Get a skill', scope, params: SkillPath, returns: Skill, hasEtag: true },
     ({ caller, params }) => getSkill(deps, caller, params.name),
   );
   route(
@@ -47,7 +47,7 @@ export function skillRoutes(app: App, deps: Parameters<typeof putSkill>[0]): voi
     'GET /api/skills/:name/versions/:version',
     {
       operationId: 'getSkillVersion',
-      summary: 'Read a version of a skill',
+      summary: 'Get a version of a skill',
       description: '0 is the version that ships with the service.',
       scope,
       params: SkillVersionPath,
@@ -68,8 +68,7 @@ export function skillRoutes(app: App, deps: Parameters<typeof putSkill>[0]): voi
       acceptsIfMatch: true,
       bodyBytesMax: 4 * skillBounds.bytesMax,
     },
-    ({ caller, params, body, request }) =>
-      putSkill(deps, caller, params.name, { ...body, ifMatch: request.headers['if-match'] }),
+    ({ caller, params, body, ifMatch }) => putSkill(deps, caller, params.name, { ...body, ifMatch }),
   );
   route(
     'DELETE /api/skills/:name',
@@ -77,12 +76,11 @@ export function skillRoutes(app: App, deps: Parameters<typeof putSkill>[0]): voi
       operationId: 'deleteSkill',
       summary: 'Delete a skill that no detection uses',
       description: 'Deleting a changed shipped skill brings the shipped version back.',
-      ignoresBody: true,
       acceptsIfMatch: true,
       params: SkillPath,
       returns: Skill,
     },
-    ({ caller, params, request }) => removeSkill(deps, caller, params.name, request.headers['if-match']),
+    ({ caller, params, ifMatch }) => removeSkill(deps, caller, params.name, ifMatch),
   );
   archiveRoutes(app, deps);
 }

@@ -26,16 +26,14 @@ const isCurrent = sql`s.version = (select max(c.version) from skill_versions c
 
 /** Lists the current versions by name. */
 export function listSkills(tx: Tx, orgId: OrgId): Promise<SkillVersionRow[]> {
-  return queryRows<SkillVersionRow>(
-    tx,
-  )`select ${summary} from skill_versions s where s.organization_id = ${orgId} and ${isCurrent} order by s.name collate "C"`;
+  return queryRows<SkillVersionRow>(tx)`
+    select ${summary} from skill_versions s where s.organization_id = ${orgId} and ${isCurrent} order by s.name collate "C"`;
 }
 
 /** Lists the versions of a skill, newest first. */
 export function listSkillVersions(tx: Tx, orgId: OrgId, name: string): Promise<SkillVersionRow[]> {
-  return queryRows<SkillVersionRow>(
-    tx,
-  )`select ${summary} from skill_versions s where s.organization_id = ${orgId} and s.name = ${name} order by s.version desc`;
+  return queryRows<SkillVersionRow>(tx)`
+    select ${summary} from skill_versions s where s.organization_id = ${orgId} and s.name = ${name} order by s.version desc`;
 }
 
 /** Returns a version of a skill. Default: the current one. */
@@ -75,9 +73,8 @@ export async function insertSkillVersion(tx: Tx, orgId: OrgId, row: NewVersion):
 
 /** Deletes the versions of a skill up to one. */
 export async function deleteSkillVersions(tx: Tx, orgId: OrgId, name: string, upTo: number): Promise<void> {
-  await sql`delete from skill_versions where organization_id = ${orgId} and name = ${name} and version <= ${upTo}`.execute(
-    tx,
-  );
+  await sql`
+    delete from skill_versions where organization_id = ${orgId} and name = ${name} and version <= ${upTo}`.execute(tx);
 }
 
 /** Returns how many bytes the versions of all skills have. */

@@ -127,9 +127,8 @@ export async function lockReviewed(tx: Tx, orgId: OrgId, caseId: string, limit: 
 }
 
 export async function findCandidate(tx: Tx, orgId: OrgId, id: string): Promise<StoredCandidate | undefined> {
-  const found = await queryRow<CandidateRow>(
-    tx,
-  )`select ${columns} from candidates c where c.organization_id = ${orgId} and c.id = ${id}`;
+  const found = await queryRow<CandidateRow>(tx)`
+    select ${columns} from candidates c where c.organization_id = ${orgId} and c.id = ${id}`;
   return found && toStoredCandidate(found);
 }
 
@@ -211,9 +210,8 @@ export async function reopenOccurrences(tx: Tx, orgId: OrgId, hitId: string): Pr
 /** Ends the wait for a judge of candidates that became hits from their facts before a time, at most `limit`. */
 export async function endRaisedCandidatesAcrossOrgs(tx: Tx, before: Date, limit: number): Promise<void> {
   await sql`update candidates set state = 'judged' where (organization_id, id) in (
-    select organization_id, id from candidates where state = 'raised' and created_at < ${before} limit ${limit})`.execute(
-    tx,
-  );
+    select organization_id, id from candidates
+      where state = 'raised' and created_at < ${before} limit ${limit})`.execute(tx);
 }
 
 export async function markJudged(
@@ -255,9 +253,9 @@ export async function reconcileCandidates(
   const outdated = earlier.filter((candidate) => !foundAgain.has(identify(candidate)));
   if (outdated.length > 0) {
     const ids = outdated.map(({ id }) => id);
-    await sql`update candidates set state = 'outdated' where organization_id = ${run.orgId} and id = any(${ids}::uuid[])`.execute(
-      tx,
-    );
+    await sql`
+      update candidates set state = 'outdated'
+        where organization_id = ${run.orgId} and id = any(${ids}::uuid[])`.execute(tx);
     const hitKeys = outdated.map(({ entityType, entity, kindKey }) =>
       createHitKey(run.detectionId, entityType, entity, kindKey),
     );

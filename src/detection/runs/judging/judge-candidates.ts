@@ -67,7 +67,7 @@ async function judgeBatch(deps: JudgeCandidatesDeps, run: ActiveRun, session: Ju
   if (stop && stop.fallback === null) return false;
   const isInstant = judge.instant || stop !== null;
   const { candidates, context } = await inOrg(deps.db, run.orgId, (tx) =>
-    readBatch(tx, run, { session, now: deps.clock(), limit: isInstant ? instantBatchMax : modelBatchMax }),
+    readBatch(tx, run, { session, limit: isInstant ? instantBatchMax : modelBatchMax }),
   );
   if (candidates.length === 0) return false;
   if (isInstant) await judgeTogether(deps, run, { candidates, context, session });
@@ -80,7 +80,7 @@ type Batch = { candidates: StoredCandidate[]; context: SettlingContext; session:
 async function readBatch(
   tx: Tx,
   run: ActiveRun,
-  { session, now, limit }: { session: JudgingSession; now: Date; limit: number },
+  { session, limit }: { session: JudgingSession; limit: number },
 ): Promise<Omit<Batch, 'session'>> {
   const { orgId, detectionId, id: runId } = run;
   const candidates = await listPendingCandidates(
@@ -91,7 +91,7 @@ async function readBatch(
   );
   const keys = candidates.flatMap((candidate) => findSuppressionKey(run, candidate) ?? []);
   const listNames = run.definition.tuning?.allowLists ?? [];
-  const { missingLists, ...mutes } = await loadMutes(tx, run, { listNames, now });
+  const { missingLists, ...mutes } = await loadMutes(tx, run, { listNames, candidates });
   if (missingLists.length > 0) addWarning(run.progress, 'unknown_list', describeMissingLists(missingLists));
   const known = keys.length > 0 ? await findSuppressions(tx, run, keys) : new Map<string, never[]>();
   const openCases = keys.length > 0 ? await listOpenCases(tx, run, keys) : new Map<string, never>();

@@ -56,7 +56,7 @@ async function resolveBatch(
   const context = {
     getScope,
     known: await findSuppressions(tx, detection, keys),
-    ...(await loadMutes(tx, detection, { listNames: [...new Set(listNames)], now })),
+    ...(await loadMutes(tx, detection, { listNames: [...new Set(listNames)], candidates })),
   };
   const resolutions = await resolveCandidates(candidates, context, (candidate) =>
     judgeByFacts(candidate, toDetectionTexts(getScope(candidate)), overdue),

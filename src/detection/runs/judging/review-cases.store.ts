@@ -115,9 +115,8 @@ export function listCases(
     ...(entity === undefined ? [] : [sql`r.entity_key = ${entityKey(sql`${entity}::text`)} and c.entity = ${entity}`]),
     ...(after ? [sql`(r.opened_at, r.id) < (${after.at}, ${after.id}::uuid)`] : []),
   ];
-  return queryRows<CaseRow>(
-    tx,
-  )`select ${columns} from ${joined} where ${sql.join(conditions, sql` and `)} order by r.opened_at desc, r.id desc limit ${limit + 1}`;
+  return queryRows<CaseRow>(tx)`
+    select ${columns} from ${joined} where ${sql.join(conditions, sql` and `)} order by r.opened_at desc, r.id desc limit ${limit + 1}`;
 }
 
 /** A case with its facts, rows and observations as JSON text. */

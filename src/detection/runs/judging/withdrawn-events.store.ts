@@ -50,9 +50,8 @@ export async function withdrawEvents(
   await lockName(tx, lockOf(orgId));
   await sql`
     insert into withdrawn_events (organization_id, event_id, withdrawn_at)
-    select ${orgId}::uuid, id, ${now}::timestamptz from unnest(${eventIds}::text[]) as e (id) on conflict do nothing`.execute(
-    tx,
-  );
+    select ${orgId}::uuid, id, ${now}::timestamptz
+      from unnest(${eventIds}::text[]) as e (id) on conflict do nothing`.execute(tx);
   const eventId = sql`split_part(r ->> 'rowId', '~', 1)`;
   // Before the hits: a candidate that is becoming a hit is locked, so that its hit is found afterwards.
   await sql`
@@ -69,8 +68,7 @@ export async function withdrawEvents(
 export async function deleteOldWithdrawalsAcrossOrgs(tx: Tx, expiry: Expiry, limit: number): Promise<number> {
   const { numAffectedRows } = await sql`
     delete from withdrawn_events where (organization_id, event_id) in (
-      select organization_id, event_id from withdrawn_events where withdrawn_at < ${expiry.before} and ${belongsTo(expiry)} limit ${limit})`.execute(
-    tx,
-  );
+      select organization_id, event_id from withdrawn_events
+        where withdrawn_at < ${expiry.before} and ${belongsTo(expiry)} limit ${limit})`.execute(tx);
   return Number(numAffectedRows ?? 0);
 }

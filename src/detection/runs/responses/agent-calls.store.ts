@@ -84,9 +84,8 @@ export async function decideCall(
 export async function deleteOldCallsAcrossOrgs(tx: Tx, expiry: Expiry, limit: number): Promise<void> {
   await sql`
     delete from agent_calls where (organization_id, id) in (
-      select organization_id, id from agent_calls where created_at < ${expiry.before} and ${belongsTo(expiry)} limit ${limit})`.execute(
-    tx,
-  );
+      select organization_id, id from agent_calls
+        where created_at < ${expiry.before} and ${belongsTo(expiry)} limit ${limit})`.execute(tx);
 }
 
 /** Stores how an approved call ended. */
@@ -97,7 +96,6 @@ export async function endCall(
   { state, result }: { state: 'done' | 'failed'; result: string },
 ): Promise<void> {
   await sql`
-    update agent_calls set state = ${state}, result = ${result} where organization_id = ${orgId} and id = ${id} and state = 'approved'`.execute(
-    tx,
-  );
+    update agent_calls set state = ${state}, result = ${result}
+      where organization_id = ${orgId} and id = ${id} and state = 'approved'`.execute(tx);
 }

@@ -7,6 +7,8 @@ import { scoreModelRun } from '../../verdicts/investigation/score.ts';
 import { findBehaviorOf, findDefinitionOf } from '../judging/candidates.store.ts';
 import type { Judged } from '../judging/judge.ts';
 import { createProposer, storeProposal } from './agent-calls.ts';
+import { findWholeIncident } from '../triggers/start-responses.store.ts';
+import { readIncidentCase } from './incident-case.store.ts';
 import { addVerdict } from '../judging/judging-session.ts';
 import { createModelJudge, requireModel, type JudgeDeps } from '../judging/model/model-judge.ts';
 import type { ConnectionFor } from '../../connections/open-connection.ts';
@@ -23,7 +25,7 @@ export type RespondDeps = JudgeDeps & { db: Db; clock: Clock; connectionFor: Con
 type Response = { judged: Judged; score: RunScore };
 
 /**
- * Lets a response agent investigate what started its run: a hit, or its inputs. The verdict and the score follow the same rules as those of a detection, but
+ * Lets a response agent investigate what started its run: a hit, an incident as a whole, or its inputs. The verdict and the score follow the same rules as those of a detection, but
  * it raises no hit. Throws a ModelError if the agent has no model, or an input does not fit.
  */
 export async function respond(deps: RespondDeps, run: ActiveRun, signal: AbortSignal): Promise<Response> {
@@ -57,14 +59,21 @@ const dayMs = 86_400_000;
 
 /**
  * Returns the case of a response run. A hit is the case that its detection found, with its rows and facts, the memory, the documents and the connection of
- * the detection; an agent with a connection of its own keeps that. Without a hit, the case is the inputs, as one row that claims can cite. Throws a
- * ModelError if the hit does not exist any more.
+ * the detection; an agent with a connection of its own keeps that. For a whole incident, the rows of its hits are the only evidence, so that a reader
+ * finds there everything that the story cites. Without either, the case is the inputs, as one row that claims can cite. Throws a ModelError if the hit or the
+ * incident does not exist any more.
  */
 async function readSubject(
   { db, clock, connectionFor }: RespondDeps,
   { orgId, definition, event, id, scope, connection }: ActiveRun,
 ): Promise<Subject> {
   const hitId = event?.hitId ?? null;
+  const incidentId = event && findWholeIncident(event);
+  if (incidentId) {
+    const candidate = await inOrg(db, orgId, (tx) => readIncidentCase(tx, orgId, incidentId));
+    if (!candidate) throw modelAuthorError('unknown_incident', `The incident ${incidentId} has no hits any more.`);
+    return { candidate, definition: { ...definition, toolNames: ['get_rows'] } };
+  }
   if (hitId === null) {
     const now = clock();
     const facts = { windowFrom: new Date(now.getTime() - dayMs).toISOString(), windowTo: now.toISOString() };

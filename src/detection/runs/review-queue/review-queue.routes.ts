@@ -13,7 +13,7 @@ export function reviewQueueRoutes(
     'GET /api/review-cases',
     {
       operationId: 'listReviewCases',
-      summary: 'List the cases that are no hit and that somebody must decide, latest first',
+      summary: 'List the cases that are not hits and need a decision, latest first',
       description:
         'Cases that a judge left undecided, of detections with `onUndecided: review`, and dismissals of the audit. An undecided case becomes a hit a day after it was opened.',
       query: CaseFilter,
@@ -35,7 +35,7 @@ export function reviewQueueRoutes(
     'GET /api/detections/:id/dismissals',
     {
       operationId: 'getDismissals',
-      summary: 'Get how many dismissals of a detection were wrong at most, by the audit of a sample',
+      summary: 'Estimate from an audited sample how many dismissals of a detection were wrong at most',
       scope: 'detections:read',
       params: CasePath,
       returns: Dismissals,

@@ -81,7 +81,7 @@ export async function raiseDismissal(
   const { now } = settlement;
   const candidate = (await findCandidate(tx, orgId, id))!;
   await holdRuns(tx, orgId, [candidate.runId]);
-  const context = await readContext(tx, one, [candidate]);
+  const context = await readContext(tx, one, [candidate], false);
   const facts = judgeAsAnalyst(candidate, toDetectionTexts(context.getScope(candidate)));
   const modelDisagrees = candidate.verdict?.summary ?? null;
   const judged: Judgment = { ...(second ?? facts), modelDisagrees, fallback: null };
@@ -117,7 +117,7 @@ async function settleWaiting(
     const waiting = await lockReviewed(tx, one.orgId, one.id, batchMax);
     if (waiting.length === 0) return settled;
     await holdRuns(tx, one.orgId, runsOf(waiting));
-    const context = await readContext(tx, one, waiting, hasMutes ? now : undefined);
+    const context = await readContext(tx, one, waiting, hasMutes);
     const resolutions = await resolveCandidates(waiting, context, ({ verdict }) => ({
       verdict: conclude(verdict ?? own.verdict!),
       modelDisagrees: null,
@@ -133,17 +133,17 @@ async function settleWaiting(
 
 const runsOf = (candidates: readonly StoredCandidate[]): string[] => [...new Set(candidates.map(({ runId }) => runId))];
 
-/** Returns the scopes of the runs that found candidates. With `mutedAt`, also the exceptions and lists that mute them at that time. */
+/** Returns the scopes of the runs that found candidates. With `hasMutes`, also the exceptions and lists that mute them. */
 async function readContext(
   tx: Tx,
   key: DetectionKey,
   candidates: readonly StoredCandidate[],
-  mutedAt?: Date,
+  hasMutes: boolean,
 ): Promise<SettlingContext> {
   const scopes = await listJudgingScopes(tx, key, runsOf(candidates));
   const listNames = [...scopes.values()].flatMap(({ definition }) => definition.tuning?.allowLists ?? []);
-  const mutes = mutedAt
-    ? await loadMutes(tx, key, { listNames: [...new Set(listNames)], now: mutedAt })
+  const mutes = hasMutes
+    ? await loadMutes(tx, key, { listNames: [...new Set(listNames)], candidates })
     : { findException: () => undefined, findAllowList: () => undefined };
   return { getScope: ({ runId }) => scopes.get(runId)!, known: new Map(), ...mutes };
 }

@@ -68,10 +68,8 @@ export async function postponeReview(tx: Tx, { orgId, runId, kind }: Review, del
 
 /** Returns false if another worker has already finished the review. */
 export async function deleteReview(tx: Tx, { orgId, runId, kind }: Review): Promise<boolean> {
-  const { numAffectedRows } =
-    await sql`delete from run_reviews where organization_id = ${orgId} and run_id = ${runId} and kind = ${kind}`.execute(
-      tx,
-    );
+  const { numAffectedRows } = await sql`
+      delete from run_reviews where organization_id = ${orgId} and run_id = ${runId} and kind = ${kind}`.execute(tx);
   return Number(numAffectedRows ?? 0) > 0;
 }
 

@@ -1,5 +1,5 @@
 import { inOrg, type Db, type Tx, queryRow } from '../../../platform/db/db.ts';
-import type { Clock } from '../../../platform/lib/time/clock.ts';
+import { type Clock, withIsoTimes } from '../../../platform/lib/time/clock.ts';
 import { fieldError } from '../../../platform/lib/errors.ts';
 import type { Models } from '../../../platform/models/models.ts';
 import type { Caller } from '../../../platform/http/caller.ts';
@@ -91,7 +91,7 @@ async function readShadow(tx: Tx, detection: DetectionKey): Promise<Shadow> {
   const shadow = await findShadow(tx, detection);
   const { compared, differing, latest } = await readShadowDifferences(tx, detection, differencesMax);
   return {
-    shadow: shadow ? { ...shadow, since: shadow.since.toISOString() } : null,
+    shadow: shadow ? withIsoTimes(shadow) : null,
     compared,
     differing,
     differences: latest.map((difference) => ({

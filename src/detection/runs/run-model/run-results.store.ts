@@ -36,9 +36,9 @@ export async function writeProgress(tx: Tx, run: ActiveRun): Promise<void> {
 /** Stores the warnings and phases of a run that did not complete. Its stored windows stay as they are. */
 export async function writeWarningsAndPhases(tx: Tx, { claim, progress }: ActiveRun): Promise<void> {
   const { warnings, phases } = progress;
-  await sql`update runs set warnings = ${JSON.stringify(warnings)}, phases = ${JSON.stringify(phases)} where ${isRun(claim)}`.execute(
-    tx,
-  );
+  await sql`
+    update runs set warnings = ${JSON.stringify(warnings)}, phases = ${JSON.stringify(phases)}
+      where ${isRun(claim)}`.execute(tx);
 }
 
 /** Stores why a run waits for its next attempt. */
@@ -105,9 +105,8 @@ async function countObservation(
   const [day, bytes] = [dueAt.toISOString().slice(0, 10), Buffer.byteLength(JSON.stringify(observation))];
   await sql`
     insert into usage_days as u (organization_id, day, observation_bytes) values (${orgId}, ${day}::date, ${bytes})
-    on conflict (organization_id, day) do update set observation_bytes = u.observation_bytes + excluded.observation_bytes`.execute(
-    tx,
-  );
+    on conflict (organization_id, day) do update
+      set observation_bytes = u.observation_bytes + excluded.observation_bytes`.execute(tx);
 }
 
 /** The position of a step: its number `n` counts within the attempt. */
@@ -147,9 +146,9 @@ export function listSteps(
 
 /** Keeps runs from ending until the transaction ends, so that a hit that is added to one is counted once: by its end, or by `recountHits`. */
 export async function holdRuns(tx: Tx, orgId: OrgId, runIds: readonly string[]): Promise<void> {
-  await sql`select from run_queue where organization_id = ${orgId} and run_id = any(${runIds}::uuid[]) order by run_id for share`.execute(
-    tx,
-  );
+  await sql`
+    select from run_queue
+      where organization_id = ${orgId} and run_id = any(${runIds}::uuid[]) order by run_id for share`.execute(tx);
 }
 
 /** Counts the hits of ended runs again, and the triggered runs of their days. */

@@ -34,6 +34,11 @@ export const ResponseRequest = z.strictObject({
     .toLowerCase()
     .optional()
     .describe('The hit to look into. It needs the scope `hits:read`.'),
+  incidentId: z
+    .guid('must be a UUID')
+    .toLowerCase()
+    .optional()
+    .describe('The incident to look into as a whole, without `hitId`. What the run proves is its story.'),
   question: boundedString({ min: 1, max: 10_000 }).optional().describe('What the agent should find out.'),
   inputs: Inputs.optional().describe('Values of the inputs that the agent declares. A date is ISO 8601 text.'),
 });
@@ -86,7 +91,10 @@ const RunEvent = z.object({
   source: z.enum(['manual', ...triggerSources]),
   triggerId: z.string().nullable(),
   hitId: z.string().nullable().describe('The hit that a response agent looks into.'),
-  incidentId: z.string().optional().describe('The incident of the hit, if its trigger waits for incidents.'),
+  incidentId: z
+    .string()
+    .optional()
+    .describe('The incident that started the run. Without `hitId`, the agent looks into all of its hits.'),
   inputs: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])),
 });
 /** What started a run: a person (`manual`) or a trigger. */

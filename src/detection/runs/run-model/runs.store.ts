@@ -42,9 +42,8 @@ const dueAtMax = Date.UTC(9999, 0, 1);
 export async function findRun(tx: Tx, orgId: OrgId, id: string): Promise<RunRow | undefined> {
   const dueAt = timeOfId(id);
   if (dueAt.getTime() > dueAtMax) return undefined;
-  return queryRow<RunRow>(
-    tx,
-  )`select ${columns} from runs where organization_id = ${orgId} and due_at = ${dueAt} and id = ${id}`;
+  return queryRow<RunRow>(tx)`
+    select ${columns} from runs where organization_id = ${orgId} and due_at = ${dueAt} and id = ${id}`;
 }
 
 /** Returns the query that a run pinned, or null if the run no longer exists. */

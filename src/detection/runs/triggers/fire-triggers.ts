@@ -7,6 +7,7 @@ import type { Clock } from '../../../platform/lib/time/clock.ts';
 import { signDelivery } from '../../../platform/notifications/destination-secrets.ts';
 import { severities } from '../../analysis/candidate.ts';
 import { type AgentInputs, type InputValues, readInputValues } from '../../detections/record/input-values.ts';
+import { triggerSources } from '../../detections/record/detection.schema.ts';
 import type { TriggerSettings, TriggerSource } from '../../detections/triggers/agent-triggers.schema.ts';
 import {
   advanceSlot,
@@ -48,11 +49,13 @@ export async function fireHitTriggers(tx: Tx, orgId: OrgId, ids: readonly string
   }
 }
 
-/** An incident that is new or whose hits changed. Its record has the fields of `GET /api/incidents`. */
+/** An incident that is new, has other hits, or was closed. Its record has the fields of `GET /api/incidents`. */
 export type IncidentEvent = {
   source: Extract<TriggerSource, `incident.${string}`>;
   incident: { id: string; severity: Hit['severity']; revision: number; updatedAt: string };
 };
+
+const incidentSources = triggerSources.filter((source) => source.startsWith('incident.'));
 
 type IncidentSources = {
   readEvents: () => Promise<IncidentEvent[]>;
@@ -62,14 +65,14 @@ type IncidentSources = {
 
 /**
  * Starts runs of the response agents whose triggers wait for incidents, in the transaction that changes them. The case of such a run is the most severe hit
- * of the incident that meets the filter.
+ * of the incident that meets the filter, or the incident as a whole.
  */
 export async function fireIncidentTriggers(
   tx: Tx,
   orgId: OrgId,
   { readEvents, readHits }: IncidentSources,
 ): Promise<void> {
-  const waiting = await listEventTriggers(tx, orgId, ['incident.created', 'incident.updated']);
+  const waiting = await listEventTriggers(tx, orgId, incidentSources);
   const events = waiting.length === 0 ? [] : await readEvents();
   if (events.length === 0) return;
   const now = new Date(Math.max(...events.map(({ incident }) => Date.parse(incident.updatedAt))));
@@ -86,7 +89,8 @@ export async function fireIncidentTriggers(
       if (source !== trigger.source || !hit || rank(incident) < rank({ severity })) return [];
       const key = `${incident.id} ${incident.revision}`;
       const inputs = readEventInputs(trigger.settings.inputs, incident);
-      return [{ key, hitId: hit.id, incidentId: incident.id, inputs }];
+      const hitId = trigger.settings.about === 'incident' ? null : hit.id;
+      return [{ key, hitId, incidentId: incident.id, inputs }];
     });
     await startTriggeredRuns(tx, orgId, { trigger, events: matching }, now);
   }

@@ -29,12 +29,16 @@ export async function insertResponseRuns(
   const runIds = runs.map(({ runId }) => runId);
   await insertResponseEntries(tx, kind, { orgId, agentId, modelAlias: agent!.modelAlias, runIds, dueAt: now });
   await sql`
-    insert into runs (organization_id, id, detection_id, due_at, trigger, status, event, custom_instructions, key_id, actor)
-    select ${orgId}::uuid, id, ${agentId}::uuid, ${now}::timestamptz, ${kind}::text, 'queued', event, question, ${author?.keyId ?? null}::text,
+    insert into runs (organization_id, id, detection_id, due_at, trigger, status, event, incident_id, custom_instructions, key_id, actor)
+    select ${orgId}::uuid, id, ${agentId}::uuid, ${now}::timestamptz, ${kind}::text, 'queued', event, incident_id, question, ${author?.keyId ?? null}::text,
       ${author?.subject ?? null}::text
-    from unnest(${runIds}::uuid[], ${runs.map(({ event }) => JSON.stringify(event))}::text[], ${runs.map(({ question }) => question ?? null)}::text[])
-      as r (id, event, question)`.execute(tx);
+    from unnest(${runIds}::uuid[], ${runs.map(({ event }) => JSON.stringify(event))}::text[], ${runs.map(({ event }) => findWholeIncident(event))}::uuid[],
+      ${runs.map(({ question }) => question ?? null)}::text[]) as r (id, event, incident_id, question)`.execute(tx);
 }
+
+/** Returns the incident that a run looks into as a whole. A run about one of its hits has that as its case. */
+export const findWholeIncident = ({ hitId, incidentId }: RunEvent): string | null =>
+  hitId === null ? (incidentId ?? null) : null;
 
 /** Returns JSON of the inputs that an agent declares. */
 export async function readAgentInputs(tx: Tx, orgId: OrgId, agentId: string): Promise<string> {

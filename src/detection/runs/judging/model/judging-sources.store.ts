@@ -11,6 +11,7 @@ import { addRows, findListsWith } from '../../../value-lists/value-lists.store.t
 import type { CitableHit } from '../../../verdicts/claims/case-file.ts';
 import type { ActiveRun } from '../../run-model/active-run.ts';
 import { type DismissedCase, listDismissedCases } from '../review-cases.store.ts';
+import { withIsoTimes } from '../../../../platform/lib/time/clock.ts';
 
 /** An entity as a candidate has it, and under its other names. */
 type NamedEntity = { entity: string; entityType: string; otherNames: readonly string[] };
@@ -37,7 +38,7 @@ export async function listEarlierHits(
             and ${hasValue(orgId, [entity.entity, ...entity.otherNames])}
         ) h join agents a on a.organization_id = h.organization_id and a.id = h.detection_id
       order by h.last_seen_at desc, h.id desc limit ${limit}`;
-  return hits.map(({ lastSeenAt, ...hit }) => ({ ...hit, lastSeenAt: lastSeenAt.toISOString() }));
+  return hits.map(withIsoTimes);
 }
 
 /** Candidates that recurrence is counted over. Those of earlier windows are left out. */

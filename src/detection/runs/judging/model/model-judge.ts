@@ -10,7 +10,7 @@ import { modelResponds } from '../../../../platform/models/model-pauses.ts';
 import { findModelPause } from '../../../../platform/models/model-pauses.store.ts';
 import { builtInAliases, findCheapest, type ConfiguredModel, type Models } from '../../../../platform/models/models.ts';
 import type { RunSpendMeter } from '../../../../platform/models/spend-meter.ts';
-import { type Candidate, isSeverityAtLeast } from '../../../analysis/candidate.ts';
+import { type Candidate, incidentType, isSeverityAtLeast } from '../../../analysis/candidate.ts';
 import { withoutHiddenRule } from '../../../analysis/severity-rules.ts';
 import { verdictSchema } from '../../../detections/record/field-schemas.ts';
 import type { Definition } from '../../../detections/record/detection-record.ts';
@@ -236,7 +236,9 @@ function toFallback(run: ActiveRun, candidate: Candidate): CheckedCase['fallback
     candidate,
     toDetectionTexts({ ...run, definition: searchOf(run) }),
   );
-  return { headline, summary: sentences.join(' '), nextStep, confidence: computeAnalystConfidence(candidate) };
+  // An incident has a title.
+  const title = candidate.entityType === incidentType ? candidate.entity : headline;
+  return { headline: title, summary: sentences.join(' '), nextStep, confidence: computeAnalystConfidence(candidate) };
 }
 
 /** ATT&CK is known where the feed is. */

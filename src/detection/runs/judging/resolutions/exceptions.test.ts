@@ -3,7 +3,13 @@ import { testDatabase } from '../../../../../test/support/database.ts';
 import { hour, startRuns } from '../../../../../test/support/detection/scripted-runs.ts';
 import { detectionTexts } from '../../../../../test/support/detection/analysis-examples.ts';
 import { createAnalyst } from '../judge.ts';
-import { createException, getExceptions, removeException, snooze } from '../../../detections/exceptions/exceptions.ts';
+import {
+  announceEndingExceptions,
+  createException,
+  getExceptions,
+  removeException,
+  snooze,
+} from '../../../detections/exceptions/exceptions.ts';
 import { getDetection } from '../../../detections/read-detections.ts';
 import { getEntities } from '../../../hits/list-entities.ts';
 import { getHit, getHits } from '../../../hits/read-hits.ts';
@@ -40,13 +46,13 @@ test('skips candidates under an exception or a snooze, counts them on the run, a
   });
   await snooze(t.deps, t.caller, id, { entity: 'bob', until: hour(3) });
   await t.runAt(hour(1), judge);
-  await t.runAt(hour(2), judge);
+  // The run of the second hour is late. What applied to it then still does.
   await t.runAt(hour(3), judge);
   expect(judged).toEqual(['ada', 'ada', 'scanner', 'ada', 'bob', 'scanner']);
   const { runs } = await getRuns(t.deps, t.caller, id, {});
   expect(runs.map((run) => [run.suppressed, run.hitCount])).toEqual([
-    [{ known: 0, exceptions: 0, snoozed: 0, allowed: 0, belowMinimum: 0, workingHours: 0 }, 3],
-    [{ known: 0, exceptions: 0, snoozed: 1, allowed: 0, belowMinimum: 0, workingHours: 0 }, 2],
+    [{ known: 0, exceptions: 0, snoozed: 1, allowed: 0, belowMinimum: 0, workingHours: 0 }, 5],
+    [{ known: 0, exceptions: 0, snoozed: 0, allowed: 0, belowMinimum: 0, workingHours: 0 }, 0],
     [{ known: 0, exceptions: 1, snoozed: 1, allowed: 0, belowMinimum: 0, workingHours: 0 }, 1],
   ]);
   const listed = await getExceptions(t.deps, t.caller, id, {});
@@ -73,6 +79,17 @@ test('skips candidates under an exception or a snooze, counts them on the run, a
     hitIds: [hits[0]!.id],
   };
   expect(await createException(t.deps, t.caller, id, narrow)).toMatchObject({ ...narrow, expiresSoon: true });
+  // Once, and not before half of its time is over.
+  await t.select`insert into destinations (organization_id, id, kind, name, shown_url, sealed, event_types, created_at, updated_at)
+    values (${t.orgId}, gen_random_uuid(), 'webhook', 'x', 'x', ''::bytea, ${['exception.ending']}::text[], now(), now())`;
+  const announce = (at: string) => announceEndingExceptions({ db: t.db, clock: () => new Date(at) });
+  await announce(hour(20));
+  const listAnnounced = () => t.select<{ body: string }>`select body from outbox where type = 'exception.ending'`;
+  expect(await listAnnounced()).toEqual([]);
+  expect([await announce(hour(60)), await announce(hour(61))]).toEqual([false, false]);
+  expect((await listAnnounced()).map(({ body }) => JSON.parse(body).data)).toMatchObject([
+    { detectionId: id, owner: 'grace', expiresAt: hour(100), matches: 0 },
+  ]);
   await expect(createException(t.deps, t.caller, id, { ...narrow, hitIds: [id] })).rejects.toMatchObject({
     errors: [{ pointer: '/hitIds' }],
   });

@@ -177,15 +177,25 @@ export function toJudged(candidate: StoredCandidate, scope: JudgingScope, judgme
   return { candidate, outcome: 'judged', ...judgment, hitKey, suppression, caseKey: key };
 }
 
-/** Returns what mutes candidates of a detection: its exceptions and snoozes, and the value lists that are named. */
+type MuteScope = { listNames: readonly string[]; candidates: readonly Pick<StoredCandidate, 'windowTo'>[] };
+
+/**
+ * Returns what mutes candidates of a detection: its exceptions and snoozes, and the value lists that are named. An exception with an end mutes the windows
+ * that end before it, whenever they are judged, so that a late run raises the same hits.
+ */
 export async function loadMutes(
   tx: Tx,
   key: DetectionKey,
-  { listNames, now }: { listNames: readonly string[]; now: Date },
+  { listNames, candidates }: MuteScope,
 ): Promise<Pick<SettlingContext, 'findException' | 'findAllowList'> & { missingLists: string[] }> {
-  const exceptions = await listActiveExceptions(tx, key, now);
+  const first = Math.min(...candidates.map(({ windowTo }) => windowTo.getTime()));
+  const exceptions = candidates.length === 0 ? [] : await listActiveExceptions(tx, key, new Date(first));
   const tests = await readListTests(tx, key.orgId, exceptions.flatMap(namesOfLists));
-  const findException = compileExceptions(exceptions, tests);
+  const finders = exceptions.map((exception) => ({ ...exception, find: compileExceptions([exception], tests) }));
+  const findException = (candidate: StoredCandidate): Exception | undefined =>
+    finders.find(
+      ({ expiresAt, find }) => (expiresAt === null || expiresAt > candidate.windowTo) && find(candidate) !== undefined,
+    );
   const lists = await readValueLists(tx, key.orgId, listNames);
   return {
     findException,
