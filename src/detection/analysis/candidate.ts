@@ -13,6 +13,9 @@ export type Severity = (typeof severities)[number];
 /** Computed facts about a candidate as plain JSON, for example `{count, z, median, samples, peers, firstSeen, newValues, steps}`. */
 export type Facts = Record<string, string | number | boolean | null | string[] | number[]>;
 
+/** The type of the entity of a case that is a whole incident, whose name is its title. */
+export const incidentType = 'incident';
+
 /** An entity of a window that needs a verdict. `kindKey` identifies the kind of behavior for the hit's key. */
 export type Candidate = {
   entity: string;

@@ -79,22 +79,20 @@ function connectionByIdRoutes(app: App, deps: ConnectionRoutesDeps): void {
     'PUT /api/connections/:id',
     {
       operationId: 'updateConnection',
-      summary: 'Change a connection. Absent fields stay unchanged',
+      summary: 'Change a connection. Absent fields are unchanged',
       params: ConnectionPath,
       body: UpdateConnection,
       returns: Connection,
       hasEtag: true,
       acceptsIfMatch: true,
     },
-    ({ caller, params, body, request }) =>
-      changeConnection(deps, caller, params.id, { ...body, ifMatch: request.headers['if-match'] }),
+    ({ caller, params, body, ifMatch }) => changeConnection(deps, caller, params.id, { ...body, ifMatch }),
   );
   route(
     'DELETE /api/connections/:id',
     {
       operationId: 'deleteConnection',
       summary: 'Delete a connection that no detection uses',
-      ignoresBody: true,
       params: ConnectionPath,
       returns: Connection,
     },

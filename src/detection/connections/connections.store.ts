@@ -59,9 +59,8 @@ export function findConnection(
   id: string,
   { isLocked = false } = {},
 ): Promise<ConnectionWithPause | undefined> {
-  return queryRow<ConnectionWithPause>(
-    tx,
-  )`${selectWithPause} where c.organization_id = ${orgId} and c.id = ${id} ${isLocked ? sql`for update of c` : sql``}`;
+  return queryRow<ConnectionWithPause>(tx)`
+    ${selectWithPause} where c.organization_id = ${orgId} and c.id = ${id} ${isLocked ? sql`for update of c` : sql``}`;
 }
 
 /** Returns up to `limit` + 1 connections, newest first. */
@@ -71,9 +70,8 @@ export function listConnectionRows(
   { limit, after }: PageRequest,
 ): Promise<ConnectionWithPause[]> {
   const older = after ? sql`and (c.created_at, c.id) < (${after.at}, ${after.id}::uuid)` : sql``;
-  return queryRows<ConnectionWithPause>(
-    tx,
-  )`${selectWithPause} where c.organization_id = ${orgId} ${older} order by c.created_at desc, c.id desc limit ${limit + 1}`;
+  return queryRows<ConnectionWithPause>(tx)`
+    ${selectWithPause} where c.organization_id = ${orgId} ${older} order by c.created_at desc, c.id desc limit ${limit + 1}`;
 }
 
 /** Returns the selected connection, or undefined if it does not exist or several match. */

@@ -93,11 +93,11 @@ export function detectionRoutes(app: App, deps: UpdateDetectionDeps & { detectio
       acceptsIfMatch: true,
       ignoresUnknownQuery: true,
     },
-    ({ caller, params, query, body, request }) => {
+    ({ caller, params, query, body, ifMatch }) => {
       const options = {
         validate: query.validate === 'true',
         requireTests: query.require === 'tests',
-        ifMatch: request.headers['if-match'],
+        ifMatch,
       };
       const change = { id: params.id, input: body };
       return updateDetection(deps, caller, change, options);
@@ -108,27 +108,25 @@ export function detectionRoutes(app: App, deps: UpdateDetectionDeps & { detectio
     {
       operationId: 'deleteDetection',
       summary: 'Delete a detection or dismiss a suggestion. Both can be restored',
-      ignoresBody: true,
       params: IdPath,
       returns: Detection,
       hasEtag: true,
       acceptsIfMatch: true,
     },
-    ({ caller, params, request }) => deleteDetection(deps, caller, params.id, request.headers['if-match']),
+    ({ caller, params, ifMatch }) => deleteDetection(deps, caller, params.id, ifMatch),
   );
   route(
     'POST /api/detections/:id/restore',
     {
       operationId: 'restoreDetection',
       summary: 'Restore a deleted detection or a dismissed suggestion',
-      ignoresBody: true,
       ignoresUnknownQuery: true,
       params: IdPath,
       returns: Detection,
       hasEtag: true,
       acceptsIfMatch: true,
     },
-    ({ caller, params, request }) => restoreDetection(deps, caller, params.id, request.headers['if-match']),
+    ({ caller, params, ifMatch }) => restoreDetection(deps, caller, params.id, ifMatch),
   );
 }
 
@@ -183,8 +181,7 @@ export function suggestionRoutes(app: App, deps: CreateDetectionDeps): void {
       hasEtag: true,
       acceptsIfMatch: true,
     },
-    ({ caller, params, body, request }) =>
-      acceptSuggestion(deps, caller, { id: params.id, ifMatch: request.headers['if-match'] }, body),
+    ({ caller, params, body, ifMatch }) => acceptSuggestion(deps, caller, { id: params.id, ifMatch }, body),
   );
   route(
     'POST /api/detections/:id/dismiss',
@@ -198,7 +195,6 @@ export function suggestionRoutes(app: App, deps: CreateDetectionDeps): void {
       hasEtag: true,
       acceptsIfMatch: true,
     },
-    ({ caller, params, body, request }) =>
-      dismissSuggestion(deps, caller, { id: params.id, ifMatch: request.headers['if-match'] }, body),
+    ({ caller, params, body, ifMatch }) => dismissSuggestion(deps, caller, { id: params.id, ifMatch }, body),
   );
 }

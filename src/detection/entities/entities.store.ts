@@ -134,16 +134,14 @@ export async function deleteNotes(tx: Tx, orgId: OrgId, notes: Omit<NewNote, 'no
   const { numAffectedRows } = await sql`
     delete from entity_notes e using unnest(${notes.map(({ entity }) => entity)}::text[],
       ${notes.map(({ entityType }) => entityType)}::text[]) as n (entity, entity_type)
-    where e.organization_id = ${orgId} and md5(lower(e.entity)) = md5(lower(n.entity)) and e.entity_type = n.entity_type`.execute(
-    tx,
-  );
+    where e.organization_id = ${orgId} and md5(lower(e.entity)) = md5(lower(n.entity))
+    and e.entity_type = n.entity_type`.execute(tx);
   return Number(numAffectedRows ?? 0);
 }
 
 export async function countNotes(tx: Tx, orgId: OrgId): Promise<number> {
-  const row = await queryRow<{ n: number }>(
-    tx,
-  )`select count(*) as n from entity_notes where organization_id = ${orgId}`;
+  const row = await queryRow<{ n: number }>(tx)`
+    select count(*) as n from entity_notes where organization_id = ${orgId}`;
   return row!.n;
 }
 

@@ -1,6 +1,6 @@
 import type { RenderedRow } from '../analysis/candidate.ts';
 import { inOrg, type Db, type Tx } from '../../platform/db/db.ts';
-import type { Clock } from '../../platform/lib/time/clock.ts';
+import { type Clock, withIsoTimes } from '../../platform/lib/time/clock.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import { appError, fieldError } from '../../platform/lib/errors.ts';
 import { uuidv7 } from '../../platform/lib/ids.ts';
@@ -29,11 +29,9 @@ export const toAliases = ({ entity, names }: KnownEntity): EntityAliases => ({
   name: entity.name,
   key: entity.key,
   isShared: entity.isShared,
-  aliases: names.map(({ firstSeenAt, lastSeenAt, ...name }) => ({
-    ...name,
+  aliases: names.map(({ ...name }) => ({
+    ...withIsoTimes(name),
     canSeparate: toKey(foldName({ type: name.type, value: name.name })) !== entity.key,
-    firstSeenAt: firstSeenAt?.toISOString() ?? null,
-    lastSeenAt: lastSeenAt?.toISOString() ?? null,
   })),
 });
 

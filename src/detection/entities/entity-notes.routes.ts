@@ -60,7 +60,6 @@ function aliasRoutes(app: App, deps: Parameters<typeof joinAlias>[0]): void {
       operationId: 'separateEntityAlias',
       summary: 'Separate an alias from an entity',
       description: 'Remembered until somebody joins the name again: no rule and no list joins it.',
-      ignoresBody: true,
       params: AliasPath,
       query: AliasQuery,
       returns: EntityAliases,

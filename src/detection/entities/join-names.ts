@@ -52,7 +52,7 @@ export function joinNames(
   return nameSets(nodes, used, sets.find);
 }
 
-/** Sets of keys that grow together, except for pairs that stay apart. */
+/** Disjoint sets of keys that are merged, except for pairs that must stay apart. */
 function createSets(apart: readonly [string, string][]) {
   const parents = new Map<string, string>();
   const foes = new Map<string, string[]>();
@@ -66,7 +66,7 @@ function createSets(apart: readonly [string, string][]) {
     if (root !== key) parents.set(key, root);
     return root;
   };
-  /** Returns whether the keys are in one set now. */
+  /** Merges the sets of two keys unless a pair must stay apart. Returns whether the keys are now in one set. */
   const join = (one: string, other: string): boolean => {
     const [a, b] = [find(one), find(other)];
     if (a === b) return true;

@@ -31,7 +31,7 @@ const endings = Object.entries(fieldEndings)
 
 type Named = { field: string; value: string };
 
-/** Groups the fields that name a subject: `TargetUserName` and `TargetUserSid`, `host.name` and `host.hostname`. */
+/** Groups the fields that identify a subject: `TargetUserName` and `TargetUserSid`, `host.name` and `host.hostname`. */
 function groupBySubject(fields: readonly [string, string][]): Map<string, Named[]> {
   const found = fields.flatMap(([field, text]) => {
     const value = text.trim();

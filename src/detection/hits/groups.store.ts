@@ -54,9 +54,8 @@ export function listGroups(
     ...(to === undefined ? [] : [sql`g.window_from < ${to}`]),
     ...(after ? [sql`(g.created_at, g.id) < (${after.at}, ${after.id}::uuid)`] : []),
   ];
-  return queryRows<HitGroupRow>(
-    tx,
-  )`${selectGroups(orgId, sql.join(conditions, sql` and `))} order by g.created_at desc, g.id desc limit ${limit + 1}`;
+  return queryRows<HitGroupRow>(tx)`
+    ${selectGroups(orgId, sql.join(conditions, sql` and `))} order by g.created_at desc, g.id desc limit ${limit + 1}`;
 }
 
 export function findGroup(tx: Tx, orgId: OrgId, id: string): Promise<HitGroupRow | undefined> {
@@ -89,9 +88,8 @@ export async function assignGroups(
       )
       select group_id as "groupId", count(*)::int as n from joined group by group_id`;
     for (const { groupId, n } of joined)
-      await sql`update hit_groups set hits = hits + ${n} where organization_id = ${orgId} and id = ${groupId}`.execute(
-        tx,
-      );
+      await sql`
+        update hit_groups set hits = hits + ${n} where organization_id = ${orgId} and id = ${groupId}`.execute(tx);
   }
 }
 
@@ -139,7 +137,6 @@ export async function listGrownGroups(tx: Tx, orgId: OrgId, detectionId: string)
 export async function deleteEmptyGroupsAcrossOrgs(tx: Tx, expiry: Expiry, limit: number): Promise<void> {
   await sql`delete from hit_groups where (organization_id, id) in (
     select organization_id, id from hit_groups g where updated_at < ${expiry.before} and ${belongsTo(expiry)}
-      and not exists (select from hits h where h.organization_id = g.organization_id and h.group_id = g.id) limit ${limit})`.execute(
-    tx,
-  );
+      and not exists (select from hits h
+      where h.organization_id = g.organization_id and h.group_id = g.id) limit ${limit})`.execute(tx);
 }

@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import { queryRow, queryRows, type Tx } from '../../platform/db/db.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import type { PageRequest } from '../../platform/lib/page-request.ts';
+import { currentActor } from '../../platform/orgs/sessions/persons.store.ts';
 import type { HitComment } from './hits.schema.ts';
 
 export type CommentRow = Omit<HitComment, 'at'> & { at: Date };
@@ -23,8 +24,8 @@ export function listComments(
   { limit, after }: PageRequest,
 ): Promise<CommentRow[]> {
   return queryRows<CommentRow>(tx)`
-      select id, hit_id as "hitId", at, body, key_id as "keyId", actor, person_id as "personId", agent_id as "agentId", run_id as "runId"
-      from hit_comments
+      select id, hit_id as "hitId", at, body, key_id as "keyId", ${currentActor} as actor, person_id as "personId", agent_id as "agentId", run_id as "runId"
+      from hit_comments e
       where organization_id = ${orgId} and hit_id = ${hitId} ${after ? sql`and (at, id) < (${after.at}, ${after.id}::uuid)` : sql``}
       order by at desc, id desc limit ${limit + 1}`;
 }

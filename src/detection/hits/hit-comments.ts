@@ -1,11 +1,11 @@
 import { inOrg, type Db, type Tx } from '../../platform/db/db.ts';
-import type { Clock } from '../../platform/lib/time/clock.ts';
+import { type Clock, withIsoTimes } from '../../platform/lib/time/clock.ts';
 import { appError } from '../../platform/lib/errors.ts';
 import { uuidv7 } from '../../platform/lib/ids.ts';
 import { readPageRequest, toPage, type PageQuery } from '../../platform/lib/page-request.ts';
 import type { Caller } from '../../platform/http/caller.ts';
 import { insertAudit } from '../../platform/orgs/audit.store.ts';
-import { countComments, insertComment, listComments, type CommentRow } from './hit-comments.store.ts';
+import { countComments, insertComment, listComments } from './hit-comments.store.ts';
 import { lockHit } from './hit-status.store.ts';
 import type { HitComment, HitCommentList, NewHitComment } from './hits.schema.ts';
 import { findHit } from './read-hits.store.ts';
@@ -27,7 +27,7 @@ export async function getComments(
     return listComments(tx, orgId, hitId, request);
   });
   const { page, nextCursor } = toPage(rows, request.limit, ({ at, id }) => ({ at, id }));
-  return { comments: page.map(toRecord), nextCursor };
+  return { comments: page.map(withIsoTimes), nextCursor };
 }
 
 /** Adds a comment of a person to a hit. Throws 404, and 409 if the hit has as many as it may. */
@@ -49,7 +49,7 @@ export async function addComment(
     const resource = { resourceType: 'hit', resourceId: hitId };
     await insertAudit(tx, caller, { action: 'hit.commented', ...resource, before: null, after: { id: comment.id } });
   });
-  return toRecord(comment);
+  return withIsoTimes(comment);
 }
 
 /** Adds a comment of an agent's run, unless the hit has too many. */
@@ -63,5 +63,3 @@ export async function addAgentComment(
   const nobody = { keyId: null, actor: null, personId: null };
   await insertComment(tx, orgId, { id: uuidv7(at), hitId, at, body, ...nobody, agentId, runId });
 }
-
-const toRecord = ({ at, ...row }: CommentRow): HitComment => ({ ...row, at: at.toISOString() });

@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { currentActor } from '../../platform/orgs/sessions/persons.store.ts';
 import { queryRow, queryRows, type Tx } from '../../platform/db/db.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import type { Author } from '../../platform/http/caller.ts';
@@ -19,9 +20,8 @@ const lockedColumns = sql`id, detection_id as "detectionId", status, revision, c
 
 /** Finds a hit and locks it until the transaction ends. */
 export function lockHit(tx: Tx, orgId: OrgId, id: string): Promise<LockedHit | undefined> {
-  return queryRow<LockedHit>(
-    tx,
-  )`select ${lockedColumns} from hits where organization_id = ${orgId} and id = ${id} for update`;
+  return queryRow<LockedHit>(tx)`
+    select ${lockedColumns} from hits where organization_id = ${orgId} and id = ${id} for update`;
 }
 
 /** Lists the hits of a group and locks them until the transaction ends. */
@@ -131,7 +131,7 @@ export type StatusChangeRow = {
 /** Lists the status changes of a hit, latest first. */
 export function listStatusChanges(tx: Tx, orgId: OrgId, hitId: string, limit: number): Promise<StatusChangeRow[]> {
   return queryRows<StatusChangeRow>(tx)`
-      select at, key_id as "keyId", actor, person_id as "personId", from_status as "from", to_status as "to", reason from hit_changes
+      select at, key_id as "keyId", ${currentActor} as actor, person_id as "personId", from_status as "from", to_status as "to", reason from hit_changes e
       where organization_id = ${orgId} and hit_id = ${hitId} order by at desc, id desc limit ${limit}`;
 }
 
@@ -165,9 +165,9 @@ export type RevisionRow = StatusChangeRow & { hitId: string; entity: string; rev
 /** Lists the latest status changes of hits with their revisions, latest first. */
 export function listRevisions(tx: Tx, orgId: OrgId, hitIds: readonly string[], limit: number): Promise<RevisionRow[]> {
   return queryRows<RevisionRow>(tx)`
-      select c.hit_id as "hitId", h.entity, c.at, c.key_id as "keyId", c.actor, c.person_id as "personId", c.from_status as "from", c.to_status as "to",
-        c.reason, c.revision,
-        coalesce(c.revision - coalesce(lag(c.revision) over (partition by c.hit_id order by c.at, c.id), 1), 0) as steps
-      from hit_changes c join hits h on h.organization_id = c.organization_id and h.id = c.hit_id
-      where c.organization_id = ${orgId} and c.hit_id = any(${hitIds}::uuid[]) order by c.at desc, c.id desc limit ${limit}`;
+      select e.hit_id as "hitId", h.entity, e.at, e.key_id as "keyId", ${currentActor} as actor, e.person_id as "personId", e.from_status as "from", e.to_status as "to",
+        e.reason, e.revision,
+        coalesce(e.revision - coalesce(lag(e.revision) over (partition by e.hit_id order by e.at, e.id), 1), 0) as steps
+      from hit_changes e join hits h on h.organization_id = e.organization_id and h.id = e.hit_id
+      where e.organization_id = ${orgId} and e.hit_id = any(${hitIds}::uuid[]) order by e.at desc, e.id desc limit ${limit}`;
 }

@@ -77,9 +77,8 @@ export function listHits(tx: Tx, orgId: OrgId, query: HitQuery, { limit, after }
     ...(to === undefined ? [] : [sql`first_seen_at < ${to}`]),
     ...(after ? [sql`(created_at, id) < (${after.at}, ${after.id}::uuid)`] : []),
   ];
-  return queryRows<HitRow>(
-    tx,
-  )`select ${columns} from hits where ${sql.join(conditions, sql` and `)} order by created_at desc, id desc limit ${limit + 1}`;
+  return queryRows<HitRow>(tx)`
+    select ${columns} from hits where ${sql.join(conditions, sql` and `)} order by created_at desc, id desc limit ${limit + 1}`;
 }
 
 /** Selects the hits, as `id`, that have one of the values. */
@@ -100,9 +99,8 @@ const isFoundBy = (orgId: OrgId, q: string): RawBuilder<unknown> => sql`
     order by created_at desc, id desc offset ${searchedHitsMax - 1} limit 1), '-infinity')`;
 
 export function findHit(tx: Tx, orgId: OrgId, id: string): Promise<EventHitRow | undefined> {
-  return queryRow<EventHitRow>(
-    tx,
-  )`select ${columns}, facts, rows from hits where organization_id = ${orgId} and id = ${id}`;
+  return queryRow<EventHitRow>(tx)`
+    select ${columns}, facts, rows from hits where organization_id = ${orgId} and id = ${id}`;
 }
 
 /** What a hit cites. `rows` and `observations` are JSON text. `query` is the detection's query in the first run that found the hit. */
@@ -127,16 +125,14 @@ export function findHitEvidence(tx: Tx, orgId: OrgId, id: string): Promise<HitEv
 
 /** Lists hits by ID with their rows and facts, in order of creation. */
 export function listHitsById(tx: Tx, orgId: OrgId, ids: string[]): Promise<EventHitRow[]> {
-  return queryRows<EventHitRow>(
-    tx,
-  )`select ${columns}, facts, rows from hits where organization_id = ${orgId} and id = any(${ids}::uuid[]) order by created_at, id`;
+  return queryRows<EventHitRow>(tx)`
+    select ${columns}, facts, rows from hits where organization_id = ${orgId} and id = any(${ids}::uuid[]) order by created_at, id`;
 }
 
 /** Like `listHitsById`, without hits of deleted detections. */
 export function listLiveHitsById(tx: Tx, orgId: OrgId, ids: string[]): Promise<EventHitRow[]> {
-  return queryRows<EventHitRow>(
-    tx,
-  )`select ${columns}, facts, rows from hits where organization_id = ${orgId} and id = any(${ids}::uuid[])
+  return queryRows<EventHitRow>(tx)`
+    select ${columns}, facts, rows from hits where organization_id = ${orgId} and id = any(${ids}::uuid[])
       and detection_id not in (select id from agents where organization_id = ${orgId} and deleted_at is not null) order by created_at, id`;
 }
 
@@ -256,9 +252,9 @@ export async function replaceHitValues(tx: Tx, orgId: OrgId, hits: readonly HitC
     const keys = new Set([stem, ...values.map(toValueKey)]);
     return [...keys].slice(0, valuesMax).map((key) => ({ id, key }));
   });
-  await sql`delete from hit_values where organization_id = ${orgId} and hit_id = any(${hits.map(({ id }) => id)}::uuid[])`.execute(
-    tx,
-  );
+  await sql`
+    delete from hit_values
+      where organization_id = ${orgId} and hit_id = any(${hits.map(({ id }) => id)}::uuid[])`.execute(tx);
   await sql`
     insert into hit_values (organization_id, value_key, hit_id)
     select ${orgId}::uuid, value_key, hit_id from unnest(${pairs.map(({ key }) => key)}::uuid[], ${pairs.map(({ id }) => id)}::uuid[]) as v (value_key, hit_id)

@@ -27,6 +27,7 @@ import type {
 } from './hits.schema.ts';
 import { listStatusChanges } from './hit-status.store.ts';
 import { findGroup, listGroups, type HitGroupRow } from './groups.store.ts';
+import { withIsoTimes } from '../../platform/lib/time/clock.ts';
 
 const occurrencesMax = 200;
 const changesMax = 200;
@@ -77,7 +78,7 @@ export async function readHitDetail(tx: Tx, orgId: OrgId, row: EventHitRow): Pro
       windowFrom: windowFrom.toISOString(),
       seenAt: seenAt.toISOString(),
     })),
-    history: history.map((change) => ({ ...change, at: change.at.toISOString() })),
+    history: history.map(withIsoTimes),
   };
 }
 
@@ -123,19 +124,13 @@ export function toHit({
   ...row
 }: HitRow): Hit {
   return {
-    ...row,
+    ...withIsoTimes(row),
     url: `/console/hits/${row.id}`,
     detection: { name, tags, techniques: techniques ?? listTaggedTechniques(tags), rule },
     evidence: JSON.parse(row.evidence) as Hit['evidence'],
     claims: JSON.parse(row.claims) as Hit['claims'],
     techniques: JSON.parse(judgedTechniques) as string[],
-    windowFrom: row.windowFrom.toISOString(),
-    windowTo: row.windowTo.toISOString(),
-    firstSeenAt: row.firstSeenAt.toISOString(),
-    lastSeenAt: row.lastSeenAt.toISOString(),
     latencyMs: arrivedAt && Math.max(0, row.createdAt.getTime() - arrivedAt.getTime()),
-    createdAt: row.createdAt.toISOString(),
-    updatedAt: row.updatedAt.toISOString(),
   };
 }
 
@@ -169,12 +164,7 @@ export function toHitGroup(row: HitGroupRow): HitGroup {
   const [type] = types;
   const noun = types.size === 1 && type !== undefined ? pluralOf(type) : 'entities';
   return {
-    ...row,
+    ...withIsoTimes(row),
     headline: `${row.detectionName}: ${row.hits} ${noun}`,
-    windowFrom: row.windowFrom.toISOString(),
-    windowTo: row.windowTo.toISOString(),
-    lastSeenAt: row.lastSeenAt.toISOString(),
-    createdAt: row.createdAt.toISOString(),
-    updatedAt: row.updatedAt.toISOString(),
   };
 }

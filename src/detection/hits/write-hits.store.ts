@@ -178,9 +178,8 @@ export async function applyLateVerdict(
           revision = revision + 1, changed_revision = revision + 1, updated_at = ${now} where ${isHit} returning revision
       )
       insert into hit_changes (organization_id, id, hit_id, at, key_id, from_status, to_status, reason, revision)
-      select ${orgId}, ${uuidv7(now)}, ${hit.id}, ${now}, null, 'open', 'outdated', ${`Judged later: ${reason}`}, revision from changed`.execute(
-      tx,
-    );
+      select ${orgId}, ${uuidv7(now)}, ${hit.id}, ${now}, null, 'open', 'outdated', ${`Judged later: ${reason}`}, revision
+        from changed`.execute(tx);
     await emitLateVerdict(tx, orgId, hit);
     return { hitId: hit.id, isDismissed: true };
   }

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { startLogStore } from '../../../test/support/detection/log-store.ts';
+import { selectIn } from '../../../test/support/select-rows.ts';
 import { inOrg } from '../../platform/db/db.ts';
 import type { QueryWindow } from '../siem/connector.ts';
 import { sealDatasets } from '../log-store/catalog/catalog.store.ts';
@@ -96,7 +97,14 @@ test('sealing waits for a batch in progress and moves later batches behind the s
     };
     await publishBatch(tx, { orgId: org, logCatalogs: store.deps.logCatalogs }, batch);
     const seal = inOrg(db, org, (other) => sealDatasets(other, org, ['auth'], until)).then(() => (isSealed = true));
-    await sleep(150);
+    // It waits for this transaction.
+    const select = selectIn(db);
+    await expect
+      .poll(
+        () => select`
+          select from pg_locks join pg_stat_activity using (pid) where not granted and datname = current_database()`,
+      )
+      .not.toEqual([]);
     expect(isSealed).toBe(false);
     void seal;
   });

@@ -73,7 +73,7 @@ type SyncRequest<Item> = {
   mustRun?: boolean;
   /** How many new detections are stored together, which takes a few statements and one commit. Default: 1. */
   batchSize?: number;
-  /** Called before each batch and at the end, with the number of items that are done. */
+  /** Called at the beginning and when a batch is stored, with the number of items that are done. */
   onBatch?: (itemsDone: number) => void;
 };
 
@@ -101,9 +101,13 @@ export async function syncDetections<Item extends SyncItem, Step extends SyncSte
 ): Promise<Synced<Item, Step>[]> {
   const sync = { deps: dryRun ? { ...deps, db: asDryRun(deps.db) } : deps, caller, origin, mustRun };
   const all: Synced<Item, Step>[] = [];
+  let storing: Promise<Synced<Item, Step>[]> = Promise.resolve([]);
+  const settle = async (): Promise<void> => {
+    all.push(...(await storing));
+    onBatch?.(all.length);
+  };
   const nextSlice = startSlices();
   for (let from = 0; from < items.length; from += batchSize) {
-    onBatch?.(from);
     const batch: Pending<Item, Step>[] = [];
     for (const item of items.slice(from, from + batchSize)) {
       batch.push(await applyItem(sync, item));
@@ -111,9 +115,13 @@ export async function syncDetections<Item extends SyncItem, Step extends SyncSte
       const pause = nextSlice();
       if (pause) await pause;
     }
-    all.push(...(await storeNew(sync, batch)));
+    await settle();
+    storing = storeNew(sync, batch);
+    // Single items are applied in order. A batch is stored while the next one is prepared, and `settle` reports its error.
+    if (batchSize === 1) await storing;
+    else storing.catch(() => undefined);
   }
-  onBatch?.(items.length);
+  await settle();
   return dryRun ? all.map((one) => (one.outcome === 'created' ? { ...one, detectionId: null } : one)) : all;
 }
 

@@ -52,7 +52,6 @@ export const storePackInstallSql = (
       fields = excluded.fields, applied_at = excluded.applied_at`;
 
 export async function deletePackInstall(tx: Tx, { orgId, pack }: PackKey, file: string): Promise<void> {
-  await sql`delete from pack_installs where organization_id = ${orgId} and pack = ${pack} and file = ${file}`.execute(
-    tx,
-  );
+  await sql`
+    delete from pack_installs where organization_id = ${orgId} and pack = ${pack} and file = ${file}`.execute(tx);
 }

@@ -53,7 +53,7 @@ export function ruleSourceRoutes(app: App, deps: Parameters<typeof planUpdate>[0
     'GET /api/rule-sources/:id',
     {
       operationId: 'getRuleSource',
-      summary: 'Read a source of Sigma rules',
+      summary: 'Get a source of Sigma rules',
       scope,
       params: RuleSourcePath,
       returns: RuleSource,
@@ -72,8 +72,7 @@ export function ruleSourceRoutes(app: App, deps: Parameters<typeof planUpdate>[0
       hasEtag: true,
       acceptsIfMatch: true,
     },
-    ({ caller, params, body, request }) =>
-      changeRuleSource(deps, caller, { id: params.id, changes: body, ifMatch: request.headers['if-match'] }),
+    ({ caller, params, body, ifMatch }) => changeRuleSource(deps, caller, { id: params.id, changes: body, ifMatch }),
   );
   route(
     'DELETE /api/rule-sources/:id',
@@ -81,11 +80,10 @@ export function ruleSourceRoutes(app: App, deps: Parameters<typeof planUpdate>[0
       operationId: 'deleteRuleSource',
       summary: 'Delete a source of Sigma rules. Its detections stay',
       params: RuleSourcePath,
-      ignoresBody: true,
       acceptsIfMatch: true,
       returns: RuleSource,
     },
-    ({ caller, params, request }) => removeRuleSource(deps, caller, params.id, request.headers['if-match']),
+    ({ caller, params, ifMatch }) => removeRuleSource(deps, caller, params.id, ifMatch),
   );
   route(
     'POST /api/rule-sources/:id/check',
@@ -93,7 +91,6 @@ export function ruleSourceRoutes(app: App, deps: Parameters<typeof planUpdate>[0
       operationId: 'checkRuleSource',
       summary: 'Check the address of a source of Sigma rules within seconds',
       params: RuleSourcePath,
-      ignoresBody: true,
       returns: RuleSource,
     },
     ({ caller, params }) => checkRuleSource(deps, caller, params.id),
@@ -102,9 +99,9 @@ export function ruleSourceRoutes(app: App, deps: Parameters<typeof planUpdate>[0
     'GET /api/rule-sources/:id/update',
     {
       operationId: 'planRuleUpdate',
-      summary: 'Compare the newest version of a source with the detections that it brought',
+      summary: 'Compare the newest version of a source with its detections',
       description:
-        'Shows which detections it creates, changes and lacks, and how many events of the last 24 hours each new or changed rule matches.',
+        'Lists the detections that it adds, changes and no longer has, and how many events of the last 24 hours each new or changed rule matches.',
       scope,
       params: RuleSourcePath,
       returns: RuleUpdate,
@@ -117,7 +114,7 @@ export function ruleSourceRoutes(app: App, deps: Parameters<typeof planUpdate>[0
       operationId: 'applyRuleUpdate',
       summary: 'Import the rules of the newest version of a source, enabled',
       description:
-        'With `Accept: text/event-stream`, the response is a stream of server-sent events as that of `importDetections`: `progress`, then `result` or `problem`. The import goes on if the client closes the connection.',
+        'With `Accept: text/event-stream`, the response is a stream of server-sent events like that of `importDetections`: `progress`, then `result` or `problem`. The import continues if the client closes the connection.',
       params: RuleSourcePath,
       body: ApplyUpdate,
       returns: AppliedUpdate,

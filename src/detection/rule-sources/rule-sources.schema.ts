@@ -69,7 +69,7 @@ export type ChangeRuleSource = z.infer<typeof ChangeRuleSource>;
 const Version = z
   .string()
   .regex(/^[0-9a-f]{12}$/)
-  .describe('The first 12 digits of the SHA-256 of the archive.');
+  .describe('The first 12 hexadecimal digits of the SHA-256 of the archive.');
 
 export const RuleSource = z
   .object({
@@ -83,7 +83,7 @@ export const RuleSource = z
     availableAt: dateTime.nullable(),
     checkedAt: dateTime.nullable(),
     failure: z.string().nullable().describe('Why the last check failed.'),
-    rules: z.int().describe('Detections of this source that exist.'),
+    rules: z.int().describe('Number of existing detections of this source.'),
     createdAt: dateTime,
     updatedAt: dateTime,
   })
@@ -110,9 +110,7 @@ const RuleChange = z
     matches24h: z
       .int()
       .nullable()
-      .describe(
-        'How many events of the last 24 hours match. Null: unknown, such as for correlations, and more than 10,000.',
-      ),
+      .describe('How many events of the last 24 hours match. Null: unknown, as for correlations, or more than 10,000.'),
   })
   .meta({ id: 'RuleChange' });
 
@@ -144,7 +142,7 @@ export type RuleUpdate = z.infer<typeof RuleUpdate>;
 export type RuleChange = z.infer<typeof RuleChange>;
 
 export const ApplyUpdate = z.strictObject({
-  version: Version.describe('The version that was looked at. Another one is refused.'),
+  version: Version.describe('The version that was reviewed. The request fails if there is a newer one.'),
   removeMissing: z.boolean().optional().describe('true: delete the detections of `removed`. They can be restored.'),
 });
 export type ApplyUpdate = z.infer<typeof ApplyUpdate>;

@@ -27,14 +27,12 @@ const columns = sql`s.id, s.name, s.url, s.min_level as "minLevel", s.statuses, 
 
 /** Lists the rule sources of an organization, by name. */
 export const listRuleSources = (tx: Tx, orgId: OrgId): Promise<RuleSourceRow[]> =>
-  queryRows<RuleSourceRow>(
-    tx,
-  )`select ${columns} from rule_sources s where s.organization_id = ${orgId} order by s.name, s.id`;
+  queryRows<RuleSourceRow>(tx)`
+    select ${columns} from rule_sources s where s.organization_id = ${orgId} order by s.name, s.id`;
 
 export const findRuleSource = (tx: Tx, orgId: OrgId, id: string): Promise<RuleSourceRow | undefined> =>
-  queryRow<RuleSourceRow>(
-    tx,
-  )`select ${columns} from rule_sources s where s.organization_id = ${orgId} and s.id = ${id}`;
+  queryRow<RuleSourceRow>(tx)`
+    select ${columns} from rule_sources s where s.organization_id = ${orgId} and s.id = ${id}`;
 
 /** Locks a rule source until the transaction ends and returns it. */
 export async function lockRuleSource(tx: Tx, orgId: OrgId, id: string): Promise<RuleSourceRow | undefined> {
@@ -51,7 +49,7 @@ export const findArchive = (
   queryRow<{ archive: Buffer | null; available: string | null }>(tx)`
     select archive, available from rule_sources where organization_id = ${orgId} and id = ${id}`;
 
-/** Stores a new rule source, or new settings of one. One that is enabled or gets another address is checked at once. A new address forgets the validator of the old one. */
+/** Stores a new rule source, or new settings of one. A source that is enabled or gets another address is checked immediately. A new address discards the `ETag` of the old one. */
 export async function storeRuleSource(
   tx: Tx,
   orgId: OrgId,
@@ -70,9 +68,9 @@ export async function storeRuleSource(
 
 /** Deletes a rule source. Its detections stay, and belong to no source. */
 export async function deleteRuleSource(tx: Tx, orgId: OrgId, id: string): Promise<void> {
-  await sql`update sigma_imports set rule_source_id = null where organization_id = ${orgId} and rule_source_id = ${id}`.execute(
-    tx,
-  );
+  await sql`
+    update sigma_imports set rule_source_id = null
+      where organization_id = ${orgId} and rule_source_id = ${id}`.execute(tx);
   await sql`delete from rule_sources where organization_id = ${orgId} and id = ${id}`.execute(tx);
 }
 

@@ -3,7 +3,7 @@ import { appError, fieldError } from '../../platform/lib/errors.ts';
 import type { Caller } from '../../platform/http/caller.ts';
 import { uuidv7 } from '../../platform/lib/ids.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
-import type { Clock } from '../../platform/lib/time/clock.ts';
+import { type Clock, withIsoTimes } from '../../platform/lib/time/clock.ts';
 import { auditRecord } from '../../platform/orgs/audit.store.ts';
 import { requireMatch } from '../../platform/orgs/record-version.ts';
 import {
@@ -37,7 +37,7 @@ export const getRuleSources = async ({ db }: { db: Db }, { orgId }: Caller): Pro
 export const getRuleSource = async ({ db }: { db: Db }, { orgId }: Caller, id: string): Promise<RuleSource> =>
   toRuleSource(requireSource(await inOrg(db, orgId, (tx) => findRuleSource(tx, orgId, id)), id));
 
-/** Creates a rule source, whose address is checked at once. Imports nothing. Throws 400 if the name is taken, and 409 beyond 50 sources. */
+/** Creates a rule source, whose address is checked immediately. Imports nothing. Throws 400 if the name is taken, and 409 beyond 50 sources. */
 export const createRuleSource = (deps: RuleSourceDeps, caller: Caller, input: RuleSourceInput): Promise<RuleSource> =>
   inOrg(deps.db, caller.orgId, async (tx) => {
     const now = deps.clock();
@@ -119,14 +119,9 @@ async function store(tx: Tx, caller: Caller, { before, others, after }: Change, 
 }
 
 function toRuleSource(row: RuleSourceRow): RuleSource {
-  const { etag: _etag, appliedAt, availableAt, checkedAt, createdAt, updatedAt, ...rest } = row;
+  const { etag: _etag, ...rest } = row;
   return {
-    ...rest,
+    ...withIsoTimes(rest),
     statuses: [...rest.statuses],
-    appliedAt: appliedAt?.toISOString() ?? null,
-    availableAt: availableAt?.toISOString() ?? null,
-    checkedAt: checkedAt?.toISOString() ?? null,
-    createdAt: createdAt.toISOString(),
-    updatedAt: updatedAt.toISOString(),
   };
 }

@@ -87,7 +87,7 @@ export async function planUpdate(deps: UpdateRulesDeps, caller: Caller, id: stri
 
 /**
  * Imports the rules of a version, enabled. Fields that the organization edited keep their value. Throws 404, and 409 if the newest version is
- * another than the one that was looked at.
+ * not the one that was reviewed.
  */
 export async function applyUpdate(
   deps: UpdateRulesDeps,

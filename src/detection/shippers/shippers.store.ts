@@ -39,16 +39,15 @@ export async function recordObject(
     values (${orgId}, ${folder}, ${object.key}, ${object.version}, ${object.modifiedAt}, ${problem})
     on conflict (organization_id, folder, object_key) do update
       set version = excluded.version, modified_at = excluded.modified_at, problem = excluded.problem`.execute(tx);
-  await sql`update log_folders set lease_until = ${lease} where organization_id = ${orgId} and name = ${folder}`.execute(
-    tx,
-  );
+  await sql`
+    update log_folders set lease_until = ${lease} where organization_id = ${orgId} and name = ${folder}`.execute(tx);
 }
 
 /** Forgets the objects that were last modified before then. */
 export async function deleteOldObjects(tx: Tx, orgId: OrgId, folder: string, before: Date): Promise<void> {
-  await sql`delete from log_folder_objects where organization_id = ${orgId} and folder = ${folder} and modified_at < ${before}`.execute(
-    tx,
-  );
+  await sql`
+    delete from log_folder_objects
+      where organization_id = ${orgId} and folder = ${folder} and modified_at < ${before}`.execute(tx);
 }
 
 /** Returns those of the hashes whose events the organization has received within the last 24 hours. */

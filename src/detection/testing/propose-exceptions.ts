@@ -9,6 +9,7 @@ import {
   type ExceptionRule,
   type ExceptionSubject,
 } from '../analysis/exceptions.ts';
+import type { DetectionKey } from '../scheduling/timeline.ts';
 import type { ExceptionProposals, ProposeExceptions } from '../detections/exceptions/exceptions.schema.ts';
 import {
   listActiveExceptions,
@@ -27,7 +28,7 @@ import { countByStatus, toPreviewedHits } from '../detections/exceptions/preview
 import { findDefinition } from '../detections/history/history.store.ts';
 import { findTests } from '../detections/test-cases.store.ts';
 import { listValueLists, readListTests } from '../value-lists/value-lists.store.ts';
-import { runTestSet, type RunTestsDeps } from './run-test-set.ts';
+import { readTestLists, runTestSet, type RunTestsDeps } from './run-test-set.ts';
 
 const hitsMax = 1000;
 const candidatesMax = 500;
@@ -37,12 +38,15 @@ const chosenMax = 50;
 /** A finding of the past, with its hit if it became one. */
 type Finding = PastFinding & { hit: PastHit | null; createdAt: Date };
 
+/** Repeats the rehearsed attacks on which a detection fired, and returns what it finds in each now. */
+export type RepeatRehearsals = (key: DetectionKey) => Promise<{ technique: string; findings: ExceptionSubject[] }[]>;
+
 /**
  * Returns exceptions for false positives of a detection, the narrowest first, with what each would have hidden of the stored past and what it keeps.
- * Runs the test cases of the detection with the built-in analyst. Throws 400 if a hit is not of the detection or was judged a true positive.
+ * Runs the test cases of the detection with the built-in analyst, and repeats the rehearsals on which it fired. Throws 400 if a hit is not of the detection or was judged a true positive.
  */
 export async function proposeExceptions(
-  deps: RunTestsDeps,
+  deps: RunTestsDeps & { repeatRehearsals: RepeatRehearsals },
   { orgId }: Caller,
   detectionId: string,
   { hitIds }: ProposeExceptions,
@@ -58,6 +62,7 @@ export async function proposeExceptions(
       definition,
       exceptions,
       set: await findTests(tx, key),
+      testLists: await readTestLists(tx, orgId, definition),
       hits: await listPastHits(tx, key, { ids: hitIds ?? [], limit: hitsMax + 1 }),
       candidates: await listPastCandidates(tx, key, candidatesMax + 1),
       lists: await readListTests(tx, orgId, [...names, ...exceptions.flatMap(namesOfLists)]),
@@ -75,12 +80,21 @@ export async function proposeExceptions(
   const past = all.map((finding) => ({ ...finding, isChosen: chosen.has(finding) }));
   const expected: ExceptionSubject[] = [];
   const onExpected = (found: ExceptionSubject[]): void => void expected.push(...found);
-  const { results } = await runTestSet(deps, { ...key, definition: stored.definition }, stored.set, { onExpected });
+  const { results } = await runTestSet(deps, { ...key, definition: stored.definition }, stored.set, {
+    lists: stored.testLists,
+    onExpected,
+  });
   const tests = results.filter((result) => result.expected.length > 0);
   const doNotFire = tests.filter(({ missing }) => missing.length > 0).map(({ name }) => name);
   const fire = tests.length - doNotFire.length;
-  const narrowings = await runInSlices(listNarrowings(past, { tests: expected, lists }));
-  const proposals = narrowings.map((narrowing) => toProposal(narrowing, past, fire));
+  const rehearsed = chosen.size === 0 ? [] : await deps.repeatRehearsals(key);
+  const [silent, fired] = [false, true].map((fires) =>
+    rehearsed.filter(({ findings }) => findings.length > 0 === fires),
+  );
+  const proofs = [...expected.map((finding) => [finding]), ...fired!.map(({ findings }) => findings)];
+  const narrowings = await runInSlices(listNarrowings(past, { proofs, lists }));
+  const kept = { tests: fire, rehearsals: fired!.length };
+  const proposals = narrowings.map((narrowing) => toProposal(narrowing, past, kept));
   const oldest = Math.min(...past.map(({ createdAt }) => createdAt.getTime()));
   return {
     hitIds: [...chosen].flatMap(({ hit }) => hit?.id ?? []),
@@ -88,10 +102,14 @@ export async function proposeExceptions(
     findings: past.length,
     isComplete: stored.hits.length <= hitsMax && stored.candidates.length <= candidatesMax,
     tests: { fire, doNotFire },
+    rehearsals: { fire: toTechniques(fired!), doNotFire: toTechniques(silent!) },
     proposals,
-    reason: proposals.length > 0 ? null : explainNone(chosen.size, past.length),
+    reason: proposals.length > 0 ? null : explainNone(chosen.size, past.length + proofs.length),
   };
 }
+
+const toTechniques = (rehearsed: readonly { technique: string }[]): string[] =>
+  rehearsed.map(({ technique }) => technique);
 
 async function parseFindings(hits: readonly PastHit[], candidates: readonly PastCandidate[]): Promise<Finding[]> {
   const findings: Finding[] = [];
@@ -142,7 +160,7 @@ function chooseFalsePositives(unmuted: readonly Finding[], all: readonly Finding
 function toProposal(
   { rule, hidden, coverage }: Narrowing<Finding>,
   past: readonly Finding[],
-  tests: number,
+  kept: { tests: number; rehearsals: number },
 ): ExceptionProposals['proposals'][number] {
   const hits = hidden.flatMap(({ hit }) => hit ?? []).toSorted((a, b) => b.createdAt.getTime() - a.createdAt.getTime());
   const truePositives = past.filter(({ hit }) => hit?.status === 'true_positive').length;
@@ -155,7 +173,7 @@ function toProposal(
       byStatus: countByStatus(hits),
       hits: toPreviewedHits(hits),
     },
-    keeps: { truePositives, undecided: past.filter(({ mustStay }) => mustStay).length - truePositives, tests },
+    keeps: { truePositives, undecided: past.filter(({ mustStay }) => mustStay).length - truePositives, ...kept },
     coverage,
   };
 }
@@ -169,10 +187,10 @@ const toSubject = ({ entity, field, value, list, conditions }: ExceptionRule) =>
   ...(conditions.length > 0 && { conditions: [...conditions] }),
 });
 
-function explainNone(chosen: number, past: number): string {
+function explainNone(chosen: number, compared: number): string {
   if (chosen === 0)
     return 'No hit of the detection that an exception does not cover already was judged a false positive.';
-  if (chosen === past)
+  if (chosen === compared)
     return 'The hits are about different entities, and there is no other finding of the detection to compare them with.';
-  return 'The hits share nothing that tells them from the true positives, the undecided findings and the tests of the detection. Choose fewer hits, or change the query.';
+  return 'The hits share nothing that tells them from the true positives, the undecided findings, the tests and the rehearsed attacks of the detection. Choose fewer hits, or change the query.';
 }

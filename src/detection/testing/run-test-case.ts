@@ -11,7 +11,7 @@ import type { ActiveRun } from '../runs/run-model/active-run.ts';
 import type { Suppressed } from '../runs/run-model/runs.schema.ts';
 import type { Judge } from '../runs/judging/judge.ts';
 import type { SiemConnection, SearchResult } from '../siem/connector.ts';
-import { runSimulation, windowsBefore } from './simulate.ts';
+import { runSimulation, windowsBefore, type Simulation } from './simulate.ts';
 import { learningWindows } from '../analysis/memory/memory.ts';
 import { findEventTime } from '../log-ingest/events/event-time.ts';
 import type { TimeRange } from '../scheduling/timeline.ts';
@@ -23,7 +23,7 @@ export type TestSubject = { orgId: OrgId; detectionId: string; definition: Defin
 
 /**
  * One test case of a run. `datasets` are those that the query reads. With `isForeignQuery`, the query is not run and the events are used as its
- * rows. `fields` are the fields of the datasets besides those of the case's events. Without `judge`, the built-in analyst gives the verdicts.
+ * rows. `fields` are the fields of the datasets besides those of the case's events. `lists` are the value lists of the tuning. Without `judge`, the built-in analyst gives the verdicts.
  */
 export type TestCaseInput = {
   run: ActiveRun;
@@ -31,6 +31,7 @@ export type TestCaseInput = {
   datasets: string[];
   isForeignQuery: boolean;
   fields: FieldsByDataset;
+  lists: Pick<Simulation, 'allowLists' | 'ruleLists'>;
   judge?: Judge;
   signal: AbortSignal;
 };
@@ -44,7 +45,7 @@ type CaseResult = { found: string[]; suppressed: Suppressed; candidates: Candida
  */
 export async function runTestCase(
   deps: TestCaseDeps,
-  { run, test, datasets, isForeignQuery, fields, judge, signal }: TestCaseInput,
+  { run, test, datasets, isForeignQuery, fields, lists, judge, signal }: TestCaseInput,
 ): Promise<CaseResult> {
   const now = deps.clock();
   const events = groupByDataset(test.events, datasets);
@@ -67,6 +68,7 @@ export async function runTestCase(
       windows: [window],
       now: new Date(Math.max(now.getTime(), window.to.getTime()) + 1),
       signal,
+      ...lists,
       ...(judge ? { judge } : {}),
     });
     if (!complete) throw new Error('The time limit of the tests was reached.');

@@ -1,9 +1,14 @@
-import { inOrg } from '../../platform/db/db.ts';
+import { inOrg, type Tx } from '../../platform/db/db.ts';
 import type { Caller } from '../../platform/http/caller.ts';
 import { appError, type FieldError } from '../../platform/lib/errors.ts';
 import { findDefinition } from '../detections/history/history.store.ts';
 import type { TestCase, TestSet } from '../detections/test-cases.schema.ts';
 import { findTests } from '../detections/test-cases.store.ts';
+import { listRuleLists } from '../analysis/severity-rules.ts';
+import type { Definition } from '../detections/record/detection-record.ts';
+import { readListTests, readValueLists } from '../value-lists/value-lists.store.ts';
+import type { OrgId } from '../../platform/lib/org-id.ts';
+import type { Simulation } from './simulate.ts';
 import type { Candidate } from '../analysis/candidate.ts';
 import type { LogEngine } from '../log-engine/process/engine.ts';
 import { addObservedFields } from '../log-query/search/fixture-store.ts';
@@ -44,9 +49,21 @@ export const testConnection: SiemConnection = {
   ping: () => Promise.resolve(),
 };
 
+type TestLists = Pick<Simulation, 'allowLists' | 'ruleLists'>;
+
+/** Returns the value lists by which the tuning of a detection mutes and rates findings. A query reads its own. */
+export async function readTestLists(tx: Tx, orgId: OrgId, { tuning }: Pick<Definition, 'tuning'>): Promise<TestLists> {
+  return {
+    allowLists: await readValueLists(tx, orgId, tuning?.allowLists ?? []),
+    ruleLists: await readListTests(tx, orgId, listRuleLists(tuning)),
+  };
+}
+
 type TestSetOptions = {
   /** Without it, the built-in analyst gives the verdicts. */
   createJudge?: (run: ActiveRun) => Judge;
+  /** The value lists of the tuning. Without them, nothing is in a list. */
+  lists?: TestLists;
   /** Called with the candidates of a case that are about entities that it expects. */
   onExpected?: (candidates: Candidate[]) => void;
 };
@@ -77,7 +94,7 @@ export async function runTestSet(
   deps: TestCaseDeps,
   subject: TestSubject,
   set: TestSet,
-  { createJudge, onExpected }: TestSetOptions = {},
+  { createJudge, lists = {}, onExpected }: TestSetOptions = {},
 ): Promise<TestRun> {
   const isForeignQuery = hasForeignQuery(subject, set);
   const definition = { ...subject.definition, detectionQuery: set.localQuery || subject.definition.detectionQuery };
@@ -91,7 +108,7 @@ export async function runTestSet(
   try {
     const datasets = await findTestDatasets(deps, subject, set, signal);
     const fields = listTestFields(set, datasets);
-    const common = { run, datasets, isForeignQuery, fields, signal, ...(judge ? { judge } : {}) };
+    const common = { run, datasets, isForeignQuery, fields, lists, signal, ...(judge ? { judge } : {}) };
     for (const test of set.tests) results.push(await runForResult(deps, { ...common, test }, onExpected));
   } catch (error) {
     for (const test of set.tests) results.push(toFailedResult(test, error));
@@ -176,14 +193,15 @@ export async function runTests(
 }
 
 /** Runs test cases against a definition, whether it is stored or not. */
-export function testDefinition(
+export async function testDefinition(
   deps: RunTestsDeps,
   subject: TestSubject,
   set: TestSet,
   { judge }: TestQuery,
 ): Promise<TestRun> {
+  const lists = await inOrg(deps.db, subject.orgId, (tx) => readTestLists(tx, subject.orgId, subject.definition));
   const options = judge === 'analyst' ? {} : { createJudge: (run: ActiveRun) => createTrialJudge(deps, run) };
-  return runTestSet(deps, subject, set, options);
+  return runTestSet(deps, subject, set, { ...options, lists });
 }
 
 /** Runs the stored tests of a detection against a definition. Returns one error per failed test, or an error if there are no tests. */

@@ -9,7 +9,7 @@ import { acceptsEventStream, streamProgress } from '../../platform/http/response
 import { backtestDetection } from './backtest.ts';
 import { estimateDetection, estimateNewDetection } from './estimate-cost.ts';
 import { previewDetection } from './preview.ts';
-import { proposeExceptions } from './propose-exceptions.ts';
+import { proposeExceptions, type RepeatRehearsals } from './propose-exceptions.ts';
 import { runTests, type RunTestsDeps } from './run-test-set.ts';
 import type { TrialDeps } from './simulate-time-range.ts';
 import {
@@ -24,7 +24,8 @@ import {
   type BacktestProgress,
 } from './testing.schema.ts';
 
-export function testingRoutes(app: App, deps: TrialDeps & RunTestsDeps): void {
+/** Rehearsals are injected, because they know the feed as well. */
+export function testingRoutes(app: App, deps: TrialDeps & RunTestsDeps, repeatRehearsals: RepeatRehearsals): void {
   const route = apiRoutes(app, { tag: 'detections', scope: 'detections:run' });
   route(
     'POST /api/detections/preview',
@@ -55,7 +56,6 @@ export function testingRoutes(app: App, deps: TrialDeps & RunTestsDeps): void {
       summary: 'Estimate what a stored detection will cost per month',
       description:
         'By its own runs of the last 30 days, or, before it ran for a week, by its query on the recent past.',
-      ignoresBody: true,
       params: IdPath,
       returns: CostEstimate,
     },
@@ -87,13 +87,13 @@ export function testingRoutes(app: App, deps: TrialDeps & RunTestsDeps): void {
       operationId: 'proposeExceptions',
       summary: 'Propose exceptions for false positives, with proof of what they hide and keep',
       description:
-        'Proposes the narrowest combinations of values that the hits share and other findings do not. Each is compared with the stored findings of the detection and with its test cases. Stores nothing.',
+        'Proposes the narrowest combinations of values that the hits share and other findings do not. Each is compared with the stored findings of the detection with its test cases, and with the rehearsed attacks on which it fired. Stores nothing.',
       scope: 'hits:read',
       params: IdPath,
       body: ProposeExceptions,
       returns: ExceptionProposals,
     },
-    ({ caller, params, body }) => proposeExceptions(deps, caller, params.id, body),
+    ({ caller, params, body }) => proposeExceptions({ ...deps, repeatRehearsals }, caller, params.id, body),
   );
   route(
     'GET /api/detections/:id/tests',
@@ -119,15 +119,13 @@ export function testingRoutes(app: App, deps: TrialDeps & RunTestsDeps): void {
       returns: TestSet,
       versionOf: versionOfTests,
     },
-    ({ caller, params, body, request }) =>
-      putTests(deps, caller, { id: params.id, ifMatch: request.headers['if-match'] }, body),
+    ({ caller, params, body, ifMatch }) => putTests(deps, caller, { id: params.id, ifMatch }, body),
   );
   route(
     'POST /api/detections/:id/tests/run',
     {
       operationId: 'runTests',
       summary: 'Run the test cases of a detection',
-      ignoresBody: true,
       params: IdPath,
       query: TestQuery,
       returns: TestRun,

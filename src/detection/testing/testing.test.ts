@@ -279,8 +279,23 @@ test('a backtest proposes the smallest count that silences the noise and keeps t
   expect(preview).toMatchObject({ candidatesTotal: 0, suppressed: { belowMinimum: 5, workingHours: 1 } });
 });
 
-test('a test result counts what the tuning leaves out', async () => {
+test('a test result counts what the tuning leaves out, and reads the value lists of the organization', async () => {
   const org = await newOrg();
+  await callOk(org, 'PUT', '/api/value-lists/allies', { values: ['SE'] });
+  await callOk(org, 'PUT', '/api/value-lists/robots', { values: ['svc-*'] });
+  const listed = `${detection.detectionQuery} WHERE country NOT IN (SELECT value FROM lists.allies)`;
+  const tuned = {
+    ...detection,
+    detectionCategory: 'custom',
+    detectionQuery: listed,
+    tuning: { allowLists: ['robots'] },
+  };
+  const { id: tunedId } = await callOk(org, 'POST', '/api/detections', tuned);
+  const events = [login('ada', 'NO', at(1)), login('bob', 'SE', at(1)), login('svc-1', 'NO', at(1))];
+  await callOk(org, 'PUT', `/api/detections/${tunedId}/tests`, { tests: [{ name: 'lists', events, expect: ['ada'] }] });
+  const tried = await callOk(org, 'POST', `/api/detections/${tunedId}/tests/run`, {});
+  expect(tried.results).toMatchObject([{ passed: true, found: ['ada'], suppressed: { allowed: 1 } }]);
+
   const body = { ...detection, detectionCategory: 'custom', tuning: { minimumCount: 2 } };
   const { id } = await callOk(org, 'POST', '/api/detections', body);
   await callOk(org, 'PUT', `/api/detections/${id}/tests`, {

@@ -64,13 +64,15 @@ export async function explainRefusal(
   try {
     return await search();
   } catch (error) {
-    const isRefused =
-      error instanceof UnsupportedError ||
-      (error instanceof SiemError && (error.failure.blame === 'author' || error.failure.blame === 'data'));
-    if (!isRefused) throw error;
+    if (!isRefusal(error)) throw error;
     return refuse({ query, window, logs }, error.message);
   }
 }
+
+/** Returns whether another query could do what failed. */
+export const isRefusal = (error: unknown): error is Error =>
+  error instanceof UnsupportedError ||
+  (error instanceof SiemError && (error.failure.blame === 'author' || error.failure.blame === 'data'));
 
 /** Returns a result without rows that says why a query was refused, and how to write it. */
 export const refuse = ({ query, window: { from, to }, logs }: Request, reason: string): ToolResult =>

@@ -158,6 +158,27 @@ export function bindTool(name: string, sources: Omit<ToolSources, 'known'>): Bou
   };
 }
 
+const logToolNames = ['list_datasets', 'describe_dataset', 'search_logs', 'count_by'];
+const nothing = (): Promise<never[]> => Promise.resolve([]);
+const noCase: Omit<ToolSources, 'grant' | 'known' | 'hidden' | 'logs'> = {
+  entity: '',
+  rows: [],
+  facts: {},
+  profile: nothing,
+  relatedHits: nothing,
+  skills: nothing,
+  searchFeed: nothing,
+  lookupIndicator: nothing,
+  lookupTechnique: () => undefined,
+  lookUpValues: nothing,
+  fetchText: () => Promise.resolve(''),
+  propose: () => Promise.reject(new Error('Only response agents can propose calls.')),
+};
+
+/** Binds the tools that read logs, for a model that has no case. */
+export const bindLogTools = (sources: Pick<ToolSources, 'hidden' | 'logs'>): BoundTool[] =>
+  logToolNames.map((name) => bindTool(name, { ...noCase, ...sources, grant: undefined })!);
+
 /** Binds a tool of an MCP server so that a call is not made, but proposed to a person with its arguments. */
 export const bindProposed = (tool: ModelTool, propose: ToolSources['propose']): BoundTool => ({
   ...tool,

@@ -19,7 +19,7 @@ export function valueListRoutes(app: App, deps: Parameters<typeof putValueList>[
     'GET /api/value-lists/:name',
     {
       operationId: 'getValueList',
-      summary: 'Read a value list with its values',
+      summary: 'Get a value list with its values',
       scope: 'detections:read',
       params: ValueListPath,
       returns: ValueList,
@@ -39,19 +39,17 @@ export function valueListRoutes(app: App, deps: Parameters<typeof putValueList>[
       acceptsIfMatch: true,
       bodyBytesMax: 8_000_000,
     },
-    ({ caller, params, body, request }) =>
-      putValueList(deps, caller, params.name, { ...body, ifMatch: request.headers['if-match'] }),
+    ({ caller, params, body, ifMatch }) => putValueList(deps, caller, params.name, { ...body, ifMatch }),
   );
   route(
     'DELETE /api/value-lists/:name',
     {
       operationId: 'deleteValueList',
       summary: 'Delete a value list that no detection uses',
-      ignoresBody: true,
       acceptsIfMatch: true,
       params: ValueListPath,
       returns: ValueList,
     },
-    ({ caller, params, request }) => removeValueList(deps, caller, params.name, request.headers['if-match']),
+    ({ caller, params, ifMatch }) => removeValueList(deps, caller, params.name, ifMatch),
   );
 }

@@ -38,15 +38,13 @@ const summary = sql`l.name, l.description, l.list_columns as columns, l.source_u
 
 /** Lists the value lists by name, without their values. */
 export function listValueLists(tx: Tx, orgId: OrgId): Promise<ValueListSummaryRow[]> {
-  return queryRows<ValueListSummaryRow>(
-    tx,
-  )`select ${summary} from value_lists l where organization_id = ${orgId} order by name collate "C"`;
+  return queryRows<ValueListSummaryRow>(tx)`
+    select ${summary} from value_lists l where organization_id = ${orgId} order by name collate "C"`;
 }
 
 export async function findValueList(tx: Tx, orgId: OrgId, name: string): Promise<ValueListRow | undefined> {
-  const row = await queryRow<ValueListSummaryRow & { listValues: string; listRows: string | null }>(
-    tx,
-  )`select ${summary}, l.list_values as "listValues", l.list_rows as "listRows" from value_lists l where organization_id = ${orgId} and name = ${name}`;
+  const row = await queryRow<ValueListSummaryRow & { listValues: string; listRows: string | null }>(tx)`
+    select ${summary}, l.list_values as "listValues", l.list_rows as "listRows" from value_lists l where organization_id = ${orgId} and name = ${name}`;
   if (!row) return undefined;
   const { listValues, listRows, ...rest } = row;
   return {
@@ -91,7 +89,7 @@ export const claimDueListAcrossOrgs = (tx: Tx, now: Date): Promise<DueList | und
     where l.organization_id = due.organization_id and l.id = due.id
     returning l.organization_id as "orgId", l.name, l.source_url as url`;
 
-/** Stores what an address had, or why it could not be fetched, and plans the next fetch. The author stays that of the address. */
+/** Stores the fetched rows, or why they could not be fetched, and plans the next fetch. The author of the address stays the author of the list. */
 export async function storeFetched(
   tx: Tx,
   { orgId, name, url }: DueList,
@@ -133,22 +131,21 @@ export async function deleteValueList(tx: Tx, orgId: OrgId, name: string): Promi
 /** Returns the values of the lists that exist. */
 export async function readValueLists(tx: Tx, orgId: OrgId, names: readonly string[]): Promise<Map<string, string[]>> {
   if (names.length === 0) return new Map();
-  const rows = await queryRows<{ name: string; listValues: string }>(
-    tx,
-  )`select name, list_values as "listValues" from value_lists where organization_id = ${orgId} and name = any(${names}::text[])`;
+  const rows = await queryRows<{ name: string; listValues: string }>(tx)`
+    select name, list_values as "listValues" from value_lists where organization_id = ${orgId} and name = any(${names}::text[])`;
   return new Map(rows.map(({ name, listValues }) => [name, JSON.parse(listValues) as string[]]));
 }
 
 export const describeMissingLists = (names: readonly string[]): string =>
   `The tuning specifies value lists that do not exist, so nothing is in them: ${names.join(', ')}.`;
 
-/** Returns what tells whether a text is in one of the lists that exist. */
+/** Returns a function that tests whether a text is in one of the lists that exist. */
 export async function readListTests(tx: Tx, orgId: OrgId, names: readonly string[]): Promise<Map<string, ListTest>> {
   const lists = await readValueLists(tx, orgId, names);
   return new Map([...lists].map(([name, values]) => [name, compileAllowList(values)]));
 }
 
-/** Returns a function that returns which of the lists by which destinations select hits contain one of some texts. */
+/** Returns a function that returns the lists, among those by which destinations select hits, that contain one of some texts. */
 export async function readRoutingLists(tx: Tx, orgId: OrgId): Promise<(texts: readonly string[]) => string[]> {
   const named = await queryRows<{ name: string }>(tx)`
       select distinct unnest(entity_lists) as name from destinations where organization_id = ${orgId} and enabled`;
@@ -169,7 +166,7 @@ export async function listRoutedBy(tx: Tx, orgId: OrgId, name: string): Promise<
 
 const likeMax = 5_000;
 
-/** Returns the entries of all lists, but those that say which names are one entity, that equal one of the values in any case, and those that are patterns or networks. */
+/** Returns the entries that equal one of the values, in any case, or that are patterns or networks, of all lists except those of entity aliases. */
 export function listEntriesLike(
   tx: Tx,
   orgId: OrgId,
@@ -182,7 +179,7 @@ export function listEntriesLike(
       order by lower(v.entry) = any(${lower}::text[]) desc, l.name, v.entry limit ${likeMax}`;
 }
 
-/** Returns the lists that contain a value as a whole, in any case, but those that say which names are one entity. Patterns and networks of a list are not compared. */
+/** Returns the lists that contain a value as a whole, in any case, except those of entity aliases. Patterns and networks are not compared. */
 export function findListsWith(
   tx: Tx,
   orgId: OrgId,

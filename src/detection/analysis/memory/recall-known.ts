@@ -77,9 +77,8 @@ async function findKnown(
 ): Promise<MemoryPair[]> {
   const { rows } = await sql<MemoryPair>`
     select key, entity from unnest(${pairs.map(({ key }) => key)}::text[], ${pairs.map(({ entity }) => entity)}::text[]) as pairs (key, entity)
-    where exists (select from memory where memory.key = pairs.key and memory.entity = pairs.entity and ${buildMemoryCondition(scope, range)})`.execute(
-    tx,
-  );
+    where exists (select from memory where memory.key = pairs.key and memory.entity = pairs.entity
+    and ${buildMemoryCondition(scope, range)})`.execute(tx);
   return rows;
 }
 
@@ -114,9 +113,8 @@ async function findHistories(
   for (const batch of splitIntoBatches([...entities], batchSize)) {
     const { rows } = await sql<HistoryRow>`
       select entity, (extract(epoch from min(window_from)) * 1000)::float8 as "firstSeen", count(distinct window_from) as windows
-      from memory where entity = any(${batch}::text[]) and ${buildMemoryCondition(scope, range)} group by entity`.execute(
-      tx,
-    );
+      from memory
+        where entity = any(${batch}::text[]) and ${buildMemoryCondition(scope, range)} group by entity`.execute(tx);
     for (const { entity, ...history } of rows) histories.set(entity, history);
   }
   return histories;

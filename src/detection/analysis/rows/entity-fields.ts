@@ -1,4 +1,5 @@
 import { plainFieldName } from '../../../platform/lib/text/canonical-text.ts';
+import fieldsByOrigin from './common-entity-fields.json' with { type: 'json' };
 
 /** Kinds of values in which upper and lower case mean the same. */
 const caseless = new Set(['user', 'account', 'role', 'host', 'domain', 'hash', 'country', 'ip', 'bucket']);
@@ -24,66 +25,8 @@ export function foldValue(field: string, text: string): string {
   return caseless.has(kind) && !idField.test(plainFieldName(field)) ? lower : trimmed;
 }
 
-/** Fields in which logs usually contain a row's entity, by priority. */
-export const commonEntityFields: readonly string[] = [
-  'entity',
-  // ECS
-  'user.name',
-  'user.email',
-  'user.id',
-  // OCSF
-  'actor.user.name',
-  'actor.user.uid',
-  // CloudTrail
-  'userIdentity.arn',
-  'userIdentity.userName',
-  'userIdentity.principalId',
-  'userIdentity.invokedBy',
-  // Okta
-  'actor.alternateId',
-  'actor.displayName',
-  // Entra ID, Microsoft 365, Google Cloud
-  'userPrincipalName',
-  'UserPrincipalName',
-  'initiatedBy.user.userPrincipalName',
-  'UserId',
-  'protoPayload.authenticationInfo.principalEmail',
-  // Windows
-  'SubjectUserName',
-  'TargetUserName',
-  'User',
-  // Plain names
-  'user',
-  'username',
-  'userName',
-  'user_name',
-  'account',
-  'account_name',
-  'accountName',
-  'principal',
-  'email',
-  'role',
-  'host.name',
-  'host.hostname',
-  'device.hostname',
-  'Computer',
-  'ComputerName',
-  'Hostname',
-  'host',
-  'hostname',
-  'host_name',
-  'computer',
-  'device',
-  'source.ip',
-  'client.ip',
-  'src_endpoint.ip',
-  'sourceIPAddress',
-  'src_ip',
-  'source_ip',
-  'client_ip',
-  'ip',
-  'service',
-];
+/** Fields in which logs usually contain a row's entity, by priority. The file groups them by where they come from. */
+export const commonEntityFields: readonly string[] = Object.values(fieldsByOrigin).flat();
 
 const typeByName: [RegExp, string][] = [
   [/^(?:entity|arn|principal|subject)$/, ''],

@@ -28,6 +28,6 @@ export function agentSettingsRoutes(app: App, deps: Parameters<typeof changeAgen
       returns: AgentSettings,
       hasEtag: true,
     },
-    ({ caller, body, request }) => changeAgentSettings(deps, caller, body, request.headers['if-match']),
+    ({ caller, body, ifMatch }) => changeAgentSettings(deps, caller, body, ifMatch),
   );
 }

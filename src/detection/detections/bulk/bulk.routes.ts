@@ -45,7 +45,7 @@ export function bulkRoutes(app: App, deps: UpdateDetectionDeps & { importSigma: 
       operationId: 'importDetections',
       summary: 'Create or update detections from an export or from Sigma rules',
       description:
-        'With `format=sigma` and `Accept: text/event-stream`, the response is a stream of server-sent events: `progress` with `phase` (`converting`, then `storing`), `rulesDone` and `rulesTotal`, then `result` with the outcome, or `problem` with a problem document. The import goes on if the client closes the connection.',
+        'With `format=sigma` and `Accept: text/event-stream`, the response is a stream of server-sent events: `progress` with `phase` (`converting`, then `storing`), `rulesDone` and `rulesTotal`, then `result` with the outcome, or `problem` with a problem document. The import continues if the client closes the connection.',
       query: ImportFormat,
       bodyBytesMax: importBytesMax,
       body: ImportRequest,

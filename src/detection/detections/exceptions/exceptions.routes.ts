@@ -67,7 +67,6 @@ export function exceptionRoutes(app: App, deps: ExceptionDeps): void {
     {
       operationId: 'endException',
       summary: 'End an exception or a snooze',
-      ignoresBody: true,
       params: ExceptionPath,
       returns: DetectionException,
     },

@@ -128,6 +128,16 @@ export const ExceptionProposals = z
         .array(z.string())
         .describe('Names of those that expect a hit and do not find it without an exception either.'),
     }),
+    rehearsals: z.object({
+      fire: z
+        .array(z.string())
+        .describe('Techniques on whose rehearsal the detection fires. The rehearsals are repeated for the proposals.'),
+      doNotFire: z
+        .array(z.string())
+        .describe(
+          'Techniques on whose last rehearsal it fired, and on which it does not fire now without an exception.',
+        ),
+    }),
     proposals: z
       .array(
         z.object({
@@ -151,11 +161,14 @@ export const ExceptionProposals = z
             truePositives: z.int(),
             undecided: z.int().describe('Findings that a judge left to people and nobody decided.'),
             tests: z.int().describe('Test cases that still find what they expect.'),
+            rehearsals: z.int().describe('Rehearsed techniques on which it still fires.'),
           }),
           coverage: z.array(z.string()).describe('Sentences about what is still raised.'),
         }),
       )
-      .describe('The narrowest first, at most five. Each keeps all true positives, undecided findings and tests.'),
+      .describe(
+        'The narrowest first, at most five. Each keeps all true positives, undecided findings, tests and rehearsed attacks.',
+      ),
     reason: z.string().nullable().describe('Why there are no proposals.'),
   })
   .meta({ id: 'ExceptionProposals' });

@@ -28,10 +28,12 @@ const columns = sql`${rule}, reason, owner, hit_ids as "hitIds", key_id as "keyI
 const isOfDetection = ({ orgId, detectionId }: DetectionKey) =>
   sql`organization_id = ${orgId} and detection_id = ${detectionId}`;
 
-/** Returns the exceptions and snoozes that have not expired at `now`, oldest first. */
-export function listActiveExceptions(tx: Tx, key: DetectionKey, now: Date): Promise<Exception[]> {
-  return queryRows<Exception>(tx)`select ${rule} from exceptions
-      where ${isOfDetection(key)} and (expires_at is null or expires_at > ${now}) order by created_at, id`;
+type ExpiringException = Exception & { expiresAt: Date | null };
+
+/** Returns the exceptions and snoozes that have not expired at a time, oldest first. */
+export function listActiveExceptions(tx: Tx, key: DetectionKey, at: Date): Promise<ExpiringException[]> {
+  return queryRows<ExpiringException>(tx)`select ${rule}, expires_at as "expiresAt" from exceptions
+      where ${isOfDetection(key)} and (expires_at is null or expires_at > ${at}) order by created_at, id`;
 }
 
 /** Returns `limit` + 1 exceptions of a detection, newest first, expired ones included. */
@@ -55,10 +57,45 @@ export async function insertException(tx: Tx, key: DetectionKey, exception: Exce
 }
 
 export function deleteException(tx: Tx, key: DetectionKey, id: string): Promise<ExceptionRow | undefined> {
-  return queryRow<ExceptionRow>(
-    tx,
-  )`delete from exceptions where ${isOfDetection(key)} and id = ${id} returning ${columns}`;
+  return queryRow<ExceptionRow>(tx)`
+    delete from exceptions where ${isOfDetection(key)} and id = ${id} returning ${columns}`;
 }
+
+/** An exception whose end is closer than this ends soon. */
+export const soonMs = 7 * 86_400_000;
+
+/** An exception of a live detection that ends within a week. */
+export type EndingException = {
+  orgId: string;
+  id: string;
+  detectionId: string;
+  detection: string;
+  owner: string | null;
+  expiresAt: Date;
+  matches: number;
+};
+
+const ending = sql`e.organization_id as "orgId", e.id, e.detection_id as "detectionId", a.name as detection, e.owner, e.expires_at as "expiresAt", e.matches`;
+const endsSoon = (
+  now: Date,
+) => sql`e.kind = 'exception' and e.expires_at > ${now} and e.expires_at < ${new Date(now.getTime() + soonMs)}
+  and a.organization_id = e.organization_id and a.id = e.detection_id and a.deleted_at is null`;
+
+/** Lists the exceptions that end within a week, the first to end first. */
+export const listEndingExceptions = (tx: Tx, orgId: OrgId, now: Date, limit: number): Promise<EndingException[]> =>
+  queryRows<EndingException>(tx)`
+      select ${ending} from exceptions e, agents a where e.organization_id = ${orgId} and ${endsSoon(now)}
+      order by e.expires_at, e.id limit ${limit}`;
+
+/** Marks up to `limit` exceptions that end within a week and whose last half has begun as announced. Returns those that were not before. */
+export const markEndingExceptionsAcrossOrgs = (tx: Tx, now: Date, limit: number): Promise<EndingException[]> =>
+  queryRows<EndingException>(tx)`
+      with due as (
+        select ${ending} from exceptions e, agents a
+        where ${endsSoon(now)} and e.announced_at is null and e.created_at + (e.expires_at - e.created_at) / 2 <= ${now}
+        order by e.organization_id, e.id limit ${limit} for update of e skip locked
+      )
+      update exceptions e set announced_at = ${now} from due where e.organization_id = due."orgId" and e.id = due.id returning due.*`;
 
 /** A candidate that an exception muted, with the number of its rows. */
 export type MutedCandidate = { exceptionId: string; candidateId: string; rows: number };

@@ -1,6 +1,7 @@
-import { inOrg, type Db } from '../../../platform/db/db.ts';
-import type { Clock } from '../../../platform/lib/time/clock.ts';
+import { acrossOrgs, inOrg, type Db } from '../../../platform/db/db.ts';
+import { type Clock, withIsoTimes } from '../../../platform/lib/time/clock.ts';
 import { appError, fieldError } from '../../../platform/lib/errors.ts';
+import { emitEvents } from '../../../platform/notifications/emit-events.ts';
 import { uuidv7 } from '../../../platform/lib/ids.ts';
 import { toPage, readPageRequest, type PageQuery } from '../../../platform/lib/page-request.ts';
 import type { Caller } from '../../../platform/http/caller.ts';
@@ -22,6 +23,8 @@ import {
   insertException,
   listExceptions,
   listLatestFindings,
+  markEndingExceptionsAcrossOrgs,
+  soonMs,
   type ExceptionRow,
   listMutedExamples,
   type MutedExample,
@@ -144,6 +147,34 @@ export async function getExceptions(
   return { exceptions: page.map((row) => toException(row, { now, findings, lists, examples })), nextCursor };
 }
 
+const announcedMax = 500;
+
+/** Emits `exception.ending`, once for each exception that ends within a week, so that its owner learns of it. Returns whether more may be due. */
+export function announceEndingExceptions({ db, clock }: ExceptionDeps): Promise<boolean> {
+  return acrossOrgs(db, async (tx) => {
+    const due = await markEndingExceptionsAcrossOrgs(tx, clock(), announcedMax);
+    const orgIds = due.map(({ orgId }) => orgId);
+    await emitEvents(tx, orgIds, ['exception.ending'], () =>
+      due.map(({ orgId, id, detectionId, detection, ...rest }) => ({
+        orgId,
+        type: 'exception.ending',
+        resourceId: id,
+        revision: 1,
+        detectionId,
+        data: {
+          organizationId: orgId,
+          id,
+          detectionId,
+          name: detection,
+          url: `/console/detections/${detectionId}?tab=exceptions`,
+          ...rest,
+        },
+      })),
+    );
+    return due.length === announcedMax;
+  });
+}
+
 /** Deletes an exception or a snooze. Findings that it suppressed stay suppressed. */
 export async function removeException(
   { db, clock }: ExceptionDeps,
@@ -175,8 +206,6 @@ type Compared = {
   examples: readonly MutedExample[];
 };
 
-const soonMs = 7 * 86_400_000;
-
 function toException(
   { latestIds, ...row }: ExceptionRow,
   { now, findings, lists, examples }: Compared,
@@ -184,11 +213,8 @@ function toException(
   const active = row.expiresAt === null || row.expiresAt > now;
   const warnings = active && row.matches === 0 ? findExceptionWarnings(row, findings, lists) : [];
   return {
-    ...row,
+    ...withIsoTimes(row),
     conditions: [...row.conditions],
-    createdAt: row.createdAt.toISOString(),
-    expiresAt: row.expiresAt?.toISOString() ?? null,
-    lastMatchedAt: row.lastMatchedAt?.toISOString() ?? null,
     active,
     expiresSoon: active && row.expiresAt !== null && row.expiresAt.getTime() - now.getTime() < soonMs,
     examples: latestIds.flatMap((id) => {

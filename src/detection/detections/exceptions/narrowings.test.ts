@@ -15,7 +15,7 @@ const finding = (entity: string, rows: Fields[], is: Partial<PastFinding> = {}):
   mustStay: false,
   ...is,
 });
-const none = { tests: [], lists: new Map() };
+const none = { proofs: [], lists: new Map() };
 const chosen = { isChosen: true };
 const real = { mustStay: true };
 const technique = 'T1078.004';
@@ -46,8 +46,8 @@ test('offers the narrowest conditions first, never a constant, and none that hid
     'Findings with another ip are still raised: 2 of the 6 findings of the past, such as 203.0.113.7, 10.1.0.4.',
     'A finding with any row that differs is still raised as a whole.',
   ]);
-  const tests = [finding('role-app', [call('role-app', '10.1.0.9', 'StopLogging')])];
-  expect(rulesOf(past, { ...none, tests })).toEqual([['role-ci', ip]]);
+  const proof = [finding('role-app', [call('role-app', '10.1.0.9', 'StopLogging')])];
+  expect(rulesOf(past, { ...none, proofs: [proof] })).toEqual([['role-ci', ip]]);
   expect(rulesOf([...past, { ...falsePositives[0]!, isChosen: false, mustStay: true }])).toEqual([]);
 });
 
@@ -91,7 +91,7 @@ test.each<[string, PastFinding[], unknown[][]]>([
   ],
 ])('offers %s', (_name, past, expected) => {
   const lists = new Map([['scanners', compileAllowList(['192.0.2.7', '192.0.2.8', '192.0.2.90'])]]);
-  expect(rulesOf(past, { tests: [], lists })).toEqual(expected);
+  expect(rulesOf(past, { proofs: [], lists })).toEqual(expected);
 });
 
 test('chooses the false positives that are most alike', () => {
@@ -114,7 +114,7 @@ test('an exception hides all chosen findings, no true positive and nothing that 
   let offered = 0;
   fc.assert(
     fc.property(fc.array(anyFinding, { maxLength: 8 }), fc.array(anyFinding, { maxLength: 2 }), (past, tests) => {
-      for (const { rule, hidden } of listNarrowings(past, { tests, lists })) {
+      for (const { rule, hidden } of listNarrowings(past, { proofs: tests.map((one) => [one]), lists })) {
         offered++;
         const hides = (one: ExceptionSubject): boolean => compileExceptions([rule], lists)(one) !== undefined;
         expect(past.filter(hides)).toEqual(hidden);

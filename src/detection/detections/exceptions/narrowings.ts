@@ -16,7 +16,8 @@ export type PastFinding = ExceptionSubject & { isChosen: boolean; mustStay: bool
 /** An exception that hides all chosen findings and nothing that must stay. `hidden` are all findings of the past that it hides. */
 export type Narrowing<F> = { rule: ExceptionRule; hidden: F[]; coverage: string[] };
 
-type Tests = { tests: readonly ExceptionSubject[]; lists: ReadonlyMap<string, ListTest> };
+/** `proofs` are findings that show that the detection works, such as those of a test. An exception may hide some of a proof, but not all. */
+type Evaluation = { proofs: readonly (readonly ExceptionSubject[])[]; lists: ReadonlyMap<string, ListTest> };
 
 const partsMax = 10;
 const conditionsMax = 3;
@@ -32,31 +33,29 @@ const anything: ExceptionRule = { entity: null, field: null, value: null, list: 
  * most conditions. Each is a conjunction of up to three conditions that all rows of the chosen findings satisfy: the entity, the value of a field, its
  * network, or a value list. Left out are conditions that every other finding satisfies as well, times, and values that identify one event.
  * With no other finding to compare with, only the entity is offered. Each exception is evaluated as a run does it, and returned only if it hides
- * neither a finding that must stay nor one of `tests`.
+ * neither a finding that must stay nor a whole proof.
  */
 export function* listNarrowings<F extends PastFinding>(
   past: readonly F[],
-  { tests, lists }: Tests,
+  { proofs, lists }: Evaluation,
 ): Steps<Narrowing<F>[]> {
   const chosen = past.filter(({ isChosen }) => isChosen);
   if (chosen.length === 0) return [];
   const parts = yield* listParts(past, lists);
-  const subjects: readonly ExceptionSubject[] = [...past, ...tests];
-  const forbidden = new Set(subjects.filter((one, index) => index >= past.length || (one as F).mustStay));
-  const found = new Map<string, { parts: TestedPart[]; hidden: Set<ExceptionSubject> }>();
-  for (const chain of combine(
-    parts.map((part) => ({ ...part, hidden: new Set([...part.matched, ...tests.filter(part.matches)]) })),
-    conditionsMax,
-  )) {
+  const forbidden = new Set<ExceptionSubject>(past.filter(({ mustStay }) => mustStay));
+  const found = new Map<string, { parts: TestedPart[]; hidden: ReadonlySet<ExceptionSubject> }>();
+  for (const chain of combine(parts, conditionsMax)) {
     yield;
     if (new Set(chain.map(({ rule }) => rule.field)).size < chain.length) continue;
-    const hidden = chain.map((part) => part.hidden).reduce((all, one) => all.intersection(one));
+    const hidden = chain.map(({ matched }) => matched).reduce((all, one) => all.intersection(one));
     if (!hidden.isDisjointFrom(forbidden)) continue;
+    const hides = (finding: ExceptionSubject): boolean => chain.every(({ matches }) => matches(finding));
+    if (proofs.some((findings) => findings.every(hides))) continue;
     // Of several that hide the same with as many conditions, the one with the rarest values comes first.
     const key = `${chain.length} ${past.flatMap((one, index) => (hidden.has(one) ? [index] : [])).join(' ')}`;
     if (!found.has(key)) found.set(key, { parts: chain, hidden });
   }
-  const rowsOf = ({ hidden }: { hidden: Set<ExceptionSubject> }): number =>
+  const rowsOf = ({ hidden }: { hidden: ReadonlySet<ExceptionSubject> }): number =>
     [...hidden].reduce((sum, one) => sum + countRows(one), 0);
   const ordered = [...found.values()].toSorted(
     (a, b) => a.hidden.size - b.hidden.size || rowsOf(a) - rowsOf(b) || b.parts.length - a.parts.length,
@@ -66,7 +65,7 @@ export function* listNarrowings<F extends PastFinding>(
     yield;
     const narrowing = toNarrowing(chain, past, hidden);
     const hides = compileExceptions([narrowing.rule], lists);
-    if (!chosen.every(hides) || [...forbidden].some(hides)) continue;
+    if (!chosen.every(hides) || [...forbidden].some(hides) || proofs.some((proof) => proof.every(hides))) continue;
     if (narrowings.push(narrowing) === narrowingsMax) break;
   }
   return narrowings;

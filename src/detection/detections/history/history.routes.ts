@@ -66,13 +66,12 @@ export function promptRoutes(app: App, deps: HistoryDeps): void {
       operationId: 'activatePrompt',
       summary: 'Activate a version of a prompt',
       scope: 'detections:write',
-      ignoresBody: true,
       params: PromptPath,
       returns: Detection,
       hasEtag: true,
       acceptsIfMatch: true,
     },
-    ({ caller, params, request }) => activatePrompt(deps, caller, params, request.headers['if-match']),
+    ({ caller, params, ifMatch }) => activatePrompt(deps, caller, params, ifMatch),
   );
 }
 
@@ -116,12 +115,11 @@ export function revisionRoutes(app: App, deps: HistoryDeps & { models?: ModelAli
       operationId: 'restoreRevision',
       summary: 'Restore an older revision as a new revision',
       scope: 'detections:write',
-      ignoresBody: true,
       params: RevisionPath,
       returns: Detection,
       hasEtag: true,
       acceptsIfMatch: true,
     },
-    ({ caller, params, request }) => restoreRevision(deps, caller, params, request.headers['if-match']),
+    ({ caller, params, ifMatch }) => restoreRevision(deps, caller, params, ifMatch),
   );
 }

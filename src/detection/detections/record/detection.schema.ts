@@ -7,7 +7,14 @@ const builtInAgentTypes = ['threat-relevancy', 'threat-research'] as const;
 const Time = z.string().meta({ format: 'date-time' });
 
 /** What can start a run of an agent. */
-export const triggerSources = ['cron', 'hit.created', 'incident.created', 'incident.updated', 'webhook'] as const;
+export const triggerSources = [
+  'cron',
+  'hit.created',
+  'incident.created',
+  'incident.updated',
+  'incident.closed',
+  'webhook',
+] as const;
 
 const TriggerSummary = z.object({
   id: z.string(),

@@ -46,8 +46,7 @@ export function toolRoutes(app: App, deps: ToolDeps): void {
       returns: ToolGrant,
       versionOf: versionOfGrant,
     },
-    ({ caller, params, body, request }) =>
-      grantTool(deps, caller, { ...params, ifMatch: request.headers['if-match'] }, body),
+    ({ caller, params, body, ifMatch }) => grantTool(deps, caller, { ...params, ifMatch }, body),
   );
   route(
     'DELETE /api/detections/:id/tools/:tool',
@@ -55,11 +54,10 @@ export function toolRoutes(app: App, deps: ToolDeps): void {
       operationId: 'revokeTool',
       summary: 'Revoke a tool',
       scope: 'connections:admin',
-      ignoresBody: true,
       acceptsIfMatch: true,
       params: ToolPath,
       returns: ToolGrantList,
     },
-    ({ caller, params, request }) => revokeTool(deps, caller, { ...params, ifMatch: request.headers['if-match'] }),
+    ({ caller, params, ifMatch }) => revokeTool(deps, caller, { ...params, ifMatch }),
   );
 }

@@ -31,7 +31,7 @@ export async function upsertGrant(tx: Tx, key: DetectionKey, grant: GrantRow): P
 }
 
 export async function deleteGrant(tx: Tx, key: DetectionKey, tool: string): Promise<void> {
-  await sql`delete from tool_grants where organization_id = ${key.orgId} and detection_id = ${key.detectionId} and tool = ${tool}`.execute(
-    tx,
-  );
+  await sql`
+    delete from tool_grants
+      where organization_id = ${key.orgId} and detection_id = ${key.detectionId} and tool = ${tool}`.execute(tx);
 }

@@ -46,6 +46,11 @@ const fields = {
   inputs: z
     .record(boundedString({ min: 1, max: 255 }), InputSource)
     .describe('What the inputs of the agent are set to.'),
+  about: z
+    .enum(['hit', 'incident'])
+    .describe(
+      'What a run is about that an incident starts: its most severe hit, or all of its hits. What the latter proves is the story of the incident.',
+    ),
   runsPerHourMax: z
     .int()
     .min(1)
@@ -56,6 +61,7 @@ const fields = {
 export const TriggerSettings = z.strictObject({
   filter: fields.filter.default({}),
   inputs: fields.inputs.default({}),
+  about: fields.about.default('hit'),
   runsPerHourMax: fields.runsPerHourMax.default(60),
 });
 export type TriggerSettings = z.infer<typeof TriggerSettings>;
@@ -64,7 +70,9 @@ export const CreateTrigger = z.strictObject({
   source: z
     .enum(triggerSources)
     .exclude(['cron'])
-    .describe('`incident.updated`: an incident has other hits than before. What people decide about it starts no run.'),
+    .describe(
+      '`incident.updated`: an incident has other hits than before. Of what people decide about it, only closing starts a run (`incident.closed`).',
+    ),
   name: fields.name.optional(),
   enabled: fields.enabled.default(true),
   ...TriggerSettings.shape,

@@ -100,7 +100,12 @@ export async function deleteTrigger(tx: Tx, orgId: OrgId, id: string): Promise<v
   await sql`delete from agent_triggers where organization_id = ${orgId} and id = ${id}`.execute(tx);
 }
 
-const cronSettings = JSON.stringify({ filter: {}, inputs: {}, runsPerHourMax: 60 } satisfies TriggerSettings);
+const cronSettings = JSON.stringify({
+  filter: {},
+  inputs: {},
+  about: 'hit',
+  runsPerHourMax: 60,
+} satisfies TriggerSettings);
 
 /** Makes the schedule of a response agent start its next run at the first slot after `now`, or none if it is disabled or deleted. */
 export async function storeCronTrigger(tx: Tx, agent: AgentRow, now: Date): Promise<void> {
@@ -110,9 +115,8 @@ export async function storeCronTrigger(tx: Tx, agent: AgentRow, now: Date): Prom
   await sql`
     insert into agent_triggers as t (organization_id, id, agent_id, source, name, enabled, settings, next_at, created_at, updated_at)
     values (${agent.organization_id}, ${agent.trigger_id}, ${agent.id}, 'cron', 'Schedule', ${isActive}, ${cronSettings}, ${nextAt}, ${now}, ${now})
-    on conflict (organization_id, id) do update set enabled = excluded.enabled, next_at = excluded.next_at, updated_at = excluded.updated_at`.execute(
-    tx,
-  );
+    on conflict (organization_id, id) do update
+      set enabled = excluded.enabled, next_at = excluded.next_at, updated_at = excluded.updated_at`.execute(tx);
 }
 
 const hourMs = 3_600_000;
@@ -189,16 +193,14 @@ export async function lockDueSlotsAcrossOrgs(tx: Tx, now: Date, limit: number): 
 /** Sets the next slot of a locked schedule. Slots that passed meanwhile are left out: a response has no past to make up for. */
 export async function advanceSlot(tx: Tx, { orgId, trigger, cron }: DueSlot, now: Date): Promise<void> {
   const nextAt = nextSlot(parseStoredCron(cron), now);
-  await sql`update agent_triggers set next_at = ${nextAt} where organization_id = ${orgId} and id = ${trigger.id}`.execute(
-    tx,
-  );
+  await sql`
+    update agent_triggers set next_at = ${nextAt} where organization_id = ${orgId} and id = ${trigger.id}`.execute(tx);
 }
 
 /** Deletes at most `limit` events whose runs have expired. */
 export async function deleteOldEventsAcrossOrgs(tx: Tx, expiry: Expiry, limit: number): Promise<void> {
   await sql`
     delete from trigger_events where (organization_id, trigger_id, event_key) in (
-      select organization_id, trigger_id, event_key from trigger_events where at < ${expiry.before} and ${belongsTo(expiry)} limit ${limit})`.execute(
-    tx,
-  );
+      select organization_id, trigger_id, event_key from trigger_events
+        where at < ${expiry.before} and ${belongsTo(expiry)} limit ${limit})`.execute(tx);
 }
