@@ -6,7 +6,7 @@ import { findEntity, listSpellings } from '../../detection/entities/resolve-enti
 import { findHit, listOccurrences, listRiskHits } from '../../detection/hits/read-hits.store.ts';
 import { computeRisk, listDailyRisk } from '../../detection/hits/entity-risk.ts';
 import type { RiskRules } from '../../detection/incidents/join-hits.ts';
-import type { Clock } from '../../platform/lib/time/clock.ts';
+import { type Clock, withIsoTimes } from '../../platform/lib/time/clock.ts';
 import { listStatusChanges } from '../../detection/hits/hit-status.store.ts';
 import { inOrg, type Db } from '../../platform/db/db.ts';
 import { appError } from '../../platform/lib/errors.ts';
@@ -17,7 +17,6 @@ import {
   listEntityHits,
   listItemsWithTerms,
   listJudgedHits,
-  type HitReferenceRow,
   type JudgedHitRow,
   type SharedItemRow,
   listMentions,
@@ -65,7 +64,7 @@ export function getHitContext({ db }: { db: Db }, { orgId, scopes }: Caller, id:
       })),
     ];
     return {
-      entityHits: (await listEntityHits(tx, orgId, { id, names }, entityHitsMax)).map(toReference),
+      entityHits: (await listEntityHits(tx, orgId, { id, names }, entityHitsMax)).map(withIsoTimes),
       similar: rankSimilar(hit, new Set(names), judged),
       feedItems: items && items.map((item) => toFeedItem(item, terms)),
       timeline: entries
@@ -91,7 +90,7 @@ function rankSimilar(
       const theirs = new Set((JSON.parse(evidence) as Evidence[]).map(toKey));
       const shared = own.filter((item) => theirs.has(toKey(item)));
       return {
-        ...toReference(row),
+        ...withIsoTimes(row),
         sameEntity: names.has(row.entity),
         sharedEvidence: shared.map(({ field, value }) => ({ field, value })),
         judgedAt: judgedAt?.toISOString() ?? null,
@@ -106,11 +105,8 @@ function rankSimilar(
 
 const toKey = ({ field, value }: Evidence): string => `${field.toLowerCase()}\n${value}`;
 
-const toReference = ({ createdAt, ...row }: HitReferenceRow) => ({ ...row, createdAt: createdAt.toISOString() });
-
-const toFeedItem = ({ terms: found, addedToFeedAt, ...item }: SharedItemRow, terms: Map<string, string>) => ({
-  ...item,
-  addedToFeedAt: addedToFeedAt.toISOString(),
+const toFeedItem = ({ terms: found, ...item }: SharedItemRow, terms: Map<string, string>) => ({
+  ...withIsoTimes(item),
   values: [...new Set(found.map((term) => terms.get(term) ?? term))],
 });
 
@@ -175,11 +171,11 @@ export function getEntityProfile(
           ...day,
           at: day.at.toISOString(),
         })),
-        causes: causes.slice(0, causesMax).map((cause) => ({ ...cause, lastSeenAt: cause.lastSeenAt.toISOString() })),
+        causes: causes.slice(0, causesMax).map(withIsoTimes),
       },
       firstSeenAt: millis.length === 0 ? null : new Date(Math.min(...millis)).toISOString(),
       lastSeenAt: millis.length === 0 ? null : new Date(Math.max(...millis)).toISOString(),
-      hits: (await listEntityHits(tx, orgId, { id: null, names }, entityHitsMax)).map(toReference),
+      hits: (await listEntityHits(tx, orgId, { id: null, names }, entityHitsMax)).map(withIsoTimes),
       notes: notes.map(({ entity, note }) => ({ entity, note })),
       feedItems: items && items.map((item) => toFeedItem(item, terms)),
     };
@@ -200,8 +196,8 @@ export async function getIndicatorContext(deps: LookupDeps, caller: Caller, valu
     const hits = caller.scopes.has('hits:read') ? await listMentions(tx, caller.orgId, search) : null;
     return {
       feed,
-      sightings: sightings.map(({ foundAt, ...sighting }) => ({ ...sighting, foundAt: foundAt.toISOString() })),
-      hits: hits && hits.map(({ createdAt, ...hit }) => ({ ...hit, createdAt: createdAt.toISOString() })),
+      sightings: sightings.map(withIsoTimes),
+      hits: hits && hits.map(withIsoTimes),
     };
   });
 }

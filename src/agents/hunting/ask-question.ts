@@ -54,9 +54,9 @@ const window = ({ from, to }: Question) => ({ from, to, clock: 'event' as const 
 export async function askQuestion(deps: AskDeps, question: Question): Promise<Answer> {
   const answer: Answer = { findings: [], queries: [], queriesSent: 0, warnings: [], isComplete: true };
   const collect = createCollector(answer, question);
-  if (question.kind === 'sql') await askSql(deps, question, collect);
-  else if (question.kind === 'indicators') await askIndicators(deps, question, collect);
-  else await askTechnique(deps, question, collect);
+  if (question.kind === 'indicators') await askIndicators(deps, question, collect);
+  else if (question.kind === 'technique') await askTechnique(deps, question, collect);
+  else await askSql(deps, question, collect);
   return answer;
 }
 
@@ -119,7 +119,7 @@ function createCollector(answer: Answer, question: Question): Collector {
 }
 
 /** What rendering a row needs of a detection. */
-const plainDefinition = { category: 'custom', query: '', connectionId: null, cadence: null, slotMs: 0 };
+export const plainDefinition = { category: 'custom', query: '', connectionId: null, cadence: null, slotMs: 0 };
 
 type Origin = { dataset: string | null; connectionId: string | null; detectionId: string | null };
 

@@ -61,9 +61,9 @@ const onceAtATime = sql`on conflict (organization_id, hunt_id) where state in ('
 
 /** Queues a run of a hunt, unless one waits or runs. Returns the ID of the run. */
 export async function queueRun(tx: Tx, orgId: OrgId, huntId: string, now: Date): Promise<string> {
-  await sql`${newRun(false, now)} from hunts h where h.organization_id = ${orgId} and h.id = ${huntId} ${onceAtATime}`.execute(
-    tx,
-  );
+  await sql`
+    ${newRun(false, now)} from hunts h
+      where h.organization_id = ${orgId} and h.id = ${huntId} ${onceAtATime}`.execute(tx);
   const run = await queryRow<{ id: string }>(tx)`
     select id from hunt_runs where organization_id = ${orgId} and hunt_id = ${huntId} and state in ('queued', 'running')`;
   return run!.id;
@@ -113,9 +113,8 @@ const isOwn = ({ orgId, id, attempts }: ClaimedRun): RawBuilder<unknown> =>
 
 /** Lets another process repeat a run that was interrupted. */
 export async function releaseRun(tx: Tx, run: ClaimedRun): Promise<void> {
-  await sql`update hunt_runs set state = 'queued', attempts = attempts - 1, lease_until = null where ${isOwn(run)}`.execute(
-    tx,
-  );
+  await sql`
+    update hunt_runs set state = 'queued', attempts = attempts - 1, lease_until = null where ${isOwn(run)}`.execute(tx);
 }
 
 /** A finding as a run stores it. `fields` is JSON text. */
@@ -159,9 +158,8 @@ export async function finishRun(
     from unnest(${findings.map(() => uuidv7(now))}::uuid[], ${column('key')}::text[], ${column('at')}::timestamptz[], ${column('dataset')}::text[],
         ${column('rowId')}::text[], ${column('entity')}::text[], ${column('detail')}::text[], ${column('fields')}::text[], ${column('queryIndex')}::int[])
         as f (id, key, at, dataset, row_id, entity, detail, fields, query_index)
-      left join hunt_findings p on p.organization_id = ${orgId} and p.run_id = ${previous?.id ?? null}::uuid and p.finding_key = f.key`.execute(
-    tx,
-  );
+      left join hunt_findings p on p.organization_id = ${orgId} and p.run_id = ${previous?.id ?? null}::uuid
+        and p.finding_key = f.key`.execute(tx);
   const finished = await queryRow<{ newFindings: number }>(tx)`
     update hunt_runs r set state = ${failure === null ? 'completed' : 'failed'}, lease_until = null, previous_run_id = ${previous?.id ?? null},
       findings = ${findings.length}, new_findings = (select count(*) from hunt_findings where organization_id = ${orgId} and run_id = ${id} and is_new),

@@ -15,6 +15,8 @@ import {
   HuntRunList,
   JoinedIncident,
   JoinFindings,
+  ProposedHunt,
+  ProposeHunt,
 } from './hunts.schema.ts';
 import {
   changeHunt,
@@ -27,11 +29,11 @@ import {
   joinFindings,
   removeHunt,
   runHunt,
-  type HuntDeps,
 } from './hunts.ts';
+import { proposeHunt, type ProposeHuntDeps } from './propose-hunt.ts';
 
 /** Registers the routes of hunts. Who may search logs may hunt. Findings are read as hits are. */
-export function huntRoutes(app: App, deps: HuntDeps & ChangeIncidentDeps): void {
+export function huntRoutes(app: App, deps: ProposeHuntDeps & ChangeIncidentDeps): void {
   const route = apiRoutes(app, { tag: 'hunts', scope: 'detections:run' });
   const scope = 'hits:read';
   route(
@@ -50,6 +52,18 @@ export function huntRoutes(app: App, deps: HuntDeps & ChangeIncidentDeps): void 
       hasEtag: true,
     },
     ({ caller, body }) => createHunt(deps, caller, body),
+  );
+  route(
+    'POST /api/hunts/propose',
+    {
+      operationId: 'proposeHunt',
+      summary: 'Let a model write the query of a hunt from plain words, and try it, without storing it',
+      description:
+        'The model with the alias `default` reads the datasets and fields of the logs, and writes a query that runs. Save it with `POST /api/hunts`.',
+      body: ProposeHunt,
+      returns: ProposedHunt,
+    },
+    ({ caller, body }) => proposeHunt(deps, caller, body),
   );
   route(
     'GET /api/hunts/:id',
@@ -75,8 +89,7 @@ export function huntRoutes(app: App, deps: HuntDeps & ChangeIncidentDeps): void 
       hasEtag: true,
       acceptsIfMatch: true,
     },
-    ({ caller, params, body, request }) =>
-      changeHunt(deps, caller, params.id, { changes: body, ifMatch: request.headers['if-match'] }),
+    ({ caller, params, body, ifMatch }) => changeHunt(deps, caller, params.id, { changes: body, ifMatch }),
   );
   route(
     'DELETE /api/hunts/:id',
@@ -84,11 +97,10 @@ export function huntRoutes(app: App, deps: HuntDeps & ChangeIncidentDeps): void 
       operationId: 'deleteHunt',
       summary: 'Delete a hunt with its runs. Findings that joined incidents stay there',
       params: HuntPath,
-      ignoresBody: true,
       acceptsIfMatch: true,
       returns: Hunt,
     },
-    ({ caller, params, request }) => removeHunt(deps, caller, params.id, request.headers['if-match']),
+    ({ caller, params, ifMatch }) => removeHunt(deps, caller, params.id, ifMatch),
   );
   route(
     'POST /api/hunts/:id/run',
@@ -97,7 +109,6 @@ export function huntRoutes(app: App, deps: HuntDeps & ChangeIncidentDeps): void 
       summary: 'Run a hunt',
       description: 'Returns the queued run, or the one that waits or is under way already.',
       params: HuntPath,
-      ignoresBody: true,
       returns: HuntRun,
     },
     ({ caller, params }) => runHunt(deps, caller, params.id),

@@ -1,12 +1,13 @@
 import { z } from 'zod';
 import { IncidentDetail } from '../../detection/incidents/incidents.schema.ts';
 import { PageQuery } from '../../platform/lib/page-request.ts';
-import { Instant, integerMax, revisionInput } from '../../platform/lib/schema-parts.ts';
+import { CostUsd, Instant, integerMax, revisionInput } from '../../platform/lib/schema-parts.ts';
 import { boundedString } from '../../platform/lib/text/bounded-text.ts';
 
 const id = z.guid('must be a UUID').toLowerCase();
 const time = z.string().meta({ format: 'date-time' });
 const count = z.int().nonnegative();
+const plainWords = boundedString({ min: 1, max: 4_000 });
 
 export const huntKinds = ['sql', 'indicators', 'technique'] as const;
 export type HuntKind = (typeof huntKinds)[number];
@@ -23,6 +24,10 @@ const settings = {
   question: boundedString({ min: 1, max: 100_000 }).describe(
     '`sql`: a query as in a detection. `indicators`: one indicator per line, at most 1,000. `technique`: the ID of a technique, such as T1078, with its sub-techniques.',
   ),
+  words: plainWords.nullable().describe('What the query is to find, in plain words. Only for the kind `sql`.'),
+  rowMeaning: boundedString({ min: 1, max: 500 })
+    .nullable()
+    .describe('What a row means, in one sentence. Only for the kind `sql`.'),
   connectionId: id
     .nullable()
     .describe(
@@ -42,6 +47,8 @@ const settings = {
 
 export const HuntInput = z.strictObject({
   ...settings,
+  words: settings.words.default(null),
+  rowMeaning: settings.rowMeaning.default(null),
   connectionId: settings.connectionId.default(null),
   cadence: settings.cadence.default(null),
 });
@@ -49,6 +56,26 @@ export type HuntInput = z.infer<typeof HuntInput>;
 
 export const ChangeHunt = z.strictObject(settings).partial();
 export type ChangeHunt = z.infer<typeof ChangeHunt>;
+
+export const ProposeHunt = z.strictObject({
+  words: plainWords.describe('What to find, in plain words.'),
+  connectionId: HuntInput.shape.connectionId,
+  span: settings.span.describe('The time that the hunt searches. The query is tried on its last day.'),
+});
+export type ProposeHunt = z.infer<typeof ProposeHunt>;
+
+export const ProposedHunt = z
+  .object({
+    words: z.string(),
+    question: z.string().describe('The query. Not stored.'),
+    rowMeaning: z.string(),
+    rows: count.describe('Rows that it returned on the last day of the span, at most 100.'),
+    repairs: z.array(z.string()).describe('The problems of earlier queries, oldest first.'),
+    tokens: count,
+    costUsd: CostUsd,
+  })
+  .meta({ id: 'ProposedHunt' });
+export type ProposedHunt = z.infer<typeof ProposedHunt>;
 
 export const HuntPath = z.strictObject({ id });
 

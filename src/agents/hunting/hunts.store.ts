@@ -11,6 +11,8 @@ export type HuntRow = {
   name: string;
   kind: HuntKind;
   question: string;
+  words: string | null;
+  rowMeaning: string | null;
   connectionId: string | null;
   spanDays: number | null;
   fromAt: Date | null;
@@ -21,8 +23,8 @@ export type HuntRow = {
   updatedAt: Date;
 };
 
-const huntColumns = sql`h.id, h.name, h.kind, h.question, h.connection_id as "connectionId", h.span_days as "spanDays", h.from_at as "fromAt",
-  h.to_at as "toAt", h.cadence, h.next_run_at as "nextRunAt", h.created_at as "createdAt", h.updated_at as "updatedAt"`;
+const huntColumns = sql`h.id, h.name, h.kind, h.question, h.words, h.row_meaning as "rowMeaning", h.connection_id as "connectionId", h.span_days as "spanDays",
+  h.from_at as "fromAt", h.to_at as "toAt", h.cadence, h.next_run_at as "nextRunAt", h.created_at as "createdAt", h.updated_at as "updatedAt"`;
 
 /** Lists the hunts of an organization, by name. */
 export const listHuntRows = (tx: Tx, orgId: OrgId): Promise<HuntRow[]> =>
@@ -30,9 +32,8 @@ export const listHuntRows = (tx: Tx, orgId: OrgId): Promise<HuntRow[]> =>
 
 /** Finds a hunt and locks it until the transaction ends. */
 export const lockHunt = (tx: Tx, orgId: OrgId, id: string): Promise<HuntRow | undefined> =>
-  queryRow<HuntRow>(
-    tx,
-  )`select ${huntColumns} from hunts h where h.organization_id = ${orgId} and h.id = ${id} for update`;
+  queryRow<HuntRow>(tx)`
+    select ${huntColumns} from hunts h where h.organization_id = ${orgId} and h.id = ${id} for update`;
 
 /** Waits for other changes of the hunts of an organization, so that names and numbers stay within their limits. */
 export const lockHunts = (tx: Tx, orgId: OrgId): Promise<void> => lockName(tx, `hunts ${orgId}`);
@@ -41,14 +42,17 @@ export const lockHunts = (tx: Tx, orgId: OrgId): Promise<void> => lockName(tx, `
 export async function storeHunt(
   tx: Tx,
   orgId: OrgId,
-  { id, name, kind, question, connectionId, span, cadence }: HuntInput & { id: string },
+  { id, name, kind, question, words, rowMeaning, connectionId, span, cadence }: HuntInput & { id: string },
   now: Date,
 ): Promise<void> {
   const { days, from, to } = { days: null, from: null, to: null, ...span };
   await sql`
-    insert into hunts as h (organization_id, id, name, kind, question, connection_id, span_days, from_at, to_at, cadence, next_run_at, created_at, updated_at)
-    values (${orgId}, ${id}, ${name}, ${kind}, ${question}, ${connectionId}, ${days}, ${from}, ${to}, ${cadence}, ${cadence && now}, ${now}, ${now})
-    on conflict (organization_id, id) do update set name = excluded.name, kind = excluded.kind, question = excluded.question,
+    insert into hunts as h (organization_id, id, name, kind, question, words, row_meaning, connection_id, span_days, from_at, to_at, cadence, next_run_at, created_at,
+      updated_at)
+    values (${orgId}, ${id}, ${name}, ${kind}, ${question}, ${words}, ${rowMeaning}, ${connectionId}, ${days}, ${from}, ${to}, ${cadence}, ${cadence && now}, ${now},
+      ${now})
+    on conflict (organization_id, id) do update set name = excluded.name, kind = excluded.kind, question = excluded.question, words = excluded.words,
+      row_meaning = excluded.row_meaning,
       connection_id = excluded.connection_id, span_days = excluded.span_days, from_at = excluded.from_at, to_at = excluded.to_at, cadence = excluded.cadence,
       next_run_at = case when h.cadence is not distinct from excluded.cadence then h.next_run_at else excluded.next_run_at end,
       updated_at = greatest(excluded.updated_at, h.updated_at + interval '1 millisecond')`.execute(tx);
@@ -61,7 +65,7 @@ export async function deleteHunt(tx: Tx, orgId: OrgId, id: string): Promise<void
 
 /** Replaces a value in hunts, their runs and their findings. */
 export async function eraseFromHunts(tx: Tx, orgId: OrgId, value: string): Promise<Record<string, never>> {
-  await replaceValue(tx, { orgId, table: 'hunts', columns: ['name', 'question'] }, value);
+  await replaceValue(tx, { orgId, table: 'hunts', columns: ['name', 'question', 'words', 'row_meaning'] }, value);
   await replaceValue(tx, { orgId, table: 'hunt_runs', columns: ['question', 'queries', 'warnings', 'failure'] }, value);
   await replaceValue(tx, { orgId, table: 'hunt_findings', columns: ['row_id', 'entity', 'detail', 'fields'] }, value);
   return {};

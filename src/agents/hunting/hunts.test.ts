@@ -1,5 +1,7 @@
 import { beforeAll, expect, test } from 'vitest';
 import { callOk, postDetection } from '../../../test/support/detection/detection-factory.ts';
+import { startModelStandIn } from '../../../test/support/models/model-stand-in.ts';
+import { createScriptedModels } from '../../../test/support/models/scripted-models.ts';
 import { startApp, type TestApp, type TestOrg } from '../../../test/support/harness.ts';
 import { sendEvents } from '../../../test/support/org-requests.ts';
 import { selectIn } from '../../../test/support/select-rows.ts';
@@ -174,6 +176,7 @@ test('refuses questions that cannot be asked, and runs one hunt of an organizati
   expect(await refused({ question: 'SELECT FROM' })).toBe('/question');
   expect(await refused({ kind: 'indicators', question: '203.0.113.9\nhello world' })).toBe('/question');
   expect(await refused({ kind: 'technique', question: 'T9999' })).toBe('/question');
+  expect(await refused({ kind: 'technique', question: 'T1078', words: 'x' })).toBe('/words');
   expect(await refused({ span: { from: '2026-03-02T00:00:00Z', to: '2026-03-01T00:00:00Z' } })).toBe('/span/to');
   expect(await refused({ span: { from: '2026-03-01T00:00:00Z', to: '2026-03-02T00:00:00Z' }, cadence: 'daily' })).toBe(
     '/cadence',
@@ -198,4 +201,53 @@ test('refuses questions that cannot be asked, and runs one hunt of an organizati
     state: 'failed',
     failure: expect.stringContaining('stopped 3 times'),
   });
+});
+
+test('lets a model write a query from words with tools that only read, and runs it without a model', async () => {
+  const org = await app.newOrg();
+  now = new Date('2026-03-02T12:00:00Z');
+  await log(org, [event('a', '2T10:00:00Z', { user: 'ada', ssn: '078-05-1120', ...isFailure })]);
+  now = new Date('2026-03-02T12:00:01Z');
+  await callOk(org, 'PUT', '/api/agent-settings', { hiddenFields: ['ssn'] });
+  const asks = { words: 'Who failed to sign in?', span: { days: 7 } };
+  const propose = () => org.call('POST', '/api/hunts/propose', asks);
+  expect(await propose()).toMatchObject({ status: 422, body: { errors: [{ pointer: '/words', code: 'no_model' }] } });
+
+  const rowMeaning = 'A failed sign-in of the user.';
+  const submit = (query: string) => ({ calls: [{ name: 'submit_query', input: { query, rowMeaning } }] });
+  const replies = [
+    {
+      calls: [
+        { name: 'describe_dataset', input: { dataset: 'auth' } },
+        { name: 'http_get', input: { values: {} } },
+      ],
+    },
+    submit('SELECT ssn FROM auth'),
+    submit('SELECT usr FROM auth'),
+    submit(failures),
+  ];
+  const model = await startModelStandIn('anthropic', (_asked, nth) => replies[nth - 1] ?? submit('DROP TABLE auth'));
+  const noModels = { ...app.deps.models };
+  Object.assign(app.deps.models!, createScriptedModels({ default: model.url }));
+  const { body: proposed } = await propose();
+  expect(proposed).toMatchObject({ question: failures, rowMeaning, rows: 1, tokens: 480 });
+  expect(proposed.repairs).toEqual([expect.stringContaining('ssn'), expect.stringContaining('usr')]);
+  const [first, looked, , last] = model.asked;
+  expect(first!.raw).toContain('Who failed to sign in?');
+  expect(looked!.raw).toContain('198.51.100.7');
+  expect(looked!.raw).toContain('This tool is not allowed.');
+  expect(last!.raw).not.toContain('078-05-1120');
+  const hopeless = await propose();
+  expect(hopeless).toMatchObject({ status: 422, body: { errors: [{ pointer: '/words', code: 'draft_failed' }] } });
+  expect(model.asked).toHaveLength(8);
+
+  Object.assign(app.deps.models!, noModels);
+  const { words } = asks;
+  const input = { name: 'Words', kind: 'sql', words, rowMeaning, question: failures, span: { days: 7 } };
+  const hunt = await callOk(org, 'POST', '/api/hunts', input);
+  expect(await run(org, hunt.id)).toMatchObject({ kind: 'sql', question: failures, findings: 1 });
+  const edited = await callOk(org, 'PUT', `/api/hunts/${hunt.id}`, { rowMeaning: null });
+  expect(edited).toMatchObject({ words, rowMeaning: null, question: failures });
+  const other = { kind: 'indicators', question: '203.0.113.9' };
+  expect(await callOk(org, 'PUT', `/api/hunts/${hunt.id}`, other)).toMatchObject({ words: null });
 });

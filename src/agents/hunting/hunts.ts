@@ -9,7 +9,7 @@ import type { Caller } from '../../platform/http/caller.ts';
 import { appError, fieldError } from '../../platform/lib/errors.ts';
 import { uuidv7 } from '../../platform/lib/ids.ts';
 import { readPageRequest, toPage, type PageQuery } from '../../platform/lib/page-request.ts';
-import type { Clock } from '../../platform/lib/time/clock.ts';
+import { type Clock, withIsoTimes } from '../../platform/lib/time/clock.ts';
 import { auditRecord, insertAudit } from '../../platform/orgs/audit.store.ts';
 import { requireMatch } from '../../platform/orgs/record-version.ts';
 import { readIndicators, type AskedQuestion } from './ask-question.ts';
@@ -163,11 +163,14 @@ export async function joinFindings(
 
 /** Throws 400 or 422 unless the question can be asked. */
 async function checkQuestion(deps: HuntDeps, caller: Caller, hunt: HuntInput): Promise<void> {
-  const { kind, question, connectionId, span, cadence } = hunt;
+  const { kind, question, words, rowMeaning, connectionId, span, cadence } = hunt;
   if (cadence !== null && !('days' in span))
     throw fieldError('/cadence', 'not_allowed', 'A hunt with a cadence needs a span of days, such as {"days": 30}.');
   if ('from' in span && new Date(span.from) >= new Date(span.to))
     throw fieldError('/span/to', 'out_of_range', 'span.to must be later than span.from.');
+  for (const [name, value] of Object.entries({ words, rowMeaning }))
+    if (kind !== 'sql' && value !== null)
+      throw fieldError(`/${name}`, 'not_allowed', `${name} is only for hunts of the kind \`sql\`.`);
   if (kind === 'indicators') readIndicators(question);
   else if (kind === 'technique') {
     if (connectionId !== null)
@@ -211,7 +214,9 @@ const readHunt = async (tx: Tx, { orgId }: Caller, row: HuntRow): Promise<Hunt> 
 function mergeChanges(hunt: Hunt, changes: ChangeHunt): HuntInput {
   const { name = hunt.name, kind = hunt.kind, question = hunt.question, span = hunt.span } = changes;
   const { connectionId = hunt.connectionId, cadence = hunt.cadence } = changes;
-  return { name, kind, question, span, connectionId, cadence };
+  const kept = kind === 'sql' ? hunt : { words: null, rowMeaning: null };
+  const { words = kept.words, rowMeaning = kept.rowMeaning } = changes;
+  return { name, kind, question, words, rowMeaning, span, connectionId, cadence };
 }
 
 type Saved = { before: Hunt | null; input: HuntInput & { id: string } };
@@ -228,46 +233,33 @@ async function saveHunt(tx: Tx, { clock }: { clock: Clock }, caller: Caller, { b
 }
 
 /** The audit log does not repeat the question, which may contain personal data that has to be erased. */
-const toAudited = ({ question: _question, lastRun: _lastRun, ...hunt }: Hunt) => hunt;
+const toAudited = ({ question: _question, words: _words, rowMeaning: _rowMeaning, lastRun: _lastRun, ...hunt }: Hunt) =>
+  hunt;
 
-function toHunt({ spanDays, fromAt, toAt, nextRunAt, createdAt, updatedAt, ...row }: HuntRow, run?: HuntRunRow): Hunt {
+function toHunt({ spanDays, fromAt, toAt, ...row }: HuntRow, run?: HuntRunRow): Hunt {
   return {
-    ...row,
+    ...withIsoTimes(row),
     span: spanDays === null ? { from: fromAt!.toISOString(), to: toAt!.toISOString() } : { days: spanDays },
-    nextRunAt: nextRunAt?.toISOString() ?? null,
     lastRun: run ? toHuntRun(run) : null,
-    createdAt: createdAt.toISOString(),
-    updatedAt: updatedAt.toISOString(),
   };
 }
 
 export function toHuntRun(row: HuntRunRow): HuntRun {
-  const { asked, fromAt, toAt, queries, warnings, createdAt, finishedAt, ...rest } = row;
+  const { asked, fromAt, toAt, queries, warnings, ...rest } = row;
   const { kind, question } = JSON.parse(asked) as AskedQuestion;
   return {
-    ...rest,
+    ...withIsoTimes(rest),
     kind,
     question,
     from: fromAt.toISOString(),
     to: toAt.toISOString(),
     queries: JSON.parse(queries) as HuntRun['queries'],
     warnings: JSON.parse(warnings) as string[],
-    createdAt: createdAt.toISOString(),
-    finishedAt: finishedAt?.toISOString() ?? null,
   };
 }
 
-const toFinding = ({
-  key: _key,
-  sortAt: _sortAt,
-  queries,
-  queryIndex,
-  at,
-  fields,
-  ...row
-}: FindingRow): HuntFinding => ({
-  ...row,
-  at: at?.toISOString() ?? null,
+const toFinding = ({ key: _key, sortAt: _sortAt, queries, queryIndex, fields, ...row }: FindingRow): HuntFinding => ({
+  ...withIsoTimes(row),
   fields: JSON.parse(fields) as HuntFinding['fields'],
   query: (JSON.parse(queries) as HuntRun['queries'])[queryIndex]?.query ?? '',
 });

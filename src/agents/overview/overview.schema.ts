@@ -69,6 +69,18 @@ export const Overview = z
     datasetShortfalls: z
       .array(Shortfall.extend({ dataset: z.string() }))
       .describe('Datasets that receive fewer events than usual, at most 20.'),
+    endingExceptions: z
+      .array(
+        z.object({
+          id: z.string(),
+          detectionId: z.string(),
+          detection: z.string(),
+          owner: z.string().nullable(),
+          expiresAt: time,
+          matches: z.int().describe('Findings that it hid.'),
+        }),
+      )
+      .describe('Exceptions that end within a week, the first to end first, at most 20.'),
     failingDestinations: z.int().describe('Destinations that the service disabled or whose latest delivery failed.'),
     suggestions: z.object({ open: z.int(), newestAt: time.nullable() }),
     budgets: z

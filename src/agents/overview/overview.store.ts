@@ -121,7 +121,7 @@ export async function countOpenWork(tx: Tx, orgId: OrgId): Promise<WorkRow> {
   return found!;
 }
 
-export type SourceProblemRow = {
+type SourceProblemRow = {
   id: string;
   name: string;
   failures: number;

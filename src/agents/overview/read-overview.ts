@@ -1,3 +1,4 @@
+import { listEndingExceptions } from '../../detection/detections/exceptions/exceptions.store.ts';
 import { LRUCache } from 'lru-cache';
 import { findLateMatchingOf } from '../../detection/continuous/match-positions.store.ts';
 import type { DetectionHealth } from '../../detection/detections/summaries/summaries.schema.ts';
@@ -7,7 +8,7 @@ import { readOrgState } from '../../feed/items/snapshot/org-state.store.ts';
 import type { Snapshot, SnapshotCache } from '../../feed/items/snapshot/snapshot.ts';
 import { severities } from '../../feed/model/vocabulary.ts';
 import { inOrg, type Db, type Tx } from '../../platform/db/db.ts';
-import { type Clock, lastUtcDays } from '../../platform/lib/time/clock.ts';
+import { type Clock, lastUtcDays, withIsoTimes } from '../../platform/lib/time/clock.ts';
 import { findModelPauses } from '../../platform/models/model-pauses.store.ts';
 import type { Models } from '../../platform/models/models.ts';
 import { listAliasUsage, type ModelUsage } from '../../platform/models/model-usage.store.ts';
@@ -22,7 +23,6 @@ import {
   listPausedConnections,
   readDetectionHealth,
   readFeedWork,
-  type SourceProblemRow,
   listRunDays,
   type DayRow,
 } from './overview.store.ts';
@@ -53,6 +53,7 @@ export async function getOverview(deps: OverviewDeps, caller: Caller): Promise<O
     const work = await countOpenWork(tx, orgId);
     const connections = await listPausedConnections(tx, orgId, listMax);
     const models = await findModelPauses(tx, orgId);
+    const exceptions = await listEndingExceptions(tx, orgId, now, listMax);
     const shortfalls = await listShortfalls(tx, orgId);
     return {
       at: now.toISOString(),
@@ -70,7 +71,7 @@ export async function getOverview(deps: OverviewDeps, caller: Caller): Promise<O
       },
       runs: { queued: work.queued, running: work.running },
       lateMatchingSince: (await findLateMatchingOf(tx, orgId))?.toISOString() ?? null,
-      pausedConnections: connections.map(({ since, ...pause }) => ({ ...pause, since: since.toISOString() })),
+      pausedConnections: connections.map(withIsoTimes),
       pausedModels: models.map(({ alias, kind, message, since_at: since }) => ({
         id: alias,
         kind,
@@ -78,6 +79,7 @@ export async function getOverview(deps: OverviewDeps, caller: Caller): Promise<O
         since: since.toISOString(),
       })),
       datasetShortfalls: shortfalls.slice(0, listMax),
+      endingExceptions: exceptions.map(({ orgId: _orgId, ...one }) => withIsoTimes(one)),
       failingDestinations: work.failingDestinations,
       suggestions: { open: work.suggestions, newestAt: work.newestSuggestionAt?.toISOString() ?? null },
       budgets: (await listAliasUsage(tx, orgId, now))
@@ -98,7 +100,7 @@ async function readHits(tx: Tx, { orgId }: Caller, now: Date): Promise<Overview[
   return {
     open,
     undecided: open === 0 ? 0 : await countUndecided(tx, orgId),
-    bySeverity: rows.map((row) => ({ ...row, oldestAt: row.oldestAt.toISOString() })),
+    bySeverity: rows.map(withIsoTimes),
   };
 }
 
@@ -118,10 +120,6 @@ async function readFeed(tx: Tx, snapshot: Snapshot, { orgId }: Caller, now: Date
   const { problems, ...work } = await readFeedWork(tx, orgId, { now, poolIds: snapshot.poolIds });
   const count = (severity?: string): number =>
     counts.reduce((sum, row) => sum + (severity === undefined || row.severity === severity ? row.n : 0), 0);
-  const toProblem = ({ lastSuccessAt, ...source }: SourceProblemRow) => ({
-    ...source,
-    lastSuccessAt: lastSuccessAt?.toISOString() ?? null,
-  });
   return {
     ...work,
     items: count(),
@@ -132,11 +130,11 @@ async function readFeed(tx: Tx, snapshot: Snapshot, { orgId }: Caller, now: Date
     failingSources: problems
       .filter(({ failures }) => failures > 0)
       .slice(0, listMax)
-      .map(toProblem),
+      .map(withIsoTimes),
     silentSources: problems
       .filter(({ silentSince }) => silentSince !== null)
       .slice(0, listMax)
-      .map(toProblem),
+      .map(withIsoTimes),
   };
 }
 

@@ -7,6 +7,8 @@ import {
   columnSql,
   findLogShape,
   logKinds,
+  type LogKind,
+  type LogShape,
   partSql,
   quoteSqlText,
   type LogDataset,
@@ -19,7 +21,7 @@ export type Json = Record<string, unknown>;
 export type AttackEvent = {
   set: readonly (readonly [path: readonly string[], value: unknown])[];
   offsetMs: number;
-  /** SQL condition on events of a dataset: those that the attack's event would be one of. */
+  /** SQL condition on events of a dataset, with fields as `columnSql` reads them: those that the attack's event would be one of. */
   like: string;
 };
 
@@ -59,13 +61,37 @@ const fromTemplate = (template: QueryTemplate): Attack => ({
     if (!shape || template.needs.some((part) => !(part in shape.columns))) return [];
     const main = partSql(shape, logKinds[template.kind].main);
     return template.match.map((sample, n) => {
-      const parts = toParts(sample, template.kind);
-      const set = [...listPaths(buildEvent(shape, parts)), ...imagePaths(dataset, parts['command'])];
+      const { platform = template.platform, ...parts } = toParts(sample, template.kind);
+      const set = [...listPaths(buildEvent(shape, parts)), ...imagePaths(dataset, parts['command'], platform)];
       const like = template.kind === 'windows' ? equals(main, parts['event_id']) : `${main} IS NOT NULL`;
-      return { set, offsetMs: n * 1000, like };
+      const condition = isOfHost(template.kind) ? `${like} AND ${platformSql(dataset, shape, platform)}` : like;
+      return { set, offsetMs: n * 1000, like: condition };
     });
   },
 });
+
+/** Whether logs of a kind have the same form on every platform. */
+const isOfHost = (kind: LogKind): boolean => kind === 'process' || kind === 'file';
+
+const systemPaths = ['host.os.type', 'os.type', 'device.os.type', 'event_platform'];
+const programPaths = ['Image', 'NewProcessName', 'process.executable', 'winlog.event_data.Image'];
+
+/** SQL condition on events of a platform, which the operating system or else the form of a path shows. An event that shows neither may be of any. */
+function platformSql({ columns }: LogDataset, shape: LogShape, platform: unknown): string {
+  const names = new Set(columns.map(({ name }) => name));
+  const { parent = [], [logKinds[shape.kind].main]: main = [] } = shape.columns;
+  const choose = (path: string, windows: string, unix: string): string => {
+    const value = columnSql(path);
+    return `CASE WHEN regexp_matches(${value}, '${windows}') THEN 'windows' WHEN regexp_matches(${value}, '${unix}') THEN 'unix' END`;
+  };
+  const tests = [
+    ...systemPaths.filter((path) => names.has(path)).map((path) => choose(path, '(?i)^win', '.')),
+    ...[...programPaths.filter((path) => names.has(path)), ...parent, ...main].map((path) =>
+      choose(path, String.raw`^"?([A-Za-z]:)?\\`, '^"?/'),
+    ),
+  ];
+  return `coalesce(${[...tests, `'${String(platform)}'`].join(', ')}) = '${String(platform)}'`;
+}
 
 function listPaths(value: Json, path: readonly string[] = []): AttackEvent['set'][number][] {
   return Object.entries(value).flatMap(([key, child]) =>
@@ -74,11 +100,11 @@ function listPaths(value: Json, path: readonly string[] = []): AttackEvent['set'
 }
 
 /** Returns the fields that say which program a command line starts, because a rule can read either. */
-function imagePaths({ columns }: LogDataset, command: unknown): AttackEvent['set'][number][] {
+function imagePaths({ columns }: LogDataset, command: unknown, platform: unknown): AttackEvent['set'][number][] {
   const [, quoted, plain] = /^(?:"([^"]+)"|(\S+))/.exec(typeof command === 'string' ? command : '') ?? [];
   const program = quoted ?? plain;
   if (program === undefined) return [];
-  const isWindows = !/^(\.?\/|sh |cat )/.test(command as string);
+  const isWindows = platform === 'windows';
   const file = program.split(/[/\\]/).at(-1)!;
   const name = isWindows && !file.includes('.') ? `${file}.exe` : file;
   const folder = /[/\\]/.test(program)
@@ -88,9 +114,7 @@ function imagePaths({ columns }: LogDataset, command: unknown): AttackEvent['set
       : '/usr/bin/';
   const has = (path: string): boolean => columns.some((column) => column.name === path);
   return [
-    ...['Image', 'NewProcessName', 'process.executable', 'winlog.event_data.Image'].map(
-      (path) => [path, folder + name] as const,
-    ),
+    ...programPaths.map((path) => [path, folder + name] as const),
     ...['OriginalFileName', 'process.name', 'FileName'].map((path) => [path, name] as const),
   ].flatMap(([path, value]) => (has(path) ? [[path.split('.'), value] as const] : []));
 }
@@ -118,7 +142,7 @@ function toEvents(dataset: LogDataset, events: readonly Json[], fields: readonly
   const keys = [...new Set(events.flatMap((event) => Object.keys(event)))];
   const present = keys.filter((key) => hasField(known, '', key)).length;
   if (!fields.every((field) => hasField(known, '', field)) || present < alikeMin * keys.length) return [];
-  const like = `(_event->'$.${fields[0]!.split('.')[0]!}') IS NOT NULL`;
+  const like = `${columnSql(fields[0]!.split('.')[0]!)} IS NOT NULL`;
   return events.map((event) => ({
     ...timing(events, event),
     like,

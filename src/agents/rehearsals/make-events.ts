@@ -2,12 +2,15 @@ import { searchLogs, loadFields, type SearchLogsDeps } from '../../detection/log
 import type { ForeignEvent } from '../../detection/log-query/search/fixture-store.ts';
 import { findEventTime } from '../../detection/log-ingest/events/event-time.ts';
 import { listDatasets } from '../../detection/log-query/datasets/list-datasets.ts';
-import type { FieldsByDataset } from '../../detection/log-store/catalog/catalog.ts';
+import { sightingsDataset, type FieldsByDataset } from '../../detection/log-store/catalog/catalog.ts';
+import { quoteLiteral } from '../../detection/log-engine/sql/sql-text.ts';
 import { inOrg } from '../../platform/db/db.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
-import { isObject, loadAttacks, type Attack, type AttackEvent, type Json } from './attack-events.ts';
+import type { ItemTargets } from '../sightings/sweep-targets.ts';
+import { makeSightingEvents } from './indicator-events.ts';
+import { isObject, type Attack, type AttackEvent, type Json } from './attack-events.ts';
 
-/** Synthetic events of a technique by dataset. Without any, `sources` says which logs would show the technique. */
+/** Synthetic events of a technique, or of a kind of indicators, by dataset. Without any, `sources` says which logs would show the technique. */
 export type RehearsedTechnique = {
   technique: string;
   events: Record<string, ForeignEvent[]>;
@@ -23,7 +26,7 @@ export type PreparedAttacks = {
 };
 
 const dayMs = 86_400_000;
-/** Logs that have been silent for longer are no data. */
+/** A dataset without events for longer than this counts as having no data. */
 const silentDaysMax = 30;
 const sampleMax = 10;
 const sampleTimeoutMs = 60_000;
@@ -33,21 +36,24 @@ const backgroundAgeMs = 90 * 60_000;
 
 type AttackOnDataset = { technique: string; dataset: string; events: AttackEvent[] };
 
+/** Attacks by technique, and those of the indicators of an item by their kind. */
+export type AttackChoice = { attacks: ReadonlyMap<string, readonly Attack[]>; item?: ItemTargets };
+
 /**
- * Makes the events of techniques from the organization's own newest events: each is one of them in which the fields that the attack sets are
- * changed. An event of which the dataset has had none like it on its last day is left out, because these logs would not show it. Reads logs and stores nothing.
+ * Makes the events of attacks from the organization's own newest events: each is one of them in which the fields that the attack sets are
+ * changed. Leaves out events unlike any that the dataset had on its last day, because these logs would not show them. Reads logs and stores nothing.
  */
 export async function prepareAttacks(
   deps: SearchLogsDeps,
   orgId: OrgId,
-  { techniques, now }: { techniques: readonly string[]; now: Date },
+  { attacks: chosen, item, now }: AttackChoice & { now: Date },
   signal: AbortSignal,
 ): Promise<PreparedAttacks> {
   const { datasets } = await listDatasets(deps, orgId);
   const recent = datasets.filter(
     ({ lastEventAt }) => lastEventAt !== null && Date.parse(lastEventAt) >= now.getTime() - silentDaysMax * dayMs,
   );
-  const attacks = techniques.flatMap((technique) => loadAttacks().get(technique) ?? []);
+  const attacks = [...chosen.values()].flat();
   const samples = new Map<string, ReadonlyMap<string, Json[]>>();
   const found: AttackOnDataset[] = [];
   for (const dataset of recent) {
@@ -64,7 +70,8 @@ export async function prepareAttacks(
     found.push(...own);
   }
   const byTechnique = Map.groupBy(found, ({ technique }) => technique);
-  const prepared = techniques.map((technique): RehearsedTechnique => {
+  const prepared: RehearsedTechnique[] = [];
+  for (const [technique, own] of chosen) {
     const events: RehearsedTechnique['events'] = {};
     for (const { dataset, events: ofAttack } of byTechnique.get(technique) ?? []) {
       const known = events[dataset] ?? [];
@@ -73,8 +80,13 @@ export async function prepareAttacks(
       if (made.length > 0) events[dataset] = [...known, ...made];
     }
     const eventCount = Object.values(events).reduce((sum, list) => sum + list.length, 0);
-    return { technique, events, eventCount, sources: listSources(loadAttacks().get(technique) ?? []) };
-  });
+    if (item && eventCount > 0 && own.every(({ source }) => source === technique)) {
+      const made = { kind: technique, events, datasets: recent, now: new Date(now.getTime() - attackAgeMs) };
+      const sightings = await makeSightingEvents(deps.db, orgId, item, made);
+      if (sightings.length > 0) events[sightingsDataset] = sightings;
+    }
+    prepared.push({ technique, events, eventCount, sources: listSources(own) });
+  }
   return {
     techniques: prepared,
     background: Object.fromEntries(
@@ -101,10 +113,18 @@ async function sampleEvents(
   { dataset, kinds, last }: { dataset: string; kinds: readonly string[]; last: Date },
   signal: AbortSignal,
 ): Promise<Map<string, Json[]>> {
-  const columns = kinds.map(
-    (like, n) => `max_by(CAST(_event AS VARCHAR), _time, ${sampleMax}) FILTER (WHERE ${like}) AS k${n}`,
-  );
-  const query = `SELECT ${columns.join(', ')} FROM "${dataset}"`;
+  // One call reads all fields of an event. Reading each with a call of its own parses the event as often, and needs as much more memory.
+  const paths = new Map<string, number>();
+  const readField = (_text: string, path: string): string => {
+    if (!paths.has(path)) paths.set(path, paths.size + 1);
+    return `fields[${paths.get(path)}]`;
+  };
+  const columns = kinds.map((like, n) => {
+    const condition = like.replaceAll(/\(_event->>'(\$\.[^']*)'\)/g, readField);
+    return `max_by(event, _time, ${sampleMax}) FILTER (WHERE ${condition}) AS k${n}`;
+  });
+  const fields = `json_extract_string(_event, [${[...paths.keys()].map(quoteLiteral).join(', ')}]) AS fields`;
+  const query = `SELECT ${columns.join(', ')} FROM (SELECT CAST(_event AS VARCHAR) AS event, _time, ${fields} FROM "${dataset}")`;
   const window = { from: new Date(last.getTime() - dayMs), to: new Date(last.getTime() + 1), clock: 'event' as const };
   const limits = { rowsMax: 1, groupsMax: 1, timeoutMs: sampleTimeoutMs };
   const { rows } = await searchLogs(deps, orgId, { query, window, limits }, signal);
@@ -129,10 +149,10 @@ function makeEvents(
   });
 }
 
-/** Returns the technique of a synthetic event from its ID. */
-export const readTechnique = (id: string): string | undefined => /^rehearsal:(T[\d.]+):/.exec(id)?.[1];
+/** Returns the technique of a synthetic event, or the kind of its indicator, from its ID. */
+export const readTechnique = (id: string): string | undefined => /^rehearsal:(?!past:)([\w.]+):/.exec(id)?.[1];
 
-/** Returns the newest event with those of its fields that all have, so that it has nothing of a rare case such as an error. */
+/** Returns the newest event with only the fields that all of the events have, so that it carries nothing of a rare case such as an error. */
 const keepCommonFields = (alike: readonly Json[]): Json =>
   Object.fromEntries(
     Object.entries(structuredClone(alike[0]!)).filter(([key]) => alike.every((event) => Object.hasOwn(event, key))),
@@ -147,7 +167,7 @@ function setValue(event: Json, path: readonly string[], value: unknown): void {
   parent[path.at(-1)!] = value;
 }
 
-/** Returns an event that happens at another time: every text that is its time becomes the other. */
+/** Returns an event moved to another time: replaces every text that states its time. */
 function moveTimes(event: Json, at: Date): Json {
   const micros = findEventTime(event);
   if (micros === undefined) return event;

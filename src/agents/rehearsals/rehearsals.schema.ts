@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { indicatorKinds } from './indicator-events.ts';
 import { uuidPattern } from '../../platform/lib/org-id.ts';
 
 const time = z.string().meta({ format: 'date-time' });
@@ -8,7 +9,7 @@ const Detections = z.array(z.object({ id: z.string(), name: z.string() }));
 export const RehearsalResult = z.object({
   state: z
     .enum(['fired', 'did_not_fire', 'no_data'])
-    .describe('`no_data`: no dataset has had events in which the technique would show.'),
+    .describe('`no_data`: no dataset has had events in which the attack would show.'),
   at: time,
   events: z.int().describe('Synthetic events of the attack.'),
   datasets: z.array(z.string()).describe('The datasets in whose form the events were made.'),
@@ -44,7 +45,9 @@ export const RehearseInput = z
       .string()
       .regex(uuidPattern, 'must be a UUID')
       .optional()
-      .describe('An item of the feed. The techniques that it mentions are rehearsed. Requires the scope `feed:read`.'),
+      .describe(
+        'An item of the feed. The techniques that it mentions and its own indicators are rehearsed. Requires the scope `feed:read`.',
+      ),
   })
   .refine(({ technique, itemId }) => (technique === undefined) !== (itemId === undefined), {
     message: 'must have either technique or itemId',
@@ -54,6 +57,16 @@ export type RehearseInput = z.infer<typeof RehearseInput>;
 export const RehearsalRun = z
   .object({
     rehearsals: z.array(Rehearsal),
+    indicators: z
+      .array(
+        z.object({
+          kind: z.enum(indicatorKinds),
+          ...RehearsalResult.omit({ at: true, sources: true }).shape,
+        }),
+      )
+      .describe(
+        'Active indicators of the item by their kind, at most 10 of each, in the fields of your logs in which the search for sightings would find them. They are not stored.',
+      ),
     notRehearsable: z.array(z.string()).describe('Techniques for which no attack is shipped.'),
     complete: z
       .boolean()

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { detectionConditions } from '../../detection/detections/detection-views.store.ts';
 import type { Definition } from '../../detection/detections/record/detection-record.ts';
-import { queryRows, type Tx } from '../../platform/db/db.ts';
+import { queryRow, queryRows, type Tx } from '../../platform/db/db.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import { isNotSuspended } from '../../platform/orgs/orgs.store.ts';
 import type { RehearsedTechnique } from './make-events.ts';
@@ -31,7 +31,7 @@ export async function claimDueAcrossOrgs(
 const isEnabled = sql.join(detectionConditions({ enabled: true }), sql` and `);
 const isRehearsable = sql`${isEnabled} and tocsin_connection(a.organization_id, a.connection_id, a.siem_type) is null`;
 
-export type RehearsedDefinition = { id: string; definition: Definition };
+export type RehearsedDefinition = { id: string; name: string; definition: Definition };
 
 /** Returns the enabled detections on the log store, or those of them with the given IDs. */
 export async function listRehearsable(
@@ -39,12 +39,19 @@ export async function listRehearsable(
   orgId: OrgId,
   ids: readonly string[] | null,
 ): Promise<RehearsedDefinition[]> {
-  const rows = await queryRows<{ id: string; definition: string }>(tx)`
-    select a.id, v.definition from agents a
+  const rows = await queryRows<{ id: string; name: string; definition: string }>(tx)`
+    select a.id, a.name, v.definition from agents a
       join agent_revisions v on v.organization_id = a.organization_id and v.agent_id = a.id and v.revision = a.revision
     where a.organization_id = ${orgId} and ${isRehearsable}
       and (${ids}::uuid[] is null or a.id = any(${ids}::uuid[])) order by a.id`;
-  return rows.map(({ id, definition }) => ({ id, definition: JSON.parse(definition) as Definition }));
+  return rows.map(({ definition, ...row }) => ({ ...row, definition: JSON.parse(definition) as Definition }));
+}
+
+/** Returns the techniques on which a detection fired when it was rehearsed the last time. */
+export async function listFired(tx: Tx, orgId: OrgId, detectionId: string): Promise<string[]> {
+  const row = await queryRow<{ fired: string[] }>(tx)`
+    select fired from rehearsed_detections where organization_id = ${orgId} and detection_id = ${detectionId}`;
+  return (row?.fired ?? []).toSorted();
 }
 
 export async function storeTechniques(
@@ -93,9 +100,8 @@ export async function storeResults(
   await sql`
     update rehearsed_detections set due_at = case when due_at = ${until} then null else due_at end, fired = '{}', muted = '{}', failure = null
     where organization_id = ${orgId} and detection_id = any(${claim.ids}::uuid[])
-      and not exists (select from agents a where a.organization_id = ${orgId} and a.id = detection_id and ${isRehearsable})`.execute(
-    tx,
-  );
+      and not exists (select from agents a
+      where a.organization_id = ${orgId} and a.id = detection_id and ${isRehearsable})`.execute(tx);
 }
 
 export type RehearsalRow = {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { callOk, postDetection } from '../../../test/support/detection/detection-factory.ts';
-import { reportSource } from '../../../test/support/feed/report-source.ts';
+import { fileSource } from '../../../test/support/feed/kev-source.ts';
 import { startApp, type TestOrg } from '../../../test/support/harness.ts';
 import { selectIn } from '../../../test/support/select-rows.ts';
 import { executeDueRuns } from '../../detection/runs/workers/run-loops.ts';
@@ -8,6 +8,7 @@ import { acrossOrgs, inOrg } from '../../platform/db/db.ts';
 import { sql } from 'kysely';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import type { Coverage } from '../attack-coverage/coverage.schema.ts';
+import type { ExceptionProposals } from '../../detection/detections/exceptions/exceptions.schema.ts';
 import { loadAttacks } from './attack-events.ts';
 import { rehearseNext } from './rehearse.ts';
 import { claimDueAcrossOrgs } from './rehearsals.store.ts';
@@ -92,6 +93,14 @@ async function readEverything(org: TestOrg): Promise<string> {
 async function fill(org: TestOrg): Promise<TestOrg> {
   await callOk(org, 'POST', '/api/logs/trail', [call(120, { errorCode: 'AccessDenied' }), call(90), call(80)]);
   await callOk(org, 'POST', '/api/logs/endpoints', [start(100)]);
+  const process = { command_line: 'ls', executable: '/usr/bin/ls' };
+  const listing = {
+    '@timestamp': call(100).eventTime,
+    host: { name: 'web-1' },
+    process,
+    url: { domain: 'own.example' },
+  };
+  await callOk(org, 'POST', '/api/logs/servers', [listing]);
   return org;
 }
 
@@ -122,6 +131,7 @@ test('says what fired, what an exception hid, what did not fire and what has no 
   expect(dumped).toMatchObject({ state: 'fired', datasets: ['endpoints'] });
   expect(namesOf(dumped.firedBy)).toEqual(['Dumps']);
   expect(only(await rehearse(org, { technique: 'T1490' }))).toMatchObject({ state: 'did_not_fire', firedBy: [] });
+  expect(only(await rehearse(org, { technique: 'T1098.004' }))).toMatchObject({ datasets: ['servers'] });
   expect(only(await rehearse(org, { technique: 'T1621' }))).toMatchObject({
     state: 'no_data',
     events: 0,
@@ -129,6 +139,7 @@ test('says what fired, what an exception hid, what did not fire and what has no 
   });
   expect(await rehearse(org, { technique: 'T1600' })).toEqual({
     rehearsals: [],
+    indicators: [],
     notRehearsable: ['T1600'],
     complete: true,
   });
@@ -138,6 +149,7 @@ test('says what fired, what an exception hid, what did not fire and what has no 
   expect(states).toEqual([
     ['T1003.001', 'fired'],
     ['T1098.003', 'fired'],
+    ['T1098.004', 'did_not_fire'],
     ['T1490', 'did_not_fire'],
     ['T1621', 'no_data'],
   ]);
@@ -152,19 +164,29 @@ test('says what fired, what an exception hid, what did not fire and what has no 
   expect((await org.call('POST', '/api/rehearsals', {})).status).toBe(400);
 });
 
-test('rehearses the techniques that an item of the feed mentions', async () => {
+test('rehearses the techniques that an item of the feed mentions, and its indicators', async () => {
   const org = await fill(await app.newOrg());
   await detection(org, 'Dumps', dumps);
-  const source = await reportSource(app, org);
-  await source.write({ 1: {} });
+  await detection(org, 'Sighted', `SELECT _id, _time, indicator AS who, "match" FROM feed_sightings`);
+  await detection(org, 'Visits', `SELECT _id, _time, url.domain AS who FROM servers WHERE url.domain = 'bad.example'`);
+  const list = await fileSource(app, org, { kind: 'csv', visibility: 'private' });
+  await list.pull('bad.example\n');
   const [item] = await selectIn(app.deps.db, org.id)<{ id: string }>`
     insert into item_terms (organization_id, item_id, pool_id, kind, value)
     select organization_id, id, pool_id, 'technique', t from items, unnest(array['T1003.001', 'T1600']) t returning item_id as id`;
+  const before = await readEverything(org);
   const run = await rehearse(org, { itemId: item!.id });
+  expect(await readEverything(org)).toBe(before);
   expect(run.notRehearsable).toEqual(expect.arrayContaining(['T1600']));
   expect(run.rehearsals).toEqual(
     expect.arrayContaining([expect.objectContaining({ technique: 'T1003.001', state: 'fired' })]),
   );
+  const [domain] = run.indicators;
+  expect(run.indicators).toHaveLength(1);
+  expect(domain).toMatchObject({ kind: 'domain', state: 'fired', events: 1, datasets: ['feed_sightings', 'servers'] });
+  expect(namesOf(domain!.firedBy).toSorted()).toEqual(['Sighted', 'Visits']);
+  const stored: RehearsalList = await callOk(org, 'GET', '/api/rehearsals');
+  expect(stored.rehearsals.map(({ technique }) => technique)).toEqual(['T1003.001']);
   const noFeed = await app.newKey(org, ['detections:read', 'detections:run']);
   expect((await noFeed.call('POST', '/api/rehearsals', { itemId: item!.id })).status).toBe(403);
   expect((await org.call('POST', '/api/rehearsals', { itemId: org.id })).status).toBe(404);
@@ -195,6 +217,30 @@ test('rehearses each night, and again when a detection is changed, in turn betwe
     return rehearsals.find(({ technique }) => technique === 'T1003.001')?.state;
   };
   expect(await state()).toBe('fired');
+
+  // An administrator dumps the process as well. An exception for the host would hide the attack, one for the command does not.
+  const dump = (host: string, minute: number, file: string) => ({
+    '@timestamp': `2026-03-02T12:${minute}:00Z`,
+    winlog: {
+      event_id: 1,
+      computer_name: host,
+      event_data: { CommandLine: `procdump64.exe -ma lsass.exe ${file}`, Image: 'C:\\tools\\procdump64.exe' },
+    },
+  });
+  const dumped = [dump('WS-REAL', 31, 'case.dmp'), dump('WS-OTHER', 30, 'l.dmp')];
+  await callOk(org, 'POST', '/api/logs/endpoints', dumped);
+  now = new Date('2026-03-02T13:00:00Z');
+  await executeDueRuns(app.deps, now);
+  const { hits } = await callOk(org, 'GET', '/api/hits');
+  const { id: hitId } = hits.find(({ entity }: { entity: string }) => entity === 'WS-REAL');
+  await callOk(org, 'POST', `/api/hits/${hitId}/status`, { status: 'false_positive' });
+  const proof: ExceptionProposals = await callOk(org, 'POST', `/api/detections/${id}/exceptions/proposals`, {});
+  expect(proof).toMatchObject({ findings: 2, rehearsals: { fire: ['T1003.001'], doNotFire: [] } });
+  const byCommand = { field: 'command', value: 'procdump64.exe -ma lsass.exe case.dmp' };
+  expect(proof.proposals.map(({ exception, keeps }) => [exception, keeps.rehearsals])).toEqual([
+    [{ entity: 'WS-REAL', ...byCommand }, 1],
+    [byCommand, 1],
+  ]);
   await callOk(org, 'PUT', `/api/detections/${id}`, { detectionQuery: dumps.replace('lsass', 'other') });
   expect([await next(null), await next(null)]).toEqual([org.id, undefined]);
   expect(await state()).toBe('did_not_fire');

@@ -118,9 +118,8 @@ export type AgentRunRow = Omit<AgentRun, 'slotAt' | 'startedAt' | 'finishedAt' |
 };
 
 export async function hasAgentRun(tx: Tx, { orgId, agentId, id }: AgentRunKey): Promise<boolean> {
-  const found = await queryRow(
-    tx,
-  )`select 1 from agent_runs where organization_id = ${orgId} and agent_id = ${agentId} and id = ${id}`;
+  const found = await queryRow(tx)`
+    select 1 from agent_runs where organization_id = ${orgId} and agent_id = ${agentId} and id = ${id}`;
   return found !== undefined;
 }
 
@@ -142,8 +141,7 @@ export function listAgentRuns(
 export async function deleteOldAgentRunsAcrossOrgs(tx: Tx, expiry: Expiry, limit: number): Promise<number> {
   const { numAffectedRows } = await sql`
     delete from agent_runs where (organization_id, id) in (
-      select organization_id, id from agent_runs where started_at < ${expiry.before} and ${belongsTo(expiry)} and status <> 'running' limit ${limit})`.execute(
-    tx,
-  );
+      select organization_id, id from agent_runs where started_at < ${expiry.before} and ${belongsTo(expiry)}
+        and status <> 'running' limit ${limit})`.execute(tx);
   return Number(numAffectedRows ?? 0);
 }

@@ -1,5 +1,5 @@
 import { inOrg, type Db } from '../../platform/db/db.ts';
-import type { Clock } from '../../platform/lib/time/clock.ts';
+import { type Clock, withIsoTimes } from '../../platform/lib/time/clock.ts';
 import { getAgent } from '../../detection/detections/built-in-agents.ts';
 import { appError } from '../../platform/lib/errors.ts';
 import { toPage, readPageRequest, type PageQuery } from '../../platform/lib/page-request.ts';
@@ -67,10 +67,7 @@ function toResponseRun(row: RunRow): AgentRun {
 
 function toAgentRun(row: AgentRunRow): AgentRun {
   return {
-    ...row,
-    slotAt: row.slotAt?.toISOString() ?? null,
-    startedAt: row.startedAt.toISOString(),
-    finishedAt: row.finishedAt?.toISOString() ?? null,
+    ...withIsoTimes(row),
     outcome: JSON.parse(row.outcome) as AgentRun['outcome'],
     failure: row.failure === null ? null : (JSON.parse(row.failure) as AgentRun['failure']),
   };

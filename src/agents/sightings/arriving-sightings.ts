@@ -33,7 +33,7 @@ import {
   type SweptDataset,
 } from './sweep-targets.ts';
 
-/** Events that are compared together, about. */
+/** About how many events are compared together. */
 const eventsMax = 20_000;
 const idleMs = 1000;
 const openMs = 5000;
@@ -45,7 +45,7 @@ const itemsAtOnce = 50;
 const itemsMax = 2000;
 const queriesMax = 1000;
 
-/** The values that no item of an organization's feed has, as long as the feed stays the same. */
+/** Values that no item of an organization's feed has, valid until the feed changes. */
 type UnknownValues = LRUCache<string, { version: string; values: Set<string> }>;
 
 const unknownValuesMax = 100_000;

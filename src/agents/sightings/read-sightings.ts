@@ -3,6 +3,7 @@ import { appError } from '../../platform/lib/errors.ts';
 import type { Caller } from '../../platform/http/caller.ts';
 import type { ItemSightings, SweepList } from './sightings.schema.ts';
 import { isItemVisible, listSightings, listSweeps } from './sightings.store.ts';
+import { withIsoTimes } from '../../platform/lib/time/clock.ts';
 
 export type ReadSightingsDeps = { db: Db };
 
@@ -14,10 +15,10 @@ export async function getSightings({ db }: ReadSightingsDeps, caller: Caller, id
     (await isItemVisible(tx, id)) ? listSightings(tx, caller.orgId, id, sightingsMax) : undefined,
   );
   if (!rows) throw appError('not_found', `Item ${id} not found`);
-  return { sightings: rows.map((row) => ({ ...row, foundAt: row.foundAt.toISOString() })) };
+  return { sightings: rows.map(withIsoTimes) };
 }
 
 export async function getSweeps({ db }: ReadSightingsDeps, caller: Caller): Promise<SweepList> {
   const rows = await inOrg(db, caller.orgId, (tx) => listSweeps(tx, caller.orgId));
-  return { sweeps: rows.map((row) => ({ ...row, lastAt: row.lastAt?.toISOString() ?? null })) };
+  return { sweeps: rows.map(withIsoTimes) };
 }

@@ -40,29 +40,27 @@ const queuedMax = 10_000;
  */
 export async function queueSightingsAcrossOrgs(db: Db): Promise<void> {
   await acrossOrgs(db, async (tx) => {
+    // One look-up in the index for each value, whatever the planner estimates: a feed has many more items than are sighted.
     await sql`
       insert into feed_sent_sightings (organization_id, source_id, item_id, value, status, id, at)
-      select n.organization_id, n.source_id, n.item_id, n.value, n.status, gen_random_uuid(), n.at from (
-        select s.organization_id, s.id as source_id, i.id as item_id, f.value, 'seen' as status, min(f.found_at) as at
-        from feed_sources s join items i on i.source_id = s.id
-          join feed_sightings f on f.organization_id = s.organization_id and f.item_id = i.id and f.match in ('exact', 'network')
-        where ${isReporting} and s.kind = any(${listKinds('seen')}::text[])
-        group by s.organization_id, s.id, i.id, f.value
+      select s.organization_id, s.id, n.item_id, n.value, n.status, gen_random_uuid(), n.at from (
+        select f.organization_id, f.item_id, f.value, 'seen' as status, min(f.found_at) as at from feed_sightings f
+        where f.match in ('exact', 'network') group by f.organization_id, f.item_id, f.value
         union all
-        select s.organization_id, s.id, i.id, w.own ->> 'value', 'false_positive', min(o.updated_at)
-        from feed_sources s join items i on i.source_id = s.id
-          join feed_overrides o on o.organization_id = s.organization_id and o.item_id = i.id
-          cross join lateral json_array_elements(o.indicators::json) w (own)
-        where ${isReporting} and s.kind = any(${listKinds('false_positive')}::text[]) and w.own ->> 'status' = 'false_positive'
-        group by s.organization_id, s.id, i.id, w.own ->> 'value'
-      ) n where not exists (select from feed_sent_sightings r where r.organization_id = n.organization_id and r.source_id = n.source_id
-        and r.item_id = n.item_id and r.value = n.value and r.status = n.status)
+        select o.organization_id, o.item_id, w.own ->> 'value', 'false_positive', min(o.updated_at)
+        from feed_overrides o cross join lateral json_array_elements(o.indicators::json) w (own)
+        where w.own ->> 'status' = 'false_positive' group by o.organization_id, o.item_id, w.own ->> 'value'
+      ) n cross join lateral (select source_id from items where id = n.item_id limit 1) i
+        join feed_sources s on s.organization_id = n.organization_id and s.id = i.source_id
+      where ${isReporting}
+        and s.kind = any(case n.status when 'seen' then ${listKinds('seen')}::text[] else ${listKinds('false_positive')}::text[] end)
+        and not exists (select from feed_sent_sightings r where r.organization_id = n.organization_id and r.source_id = s.id
+          and r.item_id = n.item_id and r.value = n.value and r.status = n.status)
       limit ${queuedMax} on conflict do nothing`.execute(tx);
     await sql`
       update feed_sent_sightings r set state = 'waiting', due_at = clock_timestamp(), tries = 0 from feed_sources s
-      where r.state = 'withheld' and s.organization_id = r.organization_id and s.id = r.source_id and s.updated_at > r.changed_at`.execute(
-      tx,
-    );
+      where r.state = 'withheld' and s.organization_id = r.organization_id and s.id = r.source_id
+      and s.updated_at > r.changed_at`.execute(tx);
   });
 }
 

@@ -72,10 +72,10 @@ async function reportSource(deps: ReportSightingsDeps, source: ReportingSource, 
     const receipt = receipts.get(sighting.id);
     const error = receipt?.error?.slice(0, errorMaxChars) ?? null;
     const reference = receipt?.reference ?? sighting.reference;
-    const pause = Math.min(pauseMaxMs, pauseMs * 2 ** Math.min(sighting.tries - 1, 10));
+    const pause = Math.min(pauseMaxMs, pauseMs * 2 ** (sighting.tries - 1));
     if (receipt && receipt.state !== 'posted') return { ...sighting, state: receipt.state, error, pauseMs: null };
     const isLast = sighting.tries >= triesMax;
-    // A server that never says what became of an object has accepted it.
+    // A server that never reports the outcome for an object has accepted it.
     if (isLast)
       return { ...sighting, state: receipt ? 'sent' : 'refused', error: failure?.error ?? null, pauseMs: null };
     const waitMs = Math.max(pause, failure?.retryAfterMs ?? 0);

@@ -72,24 +72,36 @@ async function addEvents(
   tx: Tx,
   events: Map<string, SightingEvent>,
   place: SightingPlace,
-  { items, overrides, sightings, now }: SweepFindings,
+  found: SweepFindings,
 ): Promise<void> {
+  const { sightings } = found;
   if (sightings.length === 0) return;
   const known = await listKnownSightings(tx, place, sightings);
   const rows = sightings.map((sighting) => ({ ...sighting, connectionId: place.connectionId }));
   const ids = await listEventIds(tx, place.orgId, rows);
-  const itemsById = new Map(items.map((item) => [item.id, item]));
-  const seenItems = new Map<string, ReturnType<typeof toSightedItem>>();
+  const compose = createSightingComposer(place, found);
   for (const [index, sighting] of sightings.entries()) {
     if (known.has(index)) continue;
+    const event = compose(sighting);
+    const id = ids[index]!;
+    if (event && event.confidence > (events.get(id)?.confidence ?? -Infinity)) events.set(id, { id, ...event });
+  }
+}
+
+/** Returns a function that composes the event of a sighting of an item. It returns undefined for a value that the item does not state. */
+export function createSightingComposer(
+  place: Pick<SightingPlace, 'connectionId'>,
+  { items, overrides, now }: Pick<SweepFindings, 'items' | 'overrides' | 'now'>,
+): (sighting: Sighting) => SightingEvent | undefined {
+  const itemsById = new Map(items.map((item) => [item.id, item]));
+  const seenItems = new Map<string, ReturnType<typeof toSightedItem>>();
+  return (sighting) => {
     const { itemId, value } = sighting;
     if (!seenItems.has(itemId)) seenItems.set(itemId, toSightedItem(itemsById.get(itemId)!, overrides.get(itemId)));
     const { item, indicators } = seenItems.get(itemId)!;
     const indicator = indicators.get(value);
-    const id = ids[index]!;
-    if (indicator && indicator.confidence > (events.get(id)?.confidence ?? -Infinity))
-      events.set(id, { id, ...composeSightingEvent(place, sighting, { item, indicator, now }) });
-  }
+    return indicator && composeSightingEvent(place, sighting, { item, indicator, now });
+  };
 }
 
 /** Returns an item as the organization sees it, with its indicators and networks by their values. */
@@ -103,7 +115,7 @@ function toSightedItem(shared: FeedItem, override: AppliedOverride | undefined) 
 type SightingEvent = { confidence: number } & Record<string, unknown>;
 
 function composeSightingEvent(
-  { connectionId }: SightingPlace,
+  { connectionId }: Pick<SightingPlace, 'connectionId'>,
   { type, value, match, observed, dataset, eventKey, event }: Sighting,
   { item, indicator, now }: { item: FeedItem; indicator: ObservableIndicator; now: Date },
 ): SightingEvent {

@@ -29,9 +29,8 @@ export async function syncSweepsAcrossOrgs(db: Db): Promise<void> {
   await acrossOrgs(db, async (tx) => {
     await sql`
       insert into feed_sweeps (organization_id, connection_id)
-      select id, id from organizations union all select organization_id, id from connections on conflict do nothing`.execute(
-      tx,
-    );
+      select id, id from organizations union all select organization_id, id
+        from connections on conflict do nothing`.execute(tx);
     await sql`
       delete from feed_sweeps s where connection_id <> organization_id and not exists (
         select from connections c where c.organization_id = s.organization_id and c.id = s.connection_id)`.execute(tx);
@@ -183,9 +182,8 @@ export function listSweeps(tx: Tx, orgId: OrgId): Promise<SweepRow[]> {
 
 /** Returns whether the transaction's organization can see the item. */
 export async function isItemVisible(tx: Tx, id: string): Promise<boolean> {
-  const found = await queryRow(
-    tx,
-  )`select 1 from items where id = ${id} and pool_id in (select id from feed_pools where ${isPoolVisible})`;
+  const found = await queryRow(tx)`
+    select 1 from items where id = ${id} and pool_id in (select id from feed_pools where ${isPoolVisible})`;
   return found !== undefined;
 }
 

@@ -11,7 +11,6 @@ import { listNetworks } from '../../feed/model/values/observables.ts';
 import { findSharedSuffix } from '../../feed/reference-data/shared-suffixes.ts';
 import { parseNetwork, toGroups } from '../../feed/model/values/networks.ts';
 import { sightingsDataset } from '../../detection/log-store/catalog/catalog.ts';
-import type { DatasetFields } from '../../detection/siem/connector.ts';
 import type { LogField } from '../../feed/model/values/indicator-type.ts';
 import { buckets } from '../../feed/model/vocabulary.ts';
 import { indicatorTypes, type IndicatorType } from '../../feed/model/values/indicator-types.ts';
@@ -136,7 +135,13 @@ const fieldsMax = 12;
 export type SweptDataset = { dataset: string; fields: { name: string; kind: LogField }[] };
 
 /** Returns the fields of a dataset to search, or undefined if there are none. */
-export function fieldsToSweep({ dataset, fields }: DatasetFields): SweptDataset | undefined {
+export function fieldsToSweep({
+  dataset,
+  fields,
+}: {
+  dataset: string;
+  fields: readonly { name: string }[];
+}): SweptDataset | undefined {
   // The events of sightings are no sightings themselves.
   if (!plainDataset.test(dataset) || dataset === sightingsDataset) return undefined;
   const searchable = fields.flatMap(({ name }) => {

@@ -122,6 +122,6 @@ function countFailures({ failures }: Sweep, { isComplete, isOutOfQueries }: Swee
 
 function nextWaitMs({ failures }: Sweep, { isComplete, isOutOfQueries }: SweepResult, hadItems: boolean): number {
   if (isOutOfQueries) return hourMs / 6;
-  if (!isComplete) return Math.min(waitMaxMs, 60_000 * 2 ** Math.min(failures, 6));
+  if (!isComplete) return Math.min(waitMaxMs, 60_000 * 2 ** failures);
   return hadItems ? 0 : restMs;
 }

@@ -8,7 +8,7 @@ export function sourceWorthRoutes(app: App, deps: SourceWorthDeps): void {
     'GET /api/feed/sources/worth',
     {
       operationId: 'listSourceWorth',
-      summary: 'List what each source brings that the others do not',
+      summary: 'List what each source contributes that the others do not',
       description:
         'Compares what a source added in the last days with the other sources that you see, with your logs and with your hits. The time that counts is that of the arrival in the feed.',
       query: SourceWorthQuery,

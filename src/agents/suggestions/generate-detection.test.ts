@@ -21,6 +21,10 @@ async function newOrgWithProcesses(): Promise<TestOrg> {
   return org;
 }
 
+let shared: Promise<TestOrg> | undefined;
+/** Returns an organization for the tests that change nothing in it. */
+const orgWithProcesses = (): Promise<TestOrg> => (shared ??= newOrgWithProcesses());
+
 const generate = (org: TestOrg, intent: string, more: object = {}) =>
   org.call('POST', '/api/detections/generate', { intent, ...more });
 
@@ -33,7 +37,7 @@ test.each([
   ['an attacker inhibits system recovery', 'shipped', 'recovery-inhibited', 'T1490'],
   ['a coin miner that is started', 'template', 'coin-miner', 'T1496'],
 ])('without a model "%s" returns %s %s', async (intent, kind, id, technique) => {
-  const org = await newOrgWithProcesses();
+  const org = await orgWithProcesses();
   const { status, body } = await generate(org, intent);
   expect(status, JSON.stringify(body)).toBe(200);
   expect(body).toMatchObject({ basedOn: { kind, id }, technique, repairs: [], tokens: 0 });
@@ -49,6 +53,7 @@ test.each([
   expect(created.status).toBe(200);
   await org.call('PUT', `/api/detections/${created.body.id}/tests`, { tests: body.tests });
   expect((await org.call('POST', `/api/detections/${created.body.id}/tests/run`)).body.passed).toBe(true);
+  expect((await org.call('DELETE', `/api/detections/${created.body.id}`)).status).toBeLessThan(300);
 });
 
 const refuse = async (org: TestOrg, intent: string, more: object = {}) => {
@@ -58,7 +63,7 @@ const refuse = async (org: TestOrg, intent: string, more: object = {}) => {
 };
 
 test('says which data is missing and where it comes from', async () => {
-  const [org, empty] = [await newOrgWithProcesses(), await newOrg()];
+  const [org, empty] = [await orgWithProcesses(), await newOrg()];
   expect(await refuse(org, 'new Okta API token')).toEqual({
     status: 422,
     pointer: '/intent',
@@ -85,7 +90,7 @@ test('says which data is missing and where it comes from', async () => {
 });
 
 test('says in one sentence why nothing fits and offers the nearest', async () => {
-  const org = await newOrgWithProcesses();
+  const org = await orgWithProcesses();
   const { detail, code, alternatives } = await refuse(org, 'a sales rep exports Salesforce reports');
   expect(code).toBe('nothing_fits');
   expect(detail).toMatch(/^No shipped detection[^.]+“Salesforce”; the nearest is “.+”\.$/);
@@ -121,7 +126,7 @@ test('reads a dataset of another name that has the fields', async () => {
 });
 
 test('validates the request', async () => {
-  const org = await newOrgWithProcesses();
+  const org = await orgWithProcesses();
   expect(await refuse(org, 'T1490', { siemType: 'splunk' })).toMatchObject({
     status: 422,
     pointer: '/siemType',
@@ -151,7 +156,7 @@ async function generateWith(org: TestOrg, brain: ModelBrain, intent = 'Someone o
 }
 
 test('lets a model write against the real columns, and repair a column that does not exist', async () => {
-  const org = await newOrgWithProcesses();
+  const org = await orgWithProcesses();
   const { status, body, asked } = await generateWith(org, (_asked, nth) =>
     submitDetection(nth === 1 ? 'SELECT x FROM windows' : good),
   );
@@ -175,6 +180,7 @@ test('lets a model write against the real columns, and repair a column that does
 
 const broad = good.replace('notepad%', '%');
 
+let noisy: Promise<TestOrg> | undefined;
 async function newNoisyOrg(): Promise<TestOrg> {
   const org = await newOrg();
   const hosts = Array.from({ length: 30 }, (_, n) => `WS-${n}`);
@@ -187,7 +193,7 @@ async function newNoisyOrg(): Promise<TestOrg> {
 }
 
 test('lets a model repair a draft that is too noisy on the past', async () => {
-  const org = await newNoisyOrg();
+  const org = await (noisy ??= newNoisyOrg());
   const { body, asked } = await generateWith(org, (_asked, nth) => submitDetection(nth === 1 ? broad : good));
   expect(body).toMatchObject({
     detectionQuery: good,
@@ -199,7 +205,7 @@ test('lets a model repair a draft that is too noisy on the past', async () => {
 });
 
 test('returns the last draft with a warning if it stays noisy after three repairs', async () => {
-  const org = await newNoisyOrg();
+  const org = await (noisy ??= newNoisyOrg());
   const { body, asked } = await generateWith(org, () => submitDetection(broad));
   expect(body).toMatchObject({
     detectionQuery: broad,
@@ -209,7 +215,7 @@ test('returns the last draft with a warning if it stays noisy after three repair
 });
 
 test('gives up after three repairs, with the reason of the last one', async () => {
-  const org = await newOrgWithProcesses();
+  const org = await orgWithProcesses();
   const { status, body, asked } = await generateWith(org, (_asked, nth) =>
     submitDetection(`SELECT x${nth} FROM windows`),
   );
@@ -235,7 +241,7 @@ test('shows the model no data that the organization keeps from models', async ()
 });
 
 test('falls back to a shipped detection with a warning if the model fails, and returns 503 if none fits', async () => {
-  const org = await newOrgWithProcesses();
+  const org = await orgWithProcesses();
   const fallback = await generateWith(org, () => submitDetection('SELECT nothing FROM nowhere'), 'T1490');
   expect(fallback.body).toMatchObject({
     basedOn: { kind: 'shipped' },

@@ -44,6 +44,8 @@ const QueryTemplate = z.strictObject({
   techniques: texts.min(1),
   name: z.string(),
   kind: z.enum(Object.keys(logKinds) as LogKind[]),
+  /** The platform of those samples of processes and files that state no other as `platform`. */
+  platform: z.enum(['windows', 'unix']).default('windows'),
   /** Required parts besides the main one. */
   needs: texts.default([]),
   category: z.enum(detectionCategories).default('custom'),

@@ -41,13 +41,15 @@ test.each(loadTemplates().map((template) => [template.id, template] as const))(
 
 test('templates have unique IDs, known techniques, and names within the limits', () => {
   expect(new Set(loadTemplates().map(({ id }) => id)).size).toBe(loadTemplates().length);
-  for (const { id, techniques, name, match, category } of loadTemplates()) {
+  for (const { id, kind, techniques, name, match, category } of loadTemplates()) {
     expect(
       techniques.filter((technique) => !findTechnique(technique)),
       id,
     ).toEqual([]);
     expect(name.length).toBeLessThan(200);
     expect(match.length > 0 || category === 'baseline_anomaly', id).toBe(true);
+    const services = match.map((sample) => (typeof sample === 'object' ? sample['service'] : undefined));
+    if (kind === 'cloudtrail') expect(services.every(Boolean), id).toBe(true);
   }
 });
 
