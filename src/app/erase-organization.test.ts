@@ -128,7 +128,10 @@ test('erases a row that another process adds during the erasure, and counts no u
   const late = acrossOrgs(deps.db, count);
   released.resolve();
   await adding;
-  expect(await erasing).toMatchObject({ failures: 0, error: null, rows: { usage_days: 1 } });
+  const erasure = await erasing;
+  expect(erasure).toMatchObject({ failures: 0, error: null });
+  // A second row if the late count came between two looks of the erasure.
+  expect([1, 2]).toContain(erasure!.rows['usage_days']);
   await late;
   expect(await countRows(org)).toEqual({});
   const days = await selectIn(deps.db, other.id)<{ requests: number }>`select requests from usage_days`;

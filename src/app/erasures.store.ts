@@ -52,9 +52,8 @@ export function listErasuresAcrossOrgs(tx: Tx, limit: number, after: PageCursor 
 
 /** Returns the organizations whose erasure has not finished, oldest first. */
 export function listUnfinishedAcrossOrgs(tx: Tx): Promise<Pick<ErasureRow, 'id'>[]> {
-  return queryRows<Pick<ErasureRow, 'id'>>(
-    tx,
-  )`select id from organization_erasures where finished_at is null order by requested_at limit 100`;
+  return queryRows<Pick<ErasureRow, 'id'>>(tx)`
+    select id from organization_erasures where finished_at is null order by requested_at limit 100`;
 }
 
 /** The tables with rows of organizations, each after those that it references, and whether a row names its organization or its pool. */
@@ -98,24 +97,22 @@ export async function noteErasedFilesAcrossOrgs(tx: Tx, orgId: OrgId, paths: rea
     insert into organization_erasure_files (erasure_id, path) select ${orgId}, path from unnest(${paths}::text[]) path
     on conflict do nothing`.execute(tx);
   await sql`
-    update organization_erasures set files = (select count(*) from organization_erasure_files where erasure_id = ${orgId}) where id = ${orgId}`.execute(
-    tx,
-  );
+    update organization_erasures set files = (select count(*) from organization_erasure_files where erasure_id = ${orgId})
+      where id = ${orgId}`.execute(tx);
 }
 
 /** Counts a failed attempt. Does nothing if another process has finished the erasure. */
 export async function recordFailureAcrossOrgs(tx: Tx, orgId: OrgId, message: string): Promise<void> {
   await sql`
-    update organization_erasures set failures = failures + 1, error = ${message} where id = ${orgId} and finished_at is null`.execute(
-    tx,
-  );
+    update organization_erasures set failures = failures + 1, error = ${message}
+      where id = ${orgId} and finished_at is null`.execute(tx);
 }
 
 /** Deletes the organization itself and ends its erasure. */
 export async function finishErasureAcrossOrgs(tx: Tx, orgId: OrgId): Promise<void> {
-  await sql`update feed_pools set assigned_to = array_remove(assigned_to, ${orgId}) where ${orgId} = any (assigned_to)`.execute(
-    tx,
-  );
+  await sql`
+    update feed_pools set assigned_to = array_remove(assigned_to, ${orgId})
+      where ${orgId} = any (assigned_to)`.execute(tx);
   await sql`delete from organizations where id = ${orgId}`.execute(tx);
   await sql`delete from organization_erasure_files where erasure_id = ${orgId}`.execute(tx);
   await sql`update organization_erasures set finished_at = now(), error = null where id = ${orgId}`.execute(tx);

@@ -1,4 +1,7 @@
-import { addressOf, type DatabaseAddress, type Db } from '../platform/db/db.ts';
+import { hasArrivals } from '../feed/deduplication/arrivals.store.ts';
+import { hasStaleItems } from '../feed/ingestion/reanalyze-items.ts';
+import { findDueOrgAcrossOrgs } from '../feed/relevance/relevance.store.ts';
+import { acrossOrgs, addressOf, type DatabaseAddress, type Db } from '../platform/db/db.ts';
 import { siblingModule } from '../platform/lib/program-files.ts';
 import { createThreadPool } from '../platform/lib/threads/thread-pool.ts';
 import { createCallAnswerer, type Extractor } from '../feed/ingestion/extractor.ts';
@@ -30,7 +33,10 @@ type FeedStepsDeps = {
 
 const timeoutMs = 600_000;
 
-/** The steps share one thread, so that they leave the event loop to requests. `close` ends running steps. */
+/**
+ * The steps share one thread, so that they leave the event loop to requests. It starts with the first step that has work, because it loads half
+ * of the feed. `close` ends running steps.
+ */
 export function createFeedSteps(deps: FeedStepsDeps): { runFeedStep: RunFeedStep; close: () => Promise<void> } {
   const { referenceDataVersion } = deps.extractor;
   const threads = createThreadPool<FeedStepTask, boolean>({
@@ -47,9 +53,16 @@ export function createFeedSteps(deps: FeedStepsDeps): { runFeedStep: RunFeedStep
     memoryMb: 1_024,
     answerCall: createCallAnswerer(deps),
   });
+  const isDue: Record<FeedStep, () => Promise<unknown>> = {
+    arrivals: () => acrossOrgs(deps.db, hasArrivals),
+    relevance: () => findDueOrgAcrossOrgs(deps.db),
+    reanalysis: () => hasStaleItems(deps),
+  };
   return {
-    runFeedStep: (step, signal) =>
-      threads.run({ step, clockOffsetMs: deps.clock().getTime() - Date.now() }, { timeoutMs, signal }),
+    runFeedStep: async (step, signal) => {
+      if (!(await isDue[step]())) return false;
+      return threads.run({ step, clockOffsetMs: deps.clock().getTime() - Date.now() }, { timeoutMs, signal });
+    },
     close: threads.close,
   };
 }

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import compress from '@fastify/compress';
 import { LogController, fastify } from 'fastify';
@@ -30,6 +31,7 @@ import { relevanceRoutes } from '../feed/relevance/relevance.routes.ts';
 import { entityRoutes } from '../feed/entities/entities.routes.ts';
 import { indicatorRoutes } from '../feed/indicators/indicators.routes.ts';
 import { erasers } from './erasers.ts';
+import { repeatRehearsals } from '../agents/rehearsals/rehearse.ts';
 import { huntRoutes } from '../agents/hunting/hunts.routes.ts';
 import { incidentReportRoutes } from '../detection/incident-reports/incident-reports.routes.ts';
 import { incidentRoutes } from '../detection/incidents/incidents.routes.ts';
@@ -69,12 +71,11 @@ import { registerMetrics } from './metrics.ts';
 import { registerOpenApi } from '../platform/http/openapi/openapi.ts';
 import { registerReference } from '../platform/http/openapi/reference-page.ts';
 import { describeWebhooks } from '../platform/notifications/event-types.ts';
-import { readApiExamples } from './api-examples.ts';
 import { sendProblem, registerSecurityHeaders, registerCors } from '../platform/http/responses/problem.ts';
 import { readFromReplica } from '../platform/http/read-from-replica.ts';
 import { readRequestId, registerRequestId, createRequestLogger, traceRequests } from '../platform/http/request-log.ts';
 import { closeConnectionsOnStop } from '../platform/http/connections.ts';
-import type { App } from '../platform/http/app-type.ts';
+import type { App, ApiExamples } from '../platform/http/app-type.ts';
 import { withoutBasePath } from '../platform/http/base-path.ts';
 import { registerQueryNameCheck, handleUnknownRoutes } from '../platform/http/unknown-routes.ts';
 import { columnRoutes } from '../detection/log-store/catalog/columns.routes.ts';
@@ -210,13 +211,7 @@ function registerPlatform(app: App, deps: HttpDeps): void {
   const { db, auth, sessions } = deps;
   registerMetrics(app, deps.metrics);
   healthRoutes(app, { isMigrated: () => isMigrated(db), degradedReasons: () => listDegradedReasons(deps) });
-  orgRoutes(app, {
-    db,
-    forgetKey: (keyId) => {
-      auth.forgetKey(keyId);
-      sessions.forgetKey(keyId);
-    },
-  });
+  orgRoutes(app, { db, forgetKey: (keyId) => [auth, sessions].forEach((one) => one.forgetKey(keyId)) });
   sessionRoutes(app, deps);
   personRoutes(app, deps);
   singleSignOnRoutes(app, deps);
@@ -238,7 +233,7 @@ function registerDetections(app: App, deps: Deps): void {
   bulkRoutes(app, deps);
   libraryRoutes(app, deps);
   sigmaRoutes(app, deps);
-  testingRoutes(app, deps);
+  testingRoutes(app, deps, (key) => repeatRehearsals(deps, key));
   runRoutes(app, deps);
   continuousRoutes(app, deps);
   runDetailRoutes(app, deps);
@@ -296,3 +291,7 @@ function registerAgents(app: App, deps: Deps): void {
   contextRoutes(app, deps);
   mcpEndpointRoutes(app, deps);
 }
+
+/** Returns the examples of the API. `npm run examples` records them. */
+export const readApiExamples = (): ApiExamples =>
+  JSON.parse(readFileSync(new URL('api-examples.json', import.meta.url), 'utf8')) as ApiExamples;

@@ -14,10 +14,15 @@ test('the demo has one detection of each category', () => {
   expect(expectedHits).toHaveLength(5);
 });
 
-// Usual activity differs most between a quiet Sunday and a Monday with expired passwords.
-describe.each(['2030-03-10T16:40:00.000Z', '2030-03-11T10:17:33.000Z'])('logs that end at %s', (iso) => {
+const all = [...expectedHits, ...additionalExpectedHits];
+const ofSignIns = all.filter(({ detection }) => 'auth' in getLibraryEntry(detection).datasets);
+
+// Usual activity differs most between a quiet Sunday and a Monday with expired passwords, which change sign-ins only.
+describe.each([
+  { iso: '2030-03-10T16:40:00.000Z', expectations: all },
+  { iso: '2030-03-11T10:17:33.000Z', expectations: ofSignIns },
+])('logs that end at $iso', ({ iso, expectations }) => {
   const end = new Date(iso);
-  const expectations = [...expectedHits, ...additionalExpectedHits];
   let engine: SampleEngine;
   let candidatesOf: Map<string, ReplayCandidate[]>;
   beforeAll(async () => {

@@ -69,12 +69,12 @@ export async function openSampleEngine(events: Iterable<SampleEvent>): Promise<S
       _ingested::TIMESTAMP AS _ingested) FROM read_json('${file}', format = 'newline_delimited', sample_size = -1)`);
   }
   rmSync(folder, { recursive: true });
-  // Tables instead of views, because many queries read one window.
+  for (const name of lines.keys())
+    await db.run(`CREATE VIEW ${name} AS SELECT * FROM ${name}_all
+      WHERE _ingested >= getvariable('window_from')::TIMESTAMP AND _ingested < getvariable('window_to')::TIMESTAMP`);
   const setWindow = async (from: Date, to: Date): Promise<void> => {
-    for (const name of lines.keys()) {
-      await db.run(`CREATE OR REPLACE TEMP TABLE ${name} AS SELECT * FROM ${name}_all
-        WHERE _ingested >= '${from.toISOString()}'::TIMESTAMP AND _ingested < '${to.toISOString()}'::TIMESTAMP`);
-    }
+    await db.run(`SET VARIABLE window_from = '${from.toISOString()}'`);
+    await db.run(`SET VARIABLE window_to = '${to.toISOString()}'`);
   };
   await setWindow(new Date('2001-01-01'), new Date('2100-01-01'));
   const run = async (query: string): Promise<SampleRow[]> =>

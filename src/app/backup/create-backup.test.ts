@@ -12,8 +12,8 @@ import {
   type Restored,
 } from '../../../test/support/backups.ts';
 import { newEmptyDatabase, testDatabase } from '../../../test/support/database.ts';
-import { newDataDir } from '../../../test/support/harness.ts';
-import { createCaller } from '../../../test/support/api-client.ts';
+import { newDataDir, type TestOrg } from '../../../test/support/harness.ts';
+import { createCaller, type ApiCall } from '../../../test/support/api-client.ts';
 import { startProgram } from '../../../test/support/program.ts';
 import { runStatements } from '../../../test/support/run-statements.ts';
 import { eraseFromLogs } from '../../detection/log-compaction/erase-from-logs.ts';
@@ -61,8 +61,11 @@ test('restores every row and log file, into a database without tables and into a
   expect(await runStatements(migrated.url, 'set role tocsin_app', 'select 1 from agents')).toEqual([]);
 });
 
-test('is consistent while events arrive, segments are merged and replaced files are due for removal', async () => {
+const mergeLimits = { filesMin: 2, filesMax: 50, bytesMax: 1e8, rowsMax: 1e6, hourRowsMin: 1 };
+
+test('is consistent while events arrive, segments are merged and replaced files are due for removal, and a service works with it', async () => {
   const file = join(folder, 'load');
+  const published = await publishEvent();
   const { id, key, call } = await source.newOrg();
   const created = await call('POST', '/api/detections', breachDetection);
   expect(created.status, JSON.stringify(created.body)).toBe(200);
@@ -74,7 +77,7 @@ test('is consistent while events arrive, segments are merged and replaced files 
   };
   const merging = async (): Promise<void> => {
     while (!load.signal.aborted) {
-      await compactSegments(deps, { filesMin: 2, filesMax: 50, bytesMax: 1e8, rowsMax: 1e6, hourRowsMin: 1 });
+      await compactSegments(deps, mergeLimits);
       await removeReplacedFiles(deps, 0);
     }
   };
@@ -95,7 +98,15 @@ test('is consistent while events arrive, segments are merged and replaced files 
   for (const { org: owner, path, bytes } of stored)
     expect(readFileSync(join(restored.dataDir, 'logs', owner, path)).length, path).toBe(bytes);
   expect(await removeReplacedFiles(deps, 0)).toBeGreaterThanOrEqual(0);
-  await expectBreachFound(restored, { key, detection: created.body.id });
+  expect(existsSync(join(restored.dataDir, 'logs', published.id, 'dataset=web', '_manifest.json'))).toBe(false);
+  const env = { DATABASE_URL: restored.url, TOCSIN_SECRET_KEY: 'k'.repeat(32) };
+  const program = await startProgram(restored.dataDir, env);
+  try {
+    await expectBreachFound(createCaller(program.url, key), created.body.id);
+    await expectPublished(restored, published, program.url);
+  } finally {
+    await program.kill('SIGTERM');
+  }
 });
 
 const timeOfBreach = new Date(Date.now() - 60_000).toISOString();
@@ -108,23 +119,39 @@ const breachDetection = {
   entityField: 'user',
 };
 
-/** Starts the restored installation as a process and has it run the detection on the restored logs. */
-async function expectBreachFound(
-  { dataDir, url }: Restored,
-  { key, detection }: { key: string; detection: string },
-): Promise<void> {
-  const program = await startProgram(dataDir, { DATABASE_URL: url, TOCSIN_SECRET_KEY: 'k'.repeat(32) });
-  try {
-    const call = createCaller(program.url, key);
-    const window = { from: new Date(Date.now() - 3_600_000), to: new Date() };
-    await call('POST', `/api/detections/${detection}/run`, window);
-    const listRuns = async () => (await call('GET', `/api/detections/${detection}/runs`)).runs as { status: string }[];
-    await expect.poll(listRuns, { timeout: 60_000 }).toContainEqual(expect.objectContaining({ status: 'completed' }));
-    const { hits } = await call('GET', '/api/hits');
-    expect(hits).toMatchObject([{ entity: 'eve' }]);
-  } finally {
-    await program.kill('SIGTERM');
-  }
+/** Has the restored installation run the detection on the restored logs. */
+async function expectBreachFound(call: ApiCall, detection: string): Promise<void> {
+  const window = { from: new Date(Date.now() - 3_600_000), to: new Date() };
+  await call('POST', `/api/detections/${detection}/run`, window);
+  const listRuns = async () => (await call('GET', `/api/detections/${detection}/runs`)).runs as { status: string }[];
+  await expect.poll(listRuns, { timeout: 60_000 }).toContainEqual(expect.objectContaining({ status: 'completed' }));
+  const { hits } = await call('GET', '/api/hits');
+  expect(hits).toMatchObject([{ entity: 'eve' }]);
+}
+
+/** Sends an event as if it was two days ago, and merges it to a file that other engines read. Returns the organization. */
+async function publishEvent(): Promise<TestOrg> {
+  const org = await source.newOrg();
+  await org.call('POST', '/api/logs/web', JSON.stringify([{ user: 'eve', action: 'breach', time: timeOfBreach }]));
+  const earlier = "ingested_from - interval '2 days'";
+  await runStatements(
+    source.url,
+    `update segments set ingested_from = ${earlier}, ingested_to = ${earlier} where organization_id = '${org.id}'`,
+  );
+  while (await compactSegments(deps, mergeLimits));
+  return org;
+}
+
+/** The service writes the list of the files for other engines, which a backup does not contain. */
+async function expectPublished({ dataDir }: Restored, { id, key }: TestOrg, url: string): Promise<void> {
+  const manifest = join(dataDir, 'logs', id, 'dataset=web', '_manifest.json');
+  await expect.poll(() => existsSync(manifest)).toBe(true);
+  const { files } = JSON.parse(readFileSync(manifest, 'utf8')) as { files: { path: string; bytes: number }[] };
+  expect(files).toHaveLength(1);
+  expect(readFileSync(join(dirname(manifest), files[0]!.path))).toHaveLength(files[0]!.bytes);
+  const search = { query: 'SELECT user FROM web', from: new Date(Date.now() - 3_600_000), to: new Date() };
+  const { rows } = await createCaller(url, key)('POST', '/api/logs/search', search);
+  expect(rows).toEqual([{ user: 'eve' }]);
 }
 
 type EventCount = { name: string; events: number; rows: number };
@@ -135,34 +162,6 @@ const storedEvents = (databaseUrl: string, orgId: string): Promise<EventCount[]>
      on s.organization_id = d.organization_id and s.dataset = d.name and s.replaced_at is null
      where d.organization_id = '${orgId}' group by d.name, d.events order by 1`,
   ) as Promise<EventCount[]>;
-
-test('restores files for other engines, whose manifests the service writes', async () => {
-  const file = join(folder, 'published');
-  const { id, key, call } = await source.newOrg();
-  await call('POST', '/api/logs/web', JSON.stringify([{ user: 'eve', action: 'breach', time: timeOfBreach }]));
-  const earlier = "ingested_from - interval '2 days'";
-  await runStatements(
-    source.url,
-    `update segments set ingested_from = ${earlier}, ingested_to = ${earlier} where organization_id = '${id}'`,
-  );
-  while (await compactSegments(deps, { filesMin: 2, filesMax: 50, bytesMax: 1e8, rowsMax: 1e6, hourRowsMin: 1 }));
-  await backUp(file);
-  const { dataDir, url } = await restore(file);
-  const manifest = join(dataDir, 'logs', id, 'dataset=web', '_manifest.json');
-  expect(existsSync(manifest)).toBe(false);
-  const program = await startProgram(dataDir, { DATABASE_URL: url, TOCSIN_SECRET_KEY: 'k'.repeat(32) });
-  try {
-    await expect.poll(() => existsSync(manifest)).toBe(true);
-    const { files } = JSON.parse(readFileSync(manifest, 'utf8')) as { files: { path: string; bytes: number }[] };
-    expect(files).toHaveLength(1);
-    expect(readFileSync(join(dirname(manifest), files[0]!.path))).toHaveLength(files[0]!.bytes);
-    const search = { query: 'SELECT user FROM web', from: new Date(Date.now() - 3_600_000), to: new Date() };
-    const { rows } = await createCaller(program.url, key)('POST', '/api/logs/search', search);
-    expect(rows).toEqual([{ user: 'eve' }]);
-  } finally {
-    await program.kill('SIGTERM');
-  }
-});
 
 test('begins again without a value that is erased from the logs meanwhile', async () => {
   const file = join(folder, 'erased');

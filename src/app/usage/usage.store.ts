@@ -115,9 +115,8 @@ export async function claimUncheckedAcrossOrgs(tx: Tx, everyMs: number, limit: n
 
 /** Returns and locks the alarms of an organization by quota. */
 export async function lockAlarms(tx: Tx, orgId: OrgId): Promise<Map<string, AlarmLevel>> {
-  const rows = await queryRows<{ quota: string; level: AlarmLevel }>(
-    tx,
-  )`select quota, level from quota_alarms where organization_id = ${orgId} for update`;
+  const rows = await queryRows<{ quota: string; level: AlarmLevel }>(tx)`
+    select quota, level from quota_alarms where organization_id = ${orgId} for update`;
   return new Map(rows.map(({ quota, level }) => [quota, level]));
 }
 

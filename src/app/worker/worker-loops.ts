@@ -22,6 +22,7 @@ import { reanalysisLoop } from '../../feed/ingestion/reanalyze-items.ts';
 import { eraseLoop } from '../erase-organization.ts';
 import { measureLoop, quotaLoop } from '../usage/usage-loops.ts';
 import { retentionLoop, retentionBatchMax, type RetentionStep } from '../../platform/retention/retention.ts';
+import { announceEndingExceptions } from '../../detection/detections/exceptions/exceptions.ts';
 import { listReaders } from '../../detection/detections/detection-views.store.ts';
 import { logHealthLoop } from '../../detection/log-query/datasets/check-log-health.ts';
 import { logFoldersLoop } from '../../detection/shippers/pull-folder.ts';
@@ -122,13 +123,13 @@ export async function runWorkerLoops(
   await Promise.all(loops.map((loop) => loop(deps, signal)));
 }
 
-/** Once an hour, creates upcoming partitions, deletes idempotency keys older than 24 hours, and sends the digests that are due. */
+/** Once an hour, creates upcoming partitions, deletes idempotency keys older than 24 hours, sends the digests that are due, and announces exceptions that end. */
 function maintenanceLoop(deps: DigestDeps & { log: Logger }, signal: AbortSignal): Promise<void> {
   return runLoop({ name: 'maintain', idleMs: 3_600_000, signal, log: deps.log }, async () => {
     await createUpcomingPartitions(deps.db);
     await acrossOrgs(deps.db, deleteExpiredKeysAcrossOrgs);
     await deliverDigests(deps);
-    return false;
+    return announceEndingExceptions(deps);
   });
 }
 

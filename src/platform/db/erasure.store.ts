@@ -43,9 +43,8 @@ export async function deleteRowsWithValue(
   value: string,
 ): Promise<number> {
   const { numAffectedRows } = await sql`
-    delete from ${sql.table(table)} where organization_id = ${orgId} and ${containsSql(columns, listSpellings(value))}`.execute(
-    tx,
-  );
+    delete from ${sql.table(table)}
+      where organization_id = ${orgId} and ${containsSql(columns, listSpellings(value))}`.execute(tx);
   return Number(numAffectedRows ?? 0);
 }
 

@@ -32,9 +32,8 @@ export async function findMigrationFault(db: Db): Promise<string | undefined> {
   const applied = await acrossOrgs(
     db,
     (tx) =>
-      queryRows<Migration>(
-        tx,
-      )`select name, coalesce(to_jsonb(m) ->> 'sha256', '') as sha256 from migrations m order by name`,
+      queryRows<Migration>(tx)`
+        select name, coalesce(to_jsonb(m) ->> 'sha256', '') as sha256 from migrations m order by name`,
   );
   try {
     planMigrations(readMigrations(), applied);

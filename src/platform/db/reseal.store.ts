@@ -39,9 +39,8 @@ async function resealRow(db: Db, { secrets, sealed, result }: Resealing, row: Se
     else {
       await acrossOrgs(db, (tx) =>
         sql`update ${sql.table(table)} set ${sql.ref(column)} = ${value}
-          where organization_id = ${row.organization_id} and id = ${row.id} and ${sql.ref(column)} = ${row.sealed}`.execute(
-          tx,
-        ),
+          where organization_id = ${row.organization_id} and id = ${row.id}
+          and ${sql.ref(column)} = ${row.sealed}`.execute(tx),
       );
       result.resealed += 1;
     }

@@ -59,7 +59,7 @@ test('an owner takes over the server of a command that leaves', async () => {
 test('overlapping commands always find a server and leave none', async () => {
   const dataDir = newDataDir();
   const use = async (): Promise<void> => {
-    for (let round = 0; round < 6; round++) {
+    for (let round = 0; round < 3; round++) {
       const server = await startEmbeddedPostgres({ dataDir, exclusive: false, log });
       expect(await query(server.url, 'select 1 as n')).toEqual([{ n: 1 }]);
       await server.stop();

@@ -59,7 +59,7 @@ async function lookUpOutside(
   const find = async ({ enricher, value }: (typeof wanted)[number]): Promise<Enrichment[]> => {
     const { id, name, cost_usd: costUsd } = enricher.row;
     const stored = known.find((one) => one.enricherId === id && one.value === value);
-    // One that does not answer would delay each further value as long.
+    // An enricher that does not answer would delay each further value as well.
     if (!stored && (failing.has(id) || isOutOfTime(signal))) return [];
     const answer = stored ? toAnswer(stored) : await ask(deps, enricher, value, signal);
     if (answer?.failure) failing.add(id);

@@ -56,7 +56,7 @@ const dns = defineKind({
     server: boundedString({ min: 3, max: 100 })
       .regex(/^(?:[\d.]+|\[[\da-f:]+\])(?::\d{1,5})?$/i, 'must be an address, with a port if it is not 53')
       .optional()
-      .describe('Name server, such as `192.0.2.53` or `192.0.2.53:5353`. Empty: that of the machine.'),
+      .describe('Name server, such as 192.0.2.53 or 192.0.2.53:5353. Default: that of the machine.'),
   }),
   credentials: none,
   typesOf: () => ['ip'],
@@ -88,14 +88,14 @@ const http = defineKind({
           message: 'must be an http or https URL with a fixed host, and {value} in its path or query',
         },
       )
-      .describe('Address with `{value}`, such as `https://intel.example.com/ip/{value}`.'),
+      .describe(
+        'Address with {value} in its path or query, such as https://intel.example.com/ip/{value}. It must answer with JSON.',
+      ),
     fields: z
       .array(boundedString({ min: 1, max: 200 }))
       .min(1)
       .max(20)
-      .describe(
-        'Names of the fields of the answer that are kept, dotted for nested ones. Nothing else is stored or shown.',
-      ),
+      .describe('Fields of the answer that are kept, with dots for nested ones. Nothing else is stored or shown.'),
     types: z
       .array(z.enum(valueTypes))
       .min(1)
@@ -105,13 +105,13 @@ const http = defineKind({
     header: boundedString({ min: 1, max: 100 })
       .regex(/^[\w-]+$/, 'must be the name of a header')
       .optional()
-      .describe('Header with the key, such as `X-Api-Key`.'),
+      .describe('Header that carries the key, such as X-Api-Key.'),
   }),
   credentials: z.strictObject({
     headerValue: boundedString({ min: 1, max: 4_000 })
       .regex(/^[\x20-\x7e]+$/, 'must be printable ASCII')
       .optional()
-      .describe('Value of the header.'),
+      .describe('The key.'),
   }),
   typesOf: ({ types }) => types,
   originOf: ({ url }) => new URL(url.replaceAll('{value}', 'x')).origin,

@@ -13,12 +13,17 @@ import {
   removeEnricher,
   type EnricherDeps,
 } from './enrichers.ts';
+import { withIsoTimes } from '../lib/time/clock.ts';
 
 export function enricherRoutes(app: App, deps: EnricherDeps & { enrich: Enrich }): void {
   const route = apiRoutes(app, { tag: 'connections', scope: 'connections:admin' });
   route(
     'GET /api/enrichers',
-    { operationId: 'listEnrichers', summary: 'List the enrichers, by name', returns: EnricherList },
+    {
+      operationId: 'listEnrichers',
+      summary: 'List the enrichers by name, and the kinds that exist',
+      returns: EnricherList,
+    },
     ({ caller }) => getEnrichers(deps, caller),
   );
   route(
@@ -32,15 +37,13 @@ export function enricherRoutes(app: App, deps: EnricherDeps & { enrich: Enrich }
       hasEtag: true,
       acceptsIfMatch: true,
     },
-    ({ caller, params, body, request }) =>
-      putEnricher(deps, caller, params.name, { ...body, ifMatch: request.headers['if-match'] }),
+    ({ caller, params, body, ifMatch }) => putEnricher(deps, caller, params.name, { ...body, ifMatch }),
   );
   route(
     'DELETE /api/enrichers/:name',
     {
       operationId: 'deleteEnricher',
       summary: 'Delete an enricher with its answers',
-      ignoresBody: true,
       params: EnricherPath,
       returns: Enricher,
     },
@@ -50,14 +53,14 @@ export function enricherRoutes(app: App, deps: EnricherDeps & { enrich: Enrich }
     'POST /api/enrichments',
     {
       operationId: 'lookUpEnrichments',
-      summary: 'Look up what enrichers know of values',
+      summary: 'Look up values with the enrichers',
       scope: 'feed:read',
       body: LookUpValues,
       returns: EnrichmentList,
     },
     async ({ caller, body }) => {
       const found = await deps.enrich.lookUp(caller.orgId, body.values, AbortSignal.timeout(lookUpMs));
-      return { enrichments: found.map((one) => ({ ...one, at: one.at.toISOString() })) };
+      return { enrichments: found.map(withIsoTimes) };
     },
   );
 }

@@ -25,16 +25,14 @@ export type EnricherRow = {
 const columns = sql`organization_id, id, name, kind, settings, sealed, per_minute, per_day, cache_hours, cost_usd, enabled, day, day_used, failure, updated_at`;
 
 export const listEnrichers = (tx: Tx, orgId: OrgId): Promise<EnricherRow[]> =>
-  queryRows<EnricherRow>(
-    tx,
-  )`select ${columns} from enrichers where organization_id = ${orgId} order by name collate "C"`;
+  queryRows<EnricherRow>(tx)`
+    select ${columns} from enrichers where organization_id = ${orgId} order by name collate "C"`;
 
 export const lockEnricher = (tx: Tx, orgId: OrgId, name: string): Promise<EnricherRow | undefined> =>
-  queryRow<EnricherRow>(
-    tx,
-  )`select ${columns} from enrichers where organization_id = ${orgId} and name = ${name} for update`;
+  queryRow<EnricherRow>(tx)`
+    select ${columns} from enrichers where organization_id = ${orgId} and name = ${name} for update`;
 
-/** Creates or replaces an enricher. What it answered before is forgotten, because its settings may differ. */
+/** Creates or replaces an enricher. Deletes its earlier answers, because its settings may differ. */
 export async function upsertEnricher(
   tx: Tx,
   row: Omit<EnricherRow, 'day' | 'day_used' | 'failure'>,
@@ -47,9 +45,8 @@ export async function upsertEnricher(
         per_minute = excluded.per_minute, per_day = excluded.per_day, cache_hours = excluded.cache_hours, cost_usd = excluded.cost_usd,
         enabled = excluded.enabled, failure = null, updated_at = greatest(excluded.updated_at, enrichers.updated_at + interval '1 millisecond')
       returning ${columns}`;
-  await sql`delete from enrichments where organization_id = ${row.organization_id} and enricher_id = ${stored!.id}`.execute(
-    tx,
-  );
+  await sql`
+    delete from enrichments where organization_id = ${row.organization_id} and enricher_id = ${stored!.id}`.execute(tx);
   return stored!;
 }
 
@@ -83,27 +80,26 @@ export const findEnrichments = (
 
 type NewEnrichment = { value: string; fields: EnrichmentFields; failure: string | null; at: Date; until: Date };
 
-/** Stores an answer, and forgets some that have expired. */
+/** Stores an answer, and deletes some that have expired. */
 export async function storeEnrichment(tx: Tx, { organization_id, id }: EnricherRow, one: NewEnrichment): Promise<void> {
   await sql`
     insert into enrichments (organization_id, enricher_id, value, fields, at, until)
     select organization_id, id, ${one.value}, ${JSON.stringify(one.fields)}, ${one.at}, ${one.until} from enrichers
       where organization_id = ${organization_id} and id = ${id}
-    on conflict (organization_id, enricher_id, value) do update set fields = excluded.fields, at = excluded.at, until = excluded.until`.execute(
-    tx,
-  );
-  await sql`update enrichers set failure = ${one.failure} where organization_id = ${organization_id} and id = ${id} and failure is distinct from ${one.failure}`.execute(
-    tx,
-  );
-  await sql`delete from enrichments where ctid in (select ctid from enrichments where organization_id = ${organization_id} and until < ${one.at} limit 100)`.execute(
-    tx,
-  );
+    on conflict (organization_id, enricher_id, value) do update
+      set fields = excluded.fields, at = excluded.at, until = excluded.until`.execute(tx);
+  await sql`
+    update enrichers set failure = ${one.failure} where organization_id = ${organization_id} and id = ${id} and failure is distinct
+      from ${one.failure}`.execute(tx);
+  await sql`
+    delete from enrichments where ctid in (select ctid from enrichments
+      where organization_id = ${organization_id} and until < ${one.at} limit 100)`.execute(tx);
 }
 
 /** Deletes the answers about a value, or with it. They are looked up again when they are needed. */
 export async function eraseFromEnrichments(tx: Tx, orgId: OrgId, value: string): Promise<Record<string, never>> {
-  await sql`delete from enrichments where organization_id = ${orgId} and (position(${value} in value) > 0 or position(${value} in fields) > 0)`.execute(
-    tx,
-  );
+  await sql`
+    delete from enrichments where organization_id = ${orgId}
+      and (position(${value} in value) > 0 or position(${value} in fields) > 0)`.execute(tx);
   return {};
 }

@@ -1,8 +1,10 @@
 import { createSocket } from 'node:dgram';
+import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { expect, test } from 'vitest';
 import { callOk } from '../../../test/support/detection/detection-factory.ts';
 import { startApp } from '../../../test/support/harness.ts';
+import { enricherKinds } from './enricher-kinds.ts';
 import { closeServer, listen } from '../../../test/support/listen.ts';
 
 let aheadMs = 0;
@@ -25,6 +27,16 @@ async function startNameServer(): Promise<{ server: string; close: () => void }>
   await new Promise<void>((resolve) => void socket.bind(0, '127.0.0.1', resolve));
   return { server: `127.0.0.1:${socket.address().port}`, close: () => socket.close() };
 }
+
+test('describes each kind, for the console and in the guide', async () => {
+  const guide = readFileSync('docs/guide/enrich.md', 'utf8');
+  const { kinds } = await callOk(await newOrg(), 'GET', '/api/enrichers');
+  expect(kinds.map(({ kind }: { kind: string }) => kind)).toEqual(Object.keys(enricherKinds));
+  for (const { kind, label, settings } of kinds) {
+    expect(guide).toContain(`\n- \`${kind}\` `);
+    expect([label, settings.type]).toEqual([expect.stringMatching(/^[A-Z]/), 'object']);
+  }
+});
 
 test('looks values up at a service by template, with a key, a cache, and limits per minute and day', async () => {
   const org = await newOrg();

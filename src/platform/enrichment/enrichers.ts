@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { inOrg, type Db } from '../db/db.ts';
 import { appError, fieldError } from '../lib/errors.ts';
 import { uuidv7 } from '../lib/ids.ts';
-import { parseFields } from '../lib/kind-fields.ts';
+import { describeFields, parseFields } from '../lib/kind-fields.ts';
 import type { OrgId } from '../lib/org-id.ts';
 import { validateOutboundUrl } from '../lib/outbound-http/addresses.ts';
 import { openJson, sealJson, type SealedColumn, type Secretbox } from '../lib/secretbox.ts';
@@ -32,12 +32,12 @@ export const EnricherInput = z.strictObject({
   settings: z
     .record(z.string(), z.unknown())
     .default({})
-    .describe('Settings of the kind. `dns`: `server`. `http`: `url`, `fields`, `types`, `header`.'),
+    .describe('Settings of the kind, as `kinds` of the list describes them.'),
   credentials: z
     .record(z.string(), z.unknown())
     .optional()
     .describe(
-      '`http`: `headerValue`. Stored encrypted and never returned. Absent: those that are stored remain, unless the host changes.',
+      'Credentials of the kind. Stored encrypted and never returned. Absent: the stored ones remain, unless the host changes.',
     ),
   perMinute: limits.perMinute.default(60),
   perDay: limits.perDay.default(1_000),
@@ -64,7 +64,24 @@ export const Enricher = z
   .meta({ id: 'Enricher' });
 export type Enricher = z.infer<typeof Enricher>;
 
-export const EnricherList = z.object({ enrichers: z.array(Enricher) });
+const FieldSchema = z.record(z.string(), z.unknown()).describe('JSON schema of the fields.');
+
+export const EnricherList = z.object({
+  enrichers: z.array(Enricher),
+  kinds: z
+    .array(
+      z
+        .object({
+          kind: z.enum(enricherKindNames),
+          label: z.string(),
+          description: z.string(),
+          settings: FieldSchema,
+          credentials: FieldSchema,
+        })
+        .meta({ id: 'EnricherKind' }),
+    )
+    .describe('The kinds that can be added.'),
+});
 export type EnricherList = z.infer<typeof EnricherList>;
 
 export const LookUpValues = z.strictObject({
@@ -81,7 +98,9 @@ export const EnrichmentList = z.object({
       .object({
         enricher: z.string().describe('Name of the enricher. `geo`: the databases of addresses.'),
         value: z.string(),
-        fields: z.record(z.string(), z.union([z.string(), z.number()])).describe('As other parties say.'),
+        fields: z
+          .record(z.string(), z.union([z.string(), z.number()]))
+          .describe('What the other party states. Unverified.'),
         at: time.describe('When it was looked up.'),
         costUsd: z.number().describe('What that cost.'),
       })
@@ -103,8 +122,19 @@ export const enricherSecretsColumn: SealedColumn = { table: 'enrichers', column:
 
 export async function getEnrichers({ db, clock }: EnricherDeps, { orgId }: Caller): Promise<EnricherList> {
   const rows = await inOrg(db, orgId, (tx) => listEnrichers(tx, orgId));
-  return { enrichers: rows.map((row) => toEnricher(row, clock())) };
+  return { enrichers: rows.map((row) => toEnricher(row, clock())), kinds };
 }
+
+const kinds = enricherKindNames.map((name) => {
+  const { label, description, settings, credentials } = enricherKindOf(name);
+  return {
+    kind: name,
+    label,
+    description,
+    settings: describeFields(settings),
+    credentials: describeFields(credentials),
+  };
+});
 
 /** Creates or replaces an enricher. Throws 400 for settings that the kind does not have, 409 above 20, and 412 if `ifMatch` is not the current ETag. */
 export async function putEnricher(
@@ -181,7 +211,7 @@ export function removeEnricher({ db, clock }: EnricherDeps, caller: Caller, name
 
 const originOf = (row: EnricherRow): string | null => enricherKindOf(row.kind).originOf(JSON.parse(row.settings));
 
-/** Returns the stored credentials for the same origin, so that they are never sent elsewhere. Null for a kind that sends none. Throws 400 where others are required. */
+/** Returns the stored credentials for the same origin, so that they are never sent elsewhere, or null for a kind that sends none. Throws 400 if new ones are required. */
 function keepCredentials(before: EnricherRow | undefined, origin: string | null): Buffer | null {
   if (!before?.sealed || origin === null) return null;
   if (originOf(before) !== origin)

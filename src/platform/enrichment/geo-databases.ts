@@ -46,7 +46,7 @@ export const hasGeoDatabases = (): boolean => databases.length > 0;
  */
 export function findAddressFacts(address: string): AddressFacts | undefined {
   if (databases.length === 0 || isIP(address) === 0) return undefined;
-  // A database of IPv4 addresses alone would take the start of an IPv6 address for one of these.
+  // A database of IPv4 addresses only would read the start of an IPv6 address as an IPv4 address.
   const able = databases.filter(({ metadata }) => metadata.ipVersion === 6 || isIPv4(address));
   const facts = able.map((database) => readFacts(database.get(address))).reduceRight((a, b) => ({ ...a, ...b }), {});
   return Object.keys(facts).length === 0 ? undefined : facts;
@@ -58,7 +58,7 @@ function readFacts(record: unknown): AddressFacts {
   const text = (...values: unknown[]) => values.find((value) => typeof value === 'string' && value !== '') as string;
   const number = (...values: unknown[]): number | undefined =>
     values
-      // An empty text is what some vendors write for unknown, and no 0.
+      // Some vendors write an empty text for unknown. It is not a 0.
       .map((value) => (typeof value === 'string' && value !== '' ? Number(value.replace(/^AS/i, '')) : value))
       .find(isFinite);
   const facts = {

@@ -6,7 +6,7 @@ import { recordEtag, type RecordVersion } from './etag.ts';
 
 type Line = `${'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'} /${string}`;
 type Schema = z.ZodType;
-type Options<Params, Query, Body, Result extends Schema> = Omit<FastifyContextConfig, 'isPublic'> & {
+type Options<Params, Query, Body, Result extends Schema> = Omit<FastifyContextConfig, 'isPublic' | 'ignoresBody'> & {
   /** The name of the operation in generated clients: a verb and its object. */
   operationId: string;
   summary: string;
@@ -28,6 +28,8 @@ type Input<Params extends Schema, Query extends Schema, Body extends Schema> = {
   params: z.output<Params>;
   query: z.output<Query>;
   body: z.output<Body>;
+  /** The header If-Match, for routes that accept it. */
+  ifMatch: string | undefined;
   request: FastifyRequest;
   reply: FastifyReply;
 };
@@ -74,7 +76,7 @@ function registerRoute(
   app.route({
     method,
     url,
-    config: { ...access, ...config },
+    config: { ...access, ...config, ignoresBody: method !== 'GET' && body === undefined },
     ...(bodyBytesMax !== undefined && { bodyLimit: bodyBytesMax }),
     schema: describeRoute(tag, { operationId, summary, description, params, query, body, returns }),
     handler: (async (request: FastifyRequest, reply: FastifyReply) => {
@@ -96,11 +98,9 @@ export function apiRoutes(app: App, { tag, scope }: { tag: string; scope: Scope 
     options: Options<P, Q, B, R>,
     handle: Handle<Input<P, Q, B>, R>,
   ): void =>
-    registerRoute(app, { tag, line, access }, options, (request, reply) => {
-      const { params, query, body } = request;
-      // The schemas have validated all three.
-      return handle({ caller: requireCaller(request), params, query, body, request, reply } as Input<P, Q, B>);
-    });
+    registerRoute(app, { tag, line, access }, options, (request, reply) =>
+      handle({ caller: requireCaller(request), ...readInput(request), reply } as Input<P, Q, B>),
+    );
 }
 
 /** Like `apiRoutes`, for routes that need the key of the installation and belong to no organization. */
@@ -110,9 +110,13 @@ export function adminRoutes(app: App, tag: string) {
     options: Options<P, Q, B, R>,
     handle: Handle<Omit<Input<P, Q, B>, 'caller'>, R>,
   ): void =>
-    registerRoute(app, { tag, line, access: { isAdmin: true } }, options, (request, reply) => {
-      const { params, query, body } = request;
-      // The schemas have validated all three.
-      return handle({ params, query, body, request, reply } as Input<P, Q, B>);
-    });
+    registerRoute(app, { tag, line, access: { isAdmin: true } }, options, (request, reply) =>
+      handle({ ...readInput(request), reply } as Input<P, Q, B>),
+    );
 }
+
+/** Returns what the schemas of a route have validated, and the header If-Match. */
+const readInput = (request: FastifyRequest) => {
+  const { params, query, body, headers } = request;
+  return { params, query, body, ifMatch: headers['if-match'], request };
+};

@@ -21,9 +21,8 @@ export async function claimIdempotencyKey(tx: Tx, claim: IdempotencyClaim, hash:
   await sql`
     delete from idempotency_keys
     where ${isClaimed(claim)}
-      and (created_at < now() - interval '24 hours' or (status is null and created_at < now() - ${inFlightTimeout}::interval))`.execute(
-    tx,
-  );
+      and (created_at < now() - interval '24 hours' or (status is null
+      and created_at < now() - ${inFlightTimeout}::interval))`.execute(tx);
   const inserted = await queryRow<StoredResponse>(
     tx,
     sql<StoredResponse>`

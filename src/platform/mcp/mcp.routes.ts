@@ -56,22 +56,20 @@ export function mcpRoutes(app: App, deps: McpServerDeps): void {
     'PUT /api/mcp-servers/:id',
     {
       operationId: 'updateMcpServer',
-      summary: 'Change an MCP server. Absent fields stay unchanged',
+      summary: 'Change an MCP server. Absent fields are unchanged',
       params: McpServerPath,
       body: UpdateMcpServer,
       returns: McpServerRecord,
       hasEtag: true,
       acceptsIfMatch: true,
     },
-    ({ caller, params, body, request }) =>
-      changeMcpServer(deps, caller, params.id, { ...body, ifMatch: request.headers['if-match'] }),
+    ({ caller, params, body, ifMatch }) => changeMcpServer(deps, caller, params.id, { ...body, ifMatch }),
   );
   route(
     'DELETE /api/mcp-servers/:id',
     {
       operationId: 'deleteMcpServer',
       summary: 'Delete an MCP server',
-      ignoresBody: true,
       params: McpServerPath,
       returns: McpServerRecord,
     },
@@ -82,7 +80,6 @@ export function mcpRoutes(app: App, deps: McpServerDeps): void {
     {
       operationId: 'checkMcpServer',
       summary: 'Connect to an MCP server and list its tools',
-      ignoresBody: true,
       params: McpServerPath,
       returns: McpServerCheck,
     },

@@ -47,15 +47,13 @@ export function findMcpServer(
   id: string,
   options = { lock: false },
 ): Promise<McpServerRow | undefined> {
-  return queryRow<McpServerRow>(
-    tx,
-  )`select * from mcp_servers where organization_id = ${orgId} and id = ${id} ${options.lock ? sql`for update` : sql``}`;
+  return queryRow<McpServerRow>(tx)`
+    select * from mcp_servers where organization_id = ${orgId} and id = ${id} ${options.lock ? sql`for update` : sql``}`;
 }
 
 /** Returns up to `limit` + 1 servers, newest first. */
 export function findMcpServers(tx: Tx, orgId: OrgId, { limit, after }: PageRequest): Promise<McpServerRow[]> {
   const older = after ? sql`and (created_at, id) < (${after.at}, ${after.id}::uuid)` : sql``;
-  return queryRows<McpServerRow>(
-    tx,
-  )`select * from mcp_servers where organization_id = ${orgId} ${older} order by created_at desc, id desc limit ${limit + 1}`;
+  return queryRows<McpServerRow>(tx)`
+    select * from mcp_servers where organization_id = ${orgId} ${older} order by created_at desc, id desc limit ${limit + 1}`;
 }

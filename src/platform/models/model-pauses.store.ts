@@ -8,9 +8,8 @@ const checkInterval = sql`interval '5 minutes'`;
 export type ModelPause = { alias: string; kind: string; message: string; since_at: Date; check_at: Date };
 
 export function findModelPauses(tx: Tx, orgId: OrgId): Promise<ModelPause[]> {
-  return queryRows<ModelPause>(
-    tx,
-  )`select alias, kind, message, since_at, check_at from model_pauses where organization_id = ${orgId}`;
+  return queryRows<ModelPause>(tx)`
+    select alias, kind, message, since_at, check_at from model_pauses where organization_id = ${orgId}`;
 }
 
 export function findModelPause(tx: Tx, orgId: OrgId, alias: string): Promise<ModelPause | undefined> {
@@ -46,8 +45,7 @@ export function claimModelChecksAcrossOrgs(db: Db): Promise<string[]> {
 
 /** Returns the organizations for which the alias was paused. */
 export async function deleteModelPausesAcrossOrgs(tx: Tx, alias: string): Promise<OrgId[]> {
-  const deleted = await queryRows<{ orgId: OrgId }>(
-    tx,
-  )`delete from model_pauses where alias = ${alias} returning organization_id as "orgId"`;
+  const deleted = await queryRows<{ orgId: OrgId }>(tx)`
+    delete from model_pauses where alias = ${alias} returning organization_id as "orgId"`;
   return deleted.map(({ orgId }) => orgId);
 }

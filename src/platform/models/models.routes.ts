@@ -19,7 +19,6 @@ export function modelRoutes(app: App, deps: CheckModelDeps): void {
       operationId: 'checkModel',
       summary: 'Check what a model can do, with one real call for each ability',
       scope: 'connections:admin',
-      ignoresBody: true,
       params: z.object({ alias: Alias }),
       returns: ModelCheck,
     },

@@ -85,6 +85,8 @@ const factPaths: [label: string, path: string][] = [
   ['By', 'author'],
   ['Hits', 'hits'],
   ['Due', 'dueAt'],
+  ['Ends', 'expiresAt'],
+  ['Hid', 'matches'],
   ['Category', 'detectionCategory'],
   ['Schedule', 'cronSchedule'],
   ['From', 'from'],
@@ -118,7 +120,7 @@ export function summarizeEvent(event: EventBody): EventSummary {
     facts: factPaths
       .map(([factLabel, path]): [string, string] => [factLabel, truncate(showText(valueAt(event.data, path)), factMax)])
       .filter(([, value]) => value !== ''),
-    link: /^(?:hit|incident|feed\.digest)\./.test(event.type) ? valueAt(event.data, 'url') || null : null,
+    link: /^(?:hit|incident|exception|feed\.digest)\./.test(event.type) ? valueAt(event.data, 'url') || null : null,
     text: truncate(
       showText(textPaths.map((path) => valueAt(event.data, path)).find((value) => value !== '') ?? ''),
       textMax,

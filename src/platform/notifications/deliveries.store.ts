@@ -189,9 +189,8 @@ export async function isEventStored(
   orgId: OrgId,
   event: { event_id: string; event_at: Date },
 ): Promise<boolean> {
-  const stored = await queryRow(
-    tx,
-  )`select 1 from outbox where organization_id = ${orgId} and at = ${event.event_at} and id = ${event.event_id}`;
+  const stored = await queryRow(tx)`
+    select 1 from outbox where organization_id = ${orgId} and at = ${event.event_at} and id = ${event.event_id}`;
   return stored !== undefined;
 }
 
@@ -234,9 +233,8 @@ export function cleanOutboxAcrossOrgs(db: Db, bodyDays: number): Promise<boolean
     const deliveries = await sql`
       delete from deliveries where (organization_id, id) in (
         select organization_id, id from deliveries
-        where created_at < clock_timestamp() - ${`${logDays} days`}::interval and state <> 'pending' limit ${batchMax})`.execute(
-      tx,
-    );
+        where created_at < clock_timestamp() - ${`${logDays} days`}::interval
+        and state <> 'pending' limit ${batchMax})`.execute(tx);
     const tickets = await sql`
       delete from tickets where (organization_id, destination_id, resource_id) in (
         select organization_id, destination_id, resource_id from tickets

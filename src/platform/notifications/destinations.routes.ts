@@ -71,22 +71,20 @@ export function destinationRoutes(app: App, deps: DestinationDeps & DeliverDeps)
     'PUT /api/destinations/:id',
     {
       operationId: 'updateDestination',
-      summary: 'Change a destination. Absent fields stay unchanged',
+      summary: 'Change a destination. Absent fields are unchanged',
       params: IdPath,
       body: UpdateDestination,
       returns: Destination,
       hasEtag: true,
       acceptsIfMatch: true,
     },
-    ({ caller, params, body, request }) =>
-      changeDestination(deps, caller, params.id, { ...body, ifMatch: request.headers['if-match'] }),
+    ({ caller, params, body, ifMatch }) => changeDestination(deps, caller, params.id, { ...body, ifMatch }),
   );
   route(
     'DELETE /api/destinations/:id',
     {
       operationId: 'deleteDestination',
       summary: 'Delete a destination with its pending deliveries and its log',
-      ignoresBody: true,
       params: IdPath,
       returns: Destination,
     },
@@ -107,13 +105,7 @@ export function destinationRoutes(app: App, deps: DestinationDeps & DeliverDeps)
   );
   route(
     'POST /api/destinations/:id/test',
-    {
-      operationId: 'testDestination',
-      summary: 'Send a test event now',
-      ignoresBody: true,
-      params: IdPath,
-      returns: Delivery,
-    },
+    { operationId: 'testDestination', summary: 'Send a test event now', params: IdPath, returns: Delivery },
     ({ caller, params }) => sendTestEvent(deps, caller, params.id),
   );
   route(
@@ -129,13 +121,7 @@ export function destinationRoutes(app: App, deps: DestinationDeps & DeliverDeps)
   );
   route(
     'POST /api/destinations/:id/deliveries/:deliveryId/redeliver',
-    {
-      operationId: 'redeliverEvent',
-      summary: 'Deliver an event again',
-      ignoresBody: true,
-      params: DeliveryPath,
-      returns: Delivery,
-    },
+    { operationId: 'redeliverEvent', summary: 'Deliver an event again', params: DeliveryPath, returns: Delivery },
     ({ caller, params: { id: destinationId, deliveryId } }) => redeliver(deps, caller, { destinationId, deliveryId }),
   );
 }

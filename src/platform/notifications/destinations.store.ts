@@ -66,9 +66,8 @@ export function findDestination(
   id: string,
   options = { lock: false },
 ): Promise<DestinationRow | undefined> {
-  return queryRow<DestinationRow>(
-    tx,
-  )`select * from destinations where organization_id = ${orgId} and id = ${id} ${options.lock ? sql`for update` : sql``}`;
+  return queryRow<DestinationRow>(tx)`
+    select * from destinations where organization_id = ${orgId} and id = ${id} ${options.lock ? sql`for update` : sql``}`;
 }
 
 /** Returns up to `limit` + 1 destinations, newest first. */

@@ -90,7 +90,6 @@ async function insertEvents(tx: Tx, events: OutgoingEvent[]): Promise<void> {
         join organizations o on o.id = g.organization_id and o.listening_until > clock_timestamp() where g.type = any(${streamedTypes}::text[])
     )
     insert into deliveries (organization_id, id, destination_id, event_id, event_at, event_type, resource_id, created_at)
-    select organization_id, gen_random_uuid(), destination_id, id, ${at}::timestamptz, type, resource_id, ${at}::timestamptz from subscribed`.execute(
-    tx,
-  );
+    select organization_id, gen_random_uuid(), destination_id, id, ${at}::timestamptz, type, resource_id, ${at}::timestamptz
+      from subscribed`.execute(tx);
 }

@@ -82,7 +82,8 @@ test('selects hits and incidents by the tags of the detection, the lists of the 
       values (${orgId}, ${uuidv7()}, 'webhook', ${name}, 'x', ''::bytea, ${['hit.created', 'incident.created']}::text[], ${tags ?? null}::text[],
         ${lists ?? null}::text[], ${hours ? JSON.stringify(hours) : null}::jsonb, now(), now())`;
   await routed.newDetection({ tags: ['tier-0'], entityField: 'user' });
-  await routed.runAt('2026-03-02T01:05:00Z');
+  expect(await routed.runAt('2026-03-02T01:05:00Z')).toBe(1);
+  expect(await select`select entity from hits order by 1`).toEqual([{ entity: 'ada' }, { entity: 'root' }]);
   const sent = await select<{ sent: string }>`
     select d.name || ' ' || (o.body::jsonb -> 'data' ->> 'entity') as sent from deliveries y join destinations d on d.id = y.destination_id
     join outbox o on o.id = y.event_id where y.organization_id = ${orgId} order by 1`;

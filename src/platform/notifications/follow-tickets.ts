@@ -77,7 +77,7 @@ function toFailure(
   if (!(error instanceof ExternalError)) log.error({ err: error, destinationId: id }, 'tickets could not be read');
   const failures = tickets_failures + 1;
   const demandedMs = (error instanceof TicketsUnreadableError ? error.retryAfterMs : undefined) ?? 0;
-  const pauseMs = Math.min(pauseMaxMs, Math.max(intervalMs * 2 ** Math.min(failures, 10), demandedMs));
+  const pauseMs = Math.min(pauseMaxMs, Math.max(intervalMs * 2 ** failures, demandedMs));
   return { until: tickets_until, error: toSingleLine(reasonOf(error)).slice(0, errorMaxChars), pauseMs, failures };
 }
 

@@ -76,9 +76,8 @@ export function organizationRoutes(app: App, deps: AdminDeps): void {
       returns: Organization,
       versionOf: versionOfTags,
     },
-    ({ params, body, request }) => {
+    ({ params, body, ifMatch }) => {
       const { operator } = deps;
-      const ifMatch = request.headers['if-match'];
       return changeOrganizationTags(deps.db, params, { change: () => body.tags, operator, ifMatch });
     },
   );
@@ -88,7 +87,6 @@ export function organizationRoutes(app: App, deps: AdminDeps): void {
       operationId: 'suspendOrganization',
       summary: 'Suspend an organization',
       description: 'Its requests are refused and its schedules wait. Nothing is deleted.',
-      ignoresBody: true,
       params: Path,
       returns: Organization,
     },
@@ -100,7 +98,6 @@ export function organizationRoutes(app: App, deps: AdminDeps): void {
       operationId: 'resumeOrganization',
       summary: 'End the suspension of an organization',
       description: 'Runs that were due during the suspension start now, as after a downtime.',
-      ignoresBody: true,
       params: Path,
       returns: Organization,
     },
@@ -112,7 +109,6 @@ export function organizationRoutes(app: App, deps: AdminDeps): void {
       operationId: 'deleteOrganization',
       summary: 'Delete a suspended organization',
       description: 'A worker erases its rows and log files. The record says when it has finished.',
-      ignoresBody: true,
       params: Path,
       returns: Erasure,
     },

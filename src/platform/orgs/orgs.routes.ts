@@ -52,7 +52,7 @@ export function orgRoutes(app: App, deps: ChangeKeyDeps): void {
   );
   route(
     'DELETE /api/keys/:id',
-    { operationId: 'revokeKey', summary: 'Revoke a key', ignoresBody: true, params: KeyPath, returns: Key },
+    { operationId: 'revokeKey', summary: 'Revoke a key', params: KeyPath, returns: Key },
     ({ caller, params }) => revokeKey(deps, caller, params.id),
   );
   apiRoutes(app, { tag: 'audit', scope: 'audit:read' })(

@@ -68,9 +68,9 @@ export function findKey(tx: Tx, orgId: OrgId, keyId: string): Promise<KeyRow | u
 }
 
 export async function markKeyRevoked(tx: Tx, orgId: OrgId, keyId: string): Promise<void> {
-  await sql`update api_keys set revoked_at = now() where organization_id = ${orgId} and id = ${keyId} and revoked_at is null`.execute(
-    tx,
-  );
+  await sql`
+    update api_keys set revoked_at = now()
+      where organization_id = ${orgId} and id = ${keyId} and revoked_at is null`.execute(tx);
 }
 
 /** Replaces the secret of a key. `worth` is that of the key, so that it is bounded by the caller who receives the secret. */
@@ -87,9 +87,8 @@ export async function updateKeySecret(
 
 /** Returns the hash of the key from the environment, if one is stored. */
 export async function findEnvironmentKeyHashAcrossOrgs(tx: Tx): Promise<Buffer | undefined> {
-  const key = await queryRow<{ secret_hash: Buffer }>(
-    tx,
-  )`select secret_hash from api_keys where id = ${environmentKeyId}`;
+  const key = await queryRow<{ secret_hash: Buffer }>(tx)`
+    select secret_hash from api_keys where id = ${environmentKeyId}`;
   return key?.secret_hash;
 }
 
@@ -127,9 +126,8 @@ export async function setSuspendedAcrossOrgs(
   { id, suspended_at, suspended_by }: Pick<OrgRow, 'id' | 'suspended_at' | 'suspended_by'>,
 ): Promise<void> {
   await sql`
-    update organizations set suspended_at = ${suspended_at}, suspended_by = ${suspended_by} where id = ${id}`.execute(
-    tx,
-  );
+    update organizations set suspended_at = ${suspended_at}, suspended_by = ${suspended_by}
+      where id = ${id}`.execute(tx);
 }
 
 export async function setTagsAcrossOrgs(tx: Tx, orgId: OrgId, tags: string[]): Promise<void> {
@@ -148,9 +146,8 @@ export async function lockBootstrapAcrossOrgs(tx: Tx): Promise<void> {
 
 /** Inserts an organization. Returns false if the name is taken. */
 export async function insertOrgAcrossOrgs(tx: Tx, org: { id: OrgId; name: string }): Promise<boolean> {
-  const inserted = await queryRow(
-    tx,
-  )`insert into organizations (id, name) values (${org.id}, ${org.name}) on conflict (name) do nothing returning id`;
+  const inserted = await queryRow(tx)`
+    insert into organizations (id, name) values (${org.id}, ${org.name}) on conflict (name) do nothing returning id`;
   return inserted !== undefined;
 }
 

@@ -36,8 +36,8 @@ export function retentionRoutes(app: App, deps: EraseValueDeps & RetentionDeps &
       returns: OrganizationRetention,
       hasEtag: true,
     },
-    async ({ caller, body, request }) => {
-      const change = { changes: body, ifMatch: request.headers['if-match'] };
+    async ({ caller, body, ifMatch }) => {
+      const change = { changes: body, ifMatch };
       return chooseRetention(deps, caller, change);
     },
   );
@@ -70,8 +70,8 @@ function administrationRoutes(app: App, deps: RetentionDeps & { operator: string
       returns: OrganizationRetention,
       hasEtag: true,
     },
-    async ({ params, body, request }) => {
-      const change = { changes: body, operator: deps.operator, ifMatch: request.headers['if-match'] };
+    async ({ params, body, ifMatch }) => {
+      const change = { changes: body, operator: deps.operator, ifMatch };
       return limitRetention(deps, params, change);
     },
   );

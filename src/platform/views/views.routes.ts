@@ -34,12 +34,11 @@ export function viewRoutes(app: App, deps: ViewDeps): void {
       hasEtag: true,
       acceptsIfMatch: true,
     },
-    ({ caller, params, body, request }) =>
-      changeView(deps, caller, params.id, { ...body, ifMatch: request.headers['if-match'] }),
+    ({ caller, params, body, ifMatch }) => changeView(deps, caller, params.id, { ...body, ifMatch }),
   );
   route(
     'DELETE /api/views/:id',
-    { operationId: 'deleteView', summary: 'Delete a view', ignoresBody: true, params: ViewPath, returns: View },
+    { operationId: 'deleteView', summary: 'Delete a view', params: ViewPath, returns: View },
     ({ caller, params }) => removeView(deps, caller, params.id),
   );
 }

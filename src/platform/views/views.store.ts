@@ -24,15 +24,13 @@ export function listViewRows(
 }
 
 export function findView(tx: Tx, orgId: OrgId, id: string): Promise<ViewRow | undefined> {
-  return queryRow<ViewRow>(
-    tx,
-  )`select ${columns} from saved_views where organization_id = ${orgId} and id = ${id} for update`;
+  return queryRow<ViewRow>(tx)`
+    select ${columns} from saved_views where organization_id = ${orgId} and id = ${id} for update`;
 }
 
 export async function countViews(tx: Tx, orgId: OrgId): Promise<number> {
-  const found = await queryRow<{ n: number }>(
-    tx,
-  )`select count(*) as n from saved_views where organization_id = ${orgId}`;
+  const found = await queryRow<{ n: number }>(tx)`
+    select count(*) as n from saved_views where organization_id = ${orgId}`;
   return found!.n;
 }
 

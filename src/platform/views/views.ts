@@ -1,5 +1,5 @@
 import { inOrg, type Db, type Tx } from '../db/db.ts';
-import type { Clock } from '../lib/time/clock.ts';
+import { type Clock, withIsoTimes } from '../lib/time/clock.ts';
 import { appError, fieldError } from '../lib/errors.ts';
 import { uuidv7 } from '../lib/ids.ts';
 import type { OrgId } from '../lib/org-id.ts';
@@ -83,8 +83,6 @@ async function storeView(tx: Tx, { clock }: ViewDeps, caller: Caller, view: View
   return toView(row);
 }
 
-const toView = ({ createdAt, updatedAt, ...row }: ViewRow): View => ({
-  ...row,
-  createdAt: createdAt.toISOString(),
-  updatedAt: updatedAt.toISOString(),
+const toView = ({ ...row }: ViewRow): View => ({
+  ...withIsoTimes(row),
 });

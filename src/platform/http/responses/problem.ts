@@ -77,7 +77,11 @@ export const sendProblem = createErrorHandler((error, request) => ({
 /** Returns an error handler that logs errors as `sendProblem` does and answers in the form of another protocol. */
 export function createErrorHandler(render: (error: AppError, request: FastifyRequest) => RenderedError) {
   return (error: unknown, request: FastifyRequest, reply: FastifyReply): void => {
-    const found = toAppError(error as FastifyError, request.query as Record<string, unknown>);
+    const found = toAppError(
+      error as FastifyError,
+      request.query as Record<string, unknown>,
+      request.routeOptions.bodyLimit,
+    );
     const known = isClientGone(error, found, request)
       ? appError('client_closed_request', 'The client closed the connection.')
       : found;

@@ -46,3 +46,8 @@ test('keeps an error of the closed set', () => {
   const error = appError('conflict', 'x');
   expect(toAppError(error as never)).toBe(error);
 });
+
+test('says how large a body may be', () => {
+  const error = { code: 'FST_ERR_CTP_BODY_TOO_LARGE', statusCode: 413 };
+  expect(toAppError(Object.assign(new Error(), error) as never, {}, 1_048_576).message).toContain('1,048,576 bytes');
+});

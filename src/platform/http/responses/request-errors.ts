@@ -12,10 +12,15 @@ type RequestError = FastifyError & { validation?: ValidationEntry[]; validationC
 
 /**
  * Converts any error of a request to an error of the closed set. Errors that a plugin marks with a client status keep it. `query` is the query
- * string of the request, from which repeated parameters are recognized.
+ * string of the request, from which repeated parameters are recognized, and `bodyBytesMax` the limit of the route.
  */
-export function toAppError(error: RequestError, query: QueryValues = {}): AppError {
+export function toAppError(error: RequestError, query: QueryValues = {}, bodyBytesMax?: number): AppError {
   if (error instanceof AppError) return error;
+  if (error.code === 'FST_ERR_CTP_BODY_TOO_LARGE' && bodyBytesMax !== undefined)
+    return appError(
+      'payload_too_large',
+      `The body has more than ${bodyBytesMax.toLocaleString('en')} bytes, the most that this route accepts.`,
+    );
   if (error.validation) return validationError(error.validation, error.validationContext ?? 'body', query);
   return byCode(error) ?? byStatus(error) ?? internalError();
 }

@@ -31,7 +31,7 @@ export async function runLoop(
     } catch (error) {
       if (signal.aborted) return;
       failures += 1;
-      pauseMs = Math.min(errorPauseMaxMs, 500 * 2 ** Math.min(failures, 6));
+      pauseMs = Math.min(errorPauseMaxMs, 500 * 2 ** failures);
       log.error({ err: error, loop: name, failures }, 'loop step failed');
     }
   }

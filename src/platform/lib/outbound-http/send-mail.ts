@@ -1,5 +1,4 @@
 import { connect, isIP } from 'node:net';
-import { createTransport } from 'nodemailer';
 import { ExternalError, isProgramFault } from '../external-error.ts';
 import { createAllowList, withoutBrackets } from './addresses.ts';
 import { isOwnShortage, pinnedLookup, resolvePublicHost, tlsOptions, type ResolvedAddress } from './send-request.ts';
@@ -53,6 +52,8 @@ export async function sendMail(
   const secure = url.protocol === 'smtps:';
   const addresses = await resolvePublicHost(url, allow, signal);
   if (!secure && !isEncrypted) requireUnencrypted(host, addresses, { allow, login });
+  // Most installations send no mail.
+  const { createTransport } = await import('nodemailer');
   const transport = createTransport({
     host,
     port: Number(url.port),

@@ -12,20 +12,20 @@ export const isZip = (bytes: Buffer): boolean =>
  * unpacks to more than the archive declares is cut off there. Throws an `ExternalError` if the archive is damaged or exceeds its bounds.
  */
 export function readZip(bytes: Buffer, isWanted: (name: string) => boolean, bounds: ZipBounds): ZipEntry[] {
-  let [entries, total] = [0, 0];
-  let exceeded: string | undefined;
-  const filter = ({ name, originalSize }: { name: string; originalSize: number }): boolean => {
+  let [entries, total, exceeded] = [0, 0, ''];
+  const check = ({ name, originalSize }: { name: string; originalSize: number }): boolean => {
     if (exceeded || !isWanted(name)) return false;
     entries += 1;
     total += originalSize;
     if (entries > bounds.entriesMax) exceeded = `more than ${bounds.entriesMax} files`;
     else if (originalSize > bounds.entryMaxBytes) exceeded = `a file larger than ${bounds.entryMaxBytes} bytes`;
     else if (total > bounds.totalMaxBytes) exceeded = `more than ${bounds.totalMaxBytes} bytes`;
-    return !exceeded;
+    return false;
   };
-  let files: Record<string, Uint8Array>;
+  let files: Record<string, Uint8Array> = {};
   try {
-    files = unzipSync(bytes, { filter });
+    unzipSync(bytes, { filter: check }); // Unpacks nothing.
+    if (!exceeded) files = unzipSync(bytes, { filter: ({ name }) => isWanted(name) });
   } catch (error) {
     throw new ExternalError('the archive cannot be unpacked', { cause: error });
   }

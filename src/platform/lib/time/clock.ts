@@ -14,3 +14,13 @@ export function lastUtcDays(now: Date, count: number): string[] {
     new Date(now.getTime() - (count - 1 - n) * dayMs).toISOString().slice(0, 10),
   );
 }
+
+type WithIsoTimes<Row> = {
+  [Name in keyof Row]: Date extends Row[Name] ? Exclude<Row[Name], Date> | string : Row[Name];
+};
+
+/** Returns a row as the API shows it: with RFC 3339 text in place of its times. Nested values stay as they are. */
+export const withIsoTimes = <Row extends object>(row: Row): WithIsoTimes<Row> =>
+  Object.fromEntries(
+    Object.entries(row).map(([name, value]) => [name, value instanceof Date ? value.toISOString() : value]),
+  ) as WithIsoTimes<Row>;

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { inOrg } from '../../db/db.ts';
 import type { TestOrg } from '../../../../test/support/harness.ts';
 import { startDestinationTests } from '../../../../test/support/platform/destination-tests.ts';
+import { checked, exampleOf, expectDocument } from '../../../../test/support/platform/published-schemas.ts';
 import type { Received, ReceiverReply } from '../../../../test/support/platform/webhook-receiver.ts';
 import { sql } from 'kysely';
 import { deliverDue } from '../deliver.ts';
@@ -58,17 +59,18 @@ const jira: System = {
       return reply(401, { errorMessages: ['Client must be authenticated to access this resource.'] });
     const content = body === '' ? {} : JSON.parse(body);
     const [, rest = ''] = /^\/rest\/api\/3\/(.*)$/.exec(path) ?? [];
-    const nodes = content.fields?.description?.content?.flatMap((one: Json) => one.content) ?? [];
     if (rest === 'search/jql') {
       const [, label] = /^project = "SEC" AND labels = "([\w-]+)" ORDER BY created ASC$/.exec(content.jql)!;
-      const issues = tickets.filter(({ fields }) => fields.labels.includes(label)).map(({ key }) => ({ key }));
+      const issues = tickets.filter(({ fields }) => fields.labels.includes(label)).map(({ id, key }) => ({ id, key }));
       return reply(200, { issues, isLast: true });
     }
-    if (nodes.some(({ text }: Json) => text === '') || content.fields?.summary?.includes('\n'))
+    if (content.fields?.description) expectDocument('documents', content.fields.description);
+    if (content.fields?.summary?.includes('\n'))
       return reply(400, { errorMessages: [], errors: { summary: 'The summary is invalid' } });
     if (method === 'POST' && rest === 'issue') {
-      tickets.push({ key: `SEC-${tickets.length + 1}`, status: 'Backlog', fields: content.fields });
-      return reply(201, { id: '1', key: tickets.at(-1).key });
+      const id = `1000${tickets.length}`;
+      tickets.push({ id, key: `SEC-${tickets.length + 1}`, status: 'Backlog', fields: content.fields });
+      return reply(201, { id, key: tickets.at(-1).key, self: `https://soc.example/rest/api/3/issue/${id}` });
     }
     const [, key, action] = /^issue\/([^/]+)(\/transitions)?$/.exec(rest) ?? [];
     const issue = tickets.find((one) => one.key === key);
@@ -134,27 +136,38 @@ const github: System = {
   answer: (tickets, { method, path, headers, body }) => {
     if (headers.authorization !== 'Bearer ghp_1' || !headers['user-agent'])
       return reply(401, { message: 'Bad credentials' });
+    const toIssue = (example: Json, { labels, ...fields }: Json) => ({
+      ...example,
+      ...fields,
+      labels: labels.map((name: string) => ({ name })),
+    });
     const url = new URL(path, 'http://localhost');
     if (url.pathname === '/search/issues') {
       const [, key = ''] = /^repo:acme\/incidents is:issue in:body ([\w-]+)$/.exec(url.searchParams.get('q')!)!;
-      const items = tickets.filter((one) => one.body.includes(key));
-      return reply(200, { total_count: items.length, incomplete_results: false, items });
+      const found = exampleOf('github', 'GET /search/issues');
+      const items = tickets.filter((one) => one.body.includes(key)).map((one) => toIssue(found.items[0], one));
+      return reply(200, { ...found, search_type: 'lexical', total_count: items.length, items });
     }
     const [, number] = /^\/repos\/acme\/incidents\/issues(?:\/(\d+))?$/.exec(url.pathname)!;
     const content = JSON.parse(body);
-    if (!content.title || content.body.length > 65_536) return reply(422, { message: 'Validation Failed' });
+    if (!content.title || content.body.length > 65_536)
+      return reply(422, { message: 'Validation Failed', documentation_url: 'https://docs.github.com' });
     if (method === 'POST') tickets.push({ number: tickets.length + 1, state: 'open', ...content });
     const issue = method === 'POST' ? tickets.at(-1) : tickets.find((one) => String(one.number) === number);
     if (!issue) return reply(404, { message: 'Not Found' });
     Object.assign(issue, content);
-    return reply(method === 'POST' ? 201 : 200, issue);
+    return reply(
+      method === 'POST' ? 201 : 200,
+      toIssue(exampleOf('github', 'POST /repos/{owner}/{repo}/issues'), issue),
+    );
   },
 };
 
 test.each([jira, servicenow, github])('keeps one ticket per incident in $kind', async (system) => {
   const { kind, settings, credentials, answer, shown, path, invalid } = system;
   const tickets: Json[] = [];
-  receiver.reply((one) => answer(tickets, one));
+  const standIn = (one: Received) => answer(tickets, one);
+  receiver.reply(kind === 'servicenow' ? standIn : checked(kind as 'jira' | 'github', standIn));
   const org = await newOrg();
   const url = `${new URL(receiver.url).origin}${path}`;
   const { id } = await newDestination(org, {

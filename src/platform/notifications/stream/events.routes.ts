@@ -23,11 +23,7 @@ export function eventRoutes(app: App, deps: EventHubDeps & CallerCheckDeps): voi
   const route = apiRoutes(app, { tag: 'events', scope: 'detections:read' });
   route(
     'GET /api/event-types',
-    {
-      operationId: 'listEventTypes',
-      summary: 'List event types that the key may read',
-      returns: EventTypeList,
-    },
+    { operationId: 'listEventTypes', summary: 'List event types that the key may read', returns: EventTypeList },
     ({ caller }) => Promise.resolve(describeEventTypes(caller)),
   );
   route(

@@ -96,13 +96,12 @@ export async function expireAuditAcrossOrgs(tx: Tx, before: Date, limit: number)
       and sequence < coalesce((select sequence from first_kept), ${chain.sequence + 1})
     order by sequence desc limit 1`;
   if (!last) return 0;
-  await sql`delete from audit where organization_id = ${orgId} and sequence > ${from} and sequence <= ${last.sequence}`.execute(
-    tx,
-  );
   await sql`
-    update audit_chains set expired_through = ${last.sequence}, expired_hash = ${last.hash} where organization_id = ${orgId}`.execute(
-    tx,
-  );
+    delete from audit
+      where organization_id = ${orgId} and sequence > ${from} and sequence <= ${last.sequence}`.execute(tx);
+  await sql`
+    update audit_chains set expired_through = ${last.sequence}, expired_hash = ${last.hash}
+      where organization_id = ${orgId}`.execute(tx);
   const after = { through: last.sequence, hash: last.hash.toString('hex'), entries: last.sequence - from };
   await insertAudit(
     tx,

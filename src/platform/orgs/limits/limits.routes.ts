@@ -31,8 +31,8 @@ export function limitRoutes(app: App, deps: QuotaDeps & { operator: string }): v
       returns: OrganizationQuotas,
       hasEtag: true,
     },
-    async ({ params, body, request }) => {
-      const options = { changes: body, operator: deps.operator, ifMatch: request.headers['if-match'] };
+    async ({ params, body, ifMatch }) => {
+      const options = { changes: body, operator: deps.operator, ifMatch };
       return changeQuotas(deps, params, options);
     },
   );

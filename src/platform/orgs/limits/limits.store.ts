@@ -20,9 +20,8 @@ export async function readQuotas(tx: Tx, orgId: OrgId): Promise<QuotasRow> {
 
 /** Returns one quota, or null if it is not set. */
 export async function readQuota(tx: Tx, orgId: OrgId, name: QuotaName): Promise<number | null> {
-  const row = await queryRow<{ value: number | null }>(
-    tx,
-  )`select ${columnOf(name)} as value from organization_limits where organization_id = ${orgId}`;
+  const row = await queryRow<{ value: number | null }>(tx)`
+    select ${columnOf(name)} as value from organization_limits where organization_id = ${orgId}`;
   return row?.value ?? null;
 }
 

@@ -1,5 +1,5 @@
 import { acrossOrgs, inOrg, type Db, type Tx } from '../../db/db.ts';
-import type { Clock } from '../../lib/time/clock.ts';
+import { type Clock, withIsoTimes } from '../../lib/time/clock.ts';
 import type { OrgId } from '../../lib/org-id.ts';
 import { insertAudit } from '../audit.store.ts';
 import { unknownOrganization } from '../organization.ts';
@@ -119,7 +119,7 @@ export function quotaExceeded(
 ): AppError {
   const waitMs = retryAfterMs ?? (quota.resetsAt ? quota.resetsAt.getTime() - now.getTime() : 0);
   return appError('quota_exceeded', `${detail} Ask the operator of this service for more, or try again later.`, {
-    quota: { ...quota, resetsAt: quota.resetsAt?.toISOString() ?? null },
+    quota: withIsoTimes(quota),
     headers: { 'retry-after': String(Math.max(1, Math.ceil(waitMs / 1000))) },
   });
 }

@@ -58,7 +58,6 @@ export function personRoutes(app: App, deps: PersonsDeps): void {
       operationId: 'rotatePersonLink',
       summary: 'Create another link for an invited person, whose earlier link ends',
       secretField: 'link',
-      ignoresBody: true,
       params: PersonPath,
       returns: InvitedPerson,
     },

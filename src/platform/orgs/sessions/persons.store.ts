@@ -21,6 +21,9 @@ export type PersonRow = {
   link_until: Date | null;
 };
 
+/** The current name of the author of an entry `e`, if the author is a person. */
+export const currentActor = sql`coalesce((select p.name from persons p where p.organization_id = e.organization_id and p.id = e.person_id), e.actor)`;
+
 /** Returns what a person may do. */
 export const scopesOf = ({ role, scopes }: Pick<PersonRow, 'role' | 'scopes'>): string[] =>
   role === null ? (scopes ?? []) : [...roleScopes[role]];

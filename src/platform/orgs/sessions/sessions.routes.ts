@@ -81,7 +81,7 @@ export function sessionRoutes(app: App, deps: SessionRoutesDeps): void {
   );
   own(
     'DELETE /api/session',
-    { operationId: 'signOut', summary: 'Sign out', ignoresBody: true, returns: EndedSession },
+    { operationId: 'signOut', summary: 'Sign out', returns: EndedSession },
     async ({ caller, request, reply }) => {
       const { sessionId } = requireCaller(request);
       if (sessionId === undefined) throw appError('conflict', 'This request carries an API key and not a session.');
@@ -103,13 +103,7 @@ export function sessionRoutes(app: App, deps: SessionRoutesDeps): void {
   );
   route(
     'DELETE /api/sessions/:id',
-    {
-      operationId: 'endSession',
-      summary: 'End a session',
-      ignoresBody: true,
-      params: SessionPath,
-      returns: EndedSession,
-    },
+    { operationId: 'endSession', summary: 'End a session', params: SessionPath, returns: EndedSession },
     ({ caller, params }) => endSession(deps, caller, params.id),
   );
 }

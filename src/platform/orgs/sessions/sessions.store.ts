@@ -86,9 +86,8 @@ export async function insertSession(
 
 /** Records that a session is in use. */
 export async function touchSession(tx: Tx, orgId: OrgId, id: string, now: Date): Promise<void> {
-  await sql`update console_sessions set last_seen_at = ${now} where organization_id = ${orgId} and id = ${id}`.execute(
-    tx,
-  );
+  await sql`
+    update console_sessions set last_seen_at = ${now} where organization_id = ${orgId} and id = ${id}`.execute(tx);
 }
 
 /** Ends a session. Returns whether it was active. */
@@ -108,17 +107,15 @@ export async function limitSessionsOfKey(tx: Tx, orgId: OrgId, keyId: string, un
 /** Gives the sessions of a person other scopes. */
 export async function setScopesOfPerson(tx: Tx, { orgId, scopes }: BoundedWorth, personId: string): Promise<void> {
   await sql`
-    update console_sessions set scopes = ${scopes} where organization_id = ${orgId} and person_id = ${personId} and ended_at is null`.execute(
-    tx,
-  );
+    update console_sessions set scopes = ${scopes}
+      where organization_id = ${orgId} and person_id = ${personId} and ended_at is null`.execute(tx);
 }
 
 /** Ends the sessions of a person, and deletes the links that would start another one. */
 export async function endSessionsOfPerson(tx: Tx, orgId: OrgId, personId: string, now: Date): Promise<void> {
   await sql`
-    update console_sessions set ended_at = ${now} where organization_id = ${orgId} and person_id = ${personId} and ended_at is null`.execute(
-    tx,
-  );
+    update console_sessions set ended_at = ${now}
+      where organization_id = ${orgId} and person_id = ${personId} and ended_at is null`.execute(tx);
   await deleteLinksOfPerson(tx, orgId, personId);
 }
 
@@ -150,9 +147,8 @@ export async function insertSignInLinkAcrossOrgs(
 
 /** Deletes a link and returns it, so that no other request can use it. */
 export function takeSignInLinkAcrossOrgs(tx: Tx, tokenHash: Buffer): Promise<SignInLinkRow | undefined> {
-  return queryRow<SignInLinkRow>(
-    tx,
-  )`delete from sign_in_links where token_hash = ${tokenHash} returning organization_id, person_id, scopes, expires_at`;
+  return queryRow<SignInLinkRow>(tx)`
+    delete from sign_in_links where token_hash = ${tokenHash} returning organization_id, person_id, scopes, expires_at`;
 }
 
 /** Stores the link of an invited person in place of earlier ones. */

@@ -41,7 +41,7 @@ export function singleSignOnRoutes(app: App, deps: SingleSignOnDeps): void {
     schema: {
       tags: ['sessions'],
       operationId: 'getSingleSignOn',
-      summary: 'Get where single sign-on starts',
+      summary: 'Get the address at which single sign-on starts',
       security: [],
       response: { 200: SingleSignOn },
     },
