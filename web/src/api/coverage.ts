@@ -13,9 +13,11 @@ export const coverageQuery = (days: string | undefined) =>
     staleTime: 60_000,
   });
 
-/** Rehearses a technique and its sub-techniques. */
-export const rehearse = (technique: string): Promise<Schemas['RehearsalRun']> =>
-  read(api.POST('/api/rehearsals', { body: { technique } }));
+export type RehearsalRun = Schemas['RehearsalRun'];
+
+/** Rehearses a technique with its sub-techniques, or the techniques and indicators of an item. */
+export const rehearse = (body: { technique: string } | { itemId: string }): Promise<RehearsalRun> =>
+  read(api.POST('/api/rehearsals', { body }));
 
 /** Where the layer for the ATT&CK Navigator is downloaded from. */
 export const navigatorAddress = (days: string | undefined): string =>

@@ -3,13 +3,14 @@ import type { paths } from './schema.d.ts';
 import { api, read, type Schemas } from './client.ts';
 
 export type Enricher = Schemas['Enricher'];
+export type EnricherKind = Schemas['EnricherKind'];
 export type EnricherInput = NonNullable<
   paths['/api/enrichers/{name}']['put']['requestBody']
 >['content']['application/json'];
 
 export const enrichersQuery = queryOptions({
   queryKey: ['enrichers'],
-  queryFn: async () => (await read(api.GET('/api/enrichers'))).enrichers,
+  queryFn: () => read(api.GET('/api/enrichers')),
 });
 
 export const saveEnricher = (name: string, body: EnricherInput): Promise<Enricher> =>

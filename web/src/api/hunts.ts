@@ -11,6 +11,8 @@ export type HuntKind = Hunt['kind'];
 export type FindingChange = HuntFinding['change'];
 export type NewHunt = NonNullable<paths['/api/hunts']['post']['requestBody']>['content']['application/json'];
 
+export type HuntWords = NonNullable<paths['/api/hunts/propose']['post']['requestBody']>['content']['application/json'];
+
 const waitingMs = 1_000;
 
 export const isUnderWay = (run: Pick<HuntRun, 'state'> | null): boolean =>
@@ -31,6 +33,8 @@ export const huntRunsQuery = (id: string, lastRun: Hunt['lastRun']) =>
       read(api.GET('/api/hunts/{id}/runs', { params: { path: { id }, query: { limit: 50 } } })).then(
         ({ runs }) => runs,
       ),
+    // Keeps the selection in a run while the newest state of the runs is loaded.
+    placeholderData: (before: HuntRun[] | undefined) => before?.filter(({ huntId }) => huntId === id),
   });
 
 export const findingsQuery = (runId: string, change: FindingChange | undefined) =>
@@ -56,6 +60,9 @@ export const saveHunt = (hunt: NewHunt, existing: Hunt | undefined) =>
         read(api.PUT('/api/hunts/{id}', { params: { path: { id: existing.id }, header }, body: hunt })),
       )
     : read(api.POST('/api/hunts', { body: hunt }));
+
+/** Lets a model write the query of a hunt from plain words. */
+export const proposeHunt = (body: HuntWords) => read(api.POST('/api/hunts/propose', { body }));
 
 export const deleteHunt = (hunt: Hunt) =>
   sendIfMatch(hunt, (header) => read(api.DELETE('/api/hunts/{id}', { params: { path: { id: hunt.id }, header } })));

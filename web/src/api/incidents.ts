@@ -35,7 +35,8 @@ export const incidentQuery = (id: string) =>
     queryFn: () => read(api.GET('/api/incidents/{id}', { params: { path: { id } } })),
   });
 
-export type StorySentence = Schemas['IncidentReport']['story']['paragraphs'][number]['sentences'][number];
+export type IncidentStory = Schemas['IncidentReport']['story'];
+export type StorySentence = IncidentStory['paragraphs'][number]['sentences'][number];
 
 export const incidentReportQuery = (id: string) =>
   queryOptions({

@@ -1,12 +1,20 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import type { DetectionCategory, DetectionFilter, DetectionHealth, DetectionSort } from '../api/detections.ts';
-import { texts as agentTexts } from '../texts/agents.ts';
-import { texts } from '../texts/detections.ts';
-import { compact, oneOf, textOf, type Search } from './search.ts';
+import { compact, membersOf, oneOf, textOf, type Search } from './search.ts';
 import { shell } from './shell.ts';
 
 const orders = ['createdAt', 'name', 'lastRunAt', 'nextRunAt', 'newHits30d', 'openHits'] as const;
 const sorts: DetectionSort[] = orders.flatMap((order) => [order, `-${order}` as const]);
+
+const healths = membersOf<DetectionHealth>({
+  stopped: true,
+  failing: true,
+  paused: true,
+  gap: true,
+  warning: true,
+  healthy: true,
+  disabled: true,
+});
 
 const list = createRoute({
   getParentRoute: () => shell,
@@ -14,7 +22,7 @@ const list = createRoute({
   validateSearch: (search: Search): DetectionFilter =>
     compact({
       q: textOf(search, 'q'),
-      health: oneOf(search, 'health', Object.keys(texts.health) as DetectionHealth[]),
+      health: oneOf(search, 'health', healths),
       category: textOf(search, 'category') as DetectionCategory | undefined,
       enabled: oneOf(search, 'enabled', ['true', 'false']),
       tag: textOf(search, 'tag'),
@@ -64,11 +72,13 @@ const newAgent = createRoute({
   component: lazyRouteComponent(() => import('../pages/detections/agents/new-agent-page.tsx'), 'NewAgentPage'),
 });
 
+const agentTabs = ['overview', 'triggers', 'definition', 'prompts', 'revisions', 'runs'] as const;
+type AgentTab = (typeof agentTabs)[number];
+
 const agent = createRoute({
   getParentRoute: () => shell,
   path: '/agents/$id',
-  validateSearch: (search: Search): { tab?: keyof typeof agentTexts.tabs } =>
-    compact({ tab: oneOf(search, 'tab', Object.keys(agentTexts.tabs) as (keyof typeof agentTexts.tabs)[]) }),
+  validateSearch: (search: Search): { tab?: AgentTab | undefined } => compact({ tab: oneOf(search, 'tab', agentTabs) }),
   component: lazyRouteComponent(() => import('../pages/detections/agents/agent-page.tsx'), 'AgentPage'),
 });
 

@@ -1,11 +1,9 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import type { EntityType } from '../api/entities.ts';
-import type { FeedFilter, ItemStatus } from '../api/feed.ts';
+import type { FeedFilter, ItemStatus, LinkedFilter } from '../api/feed.ts';
 import type { StoryFilter } from '../api/stories.ts';
-import { texts as entityTexts } from '../texts/entities.ts';
-import { texts } from '../texts/feed.ts';
 import { severities } from '../ui/labels/severity.tsx';
-import { compact, oneOf, textOf, type Search } from './search.ts';
+import { compact, membersOf, oneOf, textOf, type Search } from './search.ts';
 import { shell } from './shell.ts';
 
 /** `text=raw` shows the text of an item as it is stored. */
@@ -13,6 +11,18 @@ type TextForm = { text?: 'raw' | undefined };
 type FeedSearch = FeedFilter & TextForm & { item?: string | undefined };
 
 const textForm = (search: Search) => oneOf(search, 'text', ['raw']);
+
+const statuses = membersOf<ItemStatus>({ active: true, corrected: true, retracted: true });
+/** Filters that links set, and that the page has no field for. */
+const linkedFilters = membersOf<LinkedFilter>({
+  technique: true,
+  indicator: true,
+  actor: true,
+  malware: true,
+  tool: true,
+  cve: true,
+  rule: true,
+});
 
 const list = createRoute({
   getParentRoute: () => shell,
@@ -22,12 +32,12 @@ const list = createRoute({
       q: textOf(search, 'q'),
       searchOrder: oneOf(search, 'searchOrder', ['newest']),
       severity: oneOf(search, 'severity', severities),
-      status: oneOf(search, 'status', Object.keys(texts.status) as ItemStatus[]),
+      status: oneOf(search, 'status', statuses),
       platform: textOf(search, 'platform'),
       source: textOf(search, 'source'),
       relevancyMode: oneOf(search, 'relevancyMode', ['relevant']),
       requirement: textOf(search, 'requirement'),
-      ...Object.fromEntries(Object.keys(texts.linkedFilters).map((name) => [name, textOf(search, name)])),
+      ...Object.fromEntries(linkedFilters.map((name) => [name, textOf(search, name)])),
       item: textOf(search, 'item'),
       text: textForm(search),
     }),
@@ -63,7 +73,7 @@ const digest = createRoute({
   component: lazyRouteComponent(() => import('../pages/digest/digest-page.tsx'), 'DigestPage'),
 });
 
-const entityTypes = Object.keys(entityTexts.types) as EntityType[];
+const entityTypes = membersOf<EntityType>({ actor: true, malware: true, tool: true, vulnerability: true });
 
 /** `type` and `q` filter the list. `kind` and `name` are the open entity. */
 type EntitiesSearch = {

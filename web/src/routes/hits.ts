@@ -3,12 +3,9 @@ import type { CallState } from '../api/agents.ts';
 import type { EntityPath, HitFilter, HitStatus } from '../api/hits.ts';
 import type { IncidentFilter } from '../api/incidents.ts';
 import type { CaseFilter, CaseState, ReviewCase } from '../api/review.ts';
-import { texts as agentTexts } from '../texts/agents.ts';
 import { texts } from '../texts/hits.ts';
-import { texts as incidentTexts } from '../texts/incidents.ts';
-import { texts as reviewTexts } from '../texts/review.ts';
 import { severities } from '../ui/labels/severity.tsx';
-import { compact, oneOf, textOf, type Search } from './search.ts';
+import { compact, membersOf, oneOf, textOf, type Search } from './search.ts';
 import { shell } from './shell.ts';
 
 type HitsSearch = HitFilter & { hit?: string | undefined; by?: 'wave' | 'entity' | undefined };
@@ -47,6 +44,15 @@ const entity = createRoute({
   component: lazyRouteComponent(() => import('../pages/hits/entity-page.tsx'), 'EntityPage'),
 });
 
+const callStates = membersOf<CallState>({
+  waiting: true,
+  approved: true,
+  done: true,
+  failed: true,
+  declined: true,
+  expired: true,
+});
+
 type ApprovalSearch = { state?: CallState | undefined; agent?: string | undefined; call?: string | undefined };
 
 /** `call` is the open agent. Without a state, those that wait are listed. */
@@ -55,26 +61,31 @@ const approvals = createRoute({
   path: '/approvals',
   validateSearch: (search: Search): ApprovalSearch =>
     compact({
-      state: oneOf(search, 'state', Object.keys(agentTexts.calls.states) as CallState[]),
+      state: oneOf(search, 'state', callStates),
       agent: textOf(search, 'agent'),
       call: textOf(search, 'call'),
     }),
   component: lazyRouteComponent(() => import('../pages/approvals/approvals-page.tsx'), 'ApprovalsPage'),
 });
 
+type In<Name extends keyof IncidentFilter> = NonNullable<IncidentFilter[Name]>;
+const incidentStates = membersOf<In<'state'>>({ active: true, open: true, in_progress: true, closed: true });
+const inboxes = membersOf<In<'inbox'>>({ mine: true, mentioned: true, watching: true, unowned: true, late: true });
+const incidentSorts = membersOf<In<'sort'>>({ latest: true, severity: true, due: true });
+
 const incidents = createRoute({
   getParentRoute: () => shell,
   path: '/incidents',
   validateSearch: (search: Search): IncidentFilter =>
     compact({
-      state: oneOf(search, 'state', Object.keys(incidentTexts.states) as (keyof typeof incidentTexts.states)[]),
+      state: oneOf(search, 'state', incidentStates),
       severity: oneOf(search, 'severity', severities),
       owner: textOf(search, 'owner'),
       watcher: textOf(search, 'watcher'),
-      inbox: oneOf(search, 'inbox', Object.keys(incidentTexts.inbox) as (keyof typeof incidentTexts.inbox)[]),
+      inbox: oneOf(search, 'inbox', inboxes),
       entity: textOf(search, 'entity'),
       q: textOf(search, 'q'),
-      sort: oneOf(search, 'sort', Object.keys(incidentTexts.sorts) as (keyof typeof incidentTexts.sorts)[]),
+      sort: oneOf(search, 'sort', incidentSorts),
     }),
   component: lazyRouteComponent(() => import('../pages/incidents/incidents-page.tsx'), 'IncidentsPage'),
 });
@@ -105,6 +116,9 @@ const hunt = createRoute({
   },
 });
 
+const caseStates = membersOf<CaseState>({ open: true, raised: true, dismissed: true, expired: true, outdated: true });
+const caseKinds = membersOf<ReviewCase['kind']>({ undecided: true, audit: true });
+
 type ReviewSearch = CaseFilter & { case?: string | undefined };
 
 const review = createRoute({
@@ -112,8 +126,8 @@ const review = createRoute({
   path: '/review',
   validateSearch: (search: Search): ReviewSearch =>
     compact({
-      state: oneOf(search, 'state', Object.keys(reviewTexts.states) as CaseState[]),
-      kind: oneOf(search, 'kind', Object.keys(reviewTexts.kinds) as ReviewCase['kind'][]),
+      state: oneOf(search, 'state', caseStates),
+      kind: oneOf(search, 'kind', caseKinds),
       detection: textOf(search, 'detection'),
       entity: textOf(search, 'entity'),
       case: textOf(search, 'case'),

@@ -1,9 +1,9 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
-import { texts } from '../texts/logs.ts';
 import { compact, oneOf, textOf, type Search } from './search.ts';
 import { shell } from './shell.ts';
 
-export type Range = keyof typeof texts.ranges;
+const ranges = ['1h', '24h', '7d', '30d'] as const;
+type Range = (typeof ranges)[number];
 type LogsSearch = {
   dataset?: string | undefined;
   range?: Range | undefined;
@@ -26,7 +26,7 @@ const explore = createRoute({
   validateSearch: (search: Search): LogsSearch =>
     compact({
       dataset: textOf(search, 'dataset'),
-      range: oneOf(search, 'range', Object.keys(texts.ranges) as Range[]),
+      range: oneOf(search, 'range', ranges),
       from: timeOf(search, 'from'),
       to: timeOf(search, 'to'),
       q: textOf(search, 'q'),

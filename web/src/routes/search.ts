@@ -10,6 +10,10 @@ export function stringifySearch(search: Search): string {
   return text === '' ? '' : `?${text}`;
 }
 
+/** Lists the members of a type, all of them. Routes do not read them off their labels, which load with the page that shows them. */
+export const membersOf = <Value extends string>(members: Record<Value, true>): readonly Value[] =>
+  Object.keys(members) as Value[];
+
 /** Returns a parameter of the address if it is one of these values. Anything else is ignored, so that an old link still opens. */
 export const oneOf = <Value extends string>(
   search: Search,

@@ -1,7 +1,6 @@
 import { createRoute, lazyRouteComponent, redirect } from '@tanstack/react-router';
 import type { Delivery } from '../api/destinations.ts';
-import { texts } from '../texts/settings.ts';
-import { compact, oneOf, textOf, type Search } from './search.ts';
+import { compact, membersOf, oneOf, textOf, type Search } from './search.ts';
 import { shell } from './shell.ts';
 
 const settings = createRoute({
@@ -85,11 +84,12 @@ const destinations = createRoute({
     'DestinationsSection',
   ),
 });
+const deliveryStates = membersOf<Delivery['state']>({ pending: true, delivered: true, failed: true });
 const destination = createRoute({
   getParentRoute: () => settings,
   path: '/destinations/$id',
   validateSearch: (search: Search): { state?: Delivery['state'] | undefined } =>
-    compact({ state: oneOf(search, 'state', Object.keys(texts.destinations.states) as Delivery['state'][]) }),
+    compact({ state: oneOf(search, 'state', deliveryStates) }),
   component: lazyRouteComponent(
     () => import('../pages/settings/destinations/destination-section.tsx'),
     'DestinationSection',
@@ -101,7 +101,8 @@ const sources = createRoute({
   validateSearch: (search: Search): { tool?: string | undefined } => compact({ tool: textOf(search, 'tool') }),
   component: lazyRouteComponent(() => import('../pages/settings/sources/sources-section.tsx'), 'SourcesSection'),
 });
-type AuditPeriod = keyof typeof texts.audit.periods;
+const auditPeriods = ['day', 'week', 'month'] as const;
+type AuditPeriod = (typeof auditPeriods)[number];
 type AuditSearch = {
   actor?: string | undefined;
   action?: string | undefined;
@@ -116,7 +117,7 @@ const audit = createRoute({
       actor: textOf(search, 'actor'),
       action: textOf(search, 'action'),
       target: textOf(search, 'target'),
-      period: oneOf(search, 'period', Object.keys(texts.audit.periods) as AuditPeriod[]),
+      period: oneOf(search, 'period', auditPeriods),
     }),
   component: lazyRouteComponent(() => import('../pages/settings/audit/audit-section.tsx'), 'AuditSection'),
 });

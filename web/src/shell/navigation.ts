@@ -1,11 +1,5 @@
 import { Crosshair, Grid3x3, House, Lightbulb, Radar, Rss, ScrollText, Settings } from 'lucide-react';
-import { texts as agents } from '../texts/agents.ts';
 import { texts } from '../texts/common.ts';
-import { texts as feed } from '../texts/feed.ts';
-import { texts as hunts } from '../texts/hunts.ts';
-import { texts as incidents } from '../texts/incidents.ts';
-import { texts as review } from '../texts/review.ts';
-import { texts as ruleSources } from '../texts/rule-sources.ts';
 
 /** The pages of the sidebar, in order. `key` follows `g` on the keyboard. */
 export const pages = [
@@ -33,25 +27,25 @@ export const isWithin = (pathname: string, page: string): boolean =>
 /** The pages of hits, which stand side by side at their top. */
 export const hitPages = [
   { path: '/hits', label: texts.pages.hits },
-  { path: '/incidents', label: incidents.title },
-  { path: '/hunts', label: hunts.title },
-  { path: '/review', label: review.title },
-  { path: '/approvals', label: agents.calls.title },
+  { path: '/incidents', label: texts.pages.incidents },
+  { path: '/hunts', label: texts.pages.hunts },
+  { path: '/review', label: texts.pages.review },
+  { path: '/approvals', label: texts.pages.approvals },
 ] as const;
 
 /** The pages of detections, which stand side by side at their top. */
 export const detectionPages = [
   { path: '/detections', label: texts.pages.detections },
-  { path: '/agents', label: agents.title },
-  { path: '/rule-sources', label: ruleSources.title },
+  { path: '/agents', label: texts.pages.agents },
+  { path: '/rule-sources', label: texts.pages.ruleSources },
 ] as const;
 
 /** The pages of the feed, which stand side by side at its top. */
 export const feedPages = [
-  { path: '/feed', label: feed.sections.items },
-  { path: '/stories', label: feed.sections.stories },
-  { path: '/digest', label: feed.sections.digest },
-  { path: '/entities', label: feed.sections.entities },
-  { path: '/indicators', label: feed.sections.indicators },
-  { path: '/sources', label: feed.sections.sources },
+  { path: '/feed', label: texts.sections.items },
+  { path: '/stories', label: texts.pages.stories },
+  { path: '/digest', label: texts.pages.digest },
+  { path: '/entities', label: texts.pages.entities },
+  { path: '/indicators', label: texts.pages.indicators },
+  { path: '/sources', label: texts.pages.sources },
 ] as const;

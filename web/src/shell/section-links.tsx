@@ -2,9 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { incidentInboxQuery } from '../api/incidents.ts';
 import { sessionQuery } from '../api/session.ts';
-import { texts as agents } from '../texts/agents.ts';
-import { texts as feed } from '../texts/feed.ts';
-import { texts as hits } from '../texts/hits.ts';
+import { texts } from '../texts/common.ts';
 import { detectionPages, feedPages, hitPages } from './navigation.ts';
 
 type Props = {
@@ -32,14 +30,16 @@ function SectionLinks({ label, pages, waiting = {} }: Props) {
   );
 }
 
-export const FeedLinks = () => <SectionLinks label={feed.sections.label} pages={feedPages} />;
+export const FeedLinks = () => <SectionLinks label={texts.sections.feed} pages={feedPages} />;
 
 /** The pages of hits, with the number of incidents that mention the reader. */
 export function HitLinks() {
   const { data: session } = useQuery(sessionQuery);
   const canRead = session?.scopes.includes('hits:read') ?? false;
   const { data: inbox } = useQuery({ ...incidentInboxQuery, enabled: canRead });
-  return <SectionLinks label={hits.sections} pages={hitPages} waiting={{ '/incidents': inbox?.mentioned ?? 0 }} />;
+  return (
+    <SectionLinks label={texts.sections.hits} pages={hitPages} waiting={{ '/incidents': inbox?.mentioned ?? 0 }} />
+  );
 }
 
-export const DetectionLinks = () => <SectionLinks label={agents.sections} pages={detectionPages} />;
+export const DetectionLinks = () => <SectionLinks label={texts.sections.detections} pages={detectionPages} />;

@@ -2,15 +2,15 @@ import type { Agent, AgentCall, CallState, Trigger } from '../api/agents.ts';
 import type { HitStatus } from '../api/hits.ts';
 import type { Run } from '../api/runs.ts';
 import { countOf } from '../lib/text.ts';
+import { texts as common } from './common.ts';
 import { texts as hits } from './hits.ts';
 
 type EventSource = NonNullable<Run['event']>['source'];
 
 /** Texts of response agents, their triggers, their runs and what they propose. */
 export const texts = {
-  title: 'Response agents',
+  title: common.pages.agents,
   one: 'Response agent',
-  sections: 'Detections, response agents and rule sources',
   create: 'New response agent',
   createAction: 'Create response agent',
   columns: {
@@ -35,6 +35,7 @@ export const texts = {
     'hit.created': 'New hit',
     'incident.created': 'New incident',
     'incident.updated': 'Incident with other hits',
+    'incident.closed': 'Closed incident',
     webhook: 'Webhook',
     manual: 'By hand',
   } satisfies Record<EventSource, string>,
@@ -48,7 +49,7 @@ export const texts = {
   },
   prompt: 'Prompt',
   startsTitle: 'What starts a run',
-  noTriggers: 'Nothing but a person starts it.',
+  noTriggers: 'Only a person starts it.',
   builtInOff: 'Its schedule is off. Settings, Models and budgets has it.',
   addTriggers: 'Edit triggers',
   figures: { runs: 'Runs, 30 days', score: 'Score', next: 'Schedule', model: 'Model' },
@@ -61,7 +62,7 @@ export const texts = {
     title: 'Agents that ship with Tocsin',
     add: (name: string) => `Add ${name}`,
     costs:
-      'It looks into each new hit that is severe enough, which costs calls of the model. You can change and delete it like any other agent.',
+      'It works on each hit or incident that is severe enough, which costs calls of the model. You can change and delete it like any other agent.',
     newer: 'The service ships a newer version. What you edited stays.',
     update: (name: string) => `Update ${name}`,
     updated: (changes: number, kept: number) =>
@@ -120,6 +121,8 @@ export const texts = {
     secretHint: 'It signs the calls, as Standard Webhooks describes. It is shown only once.',
     secret: 'Secret',
     source: 'Source',
+    about: 'What it looks into',
+    abouts: { hit: 'The most severe hit', incident: 'All hits, and writes the story' },
     name: 'Name',
     enabled: 'On',
     severity: 'Severity, at least',
@@ -143,6 +146,7 @@ export const texts = {
         'hit.created': 'Every new hit',
         'incident.created': 'Every new incident',
         'incident.updated': 'Every incident with other hits',
+        'incident.closed': 'Every incident that is closed',
         webhook: 'Every signed call',
       })[source],
     filter: {
@@ -155,7 +159,7 @@ export const texts = {
     skipped: (count: number) => `${countOf(count, 'event')} skipped by that limit`,
   },
   calls: {
-    title: 'Approvals',
+    title: common.pages.approvals,
     one: 'Proposal',
     filters: { state: 'State' },
     agent: 'Agent',
@@ -189,7 +193,7 @@ export const texts = {
     reason: 'Why',
     result: 'Result',
     stuck:
-      'It is being executed. If it stays so, the service stopped meanwhile: look up at the other side whether it was done.',
+      'The call is being executed. If this does not change, the service stopped meanwhile: check in the other system whether the call was made.',
     expires: 'Expires',
     decidedBy: (actor: string) => `Decided by ${actor}`,
     seeHit: 'See the hit',

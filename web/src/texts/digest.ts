@@ -1,9 +1,10 @@
 import type { Digest } from '../api/digest.ts';
 import { countOf } from '../lib/text.ts';
+import { texts as common } from './common.ts';
 
 /** What was relevant in a week. */
 export const texts = {
-  title: 'Digest',
+  title: common.pages.digest,
   week: ({ week, timeZone }: Digest) => `Week ${week} (${timeZone})`,
   previous: 'Previous week',
   next: 'Next week',

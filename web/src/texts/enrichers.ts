@@ -1,35 +1,23 @@
-import type { Enricher } from '../api/enrichers.ts';
 import { countOf, formatNumber } from '../lib/text.ts';
 
 /** Texts of the enrichers in the settings, and of what they know of a value. */
 export const texts = {
   description:
-    'Who is asked about public addresses, domains and hashes of cases and indicators. Databases of addresses on this machine need no entry here.',
+    'Services that are asked about public addresses, domains and hashes of cases and indicators. Databases of addresses on this machine need no entry here.',
   none: 'No enrichers yet. Until one is added, nothing is looked up elsewhere.',
   create: 'New enricher',
   edit: 'Edit',
   editTitle: (name: string) => `Edit ${name}`,
   kind: 'Kind',
-  kinds: { http: 'HTTP look-up', dns: 'Names of addresses (DNS)' } satisfies Record<Enricher['kind'], string>,
   fields: {
     name: 'Name',
-    url: 'Address',
-    fields: 'Fields of the answer',
-    header: 'Header of the key',
-    headerValue: 'Key',
-    server: 'Name server',
     perMinute: 'Look-ups per minute',
     perDay: 'Look-ups per day',
-    cacheHours: 'Hours that an answer is used again',
+    cacheHours: 'Hours until an answer expires',
     costUsd: 'Cost of a look-up, USD',
   },
-  urlHint: 'With {value} in its path or query. It must answer with JSON.',
-  fieldsHint: 'Separated by commas, dotted for nested ones. Nothing else is stored or shown.',
-  headerHint: 'Such as X-Api-Key.',
-  kept: 'Empty: the stored one remains.',
-  serverHint: 'An address. Empty: that of the machine.',
-  types: 'What is looked up',
-  typeNames: { ip: 'Public addresses', domain: 'Domains', hash: 'Hashes' },
+  kept: 'Leave empty to keep the stored one.',
+  numbersHint: 'Leave empty for the default.',
   enabled: 'On',
   off: 'Off',
   failing: 'No answer',
@@ -37,11 +25,11 @@ export const texts = {
   save: 'Save',
   saved: (name: string) => `Saved ${name}.`,
   removeTitle: (name: string) => `Remove “${name}”?`,
-  removeBody: 'What it answered is forgotten, except in the hits that cite it.',
+  removeBody: 'Its answers are deleted, except in hits that cite them.',
   removed: (name: string) => `Removed ${name}.`,
   notRemoved: 'The enricher was not removed.',
   known: 'Enrichment',
   asOf: 'As of',
   lookUp: (count: number) => `Enrich ${countOf(count, 'indicator')}`,
-  unknown: 'No enricher knows any of them.',
+  unknown: 'No enricher knows any of these indicators.',
 };

@@ -1,5 +1,6 @@
 import type { EntityDetail, EntityType } from '../api/entities.ts';
 import { countOf } from '../lib/text.ts';
+import { texts as common } from './common.ts';
 
 type Relationship = EntityDetail['relationships'][number]['type'];
 
@@ -26,7 +27,7 @@ const plurals: Record<string, string> = {
 };
 
 export const texts = {
-  title: 'Entities',
+  title: common.pages.entities,
   search: 'Name, alias or ID',
   type: 'Type',
   types: { actor: 'Actor', malware: 'Malware', tool: 'Tool', vulnerability: 'Vulnerability' } satisfies Record<

@@ -25,15 +25,6 @@ export const texts = {
     add: 'Add',
     unread: 'An attachment was not read',
   },
-  sections: {
-    label: 'Parts of the feed',
-    items: 'Items',
-    stories: 'Stories',
-    digest: 'Digest',
-    entities: 'Entities',
-    indicators: 'Indicators',
-    sources: 'Sources',
-  },
   search: 'Search the feed',
   filters: {
     order: 'Order',

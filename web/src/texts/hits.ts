@@ -4,7 +4,6 @@ export const texts = {
   search: 'Search hits',
   title: 'Hits',
   one: 'Hit',
-  sections: 'Hits and cases',
   filters: { status: 'Status', severity: 'Severity', verdict: 'Verdict' },
   verdicts: { raise: 'Raised', undecided: 'Undecided', dismiss: 'Dismissed by the judge' } satisfies Record<
     Hit['verdict'],

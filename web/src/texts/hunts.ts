@@ -1,30 +1,54 @@
 import type { FindingChange, HuntKind, HuntRun } from '../api/hunts.ts';
 import { countOf, formatNumber } from '../lib/text.ts';
+import { texts as common } from './common.ts';
 
 export const texts = {
-  title: 'Hunts',
+  title: common.pages.hunts,
   add: 'New hunt',
   empty: 'No hunts yet',
   emptyBody:
-    'A hunt is a question about the past that you can ask again: a query, a set of indicators, or a technique. Each run says what is new and what is gone.',
+    'A hunt is a question about the past that you can ask again: a query, which a model can write from plain words, a set of indicators, or a technique. Each run says what is new and what is gone.',
   name: 'Name',
   kind: 'Question',
-  kinds: { sql: 'Query', indicators: 'Indicators', technique: 'Technique' } satisfies Record<HuntKind, string>,
+  kinds: {
+    sql: 'Query',
+    indicators: 'Indicators',
+    technique: 'Technique',
+  } satisfies Record<HuntKind, string>,
   questions: {
-    sql: { label: 'Query', hint: 'SQL, or the language of the connection.' },
+    sql: {
+      label: 'Query',
+      hint: 'SQL, or the query language of the connection. Each run executes exactly this query.',
+    },
     indicators: { label: 'Indicators', hint: 'One per line, in any notation. Networks match the addresses in them.' },
     technique: {
       label: 'Technique',
       hint: 'An ATT&CK ID, such as T1078. The queries of its detections run over the whole time.',
     },
   } satisfies Record<HuntKind, object>,
+  words: {
+    label: 'What to find',
+    hint: 'In plain words. A model can read your datasets and fields, and write the query.',
+    write: 'Write the query',
+    writing: 'Writing the query …',
+    noModel: 'No model is connected that can write it.',
+    connect: 'Connect a model',
+    meaning: 'A row means',
+    written: (rows: number, repairs: number) =>
+      `The query returns ${rows >= 100 ? '100 or more rows' : countOf(rows, 'row')} for the last day of the time.${repairs > 0 ? ` The model corrected it ${countOf(repairs, 'time')}.` : ''}`,
+  },
+  reports: {
+    search: 'Add the indicators of a report',
+    add: (indicators: number) => `Add ${countOf(indicators, 'indicator')}`,
+  },
   connection: 'Logs',
   store: 'Built-in store',
   span: 'Time',
   spans: { days: 'The last days', fixed: 'From – to' },
   days: 'Days',
-  from: 'From (UTC)',
-  to: 'To (UTC)',
+  from: 'From',
+  to: 'To',
+  zone: (zone: string) => `In the time zone ${zone}`,
   cadence: 'Runs',
   cadences: { never: 'When asked', daily: 'Daily', weekly: 'Weekly' },
   create: 'Save and run',
@@ -37,7 +61,7 @@ export const texts = {
   notRun: 'The hunt was not started.',
   remove: 'Delete',
   removeTitle: (name: string) => `Delete ${name}?`,
-  removeBody: 'Its runs and findings are deleted. What joined incidents stays there.',
+  removeBody: 'Its runs and findings are deleted. Findings that joined incidents stay there.',
   removed: 'The hunt is deleted.',
   lastRun: 'Last run',
   nextRun: 'Next run',

@@ -1,8 +1,9 @@
 import { countOf } from '../lib/text.ts';
 import type { Inbox, IncidentFilter, IncidentResolution, IncidentState } from '../api/incidents.ts';
+import { texts as common } from './common.ts';
 
 export const texts = {
-  title: 'Incidents',
+  title: common.pages.incidents,
   one: 'Incident',
   search: 'Search titles and owners',
   filters: { state: 'State', severity: 'Severity', owner: 'Owner', watcher: 'Watcher', sort: 'Sort', entity: 'Entity' },
@@ -52,7 +53,7 @@ export const texts = {
     },
     late: {
       title: 'Nothing is late',
-      body: 'Incidents past the time by which their severity wants them closed.',
+      body: 'Incidents past the due time of their severity.',
       next: 'See what is due first',
     },
   } satisfies Record<Inbox, object>,
@@ -66,14 +67,22 @@ export const texts = {
   overdue: 'Overdue',
   empty: {
     title: 'No incidents',
-    body: 'Hits that share a user, host, address or indicator become an incident. A hit without company stays alone until you open one from it.',
+    body: 'Hits that share a user, host, address or indicator become an incident. A hit that shares nothing stays alone until you open an incident from it.',
     hits: 'Show hits',
     filtered: 'No incident matches these filters.',
     clear: 'Clear filters',
   },
   story: 'What happened',
+  composed: 'Composed from the verdicts of the hits.',
+  writtenBy: (agent: string) => `Written by ${agent} from the rows of the hits, and checked.`,
+  hitsSince: (count: number) => `${countOf(count, 'hit')} ${count === 1 ? 'is' : 'are'} newer.`,
+  write: 'Let a model write it',
+  writeAgain: 'Write it again',
+  writing: 'The agent writes the story.',
+  notWritten: 'The agent could not write the story.',
+  run: 'Open the run',
   unproven: (count: number) =>
-    `${countOf(count, 'sentence')} of verdicts ${count === 1 ? 'is' : 'are'} left out, because nothing proves ${count === 1 ? 'it' : 'them'}.`,
+    `${countOf(count, 'sentence')} ${count === 1 ? 'is' : 'are'} left out, because nothing proves ${count === 1 ? 'it' : 'them'}.`,
   notTold: (count: number) =>
     `${countOf(count, 'further hit')} ${count === 1 ? 'is' : 'are'} in the list of hits only.`,
   openHit: 'Open the hit',
@@ -104,7 +113,7 @@ export const texts = {
   ofHits: 'Highest of its hits',
   mergeSearch: 'Search incidents to merge',
   changed: 'Changed.',
-  splitOff: 'The hits are an incident of their own.',
+  splitOff: 'The hits are now an incident of their own.',
   failed: 'The incident was not changed.',
   notChanged: 'The incidents were not changed.',
   someNotSaved: (failed: number, total: number) => `${failed} of ${total} incidents were not changed.`,

@@ -1,7 +1,8 @@
 import { countOf, formatNumber } from '../lib/text.ts';
+import { texts as common } from './common.ts';
 
 export const texts = {
-  title: 'Indicators',
+  title: common.pages.indicators,
   paste: 'Paste addresses, networks, domains, URLs or hashes. Defanged ones are fine.',
   lookUp: 'Look up',
   limited: (max: number, all: number) => `The first ${max} of ${all} values are looked up.`,

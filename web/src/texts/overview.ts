@@ -20,7 +20,7 @@ export const texts = {
     gaps: (count: number, detections: number) => `${countOf(count, 'gap')} in ${countOf(detections, 'detection')}`,
     gapHours: (count: number) => `${hours(count)} not examined`,
     lateMatching: 'Matching lags behind the events that arrive',
-    lateMatchingDetail: 'Their slots examine them all the same. Start more workers with the role match.',
+    lateMatchingDetail: 'Their slots examine the events anyway. Start more workers with the role match.',
     connection: (name: string) => `Connection ${name} is paused`,
     model: (alias: string) => `Model ${alias} is paused`,
     destinations: (count: number) => `${countOf(count, 'destination')} not receiving events`,
@@ -51,6 +51,9 @@ export const texts = {
     reducedDataset: (name: string) => `Dataset ${name} receives less than usual`,
     shortfall: ({ hours, events, expected }: { hours: number; events: number; expected: number }) =>
       `${countOf(events, 'event')} in ${countOf(hours, 'hour')}; on earlier days at least ${formatNumber(expected)}`,
+    endingException: (detection: string) => `An exception of ${detection} ends`,
+    endsAt: ({ owner, at, matches }: { owner: string | null; at: string; matches: number }) =>
+      `${at}, ${owner === null ? 'no owner' : `owner ${owner}`}, hid ${countOf(matches, 'finding')}`,
     suggestions: (count: number) => `${countOf(count, 'suggested detection')} to decide`,
   },
   hits: {

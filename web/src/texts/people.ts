@@ -14,7 +14,8 @@ export const texts = {
     administrator: 'Administrator: everything',
   },
   linkTitle: 'Send this link to the person',
-  linkHint: 'It signs in once, within three days, and is shown this once. Whoever has it acts as the person.',
+  linkHint:
+    'The link works once, within three days, and is shown only now. Anyone who has it can sign in as the person.',
   link: 'Link',
   newLink: 'New link',
   disable: 'Disable',

@@ -1,3 +1,4 @@
+import type { ExceptionProposal } from '../api/detection-parts.ts';
 import { countOf } from '../lib/text.ts';
 
 /** Texts of prompts, revisions, tests, backtests and exceptions. */
@@ -121,10 +122,12 @@ export const texts = {
       `Hides ${chosen === 1 ? 'the false positive' : `the ${chosen} false positives`} and ${
         others === 0 ? 'nothing else' : countOf(others, 'other finding')
       }.`,
-    keeps: ({ truePositives, undecided, tests }: { truePositives: number; undecided: number; tests: number }) =>
-      truePositives + undecided + tests === 0
+    keeps: ({ truePositives, undecided, tests, rehearsals }: ExceptionProposal['keeps']) =>
+      truePositives + undecided + tests + rehearsals === 0
         ? 'Nothing was judged a true positive and no test exists, so there is nothing to keep. Judge hits or add tests first.'
-        : `Keeps ${countOf(truePositives, 'true positive')}, ${countOf(undecided, 'undecided finding')} and ${countOf(tests, 'test')}: all there are.`,
+        : `Keeps ${countOf(truePositives, 'true positive')}, ${countOf(undecided, 'undecided finding')}, ${countOf(tests, 'test')} and ${countOf(rehearsals, 'rehearsed attack')}: all there are.`,
+    fires: (techniques: readonly string[]) =>
+      `With each of them, it still fires on the rehearsals of ${techniques.join(', ')}.`,
     coverage: 'Still raised',
     compared: (findings: string, isComplete: boolean) =>
       `Compared with ${findings}${isComplete ? ', all that are stored' : ', the newest and all that must stay'}.`,

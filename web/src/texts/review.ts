@@ -1,8 +1,9 @@
 import { countOf } from '../lib/text.ts';
 import type { CaseState, ReviewCase } from '../api/review.ts';
+import { texts as common } from './common.ts';
 
 export const texts = {
-  title: 'Review queue',
+  title: common.pages.review,
   one: 'Case',
   filters: { state: 'State', kind: 'Kind' },
   states: {

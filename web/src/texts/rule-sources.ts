@@ -1,8 +1,9 @@
 import type { AppliedUpdate, ImportProgress, RuleSource, RuleUpdate } from '../api/rule-sources.ts';
 import { countOf, formatNumber } from '../lib/text.ts';
+import { texts as common } from './common.ts';
 
 export const texts = {
-  title: 'Rule sources',
+  title: common.pages.ruleSources,
   add: 'Add rule source',
   empty: 'No rule sources yet',
   emptyBody:
@@ -73,7 +74,7 @@ export const texts = {
     matches === 0
       ? 'None of them matches an event of the last 24 hours.'
       : `${formatNumber(rules)} of them ${rules === 1 ? 'has' : 'have'} ${countOf(matches, 'match', 'matches')} in the last 24 hours.`,
-  nothing: 'Your detections are those of the newest version.',
+  nothing: 'Your detections match the newest version.',
   nothingFits: 'No rule of the set fits these settings and your logs.',
   leftOut: 'Left out',
   reasons: {

@@ -1,8 +1,9 @@
 import type { Source, SourceTest, SourceWorth } from '../api/sources.ts';
 import { formatNumber } from '../lib/text.ts';
+import { texts as common } from './common.ts';
 
 export const texts = {
-  title: 'Sources',
+  title: common.pages.sources,
   add: 'Add source',
   empty: 'No sources yet',
   emptyBody:
@@ -90,6 +91,10 @@ export const texts = {
   include: 'Only with',
   exclude: 'Not with',
   wordsHint: 'Words, separated by commas',
+  sightings: 'Report sightings to',
+  sightingsOff: 'Nothing is sent',
+  sightingsMax: 'Strictest marking to report',
+  sightingsFailed: 'The last attempt to send sightings failed.',
   access: 'Sign-in',
   accesses: {
     keep: 'Keep the stored one',

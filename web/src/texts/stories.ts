@@ -1,10 +1,11 @@
 import type { Story } from '../api/stories.ts';
 import { countOf } from '../lib/text.ts';
+import { texts as common } from './common.ts';
 
 type Reason = Story['reasons'][number]['kind'];
 
 export const texts = {
-  title: 'Stories',
+  title: common.pages.stories,
   search: 'Search the stories',
   severity: 'Severity',
   empty: { title: 'No stories yet', filtered: 'No story has an item that matches this.', clear: 'Clear filters' },

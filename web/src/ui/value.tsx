@@ -5,6 +5,7 @@ import { addListValue, valueListsQuery } from '../api/detection-parts.ts';
 import { findEntity } from '../api/found.ts';
 import type { EntityPath } from '../api/hits.ts';
 import { copyText } from '../lib/copy-text.ts';
+import { classes } from '../lib/text.ts';
 import { texts as common } from '../texts/common.ts';
 import { useChange } from './forms/use-change.ts';
 import { MenuButton } from './overlays/menu-button.tsx';
@@ -27,6 +28,8 @@ type Props = {
   onFilter?: (() => void) | undefined;
   /** Begins an exception for the value. */
   onExcept?: (() => void) | undefined;
+  /** Whether it is one line that is cut off where its place ends, with the menu there. */
+  isCut?: boolean;
   /** How the value is shown, if not as it is. */
   children?: React.ReactNode;
 };
@@ -34,14 +37,14 @@ type Props = {
 /** A value of an event, with a menu of everything that can be done with it. The menu appears on hover and focus, so that the text can be selected. */
 export function Value({ value, children = value, ...rest }: Props) {
   return (
-    <span className="group/value">
+    <span className={classes('group/value', rest.isCut && 'relative block truncate pr-5')}>
       {children}
       {value !== '' && <ValueMenu value={value} {...rest} />}
     </span>
   );
 }
 
-function ValueMenu({ value, at, type, onFilter, onExcept }: Omit<Props, 'children'>) {
+function ValueMenu({ value, at, type, isCut, onFilter, onExcept }: Omit<Props, 'children'>) {
   const navigate = useNavigate();
   const { data: lists = [] } = useQuery({ ...valueListsQuery, staleTime: 60_000, refetchInterval: false });
   const { mutate: add } = useChange({
@@ -87,7 +90,10 @@ function ValueMenu({ value, at, type, onFilter, onExcept }: Omit<Props, 'childre
     <MenuButton
       label={texts.actions(value.slice(0, 100))}
       entries={entries}
-      className="-my-1 inline-flex size-5 shrink-0 items-center justify-center rounded-small align-middle text-faint opacity-0 group-hover/value:opacity-100 hover:bg-hover hover:text-ink focus-visible:opacity-100 aria-expanded:opacity-100 pointer-coarse:opacity-100"
+      className={classes(
+        isCut ? 'absolute inset-y-0 right-0 my-auto' : '-my-1',
+        'inline-flex size-5 shrink-0 items-center justify-center rounded-small align-middle text-faint opacity-0 group-hover/value:opacity-100 hover:bg-hover hover:text-ink focus-visible:opacity-100 aria-expanded:opacity-100 pointer-coarse:opacity-100',
+      )}
     >
       <EllipsisVertical className="size-3" aria-hidden />
     </MenuButton>

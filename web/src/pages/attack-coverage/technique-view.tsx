@@ -1,9 +1,10 @@
 import { Link } from '@tanstack/react-router';
 import { rehearse, type Coverage, type CoveredTechnique } from '../../api/coverage.ts';
-import { classes, toWords } from '../../lib/text.ts';
+import { toWords } from '../../lib/text.ts';
 import { texts } from '../../texts/coverage.ts';
 import { Button, buttonClass } from '../../ui/button.tsx';
 import { useChange } from '../../ui/forms/use-change.ts';
+import { Rehearsed } from '../../ui/evidence/rehearsed.tsx';
 import { Section } from '../../ui/section.tsx';
 import { RelativeTime } from '../../ui/time.tsx';
 import { percentOf } from './techniques.ts';
@@ -95,7 +96,7 @@ export function TechniqueView({ coverage, technique, onOpen }: Props) {
 /** What the rehearsals of a technique and its sub-techniques showed. */
 function Rehearsal({ techniques }: { techniques: [CoveredTechnique, ...CoveredTechnique[]] }) {
   const { mutate, isPending } = useChange({
-    change: rehearse,
+    change: (technique: string) => rehearse({ technique }),
     refresh: [['coverage']],
     done: ({ rehearsals, complete }) => (complete ? texts.rehearsedDone(rehearsals.length) : texts.rehearsalIncomplete),
     failed: texts.rehearseFailed,
@@ -104,47 +105,13 @@ function Rehearsal({ techniques }: { techniques: [CoveredTechnique, ...CoveredTe
   return (
     <Section title={texts.rehearsal}>
       {rehearsed.length === 0 && <p className="text-muted">{texts.notRehearsed}</p>}
-      {rehearsed.map(({ id, rehearsed: result }) => result && <Result key={id} id={id} result={result} />)}
+      {rehearsed.map(({ id, rehearsed: result }) => result && <Rehearsed key={id} name={id} result={result} />)}
       <Button className="self-start" disabled={isPending} onClick={() => mutate(techniques[0].id)}>
         {texts.rehearse}
       </Button>
     </Section>
   );
 }
-
-function Result({ id, result }: { id: string; result: NonNullable<CoveredTechnique['rehearsed']> }) {
-  const { state, at, events, datasets, sources, firedBy, mutedBy } = result;
-  return (
-    <div className="flex flex-col gap-0.5 border-b py-1.5">
-      <span className="flex items-center gap-3">
-        <span className={classes('grow', state === 'did_not_fire' && 'text-high')}>{texts.rehearsed[state]}</span>
-        <span className="font-mono text-12 text-muted">{id}</span>
-        <span className="text-12 text-muted">
-          <RelativeTime time={at} />
-        </span>
-      </span>
-      <span className="text-12 text-muted">
-        {state === 'no_data' ? texts.noData(sources) : texts.synthetic(events, datasets)}
-      </span>
-      {firedBy.length > 0 && <DetectionNames title={texts.firedBy} detections={firedBy} />}
-      {mutedBy.length > 0 && <DetectionNames title={texts.mutedBy} detections={mutedBy} />}
-    </div>
-  );
-}
-
-const DetectionNames = ({ title, detections }: { title: string; detections: { id: string; name: string }[] }) => (
-  <span className="text-12">
-    {title}:{' '}
-    {detections.map(({ id, name }, n) => (
-      <span key={id}>
-        {n > 0 && ', '}
-        <Link to="/detections/$id" params={{ id }} className="hover:underline">
-          {name}
-        </Link>
-      </span>
-    ))}
-  </span>
-);
 
 /** The detections of a technique and its sub-techniques, the heaviest first. */
 function Detections({ techniques }: { techniques: CoveredTechnique[] }) {

@@ -57,9 +57,9 @@ export default function AddReport({ onAdded, onClose }: Props) {
           onChange={({ target }) => setFile(target.files?.[0])}
         />
         {!file && <TextArea label={texts.text} {...field('text')} className="max-h-60" />}
-        <TextField label={texts.name} hint={texts.nameHint} maxLength={300} {...field('title')} />
+        <TextField label={texts.name} hint={texts.nameHint} {...field('title')} />
         <div className="grid gap-3 sm:grid-cols-2">
-          <TextField label={sources.publisher} maxLength={200} {...field('publisher')} />
+          <TextField label={sources.publisher} {...field('publisher')} />
           <SelectField
             label={sources.sharing}
             options={tlps.map((value) => ({ value, label: `TLP:${value}` }))}
@@ -69,7 +69,6 @@ export default function AddReport({ onAdded, onClose }: Props) {
         <TextField
           label={texts.address}
           hint={texts.addressHint}
-          maxLength={2000}
           className="font-mono text-12"
           {...field('sourceUrl')}
         />

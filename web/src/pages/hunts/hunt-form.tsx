@@ -1,17 +1,24 @@
-import { useQuery } from '@tanstack/react-query';
+import { useInfiniteQuery, useMutation, useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { connectionsQuery } from '../../api/connections.ts';
-import { runHunt, saveHunt, type Hunt, type HuntKind, type NewHunt } from '../../api/hunts.ts';
+import { itemsQuery, type FeedItem } from '../../api/feed.ts';
+import { proposeHunt, runHunt, saveHunt, type Hunt, type HuntKind, type NewHunt } from '../../api/hunts.ts';
+import { ApiProblem } from '../../api/problem.ts';
+import { formatLocal, fromLocal, useTimeZone } from '../../lib/time.ts';
 import { texts } from '../../texts/hunts.ts';
 import { Button } from '../../ui/button.tsx';
 import { findFieldError, FormError, SelectField, TextArea, TextField } from '../../ui/forms/field.tsx';
+import { SearchField } from '../../ui/forms/search-field.tsx';
 import { SegmentedControl } from '../../ui/forms/segmented-control.tsx';
 import { useChange } from '../../ui/forms/use-change.ts';
 import { RestoredDraft, useDraft } from '../../ui/forms/use-draft.tsx';
 
 type Props = { hunt: Hunt | undefined; onSaved: (id: string) => void };
 
-type Draft = Omit<NewHunt, 'span' | 'connectionId' | 'cadence'> & {
+type Draft = Omit<NewHunt, 'span' | 'connectionId' | 'cadence' | 'words' | 'rowMeaning'> & {
+  words: string;
+  rowMeaning: string;
   connectionId: string;
   days: string;
   fixed: { from: string; to: string } | null;
@@ -22,37 +29,58 @@ const initial: Draft = {
   name: '',
   kind: 'sql',
   question: '',
+  words: '',
+  rowMeaning: '',
   connectionId: '',
   days: '30',
   fixed: null,
   cadence: 'never',
 };
 
-function toDraft({ name, kind, question, connectionId, span, cadence }: Hunt): Draft {
+function toDraft({ name, kind, question, words, rowMeaning, connectionId, span, cadence }: Hunt): Draft {
   const fixed = 'from' in span ? { from: toInput(span.from), to: toInput(span.to) } : null;
   const days = 'days' in span ? String(span.days) : initial.days;
-  return { name, kind, question, connectionId: connectionId ?? '', days, fixed, cadence: cadence ?? 'never' };
+  return {
+    name,
+    kind,
+    question,
+    days,
+    fixed,
+    words: words ?? '',
+    rowMeaning: rowMeaning ?? '',
+    connectionId: connectionId ?? '',
+    cadence: cadence ?? 'never',
+  };
 }
 
-/** A `datetime-local` input has no zone: the times are in UTC. */
-const toInput = (time: string): string => time.slice(0, 16);
-const toTime = (input: string): string => (input === '' ? '' : `${input.slice(0, 16)}:00Z`);
+/** A `datetime-local` input has no zone: the times are in that of the reader. */
+const toInput = (time: string): string => formatLocal(time).slice(0, 16).replace(' ', 'T');
+const toTime = (input: string): string => (input === '' ? '' : fromLocal(input));
 
-const toHunt = ({ name, kind, question, connectionId, days, fixed, cadence }: Draft): NewHunt => ({
-  name: name.trim(),
-  kind,
-  question: question.trim(),
-  connectionId: connectionId === '' || kind === 'technique' ? null : connectionId,
-  span: fixed ? { from: toTime(fixed.from), to: toTime(fixed.to) } : { days: Number(days) },
-  cadence: cadence === 'never' || fixed ? null : cadence,
+const toConnectionId = ({ connectionId, kind }: Draft): string | null =>
+  connectionId === '' || kind === 'technique' ? null : connectionId;
+
+const toSpan = ({ days, fixed }: Draft): NewHunt['span'] =>
+  fixed ? { from: toTime(fixed.from), to: toTime(fixed.to) } : { days: Number(days) };
+
+const toHunt = (draft: Draft): NewHunt => ({
+  name: draft.name.trim(),
+  kind: draft.kind,
+  question: draft.question.trim(),
+  words: draft.kind === 'sql' ? draft.words.trim() || null : null,
+  rowMeaning: draft.kind === 'sql' ? draft.rowMeaning.trim() || null : null,
+  connectionId: toConnectionId(draft),
+  span: toSpan(draft),
+  cadence: draft.cadence === 'never' || draft.fixed ? null : draft.cadence,
 });
 
-const pointers = ['/name', '/question', '/connectionId', '/span/days', '/span/from', '/span/to'];
+const pointers = ['/name', '/words', '/question', '/connectionId', '/span/days', '/span/from', '/span/to'];
 
 /** A new hunt, which runs when it is saved, or the settings of one. */
 export function HuntForm({ hunt, onSaved }: Props) {
   const [seen] = useState(hunt);
   const [draft, set, kept] = useDraft(`hunt ${seen?.id ?? ''}`, seen ? toDraft(seen) : initial);
+  const timeZone = useTimeZone();
   const { data } = useQuery(connectionsQuery);
   const connections = data?.connections ?? [];
   const { mutate, isPending, error } = useChange({
@@ -66,12 +94,18 @@ export function HuntForm({ hunt, onSaved }: Props) {
     done: () => texts.saved,
     draft: kept,
   });
+  const writing = useMutation({
+    mutationFn: () =>
+      proposeHunt({ words: draft.words.trim(), connectionId: toConnectionId(draft), span: toSpan(draft) }),
+    onSuccess: ({ question, rowMeaning }) => set({ question, rowMeaning }),
+  });
+  const lacksModel =
+    writing.error instanceof ApiProblem && writing.error.errors.some(({ code }) => code === 'no_model');
   const { label, hint } = texts.questions[draft.kind];
   const question = {
     label,
     hint,
     required: true,
-    maxLength: 100_000,
     value: draft.question,
     error: findFieldError(error, '/question'),
     className: 'font-mono text-12',
@@ -88,7 +122,6 @@ export function HuntForm({ hunt, onSaved }: Props) {
       <TextField
         label={texts.name}
         required
-        maxLength={100}
         value={draft.name}
         onChange={({ target }) => set({ name: target.value })}
         error={findFieldError(error, '/name')}
@@ -99,10 +132,60 @@ export function HuntForm({ hunt, onSaved }: Props) {
         value={draft.kind}
         onChange={(kind) => set({ kind })}
       />
+      {draft.kind === 'sql' && (
+        <>
+          <TextArea
+            label={texts.words.label}
+            hint={texts.words.hint}
+            rows={2}
+            value={draft.words}
+            onChange={({ target }) => set({ words: target.value })}
+            error={findFieldError((!lacksModel && writing.error) || error, '/words')}
+          />
+          <div className="flex flex-col gap-2" aria-live="polite">
+            <Button
+              className="self-start"
+              disabled={writing.isPending || draft.words.trim() === ''}
+              onClick={() => writing.mutate()}
+            >
+              {writing.isPending ? texts.words.writing : texts.words.write}
+            </Button>
+            {lacksModel && (
+              <p className="text-12 text-bad">
+                {texts.words.noModel}{' '}
+                <Link to="/settings/models" className="text-accent hover:underline">
+                  {texts.words.connect}
+                </Link>
+              </p>
+            )}
+            <FormError error={writing.error} shown={['/words']} />
+            {writing.data && (
+              <p className="text-12 text-muted">
+                {texts.words.written(writing.data.rows, writing.data.repairs.length)}
+              </p>
+            )}
+          </div>
+        </>
+      )}
       {draft.kind === 'technique' ? (
         <TextField {...question} onChange={({ target }) => set({ question: target.value })} />
       ) : (
         <TextArea {...question} rows={8} onChange={({ target }) => set({ question: target.value })} />
+      )}
+      {draft.kind === 'indicators' && (
+        <ReportPicker
+          onPick={(found) => {
+            const lines = draft.question.split('\n').filter((line) => line.trim() !== '');
+            set({ question: [...new Set([...lines, ...found])].join('\n') });
+          }}
+        />
+      )}
+      {draft.kind === 'sql' && (
+        <TextField
+          label={texts.words.meaning}
+          value={draft.rowMeaning}
+          onChange={({ target }) => set({ rowMeaning: target.value })}
+        />
       )}
       {draft.kind !== 'technique' && connections.length > 0 && (
         <SelectField
@@ -128,6 +211,7 @@ export function HuntForm({ hunt, onSaved }: Props) {
             <TextField
               key={name}
               label={texts[name]}
+              hint={texts.zone(timeZone)}
               type="datetime-local"
               required
               value={draft.fixed![name]}
@@ -141,8 +225,6 @@ export function HuntForm({ hunt, onSaved }: Props) {
           <TextField
             label={texts.days}
             type="number"
-            min={1}
-            max={3650}
             required
             value={draft.days}
             onChange={({ target }) => set({ days: target.value })}
@@ -162,5 +244,44 @@ export function HuntForm({ hunt, onSaved }: Props) {
         {seen ? texts.save : texts.create}
       </Button>
     </form>
+  );
+}
+
+const reportsMax = 5;
+
+/** Returns the indicators of an item that logs can contain. */
+const listIndicators = ({ iocs }: FeedItem): string[] =>
+  [iocs.ipv4, iocs.ipv6, iocs.domains, iocs.urls, iocs.hashes.filter(({ type }) => digests.has(type))]
+    .flat()
+    .filter(({ status }) => status === 'active' || status === 'expired')
+    .map(({ normalizedValue }) => normalizedValue);
+const digests = new Set(['md5', 'sha1', 'sha256', 'sha512']);
+
+/** Finds an item of the feed by its words and adds its indicators. */
+function ReportPicker({ onPick }: { onPick: (indicators: string[]) => void }) {
+  const [q, setQ] = useState<string>();
+  const { data } = useInfiniteQuery({ ...itemsQuery({ ...(q && { q }) }), enabled: q !== undefined });
+  const found = q === undefined ? [] : (data?.pages[0]?.items ?? []).slice(0, reportsMax);
+  return (
+    <div className="flex flex-col gap-2">
+      <div className="flex">
+        <SearchField label={texts.reports.search} value={q} onChange={setQ} />
+      </div>
+      {found.length > 0 && (
+        <ul aria-label={texts.reports.search} className="flex flex-col gap-1">
+          {found.map((item) => {
+            const indicators = listIndicators(item);
+            return (
+              <li key={item.id} className="flex flex-wrap items-center gap-x-3">
+                <span className="min-w-0 grow wrap-anywhere">{item.event.title}</span>
+                <Button kind="quiet" disabled={indicators.length === 0} onClick={() => onPick(indicators)}>
+                  {texts.reports.add(indicators.length)}
+                </Button>
+              </li>
+            );
+          })}
+        </ul>
+      )}
+    </div>
   );
 }

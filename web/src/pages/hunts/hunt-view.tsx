@@ -30,7 +30,7 @@ import { ExactTime } from '../../ui/time.tsx';
 
 /** A hunt, and what its runs found compared with the runs before. */
 export function HuntView({ hunt }: { hunt: Hunt }) {
-  const { name, kind, question, span, cadence, nextRunAt, lastRun } = hunt;
+  const { name, kind, question, words, rowMeaning, span, cadence, nextRunAt, lastRun } = hunt;
   const { data: runs } = useQuery(huntRunsQuery(hunt.id, lastRun));
   const [chosen, setChosen] = useState<string>();
   const run = runs?.find(({ id }) => id === chosen) ?? runs?.find((one) => !isUnderWay(one));
@@ -45,7 +45,13 @@ export function HuntView({ hunt }: { hunt: Hunt }) {
         <Fact name={texts.lastRun}>{lastRun === null ? texts.never : texts.states[lastRun.state]}</Fact>
         <Fact name={texts.nextRun}>{nextRunAt !== null && <ExactTime time={nextRunAt} />}</Fact>
       </dl>
-      <CodeBlock label={texts.kinds[kind]} text={question} isWrapped />
+      {(words ?? rowMeaning) !== null && (
+        <dl className="grid grid-cols-[8.5rem_1fr] gap-x-3 gap-y-1.5">
+          <Fact name={texts.words.label}>{words}</Fact>
+          <Fact name={texts.words.meaning}>{rowMeaning}</Fact>
+        </dl>
+      )}
+      <CodeBlock label={texts.questions[kind].label} text={question} isWrapped />
       {runs && runs.length > 0 && run && (
         <>
           <SelectField

@@ -17,7 +17,8 @@ import { IndicatorView } from './indicator-view.tsx';
 import { classes, formatNumber } from '../../lib/text.ts';
 import { DataTable, type Column } from '../../ui/lists/data-table.tsx';
 import { IndicatorStatus } from './indicator-status.tsx';
-import { useDraft } from '../../ui/forms/use-draft.tsx';
+import { Value } from '../../ui/value.tsx';
+import { RestoredDraft, useDraft } from '../../ui/forms/use-draft.tsx';
 
 const route = getRouteApi('/shell/indicators');
 
@@ -127,6 +128,7 @@ function LookupForm({ values, onLookUp }: Props) {
         {found.length > lookupMax && (
           <span className="text-12 text-muted">{texts.limited(lookupMax, found.length)}</span>
         )}
+        <RestoredDraft draft={draft} />
       </div>
     </form>
   );
@@ -138,9 +140,11 @@ const columns: Column<IndicatorLookup>[] = [
     header: texts.value,
     width: 'minmax(7rem, 1fr)',
     cell: ({ value }) => (
-      <span title={value} className="font-mono">
-        {value}
-      </span>
+      <Value value={value} isCut>
+        <span title={value} className="font-mono">
+          {value}
+        </span>
+      </Value>
     ),
   },
   {

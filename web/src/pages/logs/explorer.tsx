@@ -14,7 +14,7 @@ import { countEvents } from '../../texts/counts.ts';
 import { Button } from '../../ui/button.tsx';
 import { CodeEditor } from '../../ui/code/code-editor.tsx';
 import type { QueryNames } from '../../ui/code/complete-names.ts';
-import { useDraft } from '../../ui/forms/use-draft.tsx';
+import { type Draft, RestoredDraft, useDraft } from '../../ui/forms/use-draft.tsx';
 
 type Props = {
   dataset: string;
@@ -72,6 +72,7 @@ export function Explorer({ dataset, window, query, onRun, onRepeat, onSelectTime
           names={names}
           isRunning={search.isFetching}
           isReset={query === undefined && draft === all}
+          kept={kept}
           onChange={(text) => setEdited({ edited: { of: ran, text } })}
           onRun={() => (draft === ran ? onRepeat() : run(draft))}
           onReset={() => {
@@ -98,13 +99,14 @@ type QueryProps = {
   names: QueryNames;
   isRunning: boolean;
   isReset: boolean;
+  kept: Draft;
   onChange: (text: string) => void;
   onRun: () => void;
   onReset: () => void;
 };
 
 /** The query with completion of the dataset's fields. It runs with Ctrl or Cmd and Enter. */
-function QueryBox({ draft, names, isRunning, isReset, onChange, onRun, onReset }: QueryProps) {
+function QueryBox({ draft, names, isRunning, isReset, kept, onChange, onRun, onReset }: QueryProps) {
   return (
     <form
       className="flex shrink-0 flex-col gap-2 border-b px-4 pt-2 pb-3"
@@ -125,6 +127,7 @@ function QueryBox({ draft, names, isRunning, isReset, onChange, onRun, onReset }
           </Button>
         )}
         <p className="text-12 text-faint max-md:hidden">{texts.queryHint}</p>
+        <RestoredDraft draft={kept} />
         <Link
           to="/detections/new"
           search={{ query: toDetectionQuery(draft) }}

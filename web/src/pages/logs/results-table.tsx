@@ -1,17 +1,21 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { useEffect, useRef } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import type { LogRow } from '../../api/logs.ts';
 import { useOpenKeys } from '../../lib/list-keys.ts';
 import { classes } from '../../lib/text.ts';
 import { formatLocal } from '../../lib/time.ts';
 import { texts } from '../../texts/logs.ts';
+import { isFromMenu } from '../../ui/overlays/menu-button.tsx';
+import { Value } from '../../ui/value.tsx';
 
-type Props = {
+export type Props = {
   columns: readonly string[];
   cells: readonly LogRow[];
   /** The row that is open, or -1. */
   openIndex: number;
   onOpen: (index: number) => void;
+  /** Narrows the query to a value of a field. Returns undefined for a field that has no condition. */
+  onFilter: (field: string, value: string) => (() => void) | undefined;
 };
 
 const rowHeight = 28;
@@ -20,6 +24,8 @@ const textMax = 300;
 const isTime = (value: unknown): value is string =>
   typeof value === 'string' && /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d/.test(value);
 
+const isScalar = (value: unknown): boolean => value !== null && value !== undefined && typeof value !== 'object';
+
 function toText(value: unknown): string {
   if (value === null || value === undefined) return '';
   if (isTime(value)) return formatLocal(value);
@@ -27,8 +33,13 @@ function toText(value: unknown): string {
 }
 
 /** Rows of a query: only those in view exist. It scrolls in both directions, and a click opens a row. */
-export function ResultsTable({ columns, cells, openIndex, onOpen }: Props) {
+export function ResultsTable({ columns, cells, openIndex, onOpen, onFilter }: Props) {
   const scroller = useRef<HTMLDivElement>(null);
+  // Only the cell under the pointer has a menu, because a menu in each would slow down scrolling. An open one stays.
+  const [pointed, setPointed] = useState('');
+  const point = (cell: string): void => {
+    if (!scroller.current?.querySelector('[aria-expanded=true]')) setPointed(cell);
+  };
   const virtual = useVirtualizer({
     count: cells.length,
     getScrollElement: () => scroller.current,
@@ -76,7 +87,7 @@ export function ResultsTable({ columns, cells, openIndex, onOpen }: Props) {
               role="row"
               aria-rowindex={index + 2}
               aria-selected={index === openIndex}
-              onClick={() => onOpen(index)}
+              onClick={(event) => !isFromMenu(event) && onOpen(index)}
               className={classes(
                 'absolute inset-x-0 top-0 grid items-center border-b',
                 index === openIndex ? 'bg-selected' : 'hover:bg-hover',
@@ -87,13 +98,25 @@ export function ResultsTable({ columns, cells, openIndex, onOpen }: Props) {
                 <div
                   key={name}
                   role="gridcell"
+                  onPointerEnter={() => point(`${index} ${name}`)}
                   className={classes(
                     'truncate px-2 first:pl-4',
                     name === '_time' ? 'tabular text-muted' : 'font-mono',
                     typeof row[name] === 'number' && 'tabular',
                   )}
                 >
-                  {toText(row[name])}
+                  {pointed === `${index} ${name}` && isScalar(row[name]) ? (
+                    <Value
+                      isCut
+                      value={String(row[name])}
+                      at={isTime(row['_time']) ? row['_time'] : undefined}
+                      onFilter={onFilter(name, String(row[name]))}
+                    >
+                      {toText(row[name])}
+                    </Value>
+                  ) : (
+                    toText(row[name])
+                  )}
                 </div>
               ))}
             </div>

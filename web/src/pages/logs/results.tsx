@@ -10,14 +10,13 @@ import { IconButton, Button } from '../../ui/button.tsx';
 import { ListAndPanel } from '../../ui/lists/list-panel.tsx';
 import { EmptyState, Skeleton } from '../../ui/states.tsx';
 import { Value } from '../../ui/value.tsx';
-import { ResultsTable } from './results-table.tsx';
+import { ResultsTable, type Props as ResultsTableProps } from './results-table.tsx';
 
 type Props = {
   search: UseQueryResult<SearchResult>;
   /** Looks in the longest range. */
   onWiden: () => void;
-  /** Narrows the query to a value of a field. Returns undefined for a field that has no condition. */
-  onFilter: (field: string, value: string) => (() => void) | undefined;
+  onFilter: ResultsTableProps['onFilter'];
 };
 
 /** The rows of a query, or why it did not run. */
@@ -49,6 +48,7 @@ export function Results({ search, onWiden, onFilter }: Props) {
             cells={cells}
             openIndex={isOpen ? rows.indexOf(openRow) : -1}
             onOpen={(index) => setOpenRow(rows[index] ?? null)}
+            onFilter={onFilter}
           />
         }
         panel={isOpen ? <RowPanel row={openRow} onFilter={onFilter} onClose={() => setOpenRow(null)} /> : null}

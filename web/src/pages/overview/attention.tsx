@@ -3,6 +3,7 @@ import type { LinkProps } from '@tanstack/react-router';
 import { CircleAlert, CircleCheck, CircleDashed, CirclePause, Lightbulb, OctagonX, UserRound } from 'lucide-react';
 import { callsQuery, type AgentCall } from '../../api/agents.ts';
 import type { Overview } from '../../api/overview.ts';
+import { formatLocal } from '../../lib/time.ts';
 import { texts as agents } from '../../texts/agents.ts';
 import { texts as page } from '../../texts/overview.ts';
 import { Section } from '../../ui/section.tsx';
@@ -83,6 +84,7 @@ function listEntries(overview: Overview): Entry[] {
     ...listDetectionEntries(overview),
     ...listPauses(overview),
     ...listShortfalls(overview),
+    ...listEnding(overview),
     ...listFeedEntries(overview),
     ...listSuggestions(overview),
   ];
@@ -214,6 +216,16 @@ function listShortfalls({ datasetShortfalls }: Overview): Entry[] {
     detail: texts.shortfall({ hours, events, expected }),
     since,
     link: { to: '/logs', search: { dataset } },
+  }));
+}
+
+function listEnding({ endingExceptions }: Overview): Entry[] {
+  return endingExceptions.map(({ id, detectionId, detection, owner, expiresAt, matches }) => ({
+    key: `exception ${id}`,
+    look: 'paused',
+    title: texts.endingException(detection),
+    detail: texts.endsAt({ owner, at: formatLocal(expiresAt), matches }),
+    link: { to: '/detections/$id', params: { id: detectionId }, search: { tab: 'exceptions' } },
   }));
 }
 

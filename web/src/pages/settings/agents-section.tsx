@@ -100,8 +100,6 @@ function AgentSettingsForm({ settings }: { settings: AgentSettings }) {
           label={review.dismissals.percent}
           hint={review.dismissals.percentHint}
           type="number"
-          min={0}
-          max={100}
           step="any"
           required
           value={audit}

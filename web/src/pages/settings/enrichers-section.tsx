@@ -6,6 +6,7 @@ import {
   saveEnricher,
   type Enricher,
   type EnricherInput,
+  type EnricherKind,
 } from '../../api/enrichers.ts';
 import { texts as common } from '../../texts/common.ts';
 import { texts } from '../../texts/enrichers.ts';
@@ -15,6 +16,8 @@ import { CheckField, findFieldError, FormError, SelectField, TextField } from '.
 import { useChange } from '../../ui/forms/use-change.ts';
 import { Badge, Loaded, Row, Rows } from '../../ui/lists/rows.tsx';
 import { Dialog, DialogActions } from '../../ui/overlays/dialog.tsx';
+import { readFields, toTexts, toValues } from './kind-fields.ts';
+import { KindInputs } from './kind-inputs.tsx';
 import { SettingsSection } from './section.tsx';
 import { RestoredDraft, useDraft } from '../../ui/forms/use-draft.tsx';
 
@@ -22,7 +25,7 @@ const ConfirmDialog = lazy(() => import('../../ui/overlays/confirm-dialog.tsx'))
 
 type Open = { kind: 'new' } | { kind: 'edit' | 'delete'; enricher: Enricher };
 
-/** Who is asked about addresses, domains and hashes of cases and indicators. */
+/** The services that are asked about addresses, domains and hashes of cases and indicators. */
 export function EnrichersSection() {
   const query = useQuery(enrichersQuery);
   const [open, setOpen] = useState<Open | null>(null);
@@ -44,20 +47,22 @@ export function EnrichersSection() {
       }
     >
       <Loaded query={query}>
-        {(enrichers) =>
+        {({ enrichers, kinds }) =>
           enrichers.length === 0 ? (
             <p className="text-muted">{texts.none}</p>
           ) : (
             <Rows label={settings.sections.enrichers}>
               {enrichers.map((enricher) => (
-                <EnricherRow key={enricher.name} enricher={enricher} onOpen={setOpen} />
+                <EnricherRow key={enricher.name} {...{ enricher, kinds }} onOpen={setOpen} />
               ))}
             </Rows>
           )
         }
       </Loaded>
-      {open?.kind === 'new' && <EnricherDialog onClose={close} />}
-      {open?.kind === 'edit' && <EnricherDialog enricher={open.enricher} onClose={close} />}
+      {query.data && open?.kind === 'new' && <EnricherDialog kinds={query.data.kinds} onClose={close} />}
+      {query.data && open?.kind === 'edit' && (
+        <EnricherDialog kinds={query.data.kinds} enricher={open.enricher} onClose={close} />
+      )}
       <Suspense>
         {open?.kind === 'delete' && (
           <ConfirmDialog
@@ -74,7 +79,9 @@ export function EnrichersSection() {
   );
 }
 
-function EnricherRow({ enricher, onOpen }: { enricher: Enricher; onOpen: (open: Open) => void }) {
+type RowProps = { enricher: Enricher; kinds: readonly EnricherKind[]; onOpen: (open: Open) => void };
+
+function EnricherRow({ enricher, kinds, onOpen }: RowProps) {
   const { name, kind, settings: own, enabled, usedToday, perDay, failure } = enricher;
   const address = own['url'] ?? own['server'];
   return (
@@ -83,7 +90,7 @@ function EnricherRow({ enricher, onOpen }: { enricher: Enricher; onOpen: (open: 
       badge={!enabled ? <Badge>{texts.off}</Badge> : failure !== null && <Badge isBad>{texts.failing}</Badge>}
       detail={
         <>
-          {texts.kinds[kind]}
+          {kinds.find((one) => one.kind === kind)?.label}
           {address !== undefined && <span className="block break-all">{String(address)}</span>}
           <span className="block">{texts.used(usedToday, perDay)}</span>
           {failure !== null && <span className="block text-bad">{failure}</span>}
@@ -107,68 +114,47 @@ function EnricherRow({ enricher, onOpen }: { enricher: Enricher; onOpen: (open: 
   );
 }
 
-const textsOf = (enricher: Enricher | undefined) => ({
-  name: enricher?.name ?? '',
-  url: String(enricher?.settings['url'] ?? ''),
-  fields: ((enricher?.settings['fields'] as string[] | undefined) ?? []).join(', '),
-  header: String(enricher?.settings['header'] ?? ''),
-  headerValue: '',
-  server: String(enricher?.settings['server'] ?? ''),
-  perDay: String(enricher?.perDay ?? 1000),
-  perMinute: String(enricher?.perMinute ?? 60),
-  cacheHours: String(enricher?.cacheHours ?? 24),
-  costUsd: String(enricher?.costUsd ?? 0),
-});
-const types = ['ip', 'domain', 'hash'] as const;
 const numbers = ['perMinute', 'perDay', 'cacheHours', 'costUsd'] as const;
+type Values = Record<string, string>;
+type DialogProps = { kinds: readonly EnricherKind[]; enricher?: Enricher; onClose: () => void };
 
-function EnricherDialog({ enricher, onClose }: { enricher?: Enricher; onClose: () => void }) {
-  const [{ kind, chosen, enabled, ...values }, setValues, draft] = useDraft(
+/** Adds or changes an enricher. The fields follow its kind, as the API describes it. */
+function EnricherDialog({ kinds, enricher, onClose }: DialogProps) {
+  const [{ name, kindName, settings, credentials, limits, enabled }, setValues, draft] = useDraft(
     `enricher ${enricher?.name ?? ''}`,
     {
-      ...textsOf(enricher),
-      kind: enricher?.kind ?? 'http',
-      chosen: (enricher?.settings['types'] as string[] | undefined) ?? ['ip'],
+      name: enricher?.name ?? '',
+      kindName: enricher?.kind ?? kinds[0]!.kind,
+      settings: toTexts(enricher?.settings ?? {}),
+      credentials: {} as Values,
+      limits: enricher ? toTexts(Object.fromEntries(numbers.map((one) => [one, enricher[one]]))) : ({} as Values),
       enabled: enricher?.enabled ?? true,
     },
-    ['headerValue'],
+    ['credentials'],
   );
+  const kind = kinds.find((one) => one.kind === kindName) ?? kinds[0]!;
+  const [fields, secrets] = [readFields(kind.settings), readFields(kind.credentials)];
   const { mutate, isPending, error } = useChange({
-    change: (body: EnricherInput) => saveEnricher(values.name.trim(), body),
+    change: (body: EnricherInput) => saveEnricher(name.trim(), body),
     refresh: [enrichersQuery.queryKey],
-    done: ({ name }) => texts.saved(name),
+    done: (saved) => texts.saved(saved.name),
     draft,
   });
-  const field = (name: keyof typeof values, pointer: string) => ({
-    label: texts.fields[name],
-    error: findFieldError(error, pointer),
-    value: values[name],
-    onChange: ({ target }: { target: { value: string } }) => setValues({ [name]: target.value }),
-  });
-  const optional = (name: 'header' | 'server') => values[name].trim() !== '' && { [name]: values[name].trim() };
-  const names = values.fields.split(',').map((name) => name.trim());
-  const save = (): void =>
+  const setIn = (part: 'settings' | 'credentials' | 'limits') => (field: string, value: string) =>
+    setValues((values) => ({ [part]: { ...values[part], [field]: value } }));
+  const save = (): void => {
+    const given = toValues(secrets, credentials);
     mutate(
       {
-        kind,
-        settings:
-          kind === 'dns'
-            ? { ...optional('server') }
-            : {
-                url: values.url.trim(),
-                types: chosen,
-                fields: names.filter((name) => name !== ''),
-                ...optional('header'),
-              },
-        ...(kind === 'http' && values.headerValue !== '' && { credentials: { headerValue: values.headerValue } }),
-        perMinute: Number(values.perMinute),
-        perDay: Number(values.perDay),
-        cacheHours: Number(values.cacheHours),
-        costUsd: Number(values.costUsd),
+        kind: kind.kind,
+        settings: toValues(fields, settings),
+        ...(Object.keys(given).length > 0 && { credentials: given }),
+        ...Object.fromEntries(numbers.flatMap((one) => (limits[one] ? [[one, Number(limits[one])]] : []))),
         enabled,
-      },
+      } as EnricherInput,
       { onSuccess: onClose },
     );
+  };
   return (
     <Dialog title={enricher ? texts.editTitle(enricher.name) : texts.create} isWide onClose={onClose}>
       <form
@@ -179,56 +165,51 @@ function EnricherDialog({ enricher, onClose }: { enricher?: Enricher; onClose: (
         }}
       >
         <div className="grid gap-4 md:grid-cols-2">
-          <TextField {...field('name', 'path/name')} required autoFocus disabled={enricher !== undefined} />
+          <TextField
+            label={texts.fields.name}
+            error={findFieldError(error, 'path/name')}
+            value={name}
+            required
+            autoFocus
+            disabled={enricher !== undefined}
+            onChange={({ target }) => setValues({ name: target.value })}
+          />
           <SelectField
             label={texts.kind}
-            value={kind}
-            options={Object.entries(texts.kinds).map(([value, label]) => ({ value, label }))}
-            onChange={({ target }) => setValues({ kind: target.value as Enricher['kind'] })}
+            hint={kind.description}
+            value={kind.kind}
+            options={kinds.map((one) => ({ value: one.kind, label: one.label }))}
+            onChange={({ target }) => setValues({ kindName: target.value as Enricher['kind'] })}
           />
-          {kind === 'dns' ? (
-            <TextField {...field('server', '/settings/server')} hint={texts.serverHint} />
-          ) : (
-            <>
-              <TextField {...field('url', '/settings/url')} hint={texts.urlHint} required />
-              <TextField {...field('fields', '/settings/fields')} hint={texts.fieldsHint} required />
-              <TextField {...field('header', '/settings/header')} hint={texts.headerHint} />
-              <TextField
-                {...field('headerValue', '/credentials')}
-                hint={enricher?.hasCredentials ? texts.kept : undefined}
-                type="password"
-                autoComplete="new-password"
-              />
-            </>
-          )}
-          {numbers.map((name) => (
-            <TextField key={name} {...field(name, `/${name}`)} inputMode="decimal" required />
+          <KindInputs {...{ fields, error }} values={settings} pointer="/settings" onChange={setIn('settings')} />
+          <KindInputs
+            fields={secrets.map((one) => ({ ...one, ...(enricher?.hasCredentials && { hint: texts.kept }) }))}
+            error={error}
+            values={credentials}
+            pointer="/credentials"
+            isSecret
+            onChange={setIn('credentials')}
+          />
+          {numbers.map((one) => (
+            <TextField
+              key={one}
+              label={texts.fields[one]}
+              error={findFieldError(error, `/${one}`)}
+              hint={texts.numbersHint}
+              value={limits[one] ?? ''}
+              inputMode="decimal"
+              onChange={({ target }) => setIn('limits')(one, target.value)}
+            />
           ))}
         </div>
-        {kind === 'http' && (
-          <fieldset className="flex flex-wrap gap-x-6 gap-y-1.5">
-            <legend className="pb-1.5 text-12 text-muted">{texts.types}</legend>
-            {types.map((type) => (
-              <CheckField
-                key={type}
-                label={texts.typeNames[type]}
-                checked={chosen.includes(type)}
-                onChange={() => setValues({ chosen: types.filter((one) => (one === type) !== chosen.includes(one)) })}
-              />
-            ))}
-          </fieldset>
-        )}
         <CheckField label={texts.enabled} checked={enabled} onChange={() => setValues({ enabled: !enabled })} />
         <FormError
           error={error}
           shown={[
             'path/name',
-            '/settings/url',
-            '/settings/fields',
-            '/settings/header',
-            '/settings/server',
-            '/credentials',
-            ...numbers.map((name) => `/${name}`),
+            ...fields.map((one) => `/settings/${one.name}`),
+            ...secrets.map((one) => `/credentials/${one.name}`),
+            ...numbers.map((one) => `/${one}`),
           ]}
         />
         <RestoredDraft draft={draft} />

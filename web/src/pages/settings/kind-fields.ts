@@ -4,12 +4,13 @@ type JsonSchema = {
   required?: string[];
   anyOf?: JsonSchema[];
   enum?: unknown[];
+  items?: JsonSchema;
   default?: unknown;
   description?: string;
   isMain?: boolean;
 };
 
-/** A setting of a kind of SIEM or destination, read from the JSON schema that the API returns for it. */
+/** A setting of a kind of SIEM, destination or enricher, read from the JSON schema that the API returns for it. */
 export type KindField = {
   name: string;
   label: string;
@@ -20,7 +21,7 @@ export type KindField = {
   /** A text of several lines, such as a certificate. */
   isLong: boolean;
   isNumber: boolean;
-  /** Several texts, separated by commas. */
+  /** Several texts, separated by commas, or several of the options. */
   isList: boolean;
   default: string;
   options: readonly string[] | undefined;
@@ -47,7 +48,7 @@ export function readFields(schema: unknown): KindField[] {
     isNumber: field.type === 'integer' || field.type === 'number',
     isList: field.type === 'array',
     default: field.default === undefined ? '' : String(field.default),
-    options: field.enum?.map(String),
+    options: (field.enum ?? field.items?.enum)?.map(String),
   }));
 }
 
@@ -77,6 +78,6 @@ export const toValues = (fields: readonly KindField[], values: Readonly<Record<s
     }),
   );
 
-/** The values of a stored connection as texts of a form. */
+/** The values that are stored as texts of a form. */
 export const toTexts = (values: Readonly<Record<string, unknown>>): Record<string, string> =>
   Object.fromEntries(Object.entries(values).map(([name, value]) => [name, String(value ?? '')]));

@@ -1,6 +1,6 @@
 import { texts as all } from '../../texts/settings.ts';
-import { findFieldError, SelectField, TextArea, TextField } from '../../ui/forms/field.tsx';
-import type { KindField } from './kind-fields.ts';
+import { CheckField, findFieldError, SelectField, TextArea, TextField } from '../../ui/forms/field.tsx';
+import { splitList, type KindField } from './kind-fields.ts';
 
 const texts = all.destinations;
 
@@ -15,7 +15,7 @@ type Props = {
   onChange: (name: string, value: string) => void;
 };
 
-/** The fields of a kind of SIEM or destination. */
+/** The fields of a kind of SIEM, destination or enricher. */
 export function KindInputs({ fields, values, pointer, isSecret, isKept, error, onChange }: Props) {
   return fields.map((field) => {
     const shared = {
@@ -26,6 +26,27 @@ export function KindInputs({ fields, values, pointer, isSecret, isKept, error, o
       value: values[field.name] ?? '',
       onChange: (event: { target: { value: string } }) => onChange(field.name, event.target.value),
     };
+    if (field.isList && field.options) {
+      const chosen = splitList(values[field.name] ?? field.default);
+      return (
+        <fieldset key={field.name} className="flex flex-wrap content-start gap-x-6 gap-y-1.5">
+          <legend className="pb-1.5 text-12 text-muted">{field.hint ?? field.label}</legend>
+          {field.options.map((option) => (
+            <CheckField
+              key={option}
+              label={option}
+              checked={chosen.includes(option)}
+              onChange={() =>
+                onChange(
+                  field.name,
+                  field.options!.filter((one) => (one === option) !== chosen.includes(one)).join(','),
+                )
+              }
+            />
+          ))}
+        </fieldset>
+      );
+    }
     if (field.options)
       return (
         <SelectField

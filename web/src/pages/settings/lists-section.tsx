@@ -157,7 +157,6 @@ function ListDialog({ list, onClose }: { list?: ValueList; onClose: () => void }
             label={texts.name}
             hint={texts.nameHint}
             required
-            maxLength={100}
             className="font-mono text-12"
             value={name}
             onChange={({ target }) => setValues({ name: target.value })}
@@ -166,7 +165,6 @@ function ListDialog({ list, onClose }: { list?: ValueList; onClose: () => void }
         )}
         <TextField
           label={texts.about}
-          maxLength={1000}
           value={description}
           onChange={({ target }) => setValues({ description: target.value })}
         />
@@ -203,7 +201,6 @@ function ListDialog({ list, onClose }: { list?: ValueList; onClose: () => void }
               label={texts.address}
               hint={texts.addressHint}
               required
-              maxLength={2000}
               placeholder="https://"
               className="font-mono text-12"
               value={url}
@@ -214,8 +211,6 @@ function ListDialog({ list, onClose }: { list?: ValueList; onClose: () => void }
               label={texts.hours}
               required
               type="number"
-              min={1}
-              max={720}
               value={hours}
               onChange={({ target }) => setValues({ hours: target.value })}
               error={findFieldError(error, '/source/everyHours')}

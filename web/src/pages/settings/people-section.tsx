@@ -198,7 +198,6 @@ function InviteForm({ onClose, onInvited }: InviteProps) {
           value={name}
           required
           autoFocus
-          maxLength={255}
           onChange={(event) => setValues({ name: event.target.value })}
         />
         <SelectField

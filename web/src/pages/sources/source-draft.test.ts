@@ -27,6 +27,7 @@ test('a source that is opened and saved keeps its credential and its fields', ()
     include: ['ransomware', 'botnet'],
     exclude: [],
     auth: undefined,
+    sightings: null,
   });
 });
 

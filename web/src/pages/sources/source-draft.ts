@@ -5,9 +5,21 @@ export type Access = 'keep' | 'none' | 'bearer' | 'basic' | 'header';
 
 /** The fields of a source as they are typed. */
 export type SourceDraft = Record<
-  'name' | 'url' | 'publisher' | 'tlp' | 'schedule' | 'reliability' | 'include' | 'exclude' | 'user' | 'secret',
+  | 'name'
+  | 'url'
+  | 'publisher'
+  | 'tlp'
+  | 'schedule'
+  | 'reliability'
+  | 'include'
+  | 'exclude'
+  | 'user'
+  | 'secret'
+  | 'sightingsUrl',
   string
-> & { kind: Source['kind']; access: Access };
+> & { kind: Source['kind']; access: Access; tlpMax: Tlp };
+
+type Tlp = NonNullable<Source['tlp']>;
 
 export const emptyDraft: SourceDraft = {
   kind: 'rss',
@@ -22,6 +34,8 @@ export const emptyDraft: SourceDraft = {
   access: 'none',
   user: '',
   secret: '',
+  sightingsUrl: '',
+  tlpMax: 'GREEN',
 };
 
 export const toDraft = (source: Source): SourceDraft => ({
@@ -36,6 +50,7 @@ export const toDraft = (source: Source): SourceDraft => ({
   include: source.include.join(', '),
   exclude: source.exclude.join(', '),
   access: source.hasAuth ? 'keep' : 'none',
+  ...(source.sightings && { sightingsUrl: source.sightings.url, tlpMax: source.sightings.tlpMax }),
 });
 
 /** Returns what to send for a field that may be empty: nothing for a new source, null to reset that of an existing one. */
@@ -72,6 +87,7 @@ const toFields = <Empty>(draft: SourceDraft, empty: Empty) => ({
   include: toWords(draft.include),
   exclude: toWords(draft.exclude),
   auth: toAuth(draft),
+  sightings: draft.sightingsUrl.trim() === '' ? empty : { url: draft.sightingsUrl.trim(), tlpMax: draft.tlpMax },
 });
 
 export const toNewSource = (draft: SourceDraft): NewSource => ({

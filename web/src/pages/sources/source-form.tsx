@@ -1,5 +1,5 @@
-import { useMutation } from '@tanstack/react-query';
-import { testSource, type Source } from '../../api/sources.ts';
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { catalogueQuery, testSource, type Source } from '../../api/sources.ts';
 import { texts } from '../../texts/sources.ts';
 import { Button } from '../../ui/button.tsx';
 import { findFieldError, FormError, SelectField, TextField } from '../../ui/forms/field.tsx';
@@ -16,14 +16,16 @@ type Props = {
   onSave: (draft: SourceDraft, kept: Draft) => void;
 };
 
-const tlps = ['', 'CLEAR', 'GREEN', 'AMBER', 'AMBER+STRICT', 'RED'];
+const tlps = ['CLEAR', 'GREEN', 'AMBER', 'AMBER+STRICT', 'RED'].map((value) => ({ value, label: `TLP:${value}` }));
 const kinds = Object.entries(texts.kinds).map(([value, label]) => ({ value, label }));
-const shown = ['/name', '/url', '/publisher', '/tlp', '/schedule', '/reliability'];
+const shown = ['/name', '/url', '/publisher', '/tlp', '/schedule', '/reliability', '/sightings/url'];
 
 /** The fields of a source, which can be tested before it is saved. */
 export function SourceForm({ initial, source, isPending, error, onSave }: Props) {
   const [draft, set, kept] = useDraft(`source ${source?.id ?? ''}`, initial, ['secret']);
   const test = useMutation({ mutationFn: () => testSource(toTested(draft, source?.id)) });
+  const { data: catalogue } = useQuery(catalogueQuery);
+  const sightings = catalogue?.sightings.find(({ kind }) => kind === draft.kind && source?.visibility !== 'shared');
   const field = (name: Exclude<keyof SourceDraft, 'kind' | 'access'>) => ({
     value: draft[name],
     onChange: (event: { target: { value: string } }) => set({ [name]: event.target.value }),
@@ -31,22 +33,30 @@ export function SourceForm({ initial, source, isPending, error, onSave }: Props)
   });
   const more = (
     <div className="grid gap-3 md:grid-cols-2">
-      <TextField label={texts.publisher} maxLength={200} {...field('publisher')} />
-      <SelectField
-        label={texts.sharing}
-        options={tlps.map((value) => ({ value, label: value === '' ? texts.unmarked : `TLP:${value}` }))}
-        {...field('tlp')}
-      />
+      <TextField label={texts.publisher} {...field('publisher')} />
+      <SelectField label={texts.sharing} options={[{ value: '', label: texts.unmarked }, ...tlps]} {...field('tlp')} />
       <TextField
         label={texts.schedule}
         hint={texts.scheduleHint}
-        maxLength={500}
         className="font-mono text-12"
         {...field('schedule')}
       />
-      <TextField label={texts.reliabilityUnit} type="number" min={0} max={100} {...field('reliability')} />
+      <TextField label={texts.reliabilityUnit} type="number" {...field('reliability')} />
       <TextField label={texts.include} hint={texts.wordsHint} {...field('include')} />
       <TextField label={texts.exclude} hint={texts.wordsHint} {...field('exclude')} />
+      {sightings && (
+        <>
+          <TextField
+            label={texts.sightings}
+            hint={sightings.urlHint}
+            placeholder={texts.sightingsOff}
+            className="font-mono text-12"
+            {...field('sightingsUrl')}
+            error={findFieldError(error, '/sightings/url')}
+          />
+          <SelectField label={texts.sightingsMax} options={tlps} {...field('tlpMax')} />
+        </>
+      )}
     </div>
   );
   return (
@@ -62,15 +72,14 @@ export function SourceForm({ initial, source, isPending, error, onSave }: Props)
           label={texts.kind}
           options={kinds}
           value={draft.kind}
-          onChange={(event) => set({ kind: event.target.value as Source['kind'] })}
+          onChange={(event) => set({ kind: event.target.value as Source['kind'], sightingsUrl: '' })}
         />
       )}
-      <TextField label={texts.name} required maxLength={255} {...field('name')} />
+      <TextField label={texts.name} required {...field('name')} />
       <TextField
         label={texts.address}
         hint={texts.addressHint}
         required
-        maxLength={2000}
         placeholder="https://"
         className="font-mono text-12"
         {...field('url')}

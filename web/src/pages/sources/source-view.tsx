@@ -38,6 +38,11 @@ export function SourceView({ source }: { source: Source }) {
             {lastError}
           </Notice>
         )}
+        {source.sightingsError && (
+          <Notice kind="error" title={texts.sightingsFailed}>
+            {source.sightingsError}
+          </Notice>
+        )}
         <Link to="/feed" search={{ source: source.name }} className="self-start text-12 text-accent hover:underline">
           {texts.items}
         </Link>
@@ -60,6 +65,11 @@ export function SourceView({ source }: { source: Source }) {
         <Fact name={texts.sharing}>{source.tlp ? `TLP:${source.tlp}` : texts.unmarked}</Fact>
         <Fact name={texts.reliability}>
           <span className="tabular">{Math.round(source.reliability * 100)} %</span>
+        </Fact>
+        <Fact name={texts.sightings}>
+          {source.sightings && (
+            <span className="font-mono text-12 break-all">{`${source.sightings.url} (TLP:${source.sightings.tlpMax})`}</span>
+          )}
         </Fact>
         <Fact name={texts.license}>{source.license}</Fact>
         <Fact name={texts.visibility}>{texts.visible[source.visibility]}</Fact>

@@ -20,7 +20,7 @@ import { SourcePassages } from './source-passages.tsx';
 import { useFocusReturn } from '../../lib/focus-return.ts';
 import { CodeEditor } from '../../ui/code/code-editor.tsx';
 import { SelectField, TextArea, TextField } from '../../ui/forms/field.tsx';
-import { useDraft } from '../../ui/forms/use-draft.tsx';
+import { RestoredDraft, useDraft } from '../../ui/forms/use-draft.tsx';
 
 type Props = { suggestion: Suggestion; onDecided: () => void; onClose: () => void };
 
@@ -121,6 +121,7 @@ export function SuggestionPanel({ suggestion, onDecided, onClose }: Props) {
           )}
         </div>
         <SourcePassages suggestion={suggestion} />
+        <RestoredDraft draft={draft} />
         <DraftForm suggestion={suggestion} change={change} isReadOnly={!isOpen} onChange={setChange} />
         <ExpectedNoise suggestion={suggestion} isChanged={isChanged} />
       </div>
@@ -139,7 +140,7 @@ type DismissProps = {
 const control = 'h-7 min-w-24 rounded-control border border-line-strong bg-surface px-2';
 
 /** Asks why. The reason keeps similar suggestions away. */
-function DismissForm({ draft: [{ reason, note }, change], isBusy, onCancel, onDismiss }: DismissProps) {
+function DismissForm({ draft: [{ reason, note }, change, kept], isBusy, onCancel, onDismiss }: DismissProps) {
   useFocusReturn();
   return (
     <form
@@ -171,7 +172,6 @@ function DismissForm({ draft: [{ reason, note }, change], isBusy, onCancel, onDi
         aria-label={texts.note}
         placeholder={texts.note}
         value={note}
-        maxLength={1000}
         onChange={(event) => change({ note: event.target.value })}
         className={`${control} min-w-40 grow placeholder:text-faint`}
       />
@@ -181,6 +181,7 @@ function DismissForm({ draft: [{ reason, note }, change], isBusy, onCancel, onDi
       <Button kind="quiet" onClick={onCancel}>
         {common.cancel}
       </Button>
+      <RestoredDraft draft={kept} />
     </form>
   );
 }
@@ -226,7 +227,6 @@ function DraftForm({ suggestion, change, isReadOnly, onChange }: DraftProps) {
           label={texts.name}
           value={change.name ?? name}
           readOnly={isReadOnly}
-          maxLength={255}
           onChange={(event) => set('name', event.target.value, name)}
         />
         <SelectField

@@ -101,7 +101,6 @@ function RunForm({ agents, hitId, onStarted, onClose }: FormProps) {
         autoFocus
         label={texts.question}
         hint={texts.questionHint}
-        maxLength={10_000}
         value={question}
         onChange={({ target }) => setValues({ question: target.value })}
       />

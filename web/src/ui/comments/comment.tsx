@@ -50,13 +50,7 @@ export function CommentForm({ subject, add, refresh, hasMentions = false }: Form
         mutate(undefined);
       }}
     >
-      <TextArea
-        label={texts.write}
-        rows={2}
-        maxLength={8000}
-        value={body}
-        onChange={({ target }) => change({ body: target.value })}
-      />
+      <TextArea label={texts.write} rows={2} value={body} onChange={({ target }) => change({ body: target.value })} />
       <RestoredDraft draft={draft} />
       <div className="flex gap-1">
         <Button type="submit" disabled={isPending || body.trim() === ''}>

@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import { useFocusReturn } from '../../lib/focus-return.ts';
 import { texts } from '../../texts/common.ts';
 import { Button } from '../button.tsx';
-import { useDraft } from './use-draft.tsx';
+import { RestoredDraft, useDraft } from './use-draft.tsx';
 
 type Props = {
   /** What the decision is about, such as `hit <id>`. */
@@ -44,7 +44,6 @@ export function ReasonForm({ subject, children, placeholder, action, isRequired,
         onChange={(event) => change({ reason: event.target.value })}
         placeholder={placeholder}
         aria-label={placeholder}
-        maxLength={2000}
         className="h-7 min-w-40 grow rounded-control border bg-surface px-2 placeholder:text-faint"
       />
       <Button kind="primary" type="submit" disabled={isPending || (isRequired && reason.trim() === '')}>
@@ -53,6 +52,7 @@ export function ReasonForm({ subject, children, placeholder, action, isRequired,
       <Button kind="quiet" onClick={onCancel}>
         {texts.cancel}
       </Button>
+      <RestoredDraft draft={draft} />
     </form>
   );
 }

@@ -44,7 +44,6 @@ export function SearchField({ label, value = '', onChange }: Props) {
         placeholder={label}
         aria-label={label}
         aria-keyshortcuts="/"
-        maxLength={500}
         className="h-full w-full rounded-control border bg-surface pr-7 pl-7 placeholder:text-faint"
       />
       {text !== '' && (

@@ -9,6 +9,7 @@ import { FilterSelect } from '../forms/filter-select.tsx';
 import { ShowMore } from '../lists/show-more.tsx';
 import { toasts } from '../overlays/toasts.tsx';
 import { Section } from '../section.tsx';
+import { Value } from '../value.tsx';
 import { useIndicatorFilter, type IndicatorRow, statuses, type IndicatorFilterState } from './use-indicator-filter.ts';
 
 const shownFirst = 25;
@@ -89,7 +90,9 @@ export function IndicatorTable({ rows, fileName, note, renderEnd }: Props) {
             {found.slice(0, limit).map((row) => (
               <tr key={`${row.type} ${row.normalizedValue}`} className="h-8 border-b last:border-b-0 hover:bg-hover">
                 <td className="truncate py-1 font-mono">
-                  <Value row={row} />
+                  <Value value={row.normalizedValue} isCut>
+                    <IndicatorLink row={row} />
+                  </Value>
                   {row.detail && (
                     <span className="block truncate font-sans text-muted" title={row.detail}>
                       {row.detail}
@@ -121,7 +124,7 @@ export function IndicatorTable({ rows, fileName, note, renderEnd }: Props) {
   );
 }
 
-const Value = ({ row: { value, normalizedValue, status } }: { row: IndicatorRow }) => (
+const IndicatorLink = ({ row: { value, normalizedValue, status } }: { row: IndicatorRow }) => (
   <Link
     to="/indicators"
     search={{ values: normalizedValue, value: normalizedValue }}

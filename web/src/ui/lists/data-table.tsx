@@ -4,6 +4,7 @@ import { memo, useCallback, useEffect, useId, useMemo, useRef } from 'react';
 import { classes } from '../../lib/text.ts';
 import { useListPlace } from '../../lib/use-list-place.ts';
 import { useWidth } from '../../lib/use-width.ts';
+import { isFromMenu } from '../overlays/menu-button.tsx';
 import { SelectBox } from '../forms/select-box.tsx';
 
 export type Column<Row> = {
@@ -111,7 +112,7 @@ export function DataTable<Row>(props: Props<Row>) {
               role="row"
               aria-rowindex={index + 2}
               aria-selected={selection ? isSelected : key === activeId}
-              onClick={() => onOpen?.(row)}
+              onClick={(event) => !isFromMenu(event) && onOpen?.(row)}
               onPointerEnter={() => onHover?.(row)}
               className={classes(
                 'absolute inset-x-0 top-0 grid items-center border-b pr-table-end',

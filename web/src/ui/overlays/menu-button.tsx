@@ -14,6 +14,10 @@ type Props = {
   children: React.ReactNode;
 };
 
+/** Whether a click in a row was on a menu or its button, and so does not open the row. The events of a menu reach the row although it is elsewhere in the page. */
+export const isFromMenu = ({ target, currentTarget }: React.MouseEvent): boolean =>
+  !currentTarget.contains(target as Node) || (target as Element).closest('[aria-haspopup=menu]') !== null;
+
 /** A button that opens a menu of actions or choices. The code of menus is loaded when the first one opens. */
 export function MenuButton({ label, entries, side = 'bottom', align = 'start', className, disabled, children }: Props) {
   const [isOpen, setIsOpen] = useState(false);

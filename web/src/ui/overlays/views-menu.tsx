@@ -5,6 +5,7 @@ import { deleteView, saveView, viewsQuery, type View } from '../../api/views.ts'
 import { texts } from '../../texts/common.ts';
 import { MenuButton } from './menu-button.tsx';
 import { useChange } from '../forms/use-change.ts';
+import { type Draft, RestoredDraft, useDraft } from '../forms/use-draft.tsx';
 
 type Props = {
   page: string;
@@ -44,25 +45,11 @@ export function ViewsMenu({ page, current, onOpen }: Props) {
   }, [isNaming]);
   if (isNaming)
     return (
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          const name = String(new FormData(event.currentTarget).get('name')).trim();
-          if (name !== '') save(name);
-          setIsNaming(false);
-        }}
-      >
-        <input
-          name="name"
-          autoFocus
-          maxLength={60}
-          aria-label={texts.views.name}
-          placeholder={texts.views.name}
-          onBlur={() => setIsNaming(false)}
-          onKeyDown={(event) => event.key === 'Escape' && setIsNaming(false)}
-          className="h-7 w-44 rounded-control border border-accent bg-surface px-2 outline-none placeholder:text-faint"
-        />
-      </form>
+      <NameForm
+        page={page}
+        onSave={(name, draft) => save(name, { onSuccess: draft.reset })}
+        onClose={() => setIsNaming(false)}
+      />
     );
   return (
     <div ref={menu}>
@@ -100,6 +87,34 @@ export function ViewsMenu({ page, current, onOpen }: Props) {
         <span className="truncate">{active?.name ?? texts.views.label}</span>
       </MenuButton>
     </div>
+  );
+}
+
+type NameProps = { page: string; onSave: (name: string, draft: Draft) => void; onClose: () => void };
+
+function NameForm({ page, onSave, onClose }: NameProps) {
+  const [{ name }, change, draft] = useDraft(`view ${page}`, { name: '' });
+  return (
+    <form
+      className="flex items-center gap-2"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (name.trim() !== '') onSave(name.trim(), draft);
+        onClose();
+      }}
+      onBlur={({ currentTarget, relatedTarget }) => !currentTarget.contains(relatedTarget) && onClose()}
+    >
+      <RestoredDraft draft={draft} />
+      <input
+        autoFocus
+        value={name}
+        onChange={(event) => change({ name: event.target.value })}
+        aria-label={texts.views.name}
+        placeholder={texts.views.name}
+        onKeyDown={(event) => event.key === 'Escape' && onClose()}
+        className="h-7 w-44 rounded-control border border-accent bg-surface px-2 outline-none placeholder:text-faint"
+      />
+    </form>
   );
 }
 

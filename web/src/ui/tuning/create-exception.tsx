@@ -71,7 +71,6 @@ export function ExceptionTerms({ values, onChange }: TermsProps) {
           <TextInput
             {...control}
             required
-            maxLength={1000}
             value={reason}
             onChange={({ target }) => onChange({ ...values, reason: target.value })}
           />
@@ -82,7 +81,6 @@ export function ExceptionTerms({ values, onChange }: TermsProps) {
           {(control) => (
             <TextInput
               {...control}
-              maxLength={255}
               value={owner}
               onChange={({ target }) => onChange({ ...values, owner: target.value })}
             />

@@ -80,6 +80,7 @@ export default function HideSimilarDialog({ detectionId, hitIds, onClose }: Prop
             ))}
             <p className="max-w-[72ch] text-12 text-muted">
               {texts.compared(countOf(data.findings, 'finding'), data.isComplete)}
+              {data.rehearsals.fire.length > 0 && ` ${texts.fires(data.rehearsals.fire)}`}
               {data.tests.doNotFire.length > 0 && ` ${texts.doNotFire(data.tests.doNotFire)}`}
             </p>
           </fieldset>

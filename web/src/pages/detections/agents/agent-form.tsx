@@ -23,7 +23,6 @@ export function AgentForm({ footer, ...given }: FormProps & { footer: React.Reac
                 <TextInput
                   {...control}
                   value={draft.name}
-                  maxLength={255}
                   onChange={({ target }) => onChange({ name: target.value })}
                 />
               )}

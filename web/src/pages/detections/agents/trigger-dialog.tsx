@@ -16,7 +16,7 @@ import { draftTrigger, triggerOf, type TriggerDraft, noSource, type InputSource 
 import { RestoredDraft, useDraft } from '../../../ui/forms/use-draft.tsx';
 
 const texts = all.trigger;
-const sources = ['hit.created', 'incident.created', 'incident.updated', 'webhook'] as const;
+const sources = ['hit.created', 'incident.created', 'incident.updated', 'incident.closed', 'webhook'] as const;
 
 type Props = {
   agent: Agent;
@@ -60,21 +60,26 @@ export default function TriggerDialog({ agent, trigger, onSaved, onClose }: Prop
           />
           <TextField
             label={texts.name}
-            maxLength={255}
             placeholder={all.sources[draft.source]}
             error={findFieldError(error, '/name')}
             value={draft.name}
             onChange={({ target }) => change({ name: target.value })}
           />
         </div>
+        {draft.source.startsWith('incident.') && (
+          <SelectField
+            label={texts.about}
+            value={draft.about}
+            options={(['hit', 'incident'] as const).map((value) => ({ value, label: texts.abouts[value] }))}
+            onChange={({ target }) => change({ about: target.value as TriggerDraft['about'] })}
+          />
+        )}
         {draft.source !== 'webhook' && <FilterFields draft={draft} error={error} onChange={change} />}
         <TextField
           label={texts.runsPerHourMax}
           hint={texts.runsPerHourHint}
           error={findFieldError(error, '/runsPerHourMax')}
           type="number"
-          min={1}
-          max={1000}
           required
           value={draft.runsPerHourMax}
           onChange={({ target }) => change({ runsPerHourMax: target.value })}

@@ -7,6 +7,7 @@ export type InputSource = { kind: '' | 'from' | 'value'; text: string };
 /** A trigger as the dialog edits it. */
 export type TriggerDraft = {
   source: Trigger['source'];
+  about: Trigger['about'];
   name: string;
   severity: NonNullable<Trigger['filter']['severity']> | '';
   detections: readonly string[];
@@ -21,6 +22,7 @@ export const noSource: InputSource = { kind: '', text: '' };
 /** Returns the draft of a trigger, or of a new one. */
 export const draftTrigger = (trigger: Trigger | undefined): TriggerDraft => ({
   source: trigger?.source ?? 'hit.created',
+  about: trigger?.about ?? 'hit',
   name: trigger && trigger.name !== trigger.source ? trigger.name : '',
   severity: trigger?.filter.severity ?? '',
   detections: trigger?.filter.detections ?? [],
@@ -54,6 +56,7 @@ export function triggerOf(draft: TriggerDraft, inputs: Agent['inputs']): NewTrig
   };
   return {
     source,
+    about: source.startsWith('incident.') ? draft.about : 'hit',
     ...(name.trim() !== '' && { name: name.trim() }),
     filter: source === 'webhook' ? {} : filter,
     runsPerHourMax: Number(runsPerHourMax),

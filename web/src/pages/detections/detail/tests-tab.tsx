@@ -10,7 +10,7 @@ import { Section } from '../../../ui/section.tsx';
 import { EmptyState, ErrorState } from '../../../ui/states.tsx';
 import { TableSkeleton } from '../../../ui/lists/table-skeleton.tsx';
 import { toasts } from '../../../ui/overlays/toasts.tsx';
-import { useDraft } from '../../../ui/forms/use-draft.tsx';
+import { RestoredDraft, useDraft } from '../../../ui/forms/use-draft.tsx';
 
 const texts = proof.tests;
 type Result = Awaited<ReturnType<typeof runTests>>['results'][number];
@@ -62,6 +62,7 @@ export default function TestsTab({ id }: { id: string }) {
             {save.error.message}
           </Notice>
         )}
+        <RestoredDraft draft={kept} />
         <div className="flex gap-1.5">
           <Button kind="primary" disabled={save.isPending} onClick={() => save.mutate(draft)}>
             {texts.save}

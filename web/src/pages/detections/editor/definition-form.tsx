@@ -38,12 +38,7 @@ function WhatFields({ draft, onChange, problemOf, onPreview }: FormProps & { onP
     <Section isForm level={2} title={texts.sections.what}>
       <Field label={fields.name} error={problemOf('name')}>
         {(control) => (
-          <TextInput
-            {...control}
-            value={draft.name}
-            maxLength={255}
-            onChange={(event) => onChange({ name: event.target.value })}
-          />
+          <TextInput {...control} value={draft.name} onChange={(event) => onChange({ name: event.target.value })} />
         )}
       </Field>
       <div className="grid gap-4 md:grid-cols-2">

@@ -6,7 +6,6 @@ import { Field, TextArea, TextInput } from '../../../ui/forms/form.tsx';
 import type { Document, FormProps } from './draft.ts';
 
 const texts = editor.documents;
-const charsMax = 20_000;
 
 /** The documents that the model reads with the prompt, and that a verdict can cite. */
 export function DocumentFields({ draft: { contextDocs }, onChange, problemOf }: FormProps) {
@@ -27,7 +26,6 @@ export function DocumentFields({ draft: { contextDocs }, onChange, problemOf }: 
                 {(control) => (
                   <TextInput
                     {...control}
-                    maxLength={1000}
                     value={name}
                     onChange={({ target }) => change(index, { name: target.value, id: target.value })}
                   />
@@ -38,7 +36,6 @@ export function DocumentFields({ draft: { contextDocs }, onChange, problemOf }: 
                   <TextArea
                     {...control}
                     className="max-h-96"
-                    maxLength={charsMax}
                     value={content}
                     onChange={({ target }) => change(index, { content: target.value })}
                   />

@@ -6,7 +6,7 @@ import { Button } from '../../../ui/button.tsx';
 import { toasts } from '../../../ui/overlays/toasts.tsx';
 import { changedFields, changesBetween, draftOf, type Draft, type FormProps } from './draft.ts';
 import { problemFinder } from './problem-finder.ts';
-import { useDraft } from '../../../ui/forms/use-draft.tsx';
+import { RestoredDraft, useDraft } from '../../../ui/forms/use-draft.tsx';
 
 type Props = {
   stored: Detection;
@@ -69,6 +69,7 @@ export function EditedDefinition({ stored, refresh, save, renderForm }: Props) {
               ? texts.unchanged
               : texts.changed(changed.length)}
         </span>
+        <RestoredDraft draft={{ ...kept, reset: forget }} />
       </>
     ),
   });

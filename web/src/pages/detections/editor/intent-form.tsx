@@ -7,10 +7,9 @@ import { Button } from '../../../ui/button.tsx';
 import { Field, TextArea } from '../../../ui/forms/form.tsx';
 import { Notice } from '../../../ui/notice.tsx';
 import { Section } from '../../../ui/section.tsx';
-import { useDraft } from '../../../ui/forms/use-draft.tsx';
+import { RestoredDraft, useDraft } from '../../../ui/forms/use-draft.tsx';
 
 const texts = editor.intent;
-const intentMax = 4000;
 
 type Props = {
   /** The words that the form begins with. */
@@ -21,7 +20,7 @@ type Props = {
 
 /** Turns plain words into a draft, and shows what it was made from, what it would have raised, and what comes near. */
 export function IntentForm({ start, siemType, onGenerate }: Props) {
-  const [{ intent }, setValues] = useDraft(`intent ${start}`, { intent: start });
+  const [{ intent }, setValues, draft] = useDraft(`intent ${start}`, { intent: start });
   const { mutate, data, error, isPending } = useMutation({
     mutationFn: () => generateDetection({ intent, ...(siemType !== null && { siemType }) }),
     onSuccess: onGenerate,
@@ -42,12 +41,12 @@ export function IntentForm({ start, siemType, onGenerate }: Props) {
               {...control}
               className="min-h-14"
               value={intent}
-              maxLength={intentMax}
               placeholder={texts.placeholder}
               onChange={({ target }) => setValues({ intent: target.value })}
             />
           )}
         </Field>
+        <RestoredDraft draft={draft} />
         <div>
           <Button type="submit" disabled={isPending || intent.trim() === ''}>
             {isPending ? texts.running : texts.run}

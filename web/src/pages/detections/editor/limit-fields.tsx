@@ -19,7 +19,6 @@ export function LimitFields({ draft, isAgent, onChange, problemOf }: FormProps) 
             label={texts[name]}
             hint={texts.hints[name]}
             value={draft[name]}
-            max={name === 'dismissConfidence' ? 100 : undefined}
             isWhole
             error={problemOf(name)}
             onChange={(value) => onChange({ [name]: value })}

@@ -4,7 +4,6 @@ type Props = {
   label: string;
   hint?: string | undefined;
   value: number | undefined;
-  /** Default: 0. */
   min?: number | undefined;
   max?: number | undefined;
   isWhole?: boolean;
@@ -13,7 +12,7 @@ type Props = {
 };
 
 /** A number that may be left out. */
-export function NumberField({ label, hint, value, min = 0, max, isWhole, error, onChange }: Props) {
+export function NumberField({ label, hint, value, min, max, isWhole, error, onChange }: Props) {
   return (
     <Field label={label} hint={hint} error={error}>
       {(control) => (

@@ -13,7 +13,7 @@ import { ErrorState } from '../../../ui/states.tsx';
 import { TableSkeleton } from '../../../ui/lists/table-skeleton.tsx';
 import { toasts } from '../../../ui/overlays/toasts.tsx';
 import { VersionList } from './version-list.tsx';
-import { useDraft } from '../../../ui/forms/use-draft.tsx';
+import { type Draft as KeptDraft, RestoredDraft, useDraft } from '../../../ui/forms/use-draft.tsx';
 
 const texts = proof.prompts;
 
@@ -81,7 +81,7 @@ export default function PromptsTab({ detection }: { detection: Detection }) {
             isSaving={save.isPending}
             onChange={setDraft}
             onSave={() => save.mutate(draft)}
-            onCancel={kept.reset}
+            kept={kept}
           />
         ) : (
           <>
@@ -116,10 +116,10 @@ type PromptDraftProps = {
   isSaving: boolean;
   onChange: (draft: Draft) => void;
   onSave: () => void;
-  onCancel: () => void;
+  kept: KeptDraft;
 };
 
-function PromptDraft({ draft, isSaving, onChange, onSave, onCancel }: PromptDraftProps) {
+function PromptDraft({ draft, isSaving, onChange, onSave, kept }: PromptDraftProps) {
   return (
     <Section level={2} title={texts.edit}>
       <CodeEditor
@@ -134,11 +134,12 @@ function PromptDraft({ draft, isSaving, onChange, onSave, onCancel }: PromptDraf
         value={draft.note}
         onChange={(event) => onChange({ ...draft, note: event.target.value })}
       />
+      <RestoredDraft draft={kept} />
       <div className="flex gap-1.5">
         <Button kind="primary" disabled={isSaving || draft.text.trim() === ''} onClick={onSave}>
           {texts.save}
         </Button>
-        <Button kind="quiet" onClick={onCancel}>
+        <Button kind="quiet" onClick={kept.reset}>
           {common.cancel}
         </Button>
       </div>

@@ -32,7 +32,6 @@ export function RuleSourceForm({ id = '', initial, action, isPending, error, onS
       <TextField
         label={texts.name}
         required
-        maxLength={100}
         value={draft.name}
         onChange={({ target }) => setDraft({ ...draft, name: target.value })}
         error={findFieldError(error, '/name')}
@@ -41,7 +40,6 @@ export function RuleSourceForm({ id = '', initial, action, isPending, error, onS
         label={texts.address}
         hint={texts.addressHint}
         required
-        maxLength={2000}
         placeholder="https://"
         className="font-mono text-12"
         value={draft.url}

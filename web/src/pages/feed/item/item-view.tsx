@@ -7,6 +7,7 @@ import { texts } from '../../../texts/feed.ts';
 import { Section } from '../../../ui/section.tsx';
 import { ErrorState, Skeleton } from '../../../ui/states.tsx';
 import { ItemGroup } from './item-group.tsx';
+import { ItemRehearsal } from './item-rehearsal.tsx';
 import { ItemText } from '../text/item-text.tsx';
 import { Readers } from './readers.tsx';
 import { RelevanceReasons } from './relevance-reasons.tsx';
@@ -55,6 +56,7 @@ export function ItemView({ id, listed, isWide = false }: Props) {
       <TechniqueList item={item} shown={shown} onShow={setShown} />
       <ItemIndicators item={item} shown={shown} onShow={setShown} />
       <NameList item={item} predictions={data?.predictions} shown={shown} onShow={setShown} />
+      {data && <ItemRehearsal item={data} />}
       {data && <PrintedRules id={id} version={data.version} />}
       {data && <Readers id={id} version={data.version} />}
     </>

@@ -122,7 +122,6 @@ function Form({ kinds, connection, onClose, onSaved }: Props & { kinds: readonly
           value={name}
           required
           autoFocus
-          maxLength={255}
           onChange={(event) => setValues({ name: event.target.value })}
         />
         <KindInputs

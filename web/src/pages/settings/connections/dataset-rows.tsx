@@ -51,7 +51,6 @@ export function DatasetRows({ source, rows, error, onChange }: Props) {
             label={texts.dataset}
             value={row.dataset}
             required
-            maxLength={63}
             list={optionsId}
             className="font-mono text-12"
             error={
@@ -65,7 +64,6 @@ export function DatasetRows({ source, rows, error, onChange }: Props) {
               label={source.label}
               value={row.source}
               required
-              maxLength={500}
               placeholder={source.example}
               className="font-mono text-12"
               error={findFieldError(error, `/settings/datasets/${row.dataset.trim()}/source`)}
@@ -76,7 +74,6 @@ export function DatasetRows({ source, rows, error, onChange }: Props) {
             <TextField
               label={texts.event}
               value={row.event}
-              maxLength={200}
               placeholder={texts.eventDefault}
               className="font-mono text-12"
               error={findFieldError(error, `/settings/datasets/${row.dataset.trim()}/event`)}

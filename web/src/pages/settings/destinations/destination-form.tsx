@@ -134,7 +134,6 @@ export default function DestinationForm({ destination, onClose, onSaved }: Props
             value={name}
             required
             autoFocus
-            maxLength={255}
             onChange={(event) => change({ name: event.target.value })}
           />
           <TextField

@@ -14,6 +14,7 @@ import {
 } from '../../../api/destinations.ts';
 import { texts as all } from '../../../texts/settings.ts';
 import { Button } from '../../../ui/button.tsx';
+import { Notice } from '../../../ui/notice.tsx';
 import { MenuButton } from '../../../ui/overlays/menu-button.tsx';
 import { toasts } from '../../../ui/overlays/toasts.tsx';
 import { useChange } from '../../../ui/forms/use-change.ts';
@@ -75,6 +76,11 @@ function Destination({ destination }: { destination: Destination }) {
         />
       }
     >
+      {destination.ticketsError && (
+        <Notice kind="error" title={texts.ticketsFailed}>
+          {destination.ticketsError}
+        </Notice>
+      )}
       <p className="flex flex-wrap gap-1" aria-label={texts.events}>
         {eventTypes.map((type) => (
           <Badge key={type}>{type}</Badge>

@@ -71,7 +71,6 @@ export default function KeyForm({ granted, onClose, onCreated }: Props) {
             value={name}
             required
             autoFocus
-            maxLength={255}
             onChange={(event) => setValues({ name: event.target.value })}
           />
           <SelectField

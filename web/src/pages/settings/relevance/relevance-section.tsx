@@ -89,8 +89,6 @@ function ProfileForm({ profile, mayChange }: Props) {
           label={texts.threshold}
           hint={texts.thresholdHint}
           type="number"
-          min={1}
-          max={100}
           step={1}
           required
           className="tabular"

@@ -48,7 +48,7 @@ export default function RequirementForm({ requirement, onSave, onClose }: Props)
           mutate();
         }}
       >
-        <TextField {...field('name', texts.requirement.nameHint)} required maxLength={200} />
+        <TextField {...field('name', texts.requirement.nameHint)} required />
         <div className="grid gap-3 sm:grid-cols-2">
           <TextField {...field('keywords', texts.requirement.keywordsHint)} />
           <TextField {...field('sectors', texts.sectorsHint)} />

@@ -103,7 +103,6 @@ function EraseValue() {
             hint={texts.fieldHint}
             value={field}
             required
-            maxLength={255}
             className="font-mono"
             onChange={(event) => setField(event.target.value)}
           />
@@ -112,8 +111,6 @@ function EraseValue() {
             hint={texts.valueHint}
             value={value}
             required
-            minLength={3}
-            maxLength={4000}
             className="font-mono"
             onChange={(event) => setValue(event.target.value)}
           />
