@@ -7,6 +7,7 @@ import { Button } from '../../ui/button.tsx';
 import { FloatingBar } from '../../ui/overlays/floating-bar.tsx';
 import { OpenIncident } from './open-incident.tsx';
 import { StatusBar } from './status-bar.tsx';
+import type { Wave } from './use-set-status.ts';
 
 type Props = {
   count: number;
@@ -51,19 +52,20 @@ type SelectedHits = {
   /** Selects the rest of the wave, if all loaded hits of a longer one are selected. */
   more: { count: number; onSelect: () => void } | undefined;
   /** The wave, if all of its hits are selected. */
-  wave: { id: string; hits: number; revision: number } | undefined;
+  wave: Wave | undefined;
 };
 
+/** The wave that a list of hits shows, if it shows nothing else and leaves none of it out. */
+export function useShownWave(filter: Parameters<typeof hitsQuery>[0]): { wave: Wave | undefined; isLoading: boolean } {
+  const id = Object.values(filter).filter(Boolean).length === 1 ? filter.group : undefined;
+  const { data: wave, isLoading } = useQuery({ ...hitGroupQuery(id ?? ''), enabled: id !== undefined });
+  return { wave, isLoading };
+}
+
 /** The selection in a list of hits. All hits of a wave can be selected, also those that are not loaded. */
-export function useSelectedHits(
-  hits: readonly Hit[],
-  filter: Parameters<typeof hitsQuery>[0],
-  hasNextPage: boolean,
-): SelectedHits {
+export function useSelectedHits(hits: readonly Hit[], shown: Wave | undefined, hasNextPage: boolean): SelectedHits {
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const [isWholeWave, setIsWholeWave] = useState(false);
-  const waveId = Object.values(filter).filter(Boolean).length === 1 ? filter.group : undefined;
-  const { data: wave } = useQuery({ ...hitGroupQuery(waveId ?? ''), enabled: waveId !== undefined });
   const selected = hits.filter(({ id }) => chosen.has(id));
   const hasAllLoaded = selected.length > 0 && selected.length === hits.length;
   const choose = (ids: ReadonlySet<string>): void => {
@@ -75,11 +77,11 @@ export function useSelectedHits(
     choose,
     toggle: (id) => choose(new Set(chosen.has(id) ? [...chosen].filter((other) => other !== id) : [...chosen, id])),
     selected,
-    count: isWholeWave && wave ? wave.hits : selected.length,
+    count: isWholeWave && shown ? shown.hits : selected.length,
     more:
-      wave && hasAllLoaded && hasNextPage && !isWholeWave
-        ? { count: wave.hits, onSelect: () => setIsWholeWave(true) }
+      shown && hasAllLoaded && hasNextPage && !isWholeWave
+        ? { count: shown.hits, onSelect: () => setIsWholeWave(true) }
         : undefined,
-    wave: wave && (isWholeWave || (hasAllLoaded && !hasNextPage)) ? wave : undefined,
+    wave: shown && (isWholeWave || (hasAllLoaded && !hasNextPage)) ? shown : undefined,
   };
 }

@@ -205,12 +205,7 @@ function JoinForm({ entity }: { entity: EntityPath }) {
       }}
     >
       <div className="min-w-44 grow">
-        <TextField
-          label={texts.alias}
-          maxLength={400}
-          value={alias}
-          onChange={({ target }) => setValues({ alias: target.value })}
-        />
+        <TextField label={texts.alias} value={alias} onChange={({ target }) => setValues({ alias: target.value })} />
       </div>
       <div className="w-32">
         <SelectField
@@ -221,12 +216,7 @@ function JoinForm({ entity }: { entity: EntityPath }) {
         />
       </div>
       <div className="min-w-44 grow">
-        <TextField
-          label={texts.reason}
-          maxLength={500}
-          value={reason}
-          onChange={({ target }) => setValues({ reason: target.value })}
-        />
+        <TextField label={texts.reason} value={reason} onChange={({ target }) => setValues({ reason: target.value })} />
       </div>
       <Button type="submit" className="h-8" disabled={isPending || alias.trim() === ''}>
         {texts.join}

@@ -11,7 +11,7 @@ import { Button, buttonClass } from '../../ui/button.tsx';
 import { ListAndPanel } from '../../ui/lists/list-panel.tsx';
 import { EmptyState, ErrorState } from '../../ui/states.tsx';
 import { ViewsMenu } from '../../ui/overlays/views-menu.tsx';
-import { BulkBar, useSelectedHits } from './bulk-bar.tsx';
+import { BulkBar, useSelectedHits, useShownWave } from './bulk-bar.tsx';
 import { GroupList } from './group-list.tsx';
 import { HitFilters } from './hit-filters.tsx';
 import { HitList } from './hit-list.tsx';
@@ -70,10 +70,13 @@ function Queue({ filter, openId, onOpen }: QueueProps) {
   const { data, error, refetch, isPending, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery(
     hitsQuery(filter),
   );
-  const hits = useMemo(() => data?.pages.flatMap((page) => page.hits) ?? [], [data]);
+  const { wave, isLoading: isWaveLoading } = useShownWave(filter);
+  // Hits of a wave appear with it, so that a decision about all of them is one request from the start.
+  const isLoading = isPending || isWaveLoading;
+  const hits = useMemo(() => (isLoading ? [] : (data?.pages.flatMap((page) => page.hits) ?? [])), [data, isLoading]);
   const [pending, setPending] = useState<HitStatus | null>(null);
   const { setStatus, undo, similar, closeSimilar } = useSetStatus();
-  const selection = useSelectedHits(hits, filter, hasNextPage);
+  const selection = useSelectedHits(hits, wave, hasNextPage);
   const { chosen, choose, toggle, selected } = selection;
   const isBulk = selected.length > 0;
   const index = hits.findIndex(({ id }) => id === openId);
@@ -114,11 +117,11 @@ function Queue({ filter, openId, onOpen }: QueueProps) {
   const list =
     error && hits.length === 0 ? (
       <ErrorState error={error} onRetry={() => void refetch()} />
-    ) : !isPending && hits.length === 0 ? (
+    ) : !isLoading && hits.length === 0 ? (
       <NoHits isFiltered={Object.values(filter).some(Boolean)} onClear={() => void navigate({ search: {} })} />
     ) : (
       <HitList
-        hits={isPending ? null : hits}
+        hits={isLoading ? null : hits}
         filter={filter}
         openId={openId}
         chosen={chosen}
