@@ -3,8 +3,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path/posix';
 
 /*
- * The size and the order of `src` stay within the figures of `house-budget.json`. Tests do not count. `npm run verify` fails if a figure
- * exceeds its budget, and `npm run generate` lowers the budget to the figures. Who raises one says why in the same commit.
+ * The size and the order of `src` are the figures of `house-budget.json`. Tests do not count. `npm run verify` fails if a figure differs,
+ * and `npm run generate` lowers those that fell. Who raises one says why in the same commit.
  */
 
 export type Figures = {
@@ -87,8 +87,11 @@ if (import.meta.main) {
       console.error(
         `house-budget.json: ${name} is ${figures[name]}, the budget is ${budget[name]}. Merge or remove something, or raise the budget with the reason in the commit.`,
       );
+    const fell = names.filter((name) => figures[name] < budget[name]);
+    if (fell.length > 0)
+      console.error(`house-budget.json: ${fell.join(', ')} fell. Lower the budget with \`npm run generate\`.`);
     if (exceeded.includes('mutualFolders') || exceeded.includes('mutualNeighbors'))
       console.error(`These folders import each other:\n  ${pairs.join('\n  ')}`);
-    process.exitCode = exceeded.length > 0 ? 1 : 0;
+    process.exitCode = exceeded.length + fell.length > 0 ? 1 : 0;
   }
 }

@@ -58,6 +58,7 @@ const plantedImports: [string, string, string, string][] = [
     'judging may import only',
   ],
   ['a lower folder imports no higher one', 'feed/items/snapshot/a', '../list-query/b.ts', 'snapshot may import only'],
+  ['a lower folder of adapters imports no higher one', 'feed/formats/rss/a', '../csv/b.ts', 'rss may import only'],
   ['folder rules keep those of the room', 'detection/runs/workers/a', '../../testing/b.ts', 'runs may import'],
   [
     'folder rules keep those of routes',
@@ -70,7 +71,12 @@ const plantedImports: [string, string, string, string][] = [
   ['routes import no store', 'feed/items/items.routes', './items.store.ts', 'Routes call use cases'],
   ['routes import no SQL fragment', 'feed/items/items.routes', './rows.sql.ts', 'Routes call use cases'],
   ['routes import no query builder', 'platform/orgs/orgs.routes', 'kysely', 'Routes call use cases'],
-  ['SIEM adapters import no database', 'detection/siem/splunk', '../../platform/db/db.ts', 'Adapters see neither'],
+  [
+    'SIEM adapters import no database',
+    'detection/siem/connectors/a',
+    '../../../platform/db/db.ts',
+    'Adapters see neither',
+  ],
   ['feed formats import no database', 'feed/formats/kev/a', '../../../platform/db/db.ts', 'Adapters see neither'],
   ['tools import no organization', 'detection/tools/a', '../../platform/orgs/caller.ts', 'Adapters see neither'],
   ['no barrels', 'detection/runs/a', '../hits/index.ts', 'No barrels'],

@@ -44,22 +44,27 @@ test('the package has compiled code, types and its description', () => {
   expect(packed).toEqual(expect.arrayContaining(['dist/client.js', 'dist/client.d.ts', 'dist/schema.d.ts']));
 });
 
-test.each(['docs/guide/use-from-code.md', 'packages/client/README.md'])(
-  'the examples of %s have the types of the package, run and print what the page says',
-  async (page) => {
-    const { code, prints } = readExamples(page);
-    writeFileSync(join(project, 'example.ts'), code + mistakes);
-    const compiler = join(root, 'node_modules/typescript/bin/tsc');
-    const options = '--ignoreConfig --noEmit --strict --module nodenext --target esnext --lib esnext --types node';
-    const checked = run(process.execPath, [compiler, ...options.split(' '), 'example.ts'], { cwd: project });
-    // The compiler reports errors on its standard output.
-    expect(await checked.catch(({ stdout }: { stdout: string }) => ({ stdout }))).toMatchObject({ stdout: '' });
-    // Without types the examples are JavaScript, for any supported Node.
-    writeFileSync(join(project, 'example.mjs'), code);
-    const { stdout } = await run(process.execPath, ['example.mjs'], { cwd: project, env });
-    expect(findMissingOutput(stdout, prints), stdout).toBeUndefined();
-  },
-);
+const pages = ['docs/guide/use-from-code.md', 'packages/client/README.md'];
+
+test('the examples of the pages have the types of the package', async () => {
+  const files = pages.map((page, index) => {
+    writeFileSync(join(project, `example-${index}.ts`), readExamples(page).code + mistakes);
+    return `example-${index}.ts`;
+  });
+  const compiler = join(root, 'node_modules/typescript/bin/tsc');
+  const options = '--ignoreConfig --noEmit --strict --module nodenext --target esnext --lib esnext --types node';
+  const checked = run(process.execPath, [compiler, ...options.split(' '), ...files], { cwd: project });
+  // The compiler reports errors on its standard output.
+  expect(await checked.catch(({ stdout }: { stdout: string }) => ({ stdout }))).toMatchObject({ stdout: '' });
+});
+
+test.each(pages)('the examples of %s run and print what the page says', async (page) => {
+  const { code, prints } = readExamples(page);
+  // Without types the examples are JavaScript, for any supported Node.
+  writeFileSync(join(project, 'example.mjs'), code);
+  const { stdout } = await run(process.execPath, ['example.mjs'], { cwd: project, env });
+  expect(findMissingOutput(stdout, prints), stdout).toBeUndefined();
+});
 
 /** Calls that must not compile. */
 const mistakes = `

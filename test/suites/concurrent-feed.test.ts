@@ -10,7 +10,7 @@ import { hasRepeatedTerm, listDanglingReferences } from '../support/feed/danglin
 import { domains, listVisibleItems, pullOnce, stixReport } from '../support/feed/grouped-reports.ts';
 
 const app = await startApp();
-const requests = 400;
+const requests = 200;
 
 /** Runs scoring, deduplication and recurring pulls until `stop`. Rejects with the first error. */
 function runLoops(steps: (() => Promise<unknown>)[]): { stop: () => Promise<void> } {

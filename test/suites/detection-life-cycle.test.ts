@@ -34,7 +34,7 @@ test('two organizations follow the model through any sequence of life-cycle comm
       );
       for (const [index, org] of orgs.entries()) await compare(org, model.entries[index]!);
     }),
-    { numRuns: 20, endOnFailure: true },
+    { numRuns: 10, endOnFailure: true },
   );
 }, 300_000);
 

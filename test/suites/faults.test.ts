@@ -12,7 +12,7 @@ const options = {
   faultsMax: 8,
   secondsMax: 40,
   hoursPerRound: 8,
-  processes: ['serve', 'serve match', 'runs judge', 'runs match judge ingest'],
+  processes: ['serve match', 'serve runs judge', 'runs match judge ingest'],
 };
 
 test(

@@ -172,14 +172,21 @@ const acts: Record<string, () => Promise<unknown>> = {
   },
 };
 
+// What each organization saw after the previous action.
+let [seenByBob, seenByAlice] = [{}, {}];
+beforeAll(async () => {
+  [seenByBob, seenByAlice] = [await look(bob), await look(alice)];
+});
+
 test.each(Object.entries(acts))(
   'the other organization sees no change when one %s',
   { timeout: 120_000 },
   async (_name, act) => {
-    const [before, own] = [await look(bob), await look(alice)];
     await act();
-    expect(await look(bob)).toEqual(before);
-    expect(await look(alice)).not.toEqual(own);
+    expect(await look(bob)).toEqual(seenByBob);
+    const own = seenByAlice;
+    seenByAlice = await look(alice);
+    expect(seenByAlice).not.toEqual(own);
   },
 );
 

@@ -19,9 +19,9 @@ import { startRuns } from '../support/detection/scripted-runs.ts';
 
 const on = await testDatabase();
 const dir = dataDir();
-// The suite uses every fortieth string, because all of them take minutes. `npm run quality -- injection` measures all without runs. TOCSIN_INJECTION=all uses all and prints the figures.
+// The suite uses every eightieth string, because all of them take minutes. `npm run quality -- injection` measures all without runs. TOCSIN_INJECTION=all uses all and prints the figures.
 const isAll = process.env['TOCSIN_INJECTION'] === 'all';
-const sample = (strings: string[]): string[] => strings.filter((_text, at) => isAll || at % 40 === 0);
+const sample = (strings: string[]): string[] => strings.filter((_text, at) => isAll || at % 80 === 0);
 const recorded = dir === undefined ? [] : sample(recordedStrings(dir));
 
 async function expectNoEffect(strings: string[], goal: AttackGoal): Promise<void> {
@@ -32,14 +32,8 @@ async function expectNoEffect(strings: string[], goal: AttackGoal): Promise<void
   expect(outcome).toMatchObject({ planted, delivered: planted, hits: planted, ...nothing });
 }
 
-test.each(attackGoals)('a model that obeys every row reaches nothing (own strings, %s)', { timeout: 300_000 }, (goal) =>
-  expectNoEffect(sample(ownStrings()), goal),
-);
-
-test.skipIf(dir === undefined).each(attackGoals)(
-  'a model that obeys every row reaches nothing (recorded strings, %s)',
-  { timeout: 300_000 },
-  (goal) => expectNoEffect(recorded, goal),
+test.each(attackGoals)('a model that obeys every row reaches nothing (%s)', { timeout: 300_000 }, (goal) =>
+  expectNoEffect([...sample(ownStrings()), ...recorded], goal),
 );
 
 test('an allowed http_get sends only values of the entity, and only to its own address', async () => {

@@ -21,7 +21,7 @@ import { selectIn } from '../support/select-rows.ts';
  * Processes `tocsin work` that are killed with kill -9 while they merge log files, at moments that differ between runs. Before each, there
  * are days whose events have not been merged. Another engine reads the files between the kills and afterwards.
  */
-const kills = 3;
+const kills = 2;
 const daysPerKill = 5;
 const batchesPerDay = 2;
 const eventsPerBatch = 300;

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { createOrganizationWithKey } from '../support/api-client.ts';
 import { startCluster } from '../support/cluster/cluster.ts';
@@ -13,51 +12,52 @@ const start = new Date('2026-03-02T00:30:00Z');
 const hour = (n: number): Date => new Date(Date.UTC(2026, 2, 2, n));
 const users = ['ann', 'bob', 'eve'];
 
-type Entry = { phase: string; state: string };
+/** The state of a run when its process is killed, and the number of answers from its model that are lost. Each run has its own organization. */
+const moments = [
+  { phase: 'examine', state: 'running', attempt: 2, lostCalls: 0 },
+  { phase: 'judge', state: 'queued', attempt: 1, lostCalls: 0 },
+  { phase: 'judge', state: 'running', attempt: 2, lostCalls: 1 },
+] as const;
 
-// A process is killed while it examines a window, between the two queues, and while a model judges.
-test.each<Entry>([
-  { phase: 'examine', state: 'running' },
-  { phase: 'judge', state: 'queued' },
-  { phase: 'judge', state: 'running' },
-])(
-  'kill -9 of a process with a run that is $state in the phase $phase: one run, each hit once',
-  async (at) => {
-    const { db, url } = await testDatabase();
-    const { id: orgId, key } = await createOrganizationWithKey({ db, clock: () => start }, 'one');
-    const select = selectIn(db, orgId);
-    let kill = (): void => undefined;
-    let isKilled = false;
-    const stand = await startModelStandIn('anthropic', async (request, nth) => {
-      // The second of three candidates, so that one verdict is stored.
-      if (at.state === 'running' && at.phase === 'judge' && nth === 2 && !isKilled) {
-        isKilled = true;
-        kill();
-      }
-      await sleep(20);
-      return verdictOn(request);
-    });
-    const model = { provider: 'anthropic', model: 'stand-in', apiKey: 'the-model-key', baseUrl: stand.url };
-    // A run that is handed over waits for a moment, so that the process can be killed then.
-    if (at.phase === 'judge' && at.state === 'queued')
-      await runStatements(
-        url,
-        `create function wait_for_judge() returns trigger language plpgsql as
-      $$ begin new.retry_at := clock_timestamp() + interval '2 s'; return new; end $$`,
-        `create trigger wait_for_judge before update on run_queue for each row
-      when (old.model_alias = '' and new.model_alias <> '') execute function wait_for_judge()`,
+test('kill -9 of a process while runs examine, wait for a judge and are judged: one run each, and each hit once', async () => {
+  const { db, url } = await testDatabase();
+  const answers = Promise.withResolvers<void>();
+  const runs = await Promise.all(
+    moments.map(async (moment) => {
+      const { id, key } = await createOrganizationWithKey(
+        { db, clock: () => start },
+        `${moment.phase} ${moment.state}`,
       );
-    const env = {
-      DATABASE_URL: url,
-      TOCSIN_DATA_DIR: newDataDir(),
-      TOCSIN_SPREAD_SECONDS: '0',
-      TOCSIN_LOG_LEVEL: 'error',
-      TOCSIN_FETCH_ALLOW: '127.0.0.1',
-      TOCSIN_MODELS: JSON.stringify({ m: { ...model, entitiesAtOnce: 1 } }),
-    };
-    const cluster = await startCluster([env], start);
-    kill = () => cluster.killOne(0);
-    try {
+      const stand = await startModelStandIn('anthropic', async (request, nth) => {
+        // The second of three candidates, so that one verdict is stored.
+        if (moment.lostCalls > 0 && nth === 2) await answers.promise;
+        return verdictOn(request);
+      });
+      return { ...moment, id, key, stand, select: selectIn(db, id), alias: `m${moments.indexOf(moment)}` };
+    }),
+  );
+  // An examination lasts, and a run that is handed over waits, until the process is killed.
+  await runStatements(
+    url,
+    `create function wait_a_moment() returns trigger language plpgsql as $$ begin perform pg_sleep(60); return new; end $$`,
+    `create trigger slow before insert on candidates for each row when (new.organization_id = '${runs[0]!.id}') execute function wait_a_moment()`,
+    `create function wait_for_judge() returns trigger language plpgsql as
+      $$ begin new.retry_at := clock_timestamp() + interval '1 hour'; return new; end $$`,
+    `create trigger slow before update on run_queue for each row when (old.model_alias = '' and new.model_alias <> ''
+      and new.organization_id = '${runs[1]!.id}') execute function wait_for_judge()`,
+  );
+  const toModel = (baseUrl: string) => ({ provider: 'anthropic', model: 'stand-in', apiKey: 'the-model-key', baseUrl, entitiesAtOnce: 1 }); // prettier-ignore
+  const env = {
+    DATABASE_URL: url,
+    TOCSIN_DATA_DIR: newDataDir(),
+    TOCSIN_SPREAD_SECONDS: '0',
+    TOCSIN_LOG_LEVEL: 'error',
+    TOCSIN_FETCH_ALLOW: '127.0.0.1',
+    TOCSIN_MODELS: JSON.stringify(Object.fromEntries(runs.map(({ alias, stand }) => [alias, toModel(stand.url)]))),
+  };
+  const cluster = await startCluster([env], start);
+  try {
+    for (const { key, alias } of runs) {
       const detection = {
         name: 'sign-ins',
         detectionCategory: 'custom',
@@ -65,7 +65,7 @@ test.each<Entry>([
         detectionQuery: 'SELECT _id, _time, "user", action FROM auth',
         entityField: 'user',
         detectionCadence: 'hourly',
-        modelAlias: 'm',
+        modelAlias: alias,
         planningMode: 'never',
       };
       await cluster.ask('POST', '/api/detections', { key, body: JSON.stringify(detection) });
@@ -75,25 +75,37 @@ test.each<Entry>([
       );
       const headers = { 'content-type': 'application/x-ndjson' };
       await cluster.ask('POST', '/api/logs/auth', { key, body: events.join('\n'), headers });
-      cluster.setTime(hour(1));
-      const meets = async (): Promise<boolean> =>
-        (await select`select 1 from run_queue where phase = ${at.phase} and state = ${at.state}`).length > 0;
-      if (at.phase === 'examine' || at.state === 'queued') await cluster.killAllDuringRun(meets);
-      else await expect.poll(() => isKilled).toBe(true);
-      await select`update run_queue set lease_until = lease_until - interval '1 hour'`;
+    }
+    cluster.setTime(hour(1));
+    await cluster.killAllDuringRun(async () => {
+      for (const { select, phase, state, lostCalls, stand } of runs) {
+        const found = await select`select 1 from run_queue where phase = ${phase} and state = ${state}`;
+        if (found.length === 0 || (lostCalls > 0 && stand.asked.length < 2)) return false;
+      }
+      return true;
+    });
+    answers.resolve();
+    await runStatements(
+      url,
+      // The transaction of the killed process would sleep on.
+      `select pg_terminate_backend(pid) from pg_stat_activity where wait_event = 'PgSleep' and datname = current_database()`,
+      'drop trigger slow on candidates',
+      'drop trigger slow on run_queue',
+    );
+    for (const { select, attempt, lostCalls, stand } of runs) {
+      await select`update run_queue set retry_at = null, lease_until = lease_until - interval '1 hour'`;
       await expect
         .poll(() => select`select status, attempt, hit_count from runs`, { timeout: 90_000 })
-        .toEqual([{ status: 'completed', attempt: at.state === 'queued' ? 1 : 2, hit_count: users.length }]);
+        .toEqual([{ status: 'completed', attempt, hit_count: users.length }]);
       expect(await select`select entity, occurrences, judged from hits order by entity`).toEqual(
         users.map((entity) => ({ entity, occurrences: 1, judged: true })),
       );
       expect(await select`select covered_to from coverage`).toEqual([{ covered_to: hour(1) }]);
       // A call whose verdict was not stored is repeated.
-      expect(stand.asked).toHaveLength(users.length + (isKilled ? 1 : 0));
-      expect(await cluster.stop()).toEqual([0]);
-    } finally {
-      await cluster.stop();
+      expect(stand.asked).toHaveLength(users.length + lostCalls);
     }
-  },
-  180_000,
-);
+    expect(await cluster.stop()).toEqual([0]);
+  } finally {
+    await cluster.stop();
+  }
+}, 180_000);

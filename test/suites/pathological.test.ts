@@ -15,8 +15,6 @@ import {
 // Each query keeps an engine thread busy for much longer than this test and reacts to an interrupt late or never.
 const pathological = [
   "SELECT levenshtein(repeat('ab', 100000), repeat('ba', 100000)) AS n FROM signins",
-  "SELECT damerau_levenshtein(repeat('ab', 40000), repeat('ba', 40000)) AS n FROM signins",
-  "SELECT list_sum(list_transform(range(20000), x -> levenshtein(repeat('ab', 3000), repeat('ba', 3000) || x))) AS n FROM signins",
   'SELECT count(*) AS n FROM range(10000000) a, range(10000000) b, signins WHERE hash(a.range + b.range) = 1',
 ];
 
@@ -40,22 +38,22 @@ async function runNow(call: ApiCall, query: string): Promise<() => Promise<strin
 }
 
 test(
-  '/readyz and a gzipped /items answer while four pathological queries run, and SIGTERM ends everything',
+  '/readyz and a gzipped /items answer while two pathological queries run, and SIGTERM ends everything',
   { timeout: 120_000 },
   async () => {
-    const organizations = ['a', 'b', 'c', 'd'].map((name) => createOrganizationWithKey({ db }, name));
+    const organizations = ['a', 'b'].map((name) => createOrganizationWithKey({ db }, name));
     const keys = (await Promise.all(organizations)).map(({ key }) => key);
-    const env = { DATABASE_URL: url, TOCSIN_RUNS_AT_ONCE: '4', TOCSIN_FETCH_ALLOW: '127.0.0.1' };
+    const env = { DATABASE_URL: url, TOCSIN_RUNS_AT_ONCE: '2', TOCSIN_FETCH_ALLOW: '127.0.0.1' };
     const program = await startProgram(dataDir, env);
     programs.push(program);
     const call = createCaller(program.url, keys[0]!);
-    await pullDocument(call, { kind: 'kev', name: 'feed' }, kevCatalogWith('entry', 300));
+    await pullDocument(call, { kind: 'kev', name: 'feed' }, kevCatalogWith('entry', 150));
     const items = await fetch(`${program.url}/items?perPage=100`, {
       headers: { authorization: `Bearer ${keys[0]}`, 'accept-encoding': 'gzip' },
     });
     expect([items.headers.get('content-encoding'), ((await items.json()) as { total: number }).total]).toEqual([
       'gzip',
-      300,
+      150,
     ]);
 
     const runs = await Promise.all(
@@ -65,7 +63,7 @@ test(
       descendantsOf(program.pid).filter(({ command }) => command.includes('engine/process/child')).length;
     const statuses = (): Promise<string[]> => Promise.all(runs.map((status) => status()));
     const allRun = async (): Promise<boolean> =>
-      engines() === 4 && (await statuses()).every((status) => status === 'running');
+      engines() === 2 && (await statuses()).every((status) => status === 'running');
     await until(allRun, () => 'the queries do not run at once');
     // A program that waits for its engine (a blocked event loop, a starved pool) answers only after a query has ended.
     for (const path of ['/readyz', '/items?perPage=100'])
@@ -75,7 +73,7 @@ test(
         await answer.arrayBuffer();
         expect(answer.status).toBe(200);
       }
-    expect(await statuses()).toEqual(['running', 'running', 'running', 'running']);
+    expect(await statuses()).toEqual(['running', 'running']);
 
     const family = descendantsOf(program.pid).map(({ pid }) => pid);
     expect(await program.kill('SIGTERM')).toBe(0);

@@ -70,8 +70,10 @@ const locationOf = (program: Program): string => /database: (.+)$/m.exec(program
 const postmasterOf = (program: Program): number =>
   Number(readFileSync(join(locationOf(program), 'postmaster.pid'), 'utf8').split('\n')[0]);
 
+/** Shared by the tests with an embedded database, which run in this order. */
+const dataDir = dataDirectory();
+
 describe('with its own data directory', () => {
-  const dataDir = dataDirectory();
   let program: Program;
   let key: string;
   beforeAll(async () => {
@@ -171,9 +173,9 @@ test('starts no server with DATABASE_URL, and reports a port that is in use and 
   await new Promise((done) => server.once('listening', done));
   const { port } = server.address() as { port: number };
   const env = { DATABASE_URL: url };
-  const refused = await runProgram(['all'], dataDir, { ...env, PORT: String(port) });
+  const refused = await runCommand(['all'], { TOCSIN_DATA_DIR: dataDir, ...env, PORT: String(port) });
   server.close();
-  expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining(`Port ${port} is in use. Set PORT`)]);
+  expect(refused).toEqual({ code: 1, out: expect.stringContaining(`Port ${port} is in use. Set PORT`) });
   const program = await start(dataDir, env);
   expect((await fetch(`${program.url}/readyz`)).status).toBe(200);
   expect(descendantsOf(program.pid).filter(({ command }) => command.includes('postgres'))).toEqual([]);
@@ -186,7 +188,6 @@ test('starts no server with DATABASE_URL, and reports a port that is in use and 
 });
 
 describe('kill -9 while writes are acknowledged', () => {
-  const dataDir = dataDirectory();
   let key = 'a-key-for-the-crash-tests';
   const acknowledged: string[] = [];
   const refusals = new Set<number>();

@@ -45,7 +45,8 @@ const think: ModelBrain = (asked) => {
     submit_verdict: { verdict: 'irrelevant', reason: 'Only a shop in Spain was hit.', passages: [0] },
     submit_claims: { claims: [] },
   };
-  const [name = ''] = tools;
+  if (tools.includes('submit_query') && turns.length === 1) return { calls: lookUps.slice(1, 5) };
+  const name = tools.find((one) => one.startsWith('submit_')) ?? tools[0] ?? '';
   return { calls: [{ name, input: answers[name] ?? {} }] };
 };
 
@@ -67,7 +68,7 @@ function readUndelimited({ body }: ModelRequestRecord): string[] {
 
 test('every prompt of the product has text from outside between unguessable tags, and nowhere else', async () => {
   const model = await startModelStandIn('anthropic', think);
-  deps.models = createScriptedModels({ m: model.url, default: model.url });
+  Object.assign(deps.models!, createScriptedModels({ m: model.url, default: model.url }));
   const org = await newOrg();
   const time = '2026-03-02T09:30:00.000Z';
   const event = {
@@ -109,6 +110,9 @@ test('every prompt of the product has text from outside between unguessable tags
   while (await read(signal));
   await org.call('POST', '/api/detections/generate', { intent: 'Somebody signs in with curl' });
 
+  const words = 'Who signs in with curl?';
+  await org.call('POST', '/api/hunts/propose', { words, span: { days: 1 } });
+
   const requests = [...model.asked, ...model.checked];
   const outside = requests.flatMap(readUndelimited).filter((one) => one.includes(mark));
   expect(outside).toEqual([]);
@@ -119,6 +123,7 @@ test('every prompt of the product has text from outside between unguessable tags
     'You decide for a security team',
     'You read reports about threats',
     'You write detections for a security operations team',
+    'You write the query of a hunt',
   ];
   for (const prompt of prompts)
     expect(

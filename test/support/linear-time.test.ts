@@ -13,5 +13,7 @@ test('tells work whose time grows with the square of the length from linear work
   expect(await measureGrowth(repeated('a'), quadratic, 2_400)).toBeGreaterThan(40);
   await expectLinearTime(repeated('a'), linear, 800_000);
   await expectLinearTime(repeated('a'), linear, 8_000);
+  const beyondFirst = (text: string): number => linear(text.slice(100_000));
+  await expectLinearTime(repeated('a'), beyondFirst, 810_000);
   await expect(expectLinearTime(repeated('a'), quadratic, 2_400)).rejects.toThrow('times as long');
 });

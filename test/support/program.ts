@@ -73,6 +73,12 @@ export function runProgram(
   });
 }
 
+/** Returns what a process needs of this one's environment. Without the cache of compiled code it would start twice as long. */
+export const pickEnvironment = (): Record<string, string> =>
+  Object.fromEntries(
+    ['PATH', 'NODE_COMPILE_CACHE'].flatMap((name) => (process.env[name] ? [[name, process.env[name]]] : [])),
+  );
+
 /** Returns an environment without this process's own settings. */
 function environment(dataDir: string, env: Env): Env {
   const kept = Object.entries(process.env).filter(

@@ -40,7 +40,7 @@ export const feedRequests: ChangeRequest[] = [
       [everyLanguage]: "Property 'fake' is missing",
     },
     suites: {
-      'src/feed/extraction/text/article/detect-language.ts': everyLanguage,
+      'src/feed/extraction/text/detect-language.ts': everyLanguage,
       'src/feed/extraction/lexicon/name-cues.json': everyLanguage,
       'scripts/names/prototypes.json': everyLanguage,
     },

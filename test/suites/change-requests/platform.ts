@@ -2,6 +2,16 @@ import type { ChangeRequest } from '../../support/change-request.ts';
 
 export const platformRequests: ChangeRequest[] = [
   {
+    addition: 'kind of enricher',
+    edits: {
+      'src/platform/enrichment/enricher-kinds.ts': [['enricherKinds = { dns,', 'enricherKinds = { fake: {}, dns,']],
+    },
+    compiler: {
+      'src/platform/enrichment/enricher-kinds.ts': "missing the following properties from type 'EnricherKindDefinition",
+    },
+    suites: { 'docs/guide/enrich.md': 'src/platform/enrichment/enrichers.test.ts' },
+  },
+  {
     addition: 'model provider',
     edits: {
       'src/platform/models/providers.ts': [

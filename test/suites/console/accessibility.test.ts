@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { adminEnv, adminHeadersFor } from '../../support/admin-key.ts';
-import { disableTransitions, findViolations, untilDrawn } from '../../support/browser/axe.ts';
+import { findViolations, untilDrawn } from '../../support/browser/axe.ts';
 import { newPage, openBrowser } from '../../support/browser/browser.ts';
 import { signIn, startConsole } from '../../support/browser/console.ts';
 import { callOk, detectionBody, postSuggestion } from '../../support/detection/detection-factory.ts';
@@ -209,11 +209,8 @@ const pages: TestPage[] = [
 ];
 
 const { page, complaints } = await newPage(browser, {
-  reducedMotion: 'reduce',
   storageState: await signedIn.context.storageState(),
 });
-
-await disableTransitions(page);
 
 const colorRules = ['color-contrast', 'link-in-text-block'];
 /** What can change where a page has little room. */

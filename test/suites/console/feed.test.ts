@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { startConsole, startPages } from '../../support/browser/console.ts';
 import { callOk } from '../../support/detection/detection-factory.ts';
+import { selectIn } from '../../support/select-rows.ts';
 import { fileSource, kevCatalogue, kevRows } from '../../support/feed/kev-source.ts';
 import { startServer } from '../../support/feed/source-server.ts';
 
@@ -250,7 +251,12 @@ test('tests a source before it is added, adds it and edits it', async () => {
   try {
     server.document('/list', 'bad-cdn.top\n198.51.101.77\n');
     const page = await openPage(org, '/sources?source=own');
+    await page.getByLabel('Kind', { exact: true }).selectOption('misp');
+    await page.getByText('More settings').click();
+    const sightings = page.getByLabel('Report sightings to');
+    await sightings.fill('https://other.example');
     await page.getByLabel('Kind', { exact: true }).selectOption('csv');
+    expect(await sightings.count()).toBe(0);
     await page.getByLabel('Name', { exact: true }).fill('Block list');
     await page.getByLabel('Address', { exact: true }).fill(`${server.base}/missing`);
     await page.getByRole('button', { name: 'Test', exact: true }).click();
@@ -268,7 +274,24 @@ test('tests a source before it is added, adds it and edits it', async () => {
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText('The source is saved.').waitFor();
     const [source] = (await callOk(org, 'GET', '/api/feed/sources')).sources;
-    expect(source).toMatchObject({ include: ['cdn', 'bank'], hasAuth: true, schedule: '0 * * * *' });
+    expect(source).toMatchObject({ include: ['cdn', 'bank'], hasAuth: true, schedule: '0 * * * *', sightings: null });
+    const body = { kind: 'misp', name: 'MISP', url: server.base, sightings: { url: server.base } };
+    const misp = await callOk(org, 'POST', '/api/feed/sources', body);
+    await selectIn(
+      started.deps.db,
+      org.id,
+    )`update feed_sources set sightings_error = 'status 503' where id = ${misp.id}`;
+    await page.goto(`${started.origin}/console/sources?source=${misp.id}`);
+    await page.getByText('status 503').waitFor();
+    await page.getByRole('button', { name: 'Edit' }).click();
+    await sightings.fill('https://other.example');
+    await page.getByLabel('Strictest marking to report').selectOption('AMBER');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('`sightings.url` must be at the host of `url`.').waitFor();
+    await sightings.fill(`${server.base}/misp`);
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('The source is saved.').waitFor();
+    await page.getByText(`${server.base}/misp (TLP:AMBER)`).waitFor();
   } finally {
     await server.stop();
   }

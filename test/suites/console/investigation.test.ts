@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, expect, test } from 'vitest';
 import { sampleDismissalsAcrossOrgs } from '../../../src/detection/runs/review-queue/audit-dismissals.ts';
 import { executeDueRuns } from '../../../src/detection/runs/workers/run-loops.ts';
-import { disableTransitions, findViolations, untilDrawn } from '../../support/browser/axe.ts';
+import { findViolations, untilDrawn } from '../../support/browser/axe.ts';
 import { newPage, openBrowser } from '../../support/browser/browser.ts';
 import { signIn } from '../../support/browser/console.ts';
 import { question, startInvestigations } from '../../support/browser/investigations.ts';
@@ -10,8 +10,7 @@ import { callOk } from '../../support/detection/detection-factory.ts';
 
 const { started, org, detection, audited, hitOf } = await startInvestigations();
 const browser = await openBrowser();
-const { page, context, complaints } = await newPage(browser, { reducedMotion: 'reduce' });
-await disableTransitions(page);
+const { page, context, complaints } = await newPage(browser);
 await signIn(page, started.origin, org, '/hits');
 afterAll(() => context.close());
 

@@ -213,6 +213,11 @@ test('counts items beside each choice of a filter, and saves, opens and removes 
   await page.getByRole('button', { name: 'Views' }).click();
   await page.getByRole('menuitem', { name: 'Save this view' }).click();
   await page.getByLabel('Name of the view').fill('Our reports');
+  await page.keyboard.press('Escape');
+  await page.getByRole('button', { name: 'Views' }).click();
+  await page.getByRole('menuitem', { name: 'Save this view' }).click();
+  await page.getByRole('button', { name: 'Start over' }).waitFor();
+  expect(await page.getByLabel('Name of the view').inputValue()).toBe('Our reports');
   await page.keyboard.press('Enter');
   await page.getByRole('button', { name: 'Our reports' }).waitFor();
   await page.getByRole('button', { name: 'Remove the filter Source' }).click();
@@ -225,7 +230,7 @@ test('counts items beside each choice of a filter, and saves, opens and removes 
   await expect.poll(async () => (await callOk(org, 'GET', '/api/views')).views).toEqual([]);
 });
 
-test('adds a report from a file or as text, and says what is wrong with a file', async () => {
+test('adds a report from a file or as text, says what is wrong with a file, and rehearses it', async () => {
   const page = await openPage(await started.newOrg(), '/feed');
   const addReport = async (): Promise<void> => page.getByRole('button', { name: 'Add report' }).click();
   await addReport();
@@ -243,6 +248,8 @@ test('adds a report from a file or as text, and says what is wrong with a file',
   await page.getByLabel('Title').fill('A panel that moved');
   await page.getByRole('button', { name: 'Add', exact: true }).click();
   await page.getByRole('heading', { name: 'A panel that moved' }).waitFor();
+  await page.getByRole('button', { name: 'Rehearse now' }).click();
+  await page.getByText('No dataset has had events in which it would show').waitFor();
 });
 
 test('lists what a report advises and the rules that it prints, to read and to download', async () => {

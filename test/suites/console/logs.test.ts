@@ -37,6 +37,11 @@ test('narrows the events by a value of a field, opens a row, and goes back', asy
   expect(await users.allInnerTexts()).toEqual(["o'hara"]);
   await page.getByRole('textbox', { name: 'Query' }).getByText("WHERE user.name = 'o''hara'").waitFor();
   await page.locator('figcaption').getByText('1 event', { exact: true }).waitFor();
+  await rows.nth(1).getByRole('gridcell').nth(1).hover();
+  await rows.nth(1).getByRole('button').click();
+  await page.getByRole('menuitem', { name: 'Copy' }).waitFor();
+  await page.keyboard.press('Escape');
+  expect(await page.getByRole('region', { name: 'Row' }).count()).toBe(0);
   await rows.nth(1).click();
   await page.getByRole('region', { name: 'Row' }).getByText(hostile).first().waitFor();
   expect(await page.locator('main img').count()).toBe(0);
@@ -113,7 +118,7 @@ test('brings detections from an address of rules, with what they would match, an
   await page.getByText('3 of them have 3 matches in the last 24 hours.').waitFor();
   await page.getByRole('button', { name: 'Import 3 rules' }).click();
   await page.getByText('3 imported, 0 updated, 0 deleted.').waitFor();
-  await page.getByText('Your detections are those of the newest version.').waitFor();
+  await page.getByText('Your detections match the newest version.').waitFor();
 
   rules = [rule(1, 'level: critical'), rule(2)];
   await page.getByRole('button', { name: 'Check now' }).click();

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { startConsole, startPages } from '../../support/browser/console.ts';
 import { callOk } from '../../support/detection/detection-factory.ts';
+import { selectIn } from '../../support/select-rows.ts';
 import { changeQuotas } from '../../../src/platform/orgs/limits/quotas.ts';
 
 const started = await startConsole();
@@ -80,14 +81,15 @@ test('sets up an enricher, and keeps its key when it is changed', async () => {
   await page.getByText('nothing is looked up elsewhere').waitFor();
   await page.getByRole('button', { name: 'New enricher' }).click();
   await dialog.getByLabel('Name', { exact: true }).fill('intel');
-  await dialog.getByLabel('Address', { exact: true }).fill('https://intel.example.com/ip');
-  await dialog.getByLabel('Fields of the answer').fill('score, geo.isp');
-  await dialog.getByLabel('Header of the key').fill('X-Key');
-  await dialog.getByLabel('Key', { exact: true }).fill('secret');
-  await dialog.getByLabel('Hashes').check();
+  await dialog.getByLabel('Kind').selectOption({ label: 'HTTP look-up' });
+  await dialog.getByLabel('URL', { exact: true }).fill('https://intel.example.com/ip');
+  await dialog.getByLabel('Fields').fill('score, geo.isp');
+  await dialog.getByLabel('Header', { exact: true }).fill('X-Key');
+  await dialog.getByLabel('Header value').fill('secret');
+  await dialog.getByLabel('hash').check();
   await dialog.getByRole('button', { name: 'Save' }).click();
   await dialog.getByText('must be an http or https URL with a fixed host').waitFor();
-  await dialog.getByLabel('Address', { exact: true }).fill('https://intel.example.com/ip/{value}');
+  await dialog.getByLabel('URL', { exact: true }).fill('https://intel.example.com/ip/{value}');
   await dialog.getByRole('button', { name: 'Save' }).click();
   await page.getByText('0 of 1,000 look-ups today').waitFor();
   await page.getByRole('button', { name: 'Edit intel' }).click();
@@ -178,6 +180,8 @@ test('adds a destination, shows the result of a test, and logs the changes', asy
   await dialog.getByRole('button', { name: 'Add destination' }).click();
   await page.getByRole('link', { name: 'On call' }).first().waitFor();
   await page.getByRole('button', { name: 'Add destination' }).click();
+  await dialog.getByLabel('Kind').selectOption('GitHub issues');
+  await dialog.getByLabel('Ticket comments').selectOption('ignore');
   await dialog.getByLabel('Kind').selectOption('E-mail (SMTP)');
   await dialog.getByLabel('Name').fill('Mail');
   await dialog.getByLabel('Address').fill('smtp://mail.invalid:587');
@@ -190,7 +194,9 @@ test('adds a destination, shows the result of a test, and logs the changes', asy
     kind: 'email',
     settings: { to: ['soc@company.example', 'lead@company.example'], encryption: 'required' },
   });
+  await selectIn(started.deps.db, org.id)`update destinations set tickets_error = 'status 429'`;
   await page.getByRole('link', { name: '<b>Tickets</b>' }).first().click();
+  await page.getByText('status 429').waitFor();
   await page.getByRole('button', { name: 'Send a test' }).first().click();
   await page.getByText('The test was not delivered.').waitFor();
   await page.getByRole('region', { name: 'Deliveries' }).getByRole('row').nth(1).waitFor();
@@ -291,4 +297,19 @@ test('filters the audit log by action, author and target, and keeps the filters 
   await expect.poll(() => entries.filter({ hasText: 'key.created' }).count()).toBeGreaterThan(0);
   await page.getByRole('button', { name: 'Remove the filter Time' }).click();
   await expect.poll(() => new URL(page.url()).search).toBe('?action=key.');
+});
+
+test('adds an enricher with the limits of the API, and names the limit that it refuses', async () => {
+  const { org, page, dialog } = await open('/settings/enrichers');
+  await page.getByRole('button', { name: 'New enricher' }).first().click();
+  await dialog.getByLabel('Name').fill('names');
+  await dialog.getByLabel('Kind').selectOption('dns');
+  await dialog.getByLabel('Look-ups per day').fill('0');
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await dialog.locator('[aria-invalid="true"]').waitFor();
+  await dialog.getByLabel('Look-ups per day').fill('');
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('Saved names.').waitFor();
+  const { enrichers } = await callOk(org, 'GET', '/api/enrichers');
+  expect(enrichers).toMatchObject([{ name: 'names', kind: 'dns', perMinute: 60, perDay: 1000, cacheHours: 24 }]);
 });

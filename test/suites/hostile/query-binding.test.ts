@@ -7,12 +7,12 @@ const oracle = await openBindingOracle();
 afterAll(() => oracle.close());
 
 test('accepted statements bind to nothing but the tables of the window', async () => {
-  const report = await fuzzQueries({ statements: 2000, seed: 11, corpus: queryCorpus });
+  const report = await fuzzQueries({ statements: 800, seed: 11, corpus: queryCorpus });
   expect(report.deviations).toEqual([]);
   expect(report.unresolved).toBe(0);
   // The figures show that the statements are neither all refused nor all harmless.
-  expect(report.bound).toBeGreaterThan(400);
-  expect(report.refused).toBeGreaterThan(200);
+  expect(report.bound).toBeGreaterThan(160);
+  expect(report.refused).toBeGreaterThan(80);
 });
 
 test('the corpus of the mutations is accepted', async () => {

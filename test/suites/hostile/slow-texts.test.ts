@@ -89,11 +89,13 @@ async function expectLinear(task: Omit<FuzzTask, 'mark'>): Promise<void> {
   expect(await threads.run({ ...task, mark }, { timeoutMs }), JSON.stringify(task)).toBeLessThan(growthMax);
 }
 
-test.each(documents)(
-  'parses %s document %# in linear time with each repetition alone',
+// Every second repetition in one document, and the others in the next, often of the same kind.
+test.each(documents.map(([kind, document], number) => ({ kind, document, number })))(
+  'parses $kind document $number in linear time with each repetition alone',
   { timeout: 600_000 },
-  async (kind, document) => {
-    for (const part of pieces) await expectLinear({ kind, document, before: 'a', part, after: 'x' });
+  async ({ kind, document, number }) => {
+    for (const part of pieces.filter((_, at) => at % 2 === number % 2))
+      await expectLinear({ kind, document, before: 'a', part, after: 'x' });
   },
 );
 
@@ -101,6 +103,6 @@ test('parses any combination of repetitions in linear time', { timeout: 600_000 
   const which = fc.constantFrom(...documents);
   await fc.assert(
     fc.asyncProperty(which, shaped, async ([kind, document], text) => expectLinear({ kind, document, ...text })),
-    { numRuns: 60, endOnFailure: true },
+    { numRuns: 30, endOnFailure: true },
   );
 });

@@ -10,11 +10,5 @@ export async function findViolations(page: Page, rules?: string[]): Promise<[rul
   return violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)]);
 }
 
-/** Lets the colors of a page change without a transition: axe would measure a color on its way to another. For pages that are opened later. */
-export const disableTransitions = (page: Page): Promise<unknown> =>
-  page.addInitScript(`const style = new CSSStyleSheet();
-  style.replaceSync('*, ::before, ::after, ::backdrop { transition: none !important }');
-  document.adoptedStyleSheets = [style];`);
-
 /** Waits in the page until it was drawn with its new colors or size. */
 export const untilDrawn = 'new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))';

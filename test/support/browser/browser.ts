@@ -16,13 +16,15 @@ export async function openBrowser(): Promise<Browser> {
 /** Errors of a page that a test would not notice: script errors, messages of the console and blocked content. */
 export type Complaints = string[];
 
+export const defaultViewport = { width: 1440, height: 900 };
+
 /** Opens a page that signs in nobody. `complaints` collects its errors; a test expects it to stay empty. */
 export async function newPage(
   browser: Browser,
   options: Parameters<Browser['newContext']>[0] = {},
 ): Promise<{ context: BrowserContext; page: Page; complaints: Complaints }> {
   const context = await browser.newContext({
-    viewport: { width: 1440, height: 900 },
+    viewport: defaultViewport,
     reducedMotion: 'reduce',
     ...options,
   });

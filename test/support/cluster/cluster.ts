@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FromWorker, ToWorker } from './cluster-worker.ts';
-import { root } from '../program.ts';
+import { pickEnvironment, root } from '../program.ts';
 
 /** A process and the code that it runs. `url` is undefined until it works, and null without the API. */
 type Worker = { child: ChildProcess; url: string | null | undefined; root: string; skewMs: number };
@@ -82,7 +82,7 @@ function sendTime({ now }: ClusterState, { child, url, skewMs }: Worker): void {
 
 function startWorker(cluster: ClusterState, index: number, codeRoot = cluster.workers[index]?.root ?? root): void {
   const child = fork(join(codeRoot, 'test/support/cluster/cluster-worker.ts'), [cluster.now.toISOString()], {
-    env: { PATH: process.env['PATH'] ?? '', ...cluster.environments[index] },
+    env: { ...pickEnvironment(), ...cluster.environments[index] },
     execArgv: ['--disable-warning=ExperimentalWarning'],
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
   });
@@ -122,7 +122,7 @@ async function killAllDuringRun(cluster: ClusterState, isRunning: () => Promise<
       if (await isRunning()) break;
       signalAll(cluster, 'SIGCONT');
     }
-    await sleep(10);
+    await sleep(25);
   }
   for (const index of cluster.workers.keys()) killOne(cluster, index);
 }

@@ -14,7 +14,14 @@ export const agentInput: CreateAgent = {
   modelAlias: 'm',
   toolNames: [],
 };
-export const trigger = { source: 'hit.created' as const, enabled: true, filter: {}, inputs: {}, runsPerHourMax: 60 };
+export const trigger = {
+  source: 'hit.created' as const,
+  enabled: true,
+  filter: {},
+  inputs: {},
+  about: 'hit' as const,
+  runsPerHourMax: 60,
+};
 
 /** Raises a case with rows, and leaves one without any undecided. */
 export const judge: ModelBrain = (asked) =>

@@ -29,7 +29,7 @@ import { fillLogFolder } from './fill-log-folder.ts';
 export type FilledOrganization = {
   /** Ids of all records of the organization. */
   ids: string[];
-  /** The same, with at most a few runs, gaps and hits. */
+  /** The same, with at most two runs, a gap and a hit. */
   samples: string[];
   /** A text that the names of its detections, its dataset and its items contain. */
   mark: string;
@@ -290,5 +290,5 @@ async function fillRuns(deps: Deps, org: TestOrg, mark: string): Promise<Pick<Fi
     caseId,
     ...lists.flatMap((list) => list.slice(0, ofEach).map(({ id }) => id)),
   ];
-  return { ids: idsOf(Infinity), samples: idsOf(3) };
+  return { ids: idsOf(Infinity), samples: idsOf(1) };
 }

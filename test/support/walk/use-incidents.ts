@@ -1,6 +1,8 @@
 import type { Deps } from '../../../src/app/deps.ts';
 import { runNextHunt } from '../../../src/agents/hunting/run-hunts.ts';
 import { placeWaitingHits } from '../../../src/detection/incidents/place-hits.ts';
+import { serveModelStandIn } from '../models/model-server.ts';
+import { createScriptedModels } from '../models/scripted-models.ts';
 import type { TestOrg } from '../harness.ts';
 import { callsOf, readOk, type ApiCalls } from './api-calls.ts';
 
@@ -28,6 +30,21 @@ export async function useIncidents(deps: Deps, org: TestOrg): Promise<void> {
   for (const part of ['report', 'bundle', 'timeline', 'comments']) await get(`${path}/${part}`);
 }
 
+/** Works with a model that submits the same answer to every question. */
+async function withModel(deps: Deps, input: object, work: () => Promise<unknown>): Promise<void> {
+  const { url, close } = await serveModelStandIn('anthropic', ({ tools }) => ({
+    calls: [{ name: tools.at(-1)!, input }],
+  }));
+  const before = { ...deps.models };
+  Object.assign(deps.models!, createScriptedModels({ default: url }));
+  try {
+    await work();
+  } finally {
+    Object.assign(deps.models!, before);
+    await close();
+  }
+}
+
 /** Walks the operations of hunts, with one run. */
 export async function useHunts(deps: Deps, { get, post, put, remove }: ApiCalls): Promise<void> {
   const question = {
@@ -40,6 +57,9 @@ export async function useHunts(deps: Deps, { get, post, put, remove }: ApiCalls)
   const run = await post(`${path}/run`);
   while (await runNextHunt(deps, new AbortController().signal));
   await get('/api/hunts');
+  await withModel(deps, { query: question.question, rowMeaning: 'A process that was started.' }, () =>
+    post('/api/hunts/propose', { words: 'Which processes were started?', span: question.span }),
+  );
   await put(path, { cadence: 'weekly' });
   await get(path);
   await get(`${path}/runs`);
