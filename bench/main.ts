@@ -23,6 +23,7 @@ import { pullSourcesBenchmark } from './pull-sources.ts';
 import { listDetectionsBenchmark } from './list-detections.ts';
 import { listItemsBenchmark } from './list-items.ts';
 import { queryLogStoreBenchmark } from './query-log-store.ts';
+import { rehearseBenchmark } from './rehearse.ts';
 import { withInProcessProgram } from '../test/support/program-environment.ts';
 import { scaleBenchmark } from './scale/scale.ts';
 import { sigmaPeerBenchmark } from './sigma-peer.ts';
@@ -41,6 +42,7 @@ const benchmarks: Record<string, Benchmark> = {
   runs: examineRunsBenchmark,
   investigate: investigateBenchmark,
   incidents: placeHitsBenchmark,
+  rehearse: rehearseBenchmark,
   scale: scaleBenchmark,
   growth: growthBenchmark,
   local: queryLogStoreBenchmark,
@@ -140,7 +142,7 @@ ${Object.keys(benchmarks).join(', ')}.
 - If there is a baseline, both sides are measured in turn, and *share* is the median ratio of the rounds: 100 % means as good as the baseline. For times and costs the ratio is baseline ÷ Tocsin.
 - The database is the embedded one with its default settings, including \`fsync\`.
 
-Machine: ${machine}.`;
+Machine of the last run: ${machine}. Sections that it did not measure have figures of earlier runs, partly on another machine.`;
   await writeFile(file, `${[head, ...mergeSections(await readFile(file, 'utf8'))].join('\n\n')}\n`);
   console.log('Wrote docs/reference/benchmarks.md.');
 }

@@ -206,6 +206,8 @@ async function measure(benchmark: FeedBenchmark): Promise<BenchmarkRow[]> {
   for (const [what, path] of Object.entries(repeated))
     lines.push(...(await repeatedList(benchmark, what, withValue(path))));
   lines.push(await coldStats(benchmark, 'cold, `GET /stats`'));
+  const worth = await measureMs(() => get(running, '/api/feed/sources/worth'));
+  lines.push({ label: 'what each of five sources is worth', unit: 'ms', tocsin: worth });
   report('hot');
   lines.push(...(await withDataDir((dir) => compareCachedPages(dir, running))));
   await overrideItems(client);

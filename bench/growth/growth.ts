@@ -121,7 +121,7 @@ export const growthBenchmark: Benchmark = {
   title: 'Growth: indicators, continuous detections, organizations',
   note: `![Three curves of milliseconds by size, on logarithmic axes](growth.svg)
 
-- **Indicators**: each looked-up value is one descent of a B-tree, whose depth grows by one for some hundred times the indicators. What is added is reading pages that are not in the cache of PostgreSQL. \`--full\` adds 10 million, for which this chart has no measurement yet. In a feed of 10 million items, looking up an indicator takes 1.6 times as long as with a million (*A large feed*).
+- **Indicators**: each looked-up value is one descent of a B-tree, whose depth grows by one for some hundred times the indicators. What is added is reading pages that are not in the cache of PostgreSQL. \`--full\` adds 10 million. In a feed of 10 million items, looking up an indicator takes 1.6 times as long as with a million (*A large feed*).
 - **Continuous detections**: the texts that conditions require are one automaton per field, and a pass over a value takes as long for ten as for ten thousand texts. What grows is the memory of the automaton, which leaves the caches of the processor. Conditions without a required text are evaluated one by one, and named as expensive.
 - **Organizations**: a scheduler finds due slots and queued runs by indexes over all organizations, so that those that have nothing to do cost nothing. Each has 100 detections.
 

@@ -175,7 +175,7 @@ function measureNarrowings(lists: readonly Alarm[][], isWanted: (alarm: Alarm) =
     const chosen = new Set(chooseSimilar(falseAlarms, attacks).slice(0, alikeCount));
     if (chosen.size < alikeCount) return [];
     const past = list.map((alarm) => ({ ...alarm, isChosen: chosen.has(alarm), mustStay: false }));
-    const [first] = runAtOnce(listNarrowings(past, { tests: [], lists: new Map() }));
+    const [first] = runAtOnce(listNarrowings(past, { proofs: [], lists: new Map() }));
     const hidden = first?.hidden.filter(isWanted).length ?? 0;
     return [{ name: list[0]!.detection.name, rule: first?.rule, attacks: attacks.length, hidden }];
   });

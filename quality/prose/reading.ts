@@ -27,7 +27,18 @@ export async function measureReading(_verbose: boolean, url?: string): Promise<Q
   const labels = new Map(readLabels<ReadingLabel>('reading-labels.json').map((label) => [label.id, label]));
   const model = url === undefined ? undefined : findModel(url);
   const lexicon = texts.map((text) => ({ text, label: labels.get(text.id)!, read: completeItem(text, {}) }));
-  if (!model) return [...measureReader('lexicon', lexicon), ...measureAdvice()];
+  if (!model) {
+    const further = readLabels<FoolingText & ReadingLabel>('fooling-texts.json').map((text) => ({
+      text,
+      label: text,
+      read: completeItem(text, {}),
+    }));
+    return [
+      ...measureReader('lexicon', lexicon),
+      ...measureReader('lexicon, further texts', further),
+      ...measureAdvice(),
+    ];
+  }
   const both: ReadText[] = [];
   const [startedAt, spent] = [performance.now(), { calls: 0, tokens: 0, problems: 0 }];
   for (const one of lexicon) {
