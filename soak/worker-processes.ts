@@ -1,7 +1,8 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import type { FromWorker, WorkerTask } from './worker.ts';
+import { pickEnvironment } from '../test/support/program.ts';
+import type { FromWorker, ToWorker, WorkerTask } from './worker.ts';
 
 /** The memory samples and processor time of one process. `hour` is the hour of slot time; `liveMib` is measured after a garbage collection. */
 export type WorkerLife = {
@@ -22,6 +23,9 @@ export type WorkerProcesses = {
   stop: () => Promise<(number | null)[]>;
 };
 
+/** The memory of a process is measured every so many hours of slot time. A garbage collection of each hour would take most of its time. */
+const measuredHours = 6;
+
 type Running = { child: ChildProcess; life: WorkerLife };
 
 /** Starts several processes of soak/worker.ts on one database. */
@@ -33,7 +37,7 @@ export function startWorkers(count: number, env: Record<string, string>, task: W
   const running: Running[] = [];
   const start = (worker: number): void => {
     const child = fork(join(import.meta.dirname, 'worker.ts'), [JSON.stringify({ ...task, now })], {
-      env: { PATH: process.env['PATH'] ?? '', ...env },
+      env: { ...pickEnvironment(), ...env },
       execArgv: ['--disable-warning=ExperimentalWarning', '--expose-gc'],
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     });
@@ -42,7 +46,7 @@ export function startWorkers(count: number, env: Record<string, string>, task: W
       errors = `${errors}${chunk.toString()}`.slice(-20_000);
     });
     child.on('message', ({ rssBytes, liveBytes, cpuMs }: FromWorker) => {
-      if (life.samples.length === 0) child.send({ now });
+      if (life.samples.length === 0) child.send({ now, measures: false } satisfies ToWorker);
       life.cpuMs = cpuMs;
       life.samples.push({ hour: currentHour, residentMib: rssBytes / 2 ** 20, liveMib: liveBytes / 2 ** 20 });
     });
@@ -56,7 +60,8 @@ export function startWorkers(count: number, env: Record<string, string>, task: W
     setSlotTime: (time, hour) => {
       now = time.toISOString();
       currentHour = hour;
-      for (const { child, life } of running) if (life.samples.length > 0 && child.connected) child.send({ now });
+      const message: ToWorker = { now, measures: hour % measuredHours === 0 };
+      for (const { child, life } of running) if (life.samples.length > 0 && child.connected) child.send(message);
     },
     kill: (index) => {
       const { child, life } = running[index]!;

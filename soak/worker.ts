@@ -9,7 +9,8 @@ import { soakSiem } from './soak-connector.ts';
 import { createSlotClock } from './slot-clock.ts';
 
 export type WorkerTask = { now: string; start: string; siemUrl: string; local: OrgId[] };
-export type ToWorker = { now: string };
+/** `measures`: whether the process answers with its memory, after a garbage collection. */
+export type ToWorker = { now: string; measures: boolean };
 export type FromWorker = { rssBytes: number; liveBytes: number; cpuMs: number };
 
 function measureProcess(): FromWorker {
@@ -23,7 +24,7 @@ function measureProcess(): FromWorker {
 const { now, start, siemUrl, local } = JSON.parse(process.argv[2] ?? '') as WorkerTask;
 const clock = createSlotClock(new Date(now));
 process.on('message', (message: ToWorker) => {
-  process.send?.(measureProcess());
+  if (message.measures) process.send?.(measureProcess());
   clock.set(new Date(message.now));
 });
 
