@@ -76,8 +76,8 @@ type KeepClaimDeps = { db: Db; log: Logger };
 const renewMs = 5_000;
 
 /**
- * Renews the lease of a claimed source until `work` ends. A process that is killed stops renewing, so that another may pull the source half a
- * minute later. Tests set `intervalMs`.
+ * Renews the lease of a claimed source until `work` ends, and never after that. A process that is killed stops renewing, so that another may pull
+ * the source half a minute later. Tests set `intervalMs`.
  */
 export async function keepClaim<T>(
   { db, log }: KeepClaimDeps,
@@ -85,24 +85,23 @@ export async function keepClaim<T>(
   work: () => Promise<T>,
   intervalMs = renewMs,
 ): Promise<T> {
-  let isRenewing = false;
+  let renewing: Promise<void> | undefined;
   const renew = async (): Promise<void> => {
-    if (isRenewing) return;
-    isRenewing = true;
     try {
       await withSourceAcrossOrgs(db, source, (tx) => renewLease(tx, source, source.worker!));
     } catch (error) {
       log.warn({ sourceId: source.id, err: error }, 'could not renew the lease of a feed source');
     } finally {
-      isRenewing = false;
+      renewing = undefined;
     }
   };
-  const timer = setInterval(() => void renew(), intervalMs);
+  const timer = setInterval(() => void (renewing ??= renew()), intervalMs);
   timer.unref();
   try {
     return await work();
   } finally {
     clearInterval(timer);
+    await renewing;
   }
 }
 
