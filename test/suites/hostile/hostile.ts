@@ -3,7 +3,9 @@ import { atFileEnd } from '../../support/at-file-end.ts';
 import type { PullResult } from '../../../src/feed/ingestion/pull-plan.ts';
 import type { SourceKind } from '../../../src/feed/formats/registry.ts';
 import { measureLongestTurn } from '../../support/longest-turn.ts';
+import { callOk } from '../../support/detection/detection-factory.ts';
 import { startServer, type Route } from '../../support/feed/source-server.ts';
+import { stixBundle } from '../../support/feed/stix-documents.ts';
 import type { FeedItem } from '../../../src/feed/model/item.schema.ts';
 import { startApp, type TestApp, type TestOrg } from '../../support/harness.ts';
 
@@ -26,6 +28,15 @@ export async function startHostile(): Promise<Hostile> {
   const server = await startServer();
   atFileEnd(() => server.stop());
   const app = await startApp({ env: { TOCSIN_FETCH_ALLOW: '127.0.0.1' } });
+  const first = await app.newOrg();
+  // The first report that a process reads builds the tables for reading, in one turn of the event loop.
+  server.document('/first', JSON.stringify(stixBundle(['a.example'])));
+  const source = await callOk(first, 'POST', '/api/feed/sources', {
+    kind: 'stix',
+    name: 'A',
+    url: `${server.base}/first`,
+  });
+  await callOk(first, 'POST', `/api/feed/sources/${source.id}/pull`);
   const org = await app.newOrg();
   let sources = 0;
   return {
