@@ -88,7 +88,7 @@ export const normalizeText = (text: string): string => foldWhitespace(text.norma
 export const sha256 = (text: string): string => hash('sha256', text);
 
 /** Increment when this program reads the same documents differently. Sources are then read again, and stored texts are extracted again. */
-const readerRevision = 23;
+const readerRevision = 24;
 
 /** Returns the mark of a source's last pull. Sources with another mark are read again: their names and harmless values may differ. */
 export const toSourceReading = (referenceDataVersion: number): string => `${readerRevision}.${referenceDataVersion}`;

@@ -1,7 +1,7 @@
 /** Words that mark a whole item as retracted when they stand alone in its title, in lower case. */
 const words = [
   'retracted', 'retraction', 'withdrawn', 'withdrawal', 'revoked', 'rejected', 'zurückgezogen', 'widerrufen', 'retiré', 'rétracté', 'retractado',
-  'retirado', 'ritirato', 'ritrattato', 'ingetrokken', 'återkallad', 'tilbagetrukket', 'wycofane', 'отозвано', 'отозван', '撤回', '撤稿', '取り下げ', '철회',
+  'retirado', 'ritirato', 'ritrattato', 'ingetrokken', 'återkallad', 'tilbagetrukket', 'wycofane', 'wycofano', 'отозвано', 'отозван', 'відкликано', '撤回', '撤稿', '取り下げ', '철회',
 ]; // prettier-ignore
 
 /** Words that do not stand alone in a mark: `[RETRACTED: ARTICLE]`, `RETRACTION NOTICE:`. */

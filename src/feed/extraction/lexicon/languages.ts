@@ -25,17 +25,15 @@ type LanguageLexicon = {
    * `exploited` states the exploitation of a flaw, `doubt` that it is open, `advice` advises readers. `denial` stands before a statement and
    * denies it, and `denied` stands after it. `retraction` states that the publisher withdraws the report.
    */
-  cues: Record<'exploited' | 'doubt' | 'advice', string[]> & {
-    [_ in 'denial' | 'denied' | 'retraction']?: string[];
-  };
+  cues: Record<'exploited' | 'doubt' | 'advice' | 'retraction', string[]> & { [_ in 'denial' | 'denied']?: string[] };
   /** The roles of values. */
-  roles?: MeaningfulPhrases[];
+  roles: MeaningfulPhrases[];
   /** Plain statements of techniques. */
   statements: MeaningfulPhrases[];
   /** What advice means, in sentences with a phrase of `advice`. */
-  actions?: MeaningfulPhrases[];
+  actions: MeaningfulPhrases[];
   /** English words for the rating of severity. Earlier rows win, so phrases stand before their words. */
-  words?: MeaningfulPhrases[];
+  words: MeaningfulPhrases[];
 };
 
 const languages = { de, fr, es, pt, it, nl, pl, ru, uk, ja, zh, ko } satisfies Record<string, LanguageLexicon>;
@@ -58,8 +56,8 @@ const glossaries = new Map<string, Glossary>();
  * all other words stay. Returns the text unchanged for English, an unknown language, or one without terms.
  */
 export function translateCues(text: string, language: string | undefined): string {
-  const { words, isUnspaced = false } = isReportLanguage(language) ? reportLanguages[language] : {};
-  if (language === undefined || !words?.length) return text;
+  if (!isReportLanguage(language)) return text;
+  const { words, isUnspaced = false } = reportLanguages[language];
   let glossary = glossaries.get(language);
   if (!glossary) {
     glossary = { ...compileWords(words, isUnspaced), ...compileRegions(language, isUnspaced) };

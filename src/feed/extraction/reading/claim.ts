@@ -62,7 +62,7 @@ export type Claim = Statement & { quote: Quote; confidence: number; reason?: str
 export type ClaimOf<F extends Claim['field']> = Extract<Claim, { field: F }>;
 
 /** Finds an opened quotation at the end of the words before a statement: what follows is not the publisher's own statement. */
-export const quotedBefore = /[“„«"](?:[^”"»]*)$/;
+export const quotedBefore = /[“„«"「](?:[^”"»」]*)$/;
 
 /** Returns the text of a quote. It is empty if the quote has no place in the document. */
 export const textOfQuote = ({ text, title }: Pick<ReadDocument, 'text' | 'title'>, quote: Quote): string =>

@@ -4,7 +4,7 @@ import type { ExtractedIndicator } from '../indicators/extract-indicators.ts';
 import { cue, listRoleStatements, type RoleStatement } from '../lexicon/lexicon.ts';
 import { valuesWord } from '../lexicon/phrases.ts';
 import { isReportLanguage } from '../lexicon/languages.ts';
-import { listRolesIn } from '../techniques/technique-statements.ts';
+import { isDeniedIn, listRolesIn } from '../techniques/technique-statements.ts';
 import { isTitleLine, isDenied } from '../techniques/sentence-kinds.ts';
 import { lowerBound } from '../indicators/refang-text.ts';
 import type { Span } from '../text/stored-text.ts';
@@ -199,18 +199,26 @@ let statements: RoleStatement[] | undefined;
 
 function findRoles({ text, groups }: MaskedSentence, language?: string): { place: Place; role: ValueRole }[] {
   statements ??= listRoleStatements();
-  const own = isReportLanguage(language) ? listRolesIn(language) : [];
-  return [...statements, ...own].flatMap(({ means, pattern, without }) => {
+  const read = (
+    { means, pattern, without }: RoleStatement,
+    isDeniedMatch: (match: RegExpExecArray) => boolean,
+  ): { place: Place; role: ValueRole }[] => {
     const matches = [...text.matchAll(pattern)];
     if (matches.length === 0 || without?.test(text)) return [];
     return matches
-      .filter(({ index }) => !isDenied(text, { index, length: 0 }))
+      .filter((match) => !isDeniedMatch(match))
       .flatMap((match) =>
         groups
           .filter(({ at }) => at >= match.index && at < match.index + match[0].length)
           .flatMap((group) => group.places.map((place) => ({ place, role: means }))),
       );
-  });
+  };
+  return [
+    ...statements.flatMap((one) => read(one, ({ index }) => isDenied(text, { index, length: 0 }))),
+    ...(isReportLanguage(language)
+      ? listRolesIn(language).flatMap((one) => read(one, (match) => isDeniedIn(language, match)))
+      : []),
+  ];
 }
 
 function claimListedRoles({ article }: ReadDocument, places: readonly Place[]): Claim[] {

@@ -21,7 +21,7 @@ import {
   toQuote,
 } from './claim.ts';
 import { claimFamilies } from './read-values.ts';
-import { findAdviceIn, isRetractionIn } from '../techniques/technique-statements.ts';
+import { findAdviceIn, findRetractionIn } from '../techniques/technique-statements.ts';
 import { isReportLanguage } from '../lexicon/languages.ts';
 import type { AdviceAction } from '../../model/vocabulary.ts';
 
@@ -64,13 +64,12 @@ const retractionSentencesMax = 15;
 /** Claims that the publisher withdraws the report, if one of its first sentences says so in the publisher's own words. */
 function claimRetraction({ sentences, language }: ReadDocument): Claim[] {
   const stated = sentences.slice(0, retractionSentencesMax).find(({ text }) => {
-    if (isReportLanguage(language)) return isRetractionIn(language, text);
-    const match = cue('retraction').exec(text);
-    return (
-      match !== null &&
-      !isDenied(text, { index: match.index, length: match[0].length }) &&
-      !quotedBefore.test(text.slice(0, match.index))
-    );
+    if (!isReportLanguage(language)) {
+      const match = cue('retraction').exec(text);
+      return match !== null && isGiven(text, match);
+    }
+    const match = findRetractionIn(language, text);
+    return match !== undefined && !quotedBefore.test(text.slice(0, match.index));
   });
   return stated ? [{ field: 'status', value: 'retracted', quote: toQuote(stated), confidence: 0.8 }] : [];
 }
@@ -181,7 +180,7 @@ function findAdvice(sentence: string, isInSection: boolean): AdviceAction | unde
   return first && !cue('notOurAdvice').test(sentence) ? first.means : undefined;
 }
 
-/** Returns whether the words of advice are the publisher's own, and not denied. */
+/** Returns whether words are the publisher's own, and not denied. */
 const isGiven = (sentence: string, { index, 0: { length } }: RegExpExecArray): boolean =>
   !isDenied(sentence, { index, length }) && !quotedBefore.test(sentence.slice(0, index));
 

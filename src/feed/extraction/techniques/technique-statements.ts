@@ -86,15 +86,19 @@ export function findAdviceIn(language: ReportLanguageCode, sentence: string): Ad
   return cues.actions.find(({ pattern }) => isStated(pattern.exec(sentence), cues))?.means as AdviceAction | undefined;
 }
 
-/** Returns whether a sentence in a language other than English states that its publisher withdraws the report. */
-export function isRetractionIn(language: ReportLanguageCode, sentence: string): boolean {
+/** Returns the words of a sentence in a language other than English that withdraw its report. */
+export function findRetractionIn(language: ReportLanguageCode, sentence: string): RegExpExecArray | undefined {
   const { retraction, ...cues } = lexiconOf(language);
-  const match = retraction?.exec(sentence) ?? null;
-  return match !== null && isStated(match, cues) && !cues.denial?.test(match[0]);
+  const match = retraction.exec(sentence);
+  return match && isStated(match, cues) && !cues.denial?.test(match[0]) ? match : undefined;
 }
 
 /** Returns the statements about the roles of values in a language other than English. */
 export const listRolesIn = (language: ReportLanguageCode): RoleStatement[] => lexiconOf(language).roles;
+
+/** Returns whether words around a match in a language other than English deny it. */
+export const isDeniedIn = (language: ReportLanguageCode, match: RegExpExecArray): boolean =>
+  !isStated(match, lexiconOf(language));
 
 function lexiconOf(language: ReportLanguageCode): CompiledLexicon {
   let lexicon = compiled.get(language);
@@ -103,14 +107,14 @@ function lexiconOf(language: ReportLanguageCode): CompiledLexicon {
 }
 
 function compileLexicon(language: ReportLanguageCode) {
-  const { statements, actions = [], roles = [], cues, isUnspaced } = reportLanguages[language];
+  const { statements, actions, roles, cues, isUnspaced } = reportLanguages[language];
   const compile = (phrases: string[], flags = ''): RegExp =>
     compilePhrases(phrases, { script: isUnspaced ? 'unspaced' : undefined }, flags);
   return {
     statements: statements.map(({ means, phrases }) => ({ means, pattern: compile(phrases) })),
     actions: actions.map(({ means, phrases }) => ({ means, pattern: compile(phrases) })),
     roles: roles.map(({ means, phrases }) => ({ means: means as ValueRole, pattern: compile(phrases, 'g') })),
-    retraction: cues.retraction && compile(cues.retraction),
+    retraction: compile(cues.retraction),
     exploited: compile(cues.exploited),
     doubt: compile(cues.doubt),
     advice: compile(cues.advice),
