@@ -123,6 +123,7 @@ const ReadBy = z
     at: Instant,
     fields: z.array(z.string()).describe('The fields that claims of the model decide, such as `severity` or `name`.'),
     language: z.string().optional().describe('The language in which it was told to write its sentences.'),
+    title: z.string().optional().describe('Its translation of the title, which `event.title` keeps as published.'),
   })
   .describe('The model that completed the item. Absent if only the lexicon, or the source itself, decides its fields.');
 

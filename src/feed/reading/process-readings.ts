@@ -9,7 +9,7 @@ import { ModelError } from '../../platform/models/model-error.ts';
 import type { ConfiguredModel, Models } from '../../platform/models/models.ts';
 import { createSpendMeter } from '../../platform/models/spend-meter.ts';
 import type { CompletedReport, ModelInput } from '../extraction/extract-item.ts';
-import type { Claim } from '../extraction/reading/claim.ts';
+import { type Claim, claimsOf } from '../extraction/reading/claim.ts';
 import { sourceKinds } from '../formats/registry.ts';
 import type { Extractor } from '../ingestion/extractor.ts';
 import { isProseSource } from '../ingestion/item-document.ts';
@@ -234,14 +234,18 @@ async function applyReading(tx: Tx, read: StaleItem, application: Application): 
   const isSame = item && item.pool_id === read.pool_id && item.stored_text === read.stored_text;
   if (!isSame || item.status === 'retracted' || item.held_back) return undefined;
   const before = parseItem(item);
-  const fields = [...new Set(completed.model.claims.map(({ field }) => field))].toSorted();
+  const [title] = language ? claimsOf(completed.model.claims, 'title') : [];
+  const fields = [...new Set(completed.model.claims.map(({ field }) => field))]
+    .filter((field) => field !== 'title')
+    .toSorted();
   const readBy = {
     model,
     at: now.toISOString(),
     fields,
-    ...(language && fields.some((field) => sentenceFields.has(field)) ? { language } : {}),
+    ...(title ? { title: title.value } : {}),
+    ...(language && (title || fields.some((field) => sentenceFields.has(field))) ? { language } : {}),
   };
-  const content = withReader(applyExtraction(before, completed.item), fields.length > 0 ? readBy : undefined);
+  const content = withReader(applyExtraction(before, completed.item), fields.length > 0 || title ? readBy : undefined);
   if (isSameContent(before, content)) return item.version;
   await rewriteItem(tx, pool, item, {
     content,

@@ -92,7 +92,7 @@ export const canModelRead = ({ entry }: Pick<ConfiguredModel, 'entry'>, item: Pi
   entry.local || !internalOnly.includes(item.source.tlp);
 
 /** Increment when the prompt or the form of the answer changes. Texts that were read before are not read again. */
-export const promptRevision = 2;
+export const promptRevision = 3;
 
 const text = (description: string): object => ({ type: 'string', description });
 
@@ -180,7 +180,8 @@ function renderQuestion({ document, known, lexicon, part, memory, language }: Pa
 }
 
 const renderLanguage = (code: string): string =>
-  `\n- Write the values of summary, tldr, step and advice in ${new Intl.DisplayNames(['en'], { type: 'language' }).of(code)}. Quotes stay as they are.`;
+  `\n- Write the values of summary, tldr, step and advice in ${new Intl.DisplayNames(['en'], { type: 'language' }).of(code)}. Quotes stay as they are.
+- title: value = the title in that language; the quote is the whole title. Only if the title is in another one.`;
 
 const memoryFields = new Set(['name', 'severity']);
 const memoryValueChars = 80;

@@ -99,6 +99,27 @@ test('has a model write in the language of its alias, with a footnote for each s
   expect(stand.asked[0]!.system).toContain('in German');
 });
 
+test('translates the title only from the whole title, and keeps the published one', async () => {
+  deps.models = createScriptedModels({ m: stand.url }, { language: 'de' });
+  const title = 'Waterworks dark for 2 days';
+  const translated = 'Wasserwerke 2 Tage im Dunkeln';
+  stand.think(
+    answer(
+      { field: 'title', value: 'Wasserwerke 3 Tage im Dunkeln', quote: title },
+      { field: 'title', value: 'Alles in Ordnung', quote: 'Waterworks' },
+      { field: 'title', value: translated, quote: title },
+    ),
+  );
+  const { org, id } = await postReport(newText(), { title });
+  await readAll();
+  const { event, provenance } = await getItem(org, id);
+  expect(event.title).toBe(title);
+  expect(provenance.readBy).toMatchObject({ language: 'de', title: translated, fields: [] });
+  const { dropped, claims } = (await getReading(org, id)).readers[1];
+  expect(dropped).toEqual({ stated_more_than_quoted: 1, quote_not_in_text: 1 });
+  expect(claims).toMatchObject([{ field: 'title', value: translated, quote: { text: title, in: 'title' } }]);
+});
+
 test('reads the same text once, and completes the item again after it was extracted again', async () => {
   stand.think(faithful);
   const { org, id } = await postReport();

@@ -30,7 +30,7 @@ const ReaderClaim = z.object({
   field: z
     .string()
     .describe(
-      '`name`, `technique`, `product`, `severity`, `role`, `family`, `summary`, `tldr`, `step` (of the attack path) or `advice`.',
+      '`name`, `technique`, `product`, `severity`, `role`, `family`, `summary`, `tldr`, `step` (of the attack path), `advice` or `title` (translated).',
     ),
   value: z.string().describe('The canonical name, the technique, the level, the value or the sentence.'),
   kind: z

@@ -20,6 +20,7 @@ export const texts = {
     tldr: 'In short',
     step: 'Step',
     advice: 'Advice',
+    title: 'Translated title',
   } as Record<string, string>,
   nothing: 'Claims nothing.',
   overruled: 'overruled',
@@ -31,6 +32,9 @@ export const texts = {
   unread: (count: number) =>
     count === 1 ? '1 part of the text was not read.' : `${count} parts of the text were not read.`,
 };
+
+/** The mark of a translated title. */
+export const translatedTexts = { byModel: 'translated by a model' };
 
 /** Why a report has its severity. */
 export const severityTexts = {

@@ -66,6 +66,9 @@ function findProblem(document: ReadDocument, values: ValueIndex, claim: Claim): 
     case 'severity':
     case 'status':
       return undefined;
+    case 'title':
+      if (quote.in !== 'title') return 'quote_not_in_text';
+      return statesOnlyQuoted(claim.value, quoted) ? undefined : 'stated_more_than_quoted';
     case 'advice':
     case 'summary':
     case 'tldr':

@@ -51,6 +51,8 @@ type Statement =
   | { field: 'family'; value: string; kind: 'malware' | 'actor'; name: string; printed?: string }
   /** The publisher withdraws the report. */
   | { field: 'status'; value: 'retracted' }
+  /** The title in the language in which the reader writes. */
+  | { field: 'title'; value: string }
   /** Advice that the report gives its readers. */
   | { field: 'advice'; value: string; action: AdviceAction }
   | { field: 'summary'; value: string }

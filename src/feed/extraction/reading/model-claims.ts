@@ -19,6 +19,7 @@ export const claimFields = [
   'tldr',
   'step',
   'advice',
+  'title',
 ] as const;
 export const nameKinds = ['actor', 'malware', 'tool', 'none'] as const;
 
@@ -118,6 +119,8 @@ function readClaim(
     }
     case 'advice':
       return isOneOf(adviceActions, kind) ? { field, value, action: kind, ...base } : undefined;
+    case 'title':
+      return { field, value, quote: findTitle(document, quoted), confidence };
     case 'summary':
     case 'tldr':
     case 'step':
@@ -159,6 +162,12 @@ function findQuote({ text, title }: ReadDocument, part: Span, quoted: string): Q
   const inTitle = findFolded(title, folded);
   return inTitle ? { ...inTitle, in: 'title' } : nowhere;
 }
+
+/** Returns the whole title if that is what a model quoted. */
+const findTitle = ({ title }: ReadDocument, quoted: string): Quote =>
+  foldText(quoted).folded.trim() === foldText(title).folded.trim()
+    ? { start: 0, end: title.length, in: 'title' }
+    : nowhere;
 
 function findFolded(text: string, wanted: string): Span | undefined {
   const { folded, origins } = foldText(text);

@@ -4,6 +4,7 @@ import { ExternalLink } from 'lucide-react';
 import { Link } from '@tanstack/react-router';
 import { itemQuery, type FeedItem, sightingsQuery } from '../../../api/feed.ts';
 import { texts } from '../../../texts/feed.ts';
+import { translatedTexts } from '../../../texts/reading.ts';
 import { Section } from '../../../ui/section.tsx';
 import { ErrorState, Skeleton } from '../../../ui/states.tsx';
 import { ItemGroup } from './item-group.tsx';
@@ -124,6 +125,7 @@ function ItemSkeleton() {
 /** The title of an item, where it comes from, and its summary. */
 function ItemHeader({ item, shown, onShow }: PassageProps & { item: FeedItem }) {
   const { source, event, tldr, summary, classification } = item;
+  const { readBy } = item.provenance;
   const status = statusOf(item);
   const address = webAddress(source.url);
   const body = summary ?? item.abstract;
@@ -133,6 +135,11 @@ function ItemHeader({ item, shown, onShow }: PassageProps & { item: FeedItem }) 
       <h2 className={classes('text-15 font-strong break-words text-balance', status === 'retracted' && 'line-through')}>
         {event.title}
       </h2>
+      {readBy?.title && (
+        <p className="break-words text-muted">
+          <span lang={readBy.language}>{readBy.title}</span> ({translatedTexts.byModel})
+        </p>
+      )}
       <div className="flex flex-wrap items-center gap-x-4 gap-y-1 text-12 text-muted">
         <SeverityLabel severity={severityOf(item)} />
         {status !== 'active' && <span className="font-strong text-ink">{texts.status[status]}</span>}
