@@ -1,6 +1,7 @@
+import { setTimeout } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { executeDueRuns } from '../../../src/detection/runs/workers/run-loops.ts';
-import { startConsole, startPages } from '../../support/browser/console.ts';
+import { signIn, startConsole, startPages } from '../../support/browser/console.ts';
 import { raiseHits } from '../../support/browser/raise-hits.ts';
 import { callOk, postDetection } from '../../support/detection/detection-factory.ts';
 import { processStart } from '../../support/detection/windows-events.ts';
@@ -15,7 +16,7 @@ const started = await startConsole({
   env: { TOCSIN_FETCH_ALLOW: '127.0.0.1' },
 });
 const siem = await startOpenSearch();
-const { openPage } = await startPages(started);
+const { openBlank, openPage } = await startPages(started);
 
 test('filters, sorts and selects detections, and disables them with undo', async () => {
   const org = await started.newOrg();
@@ -54,7 +55,13 @@ test('writes a detection with completion and preview, runs it and reaches its hi
   const at = new Date(Date.now() - hourMs).toISOString();
   await callOk(org, 'PUT', '/api/value-lists/admins', { values: ['ADA'] });
   await callOk(org, 'POST', '/api/logs/auth', [{ id: 'e-1', time: at, account: 'ada', address: '203.0.113.7' }]);
-  const page = await openPage(org, '/detections/new');
+  const page = await openBlank();
+  // The columns arrive long after the first words of the query.
+  await page.route(/\/api\/connections\/[^/]+\/fields/, async (route) => {
+    await setTimeout(1000);
+    await route.continue();
+  });
+  await signIn(page, started.origin, org, '/detections/new');
   await page.getByLabel('Name', { exact: true }).fill('Sign-in from anywhere');
   const query = page.getByRole('textbox', { name: 'Query' });
   await query.click();

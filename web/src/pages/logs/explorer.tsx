@@ -42,8 +42,11 @@ export function Explorer({ dataset, window, query, onRun, onRepeat, onSelectTime
   const scope = { ...window, where };
   const histogram = useQuery({ ...histogramQuery(dataset, scope), placeholderData: (previous) => previous });
   const search = useQuery(searchQuery(ran, window));
-  const { data: statistics } = useQuery(fieldsQuery(dataset, scope));
-  const names = useMemo(() => ({ [dataset]: statistics?.fields ?? [] }), [dataset, statistics]);
+  const { data: statistics, isPending } = useQuery(fieldsQuery(dataset, scope));
+  const names = useMemo(
+    () => (isPending ? undefined : { [dataset]: statistics?.fields ?? [] }),
+    [dataset, isPending, statistics],
+  );
   const run = (text: string): void => onRun(text.trim() === '' || text === all ? undefined : text);
   return (
     <div className="flex min-h-0 grow">
@@ -96,7 +99,7 @@ export function Explorer({ dataset, window, query, onRun, onRepeat, onSelectTime
 type QueryProps = {
   draft: string;
   /** The fields that completion offers. */
-  names: QueryNames;
+  names: QueryNames | undefined;
   isRunning: boolean;
   isReset: boolean;
   kept: Draft;

@@ -15,7 +15,7 @@ export type CodeEditorProps = {
   value: string;
   onChange?: (value: string) => void;
   language: NameStyle | 'json' | 'text';
-  /** Completions besides the words of the language. */
+  /** Completions besides the words of the language. Undefined until they are known. */
   names?: QueryNames | undefined;
   hint?: string;
   /** Ctrl or Cmd with Enter. */
@@ -66,10 +66,13 @@ const dialect = SQLDialect.define({
 
 const sqlSyntax = sql({ dialect, upperCaseKeywords: true });
 
+/** A completion that waits until another one replaces it, which then completes what was typed meanwhile. */
+const waitForNames = (): Promise<null> => new Promise(() => undefined);
+
 const syntaxOf = ({ language, names }: Pick<CodeEditorProps, 'language' | 'names'>): Extension => {
   if (language === 'text') return [];
   if (language === 'json') return json();
-  const completion = { autocomplete: completeNames(names ?? {}, language) };
+  const completion = { autocomplete: names ? completeNames(names, language) : waitForNames };
   return [language === 'pipes' ? [] : sqlSyntax, EditorState.languageData.of(() => [completion])];
 };
 

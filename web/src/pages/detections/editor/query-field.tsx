@@ -68,21 +68,22 @@ const datasetsOf = (connection: Connection | undefined): string[] =>
   Object.keys((connection?.settings['datasets'] as object | undefined) ?? {});
 
 /** Datasets with their columns. Those that the connection's settings name are known even while the SIEM does not answer. */
-function useQueryNames(connection: Connection | undefined, portable: boolean): QueryNames {
-  const { data: listed } = useQuery({
+function useQueryNames(connection: Connection | undefined, portable: boolean): QueryNames | undefined {
+  const { data: listed, isPending } = useQuery({
     ...connectionFieldsQuery(connection?.id ?? '', portable),
     enabled: connection !== undefined,
   });
   return useMemo(() => {
     const isEmbedded = portable || connection?.isDefault;
     const unlisted = portable ? datasetsOf(connection).map((dataset) => ({ dataset, fields: [] })) : [];
+    if (isPending && unlisted.length === 0) return undefined;
     return Object.fromEntries(
       [...unlisted, ...(listed ?? [])].map(({ dataset, fields }) => [
         dataset,
         isEmbedded ? [...fields, ...systemColumns] : fields,
       ]),
     );
-  }, [connection, listed, portable]);
+  }, [connection, isPending, listed, portable]);
 }
 
 const firstLine = /^\s*--\s*portable[^\S\n]*(?:\n|$)/i;
