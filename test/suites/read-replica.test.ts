@@ -183,7 +183,7 @@ test('a transaction that the replica cancels for recovery, or that writes, runs 
     if (!isHere) return;
     // Replay of this lock waits for the transaction, and then cancels it.
     await runStatements(servers.primaryUrl, 'begin; lock table entity_notes in access exclusive mode; commit');
-    await sql`select pg_sleep(5)`.execute(tx);
+    await sql`select pg_sleep(30)`.execute(tx);
   });
   expect(cancelled).toEqual([true, false]);
   const written = await refuseOnReplica((tx) => sql`select from entity_notes for update`.execute(tx));

@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { startApp } from '../../../test/support/harness.ts';
 import { selectIn } from '../../../test/support/select-rows.ts';
 import { runCommand } from '../../../test/support/run-command.ts';
@@ -107,7 +107,7 @@ test('runs an agent with inputs of their types, waits, and prints the verdict', 
 test('prints the hits of a severity and a detection as they are raised, until Ctrl-C', async () => {
   const watched = await newOrg();
   const env = { TOCSIN_URL: service, TOCSIN_API_KEY: watched.key };
-  const tail = async (...args: string[]) => {
+  const tail = async (untilRead: () => Promise<unknown>, ...args: string[]) => {
     const others = process.listeners('SIGINT');
     const { promise: ended, resolve } = Promise.withResolvers<Awaited<ReturnType<typeof runCommand>>>();
     void runCommand(['tail', ...args], env).then(resolve);
@@ -116,17 +116,18 @@ test('prints the hits of a severity and a detection as they are raised, until Ct
       .poll(() => select`select 1 from organizations where listening_until > now()`)
       .toEqual([expect.anything()]);
     await raiseHits(started, watched, ['ada']);
-    await setTimeout(1_500);
+    await untilRead();
     // Only what the command itself listens with: a browser of another test in this process would end the process.
     for (const listener of process.listeners('SIGINT')) if (!others.includes(listener)) listener('SIGINT');
     return ended;
   };
-  const { code, out } = await tail('--severity', 'high', '--detection', 'Sign-in with a tool');
+  const untilPrinted = () => expect.poll(() => vi.mocked(console.log).mock.calls).toHaveLength(1);
+  const { code, out } = await tail(untilPrinted, '--severity', 'high', '--detection', 'Sign-in with a tool');
   expect([code, out]).toEqual([
     0,
     expect.stringMatching(/^20\S+Z {2}high {2}Sign-in with a tool {2}ada {2}.* {2}\S*\/console\/hits\/\S+\n$/),
   ]);
-  expect(await tail('--severity', 'critical')).toEqual({ code: 0, out: '' });
+  expect(await tail(() => setTimeout(1_500), '--severity', 'critical')).toEqual({ code: 0, out: '' });
   const [wrong, refused] = [
     await runCommand(['tail', '--severity', 'huge'], env),
     await runCommand(['tail'], { ...env, TOCSIN_API_KEY: 'x'.repeat(40) }),
