@@ -4,6 +4,7 @@ import { createEventBatch } from '../../detection/log-ingest/body/event-batch.ts
 import { sightingsDataset } from '../../detection/log-store/catalog/catalog.ts';
 import { storeBatch, type ReceiveLogsDeps } from '../../detection/log-ingest/receive-logs.ts';
 import type { FeedItem } from '../../feed/model/item.schema.ts';
+import { createNameReader } from '../../feed/model/value-names.ts';
 import { applyOverride, type AppliedOverride } from '../../feed/items/snapshot/apply-overrides.ts';
 import { listNetworks, type ObservableIndicator } from '../../feed/model/values/observables.ts';
 import { buckets } from '../../feed/model/vocabulary.ts';
@@ -98,9 +99,9 @@ export function createSightingComposer(
   return (sighting) => {
     const { itemId, value } = sighting;
     if (!seenItems.has(itemId)) seenItems.set(itemId, toSightedItem(itemsById.get(itemId)!, overrides.get(itemId)));
-    const { item, indicators } = seenItems.get(itemId)!;
+    const { item, indicators, readNames } = seenItems.get(itemId)!;
     const indicator = indicators.get(value);
-    return indicator && composeSightingEvent(place, sighting, { item, indicator, now });
+    return indicator && composeSightingEvent(place, sighting, { item, indicator, readNames, now });
   };
 }
 
@@ -109,17 +110,21 @@ function toSightedItem(shared: FeedItem, override: AppliedOverride | undefined) 
   const item = applyOverride(shared, override);
   const stated = [...buckets.flatMap((bucket) => item.iocs[bucket]), ...listNetworks(item)];
   // The first of equal values counts.
-  return { item, indicators: new Map(stated.toReversed().map((one) => [one.normalizedValue.toLowerCase(), one])) };
+  const indicators = new Map(stated.toReversed().map((one) => [one.normalizedValue.toLowerCase(), one]));
+  return { item, indicators, readNames: createNameReader(item) };
 }
+
+type SightedItem = { item: FeedItem; readNames: ReturnType<typeof createNameReader> };
 
 type SightingEvent = { confidence: number } & Record<string, unknown>;
 
 function composeSightingEvent(
   { connectionId }: Pick<SightingPlace, 'connectionId'>,
   { type, value, match, observed, dataset, eventKey, event }: Sighting,
-  { item, indicator, now }: { item: FeedItem; indicator: ObservableIndicator; now: Date },
+  { item, indicator, readNames, now }: SightedItem & { indicator: ObservableIndicator; now: Date },
 ): SightingEvent {
-  const { firstSeen, lastSeen } = { firstSeen: undefined, lastSeen: undefined, ...indicator };
+  const { firstSeen, lastSeen, role } = { firstSeen: undefined, lastSeen: undefined, role: undefined, ...indicator };
+  const [malware, actor] = [readNames(indicator, 'malware'), readNames(indicator, 'actor')];
   const reportedAt = lastSeen ?? firstSeen ?? item.source.publishTime;
   return {
     '@timestamp': now.toISOString(),
@@ -129,6 +134,9 @@ function composeSightingEvent(
     observed,
     status: indicator.status,
     confidence: indicator.confidence,
+    ...(role === undefined ? {} : { role }),
+    ...(malware.length > 0 ? { malware: malware.join(', ') } : {}),
+    ...(actor.length > 0 ? { actor: actor.join(', ') } : {}),
     ...(firstSeen === undefined ? {} : { first_seen: firstSeen }),
     ...(lastSeen === undefined ? {} : { last_seen: lastSeen }),
     ...(reportedAt === undefined

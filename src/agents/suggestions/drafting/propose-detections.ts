@@ -1,4 +1,5 @@
 import type { FeedItem } from '../../../feed/model/item.schema.ts';
+import { createNameReader } from '../../../feed/model/value-names.ts';
 import { type LogDataset, columnSql, buildEvent, quoteSqlText } from '../log-kinds.ts';
 import {
   type DetectionDraft,
@@ -85,19 +86,23 @@ const entityColumns = [
   'host',
 ];
 const valuesMax = 200;
+const namesMax = 5;
 const confidenceMin = 0.5;
 
 /** Proposes queries for an item's active indicators: one per indicator group and dataset with a matching column. */
 export function proposeForIndicators(item: FeedItem, datasets: readonly LogDataset[]): Proposal[] {
+  const readNames = createNameReader(item);
   return indicatorGroups.flatMap(({ bucket, label, columns }) => {
-    const activeValues = item.iocs[bucket]
-      .filter(({ status, confidence }) => status === 'active' && confidence >= confidenceMin)
-      .map(({ normalizedValue }) => normalizedValue.toLowerCase());
+    const active = item.iocs[bucket].filter(
+      ({ status, confidence }) => status === 'active' && confidence >= confidenceMin,
+    );
+    const activeValues = active.map(({ normalizedValue }) => normalizedValue.toLowerCase());
     const values = [...new Set(activeValues)].toSorted().slice(0, valuesMax);
+    const names = active.flatMap((one) => [...readNames(one, 'malware'), ...readNames(one, 'actor')]);
     if (values.length === 0) return [];
     return datasets.flatMap((dataset) => {
-      const names = new Set(dataset.columns.map(({ name }) => name));
-      const column = columns.find((name) => names.has(name));
+      const logColumns = new Set(dataset.columns.map(({ name }) => name));
+      const column = columns.find((name) => logColumns.has(name));
       if (!column) return [];
       return [
         proposeQuery(item, {
@@ -106,7 +111,8 @@ export function proposeForIndicators(item: FeedItem, datasets: readonly LogDatas
           values,
           column,
           dataset: dataset.name,
-          entity: entityColumns.find((name) => names.has(name)),
+          entity: entityColumns.find((name) => logColumns.has(name)),
+          names: [...new Set(names)].slice(0, namesMax),
         }),
       ];
     });
@@ -120,10 +126,12 @@ type IndicatorQuery = {
   column: string;
   dataset: string;
   entity: string | undefined;
+  /** The malware and actors to which the report assigns the values. For people only, like its title. */
+  names: string[];
 };
 
 function proposeQuery(item: FeedItem, query: IndicatorQuery): Proposal {
-  const { bucket, label, values, column, dataset, entity } = query;
+  const { bucket, label, values, column, dataset, entity, names } = query;
   const indicator = `lower(${columnSql(column)})`;
   const list = values.map(quoteSqlText).join(', ');
   const date = item.source.publishTime?.slice(0, 10);
@@ -148,7 +156,8 @@ State who contacted which indicator, when, how often, and what to isolate or res
     },
     tests: buildTests(column, entity, values[0]!),
   };
-  return toProposal(draft, item, `Searches for the ${values.length} ${label} of`);
+  const owners = names.length > 0 ? ` of ${names.join(', ')}, reported in` : ' of';
+  return toProposal(draft, item, `Searches for the ${values.length} ${label}${owners}`);
 }
 
 function buildTests(column: string, entity: string | undefined, value: string): TestCase[] {
