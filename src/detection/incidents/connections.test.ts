@@ -57,6 +57,11 @@ test('reads lists of values, except of names that may contain commas', () => {
   ]);
 });
 
+test('a truth value names no host, user or session', () => {
+  const fields = { managed_device: 'false', 'user.is_admin': 'True', has_session: 'true', device: 'ws-1' };
+  expect(show('ada', 'user', fields)).toEqual(['entity user ada', 'entity host ws-1']);
+});
+
 test('a local account is one of its machine, if the row shows which', () => {
   expect(show('root', 'user', { user: 'root', 'host.name': 'web-1' })).toEqual([
     'entity user web-1\\root',

@@ -33,8 +33,12 @@ const kindOfType: Record<string, ConnectionKind> = {
 const isField = (kind: keyof typeof fieldEndings, name: string): boolean =>
   fieldEndings[kind].some((ending) => name.endsWith(ending));
 
+/** A truth value, such as that of `managed_device`, which says something about a host or a user and names none. */
+const truthValue = /^(?:true|false)$/i;
+
 /** Returns the kind and type of a field's value, or undefined if it connects nothing. */
 function classify(field: string, value: string): { kind: ConnectionKind; type: string } | undefined {
+  if (truthValue.test(value)) return undefined;
   const path = field.toLowerCase().replaceAll(/[^a-z0-9]/g, '');
   if (isField('session', path)) return { kind: 'session', type: 'session' };
   if (isField('process', path)) return { kind: 'process', type: 'process' };
