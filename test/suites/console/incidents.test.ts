@@ -51,6 +51,13 @@ test('opens an incident by keyboard, takes it, comments and closes it', async ()
     .getByText('user', { exact: true })
     .first()
     .waitFor();
+  const entities = page.getByRole('list', { name: 'Entities' });
+  await entities.getByText('in 2 hits, new here').waitFor();
+  await entities.getByRole('button', { name: 'What to do with ada' }).focus();
+  await page.keyboard.press('Enter');
+  await page.getByRole('menuitem', { name: 'Profile of the entity' }).waitFor();
+  await page.keyboard.press('Escape');
+  await page.getByRole('menuitem', { name: 'Profile of the entity' }).waitFor({ state: 'detached' });
   expect(await findViolations(page)).toEqual([]);
   await page.keyboard.press('m');
   await page.getByRole('button', { name: 'Remove owner' }).waitFor();

@@ -143,6 +143,26 @@ const changes: [path: string, change: () => Promise<unknown>, appears: string][]
     'Created meanwhile',
   ],
   ['/settings/lists', () => callOk(org, 'PUT', '/api/value-lists/meanwhile', { csv: 'value\nada' }), 'meanwhile'],
+  [
+    `/hits/${hit.id}`,
+    () => callOk(org, 'POST', `/api/hits/${hit.id}/comments`, { body: 'Said meanwhile' }),
+    'Said meanwhile',
+  ],
+  [
+    '/hits/entity?type=user&name=ada',
+    () => callOk(org, 'POST', '/api/entities/user/ada/aliases', { alias: 'ada.meanwhile' }),
+    'ada.meanwhile',
+  ],
+  [
+    `/detections/${detection}?tab=exceptions`,
+    () =>
+      callOk(org, 'POST', `/api/detections/${detection}/exceptions`, {
+        field: 'account',
+        value: 'zoe',
+        reason: 'Excepted meanwhile',
+      }),
+    'Excepted meanwhile',
+  ],
 ];
 
 test('pages show what others change without a click, and keep the selection and the scroll position', async () => {
@@ -211,6 +231,12 @@ test('a value of a row leads to its profile, its logs and its lists', async () =
   await menu.click();
   await page.getByRole('menuitem', { name: 'Profile of the entity' }).click();
   await page.waitForURL(/\/hits\/entity\?.*name=ada/);
+  // An address that only the rows show finds its hit, and is no entity.
+  await page.goto(`${started.origin}/console/hits/${hit.id}`);
+  await page.getByRole('button', { name: 'What to do with 203.0.113.7' }).first().click();
+  await page.getByRole('menuitem', { name: 'Hits with this value' }).click();
+  await page.waitForURL(/\/hits\?value=203\.0\.113\.7$/);
+  await page.getByRole('option', { name: hit.headline }).waitFor();
 });
 
 test('asks to sign in when the session ends while a page is open', async () => {

@@ -34,10 +34,10 @@ async function findRecords(words: string) {
   };
 }
 
-/** Returns the entity of hits with a name or an alias, if there is one. */
+/** Returns the entity of hits that has exactly this name or alias, if there is one. */
 export async function findEntity(name: string) {
-  const { entities } = await read(api.GET('/api/entities', { params: { query: { q: name, limit } } }));
-  return entities.find(({ entity }) => entity.toLowerCase() === name.toLowerCase()) ?? entities[0];
+  const { hits } = await read(api.GET('/api/hits', { params: { query: { entity: name, limit: 1 } } }));
+  return hits[0];
 }
 
 /** Returns undefined if the request fails, for example because the user may not read the list. */

@@ -12,7 +12,7 @@ export type CitedValue = Hit['evidence'][number];
 export type Observation = Schemas['Observation'];
 type HitParameters = NonNullable<paths['/api/hits']['get']['parameters']['query']>;
 export type HitFilter = Partial<
-  Pick<HitParameters, 'status' | 'severity' | 'verdict' | 'detection' | 'entity' | 'q' | 'group' | 'incident'>
+  Pick<HitParameters, 'status' | 'severity' | 'verdict' | 'detection' | 'entity' | 'value' | 'q' | 'group' | 'incident'>
 >;
 
 const pageSize = 100;
@@ -147,7 +147,7 @@ export type HitComment = Schemas['HitComment'];
 /** What people and response agents say about a hit, newest first. */
 export const hitCommentsQuery = (id: string) =>
   infiniteQueryOptions({
-    queryKey: ['hits', 'one', id, 'comments'],
+    queryKey: ['hits', 'comments', id],
     queryFn: ({ pageParam }) =>
       read(
         api.GET('/api/hits/{id}/comments', {

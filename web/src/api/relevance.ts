@@ -6,13 +6,10 @@ import { sendIfMatch, type Versioned } from './versions.ts';
 export type Profile = Schemas['FeedProfile'];
 export type ProfileInput = NonNullable<paths['/api/feed/profile']['put']['requestBody']>['content']['application/json'];
 
-const rebuildingMs = 2000;
-
-/** The relevance profile of the organization. Asked again while items are judged by a changed profile. */
+/** The relevance profile of the organization. */
 export const profileQuery = queryOptions({
   queryKey: ['relevance', 'profile'],
   queryFn: () => read(api.GET('/api/feed/profile')),
-  refetchInterval: ({ state }) => (state.data?.rebuilding ? rebuildingMs : false),
 });
 
 export const putProfile = (seen: Versioned, body: ProfileInput) =>

@@ -20,6 +20,7 @@ const list = createRoute({
       verdict: oneOf(search, 'verdict', ['undecided', 'raise', 'dismiss']),
       detection: textOf(search, 'detection'),
       entity: textOf(search, 'entity'),
+      value: textOf(search, 'value'),
       q: textOf(search, 'q'),
       group: textOf(search, 'group'),
       by: oneOf(search, 'by', ['wave', 'entity']),

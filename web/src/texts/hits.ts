@@ -134,6 +134,7 @@ export const texts = {
   ruleOrigin: ({ id, author, license }: NonNullable<Hit['detection']['rule']>) =>
     `${id}${author === '' ? '' : `, by ${author}`}, license ${license ?? 'of its source'}`,
   entity: 'Entity',
+  value: 'Value',
   confidence: 'Confidence',
   techniques: 'ATT&CK techniques',
   window: 'Window',

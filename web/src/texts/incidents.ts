@@ -94,6 +94,7 @@ export const texts = {
   risk: (score: string, hits: number) => `risk ${score} by ${countOf(hits, 'hit')}`,
   others: (count: number) => (count === 0 ? 'new here' : `${countOf(count, 'other')} had it before`),
   entities: 'Entities',
+  withEntity: 'Incidents with this value',
   links: 'Linked',
   linksBody: 'These hits share a value. They did not join, because a person had changed the incident.',
   comments: 'Comments and history',

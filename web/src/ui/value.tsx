@@ -55,7 +55,11 @@ function ValueMenu({ value, at, type, isCut, onFilter, onExcept }: Omit<Props, '
   });
   const openProfile = async (): Promise<void> => {
     const found = type ? { entityType: type, entity: value } : await findEntity(value).catch(() => undefined);
-    if (found) await navigate({ to: '/hits/entity', search: { type: found.entityType, name: found.entity } });
+    if (found)
+      await navigate({
+        to: '/hits/entity',
+        search: { type: found.entityType as EntityPath['type'], name: found.entity },
+      });
     else toasts.add({ title: texts.noProfile(value) });
   };
   const action = (label: string, onSelect: () => void): MenuEntry => ({ kind: 'action', label, onSelect });
@@ -69,7 +73,7 @@ function ValueMenu({ value, at, type, isCut, onFilter, onExcept }: Omit<Props, '
     ...(onFilter ? [action(texts.filter, onFilter)] : []),
     ...(isShort
       ? [
-          action(texts.hits, () => void navigate({ to: '/hits', search: { q: value } })),
+          action(texts.hits, () => void navigate({ to: '/hits', search: { value } })),
           action(texts.profile, () => void openProfile()),
           action(texts.lookUp, () => void navigate({ to: '/indicators', search: { values: value, value } })),
         ]

@@ -21,6 +21,7 @@ import { DetailSkeleton, ErrorState } from '../../ui/states.tsx';
 import { RelativeTime } from '../../ui/time.tsx';
 import { EntityHits, SharedItems } from './context.tsx';
 import { RestoredDraft, useDraft } from '../../ui/forms/use-draft.tsx';
+import { Value } from '../../ui/value.tsx';
 
 const texts = all.profile;
 const route = getRouteApi('/shell/hits/entity');
@@ -65,7 +66,9 @@ function Profile({ profile, path }: { profile: EntityProfile; path: EntityPath }
   return (
     <article className="flex flex-col gap-6 px-4 py-5">
       <header className="flex flex-col gap-2">
-        <h2 className="text-15 font-strong wrap-anywhere">{name}</h2>
+        <Value value={name} type={type} at={lastSeenAt}>
+          <h2 className="inline text-15 font-strong wrap-anywhere">{name}</h2>
+        </Value>
         <p className="flex flex-wrap items-center gap-x-4 gap-y-1 text-12 text-muted">
           <span>{texts.types[type]}</span>
           <span>{texts.hits(formatNumber(hitsTotal), hitsTotal === 1)}</span>
@@ -158,7 +161,9 @@ function Aliases({ profile, path }: { profile: EntityProfile; path: EntityPath }
         {profile.aliases.map((alias) => (
           <li key={`${alias.type} ${alias.name}`} className="flex items-center gap-3 py-1.5">
             <span className="min-w-0 grow">
-              <span className="block font-mono text-13 wrap-anywhere">{alias.name}</span>
+              <span className="block font-mono text-13 wrap-anywhere">
+                <Value value={alias.name} type={alias.type} at={alias.lastSeenAt} />
+              </span>
               <span className="block text-12 wrap-anywhere text-muted">
                 {alias.type !== type && `${texts.types[alias.type]} · `}
                 {alias.hits > 0 && `${texts.hits(formatNumber(alias.hits), alias.hits === 1)} · `}

@@ -25,7 +25,7 @@ const groupings = (['wave', 'entity'] as const).map((value) => ({ value, label: 
 
 /** The filters of the list and its grouping. Groups have no search and no severity filter. */
 export function HitFilters({
-  search: { status, severity, verdict, detection, entity, q, group, by },
+  search: { status, severity, verdict, detection, entity, value: ofValue, q, group, by },
   onChange,
 }: Props) {
   const isGrouped = (by === 'wave' && !group) || (by === 'entity' && !entity);
@@ -56,6 +56,7 @@ export function HitFilters({
       )}
       {detection && <DetectionChip id={detection} onRemove={() => onChange({ detection: undefined })} />}
       {entity && <FilterChip label={texts.entity} value={entity} onRemove={() => onChange({ entity: undefined })} />}
+      {ofValue && <FilterChip label={texts.value} value={ofValue} onRemove={() => onChange({ value: undefined })} />}
       {group && (
         <FilterChip
           label={texts.groups.by.wave}
@@ -67,7 +68,9 @@ export function HitFilters({
         label={texts.groups.label}
         value={by}
         options={groupings}
-        onChange={(value) => onChange({ by: value, q: undefined, group: undefined, entity: undefined })}
+        onChange={(value) =>
+          onChange({ by: value, q: undefined, group: undefined, entity: undefined, value: undefined })
+        }
       />
     </>
   );

@@ -27,6 +27,7 @@ import { Notice } from '../../ui/notice.tsx';
 import { Section } from '../../ui/section.tsx';
 import { Skeleton } from '../../ui/states.tsx';
 import { ExactTime } from '../../ui/time.tsx';
+import { Value } from '../../ui/value.tsx';
 
 /** A hunt, and what its runs found compared with the runs before. */
 export function HuntView({ hunt }: { hunt: Hunt }) {
@@ -151,7 +152,7 @@ function Finding({ finding, isChosen, onToggle }: FindingProps) {
       )}
       <div className="flex min-w-0 grow flex-col gap-0.5">
         <span className="flex flex-wrap gap-x-3">
-          <span className="font-mono wrap-anywhere">{label}</span>
+          <span className="font-mono wrap-anywhere">{entity === null ? rowId : <Value value={entity} at={at} />}</span>
           {detail !== null && <span className="wrap-anywhere text-muted">{detail}</span>}
         </span>
         <span className="flex flex-wrap gap-x-3 text-12 text-muted">
@@ -169,7 +170,9 @@ function Finding({ finding, isChosen, onToggle }: FindingProps) {
           <dl className="grid grid-cols-[minmax(6rem,auto)_1fr] gap-x-3 py-1 text-12">
             {Object.entries(fields).map(([name, value]) => (
               <Fact key={name} name={name}>
-                <span className="font-mono wrap-anywhere">{value}</span>
+                <span className="font-mono wrap-anywhere">
+                  <Value value={value} at={at} />
+                </span>
               </Fact>
             ))}
           </dl>

@@ -7,6 +7,7 @@ import { LoadMore } from '../../ui/lists/load-more.tsx';
 import { Section } from '../../ui/section.tsx';
 import { ErrorState, Skeleton } from '../../ui/states.tsx';
 import { ExactTime } from '../../ui/time.tsx';
+import { Value } from '../../ui/value.tsx';
 
 /** What happened in an incident, latest first, and a comment on it. */
 export function IncidentHistory({ id }: { id: string }) {
@@ -39,7 +40,7 @@ export function IncidentHistory({ id }: { id: string }) {
                   {kind === 'comment' ? texts.openHit : text}
                 </Link>
               )}
-              {finding && <FoundRow finding={finding} />}
+              {finding && <FoundRow finding={finding} at={at} />}
               {fields.map(({ field, before, after }) => (
                 <span key={field} className="text-12 wrap-anywhere text-muted">
                   {field}: {show(before)} → {show(after)}
@@ -55,7 +56,7 @@ export function IncidentHistory({ id }: { id: string }) {
 }
 
 /** A row that a hunt found, with its cells. */
-function FoundRow({ finding: { huntId, hunt, dataset, entity, rowId, fields } }: { finding: Row }) {
+function FoundRow({ finding: { huntId, hunt, dataset, entity, rowId, fields }, at }: { finding: Row; at: string }) {
   return (
     <details>
       <summary className="cursor-pointer wrap-anywhere">
@@ -67,7 +68,10 @@ function FoundRow({ finding: { huntId, hunt, dataset, entity, rowId, fields } }:
       <ul className="text-12">
         {Object.entries(fields).map(([name, value]) => (
           <li key={name} className="wrap-anywhere">
-            <span className="text-muted">{name}</span> <span className="font-mono">{value}</span>
+            <span className="text-muted">{name}</span>{' '}
+            <span className="font-mono">
+              <Value value={value} at={at} />
+            </span>
           </li>
         ))}
       </ul>

@@ -23,6 +23,7 @@ import { LoadMore } from '../../ui/lists/load-more.tsx';
 import { Section } from '../../ui/section.tsx';
 import { ErrorState, Skeleton } from '../../ui/states.tsx';
 import { RelativeTime, TimeRange } from '../../ui/time.tsx';
+import { EntityValue } from './entity-value.tsx';
 import { IncidentActions } from './incident-actions.tsx';
 import { IncidentHistory } from './incident-history.tsx';
 import { IncidentStory } from './incident-story.tsx';
@@ -57,6 +58,7 @@ export function IncidentPage() {
             <Headline incident={incident} />
             <IncidentStory incident={incident} />
             <Hits incident={incident} />
+            <Entities incident={incident} />
             <Reasons incident={incident} />
             <MergeIncidents incident={incident} />
             <IncidentHistory id={incident.id} />
@@ -198,25 +200,41 @@ function Hits({ incident }: { incident: IncidentDetail }) {
   );
 }
 
-function Reasons({ incident: { reasons, risks } }: { incident: IncidentDetail }) {
+/** Every value that the hits show, with what can be done with it. */
+function Entities({ incident: { entities, lastAt } }: { incident: IncidentDetail }) {
+  return (
+    <Section title={texts.entities} count={entities.length}>
+      <ul aria-label={texts.entities} className="flex flex-col gap-1">
+        {entities.map(({ type, value, hits, others }) => (
+          <li key={`${type} ${value}`}>
+            <EntityValue type={type} value={value} at={lastAt} />{' '}
+            <span className="text-12 text-muted">
+              {texts.joined(hits)}, {texts.others(others)}
+            </span>
+          </li>
+        ))}
+      </ul>
+    </Section>
+  );
+}
+
+function Reasons({ incident: { reasons, risks, lastAt } }: { incident: IncidentDetail }) {
   return (
     <Section title={texts.reasons} count={reasons.length + risks.length}>
       {reasons.length + risks.length === 0 && <p className="text-muted">{texts.noReasons}</p>}
       <ul aria-label={texts.reasons} className="flex flex-col gap-2">
         {risks.map(({ type, value, score, at, hits }) => (
           <li key={`${type} ${value} ${at}`}>
-            <Link to="/incidents" search={{ entity: value }} className="wrap-anywhere hover:underline">
-              <span className="text-muted">{type}</span> <span className="font-mono">{value}</span>{' '}
-              <span className="text-12 text-muted">{texts.risk(formatNumber(score), hits)}</span>
-            </Link>
+            <EntityValue type={type} value={value} at={at} />{' '}
+            <span className="text-12 text-muted">{texts.risk(formatNumber(score), hits)}</span>
           </li>
         ))}
         {reasons.map(({ type, value, hits, cells }) => (
           <li key={`${type} ${value}`} className="flex flex-col gap-0.5">
-            <Link to="/incidents" search={{ entity: value }} className="wrap-anywhere hover:underline">
-              <span className="text-muted">{type}</span> <span className="font-mono">{value}</span>{' '}
+            <span>
+              <EntityValue type={type} value={value} at={lastAt} />{' '}
               <span className="text-12 text-muted">{texts.joined(hits)}</span>
-            </Link>
+            </span>
             <span className="flex flex-wrap gap-x-3 text-12 text-muted">
               {cells
                 .filter(({ field }) => field !== null)

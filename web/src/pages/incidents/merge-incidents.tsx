@@ -10,6 +10,7 @@ import { SeverityMark } from '../../ui/labels/severity.tsx';
 import { Section } from '../../ui/section.tsx';
 import { Skeleton } from '../../ui/states.tsx';
 import { RelativeTime } from '../../ui/time.tsx';
+import { EntityValue } from './entity-value.tsx';
 
 const foundMax = 10;
 
@@ -35,8 +36,9 @@ export function MergeIncidents({ incident }: { incident: IncidentDetail }) {
           <ul aria-label={texts.links} className="flex flex-col gap-1">
             {incident.links.map(({ hitId, incidentId, type, value, at }) => (
               <li key={`${hitId} ${incidentId}`} className="flex flex-wrap items-center gap-x-3">
-                <Link to="/hits/$id" params={{ id: hitId }} className="min-w-0 wrap-anywhere hover:underline">
-                  <span className="text-muted">{type}</span> <span className="font-mono">{value}</span>
+                <EntityValue type={type} value={value} at={at} />
+                <Link to="/hits/$id" params={{ id: hitId }} className="text-12 text-accent hover:underline">
+                  {texts.openHit}
                 </Link>
                 <span className="text-12 text-muted">
                   <RelativeTime time={at} />

@@ -15,6 +15,7 @@ import { SeverityMark } from '../../ui/labels/severity.tsx';
 import { Sighting } from '../../ui/evidence/sighting.tsx';
 import { DetailSkeleton, ErrorState } from '../../ui/states.tsx';
 import { RelativeTime } from '../../ui/time.tsx';
+import { Value } from '../../ui/value.tsx';
 import { IndicatorStatus } from './indicator-status.tsx';
 
 /** Sightings are kept by item. The newest items of the value are read. */
@@ -30,7 +31,9 @@ export function IndicatorView({ value }: { value: string }) {
   return (
     <article className="flex flex-col gap-6 px-4 py-5">
       <header className="flex flex-col gap-2">
-        <h2 className="font-mono text-15 font-strong break-all">{canonical}</h2>
+        <Value value={canonical}>
+          <h2 className="inline font-mono text-15 font-strong break-all">{canonical}</h2>
+        </Value>
         <p className="flex flex-wrap items-center gap-x-4 gap-y-1 text-12 text-muted">
           <IndicatorStatus status={data.status} />
           <span>{data.type?.replaceAll('_', ' ') ?? texts.notAnIndicator}</span>

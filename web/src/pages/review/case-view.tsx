@@ -14,6 +14,7 @@ import { Notice } from '../../ui/notice.tsx';
 import { Section } from '../../ui/section.tsx';
 import { ErrorState, Skeleton } from '../../ui/states.tsx';
 import { RelativeTime, TimeRange } from '../../ui/time.tsx';
+import { Value } from '../../ui/value.tsx';
 
 /** Everything about a case: the open question, the sentences of the judge with what they cite, and how it was decided. */
 export function CaseView({ id }: { id: string }) {
@@ -130,7 +131,9 @@ function Facts({ one }: { one: CaseDetail }) {
         </Link>
       </Fact>
       <Fact name={texts.entity}>
-        <span className="font-mono text-12 break-all">{one.entity}</span>
+        <span className="font-mono text-12 break-all">
+          <Value value={one.entity} at={one.windowTo} />
+        </span>
       </Fact>
       <Fact name={texts.window}>
         <TimeRange from={one.windowFrom} to={one.windowTo} />

@@ -9,6 +9,7 @@ import { Field, SelectInput } from '../../ui/forms/form.tsx';
 import { Notice } from '../../ui/notice.tsx';
 import { ClaimSource } from '../../ui/evidence/claim-source.tsx';
 import { VerdictView } from '../../ui/evidence/verdict-view.tsx';
+import { Value } from '../../ui/value.tsx';
 
 const texts = all.replay;
 
@@ -91,7 +92,9 @@ function Comparison({ replay }: { replay: Replay }) {
       {replay.compared.map(({ candidateId, entity, before, after, failure, differs }) => (
         <section key={candidateId} className="rounded-control border">
           <p className="flex items-center gap-3 border-b px-3 py-1.5 text-12">
-            <span className="min-w-0 truncate font-mono">{entity}</span>
+            <span className="min-w-0 font-mono">
+              <Value value={entity} isCut />
+            </span>
             <span className={differs.length > 0 ? 'ml-auto shrink-0 text-medium' : 'ml-auto shrink-0 text-muted'}>
               {differs.length > 0 ? `${texts.differs}: ${differs.map(toWords).join(', ')}` : texts.same}
             </span>

@@ -10,6 +10,7 @@ import { EmptyState } from '../../ui/states.tsx';
 import { VerdictView } from '../../ui/evidence/verdict-view.tsx';
 import { texts as common } from '../../texts/common.ts';
 import { buttonClass } from '../../ui/button.tsx';
+import { Value } from '../../ui/value.tsx';
 
 /** Each verdict beside what it cites. Hits come first. */
 export function VerdictsTab({ run }: { run: Run }) {
@@ -37,7 +38,9 @@ export function VerdictsTab({ run }: { run: Run }) {
           <div className="flex min-w-0 flex-col gap-3">
             <p className="flex items-center gap-2">
               <SeverityMark severity={verdict.severity} />
-              <span className="min-w-0 font-mono text-12 break-all">{verdict.entity}</span>
+              <span className="min-w-0 font-mono text-12 break-all">
+                <Value value={verdict.entity} at={run.windowTo} />
+              </span>
               {verdict.triggered && !isResponse(run) && (
                 <Link
                   to="/hits"

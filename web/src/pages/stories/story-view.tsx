@@ -7,6 +7,7 @@ import { SeverityLabel, SeverityMark } from '../../ui/labels/severity.tsx';
 import { Section } from '../../ui/section.tsx';
 import { ErrorState, Skeleton } from '../../ui/states.tsx';
 import { Day } from '../../ui/time.tsx';
+import { Value } from '../../ui/value.tsx';
 
 const valuesShown = 3;
 
@@ -78,7 +79,9 @@ function Reasons({ story: { reasons } }: { story: Story }) {
             {values.slice(0, valuesShown).map((value, index) => (
               <span key={value}>
                 {index > 0 && ', '}
-                <code className="font-mono text-12 break-all">{value}</code>
+                <code className="font-mono text-12 break-all">
+                  <Value value={value} />
+                </code>
               </span>
             ))}
             {values.length > valuesShown && ` ${texts.more(values.length - valuesShown)}`}

@@ -3,6 +3,7 @@ import type { CitedValue, Observation } from '../../api/hits.ts';
 import { texts } from '../../texts/evidence.ts';
 import { CodeBlock } from '../code/code-block.tsx';
 import { TimeRange } from '../time.tsx';
+import { Value } from '../value.tsx';
 import { EvidenceTable } from './evidence-table.tsx';
 
 const rowsShown = 5;
@@ -60,7 +61,9 @@ function ToolInput({ input }: { input: unknown }) {
       {entries.map(([name, value]) => (
         <div key={name} className="contents">
           <dt className="wrap-anywhere text-faint">{name}</dt>
-          <dd className="font-mono wrap-anywhere">{typeof value === 'string' ? value : JSON.stringify(value)}</dd>
+          <dd className="font-mono wrap-anywhere">
+            {typeof value === 'string' ? <Value value={value} /> : JSON.stringify(value)}
+          </dd>
         </div>
       ))}
     </dl>
