@@ -33,12 +33,9 @@ const kindOfType: Record<string, ConnectionKind> = {
 const isField = (kind: keyof typeof fieldEndings, name: string): boolean =>
   fieldEndings[kind].some((ending) => name.endsWith(ending));
 
-/** A truth value, such as that of `managed_device`, which says something about a host or a user and names none. */
-const truthValue = /^(?:true|false)$/i;
-
-/** Returns the kind and type of a field's value, or undefined if it connects nothing. */
+/** Returns the kind and type of a field's value, or undefined if it connects nothing, such as the truth value of `managed_device`. */
 function classify(field: string, value: string): { kind: ConnectionKind; type: string } | undefined {
-  if (truthValue.test(value)) return undefined;
+  if (/^(?:true|false)$/i.test(value)) return undefined;
   const path = field.toLowerCase().replaceAll(/[^a-z0-9]/g, '');
   if (isField('session', path)) return { kind: 'session', type: 'session' };
   if (isField('process', path)) return { kind: 'process', type: 'process' };
@@ -51,10 +48,8 @@ function classify(field: string, value: string): { kind: ConnectionKind; type: s
 }
 
 /** Returns the key of a name in `hit_connections`. A UUID, because row-level security lets only leakproof operators use an index. */
-export const toConnectionKey = (name: string): string => {
-  const digest = hash('md5', name);
-  return digest.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
-};
+export const toConnectionKey = (name: string): string =>
+  hash('md5', name).replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
 
 type HitContent = { entity: string; entityType: string; rows: readonly RenderedRow[] };
 /** A value with the machine that it is on, if the row shows one, because local accounts of different machines have the same names. */
