@@ -44,6 +44,7 @@ test('filters, sorts and selects detections, and disables them with undo', async
   await page.getByRole('menuitem', { name: 'Save this view' }).click();
   await page.getByRole('textbox', { name: 'Name of the view' }).fill('Mine');
   await page.keyboard.press('Enter');
+  await page.getByRole('button', { name: 'Mine' }).waitFor();
   await page.goto(`${started.origin}/console/detections`);
   await page.getByRole('button', { name: 'Views' }).click();
   await page.getByRole('menuitemradio', { name: 'Mine' }).click();

@@ -148,6 +148,7 @@ test('accepts one suggestion and dismisses another with the keyboard alone', asy
   await page.keyboard.press('Escape');
   await page.getByLabel('Reason').waitFor({ state: 'detached' });
   await page.keyboard.press('d');
+  await page.getByLabel('Reason').waitFor();
   await page.keyboard.press('Tab');
   await page.keyboard.type('we do not run it');
   await page.keyboard.press('Enter');

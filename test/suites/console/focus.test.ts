@@ -125,7 +125,7 @@ test('returns the focus when a view is saved', async () => {
   await page.goto(`${started.origin}/console/feed?severity=none`);
   await page.getByRole('button', { name: 'Views' }).click();
   await page.getByRole('menuitem', { name: 'Save this view' }).click();
-  await page.keyboard.type('Unrated');
+  await page.getByRole('textbox', { name: 'Name of the view' }).fill('Unrated');
   await page.keyboard.press('Enter');
   await page.getByRole('button', { name: 'Unrated' }).waitFor();
   await expect.poll(name).toBe('Unrated');

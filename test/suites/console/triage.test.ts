@@ -28,9 +28,11 @@ test('follows a hit from the list to the cells that prove it, by keyboard', asyn
   await page.waitForURL(/\/console\/hits\/[0-9a-f-]{36}$/);
   await page.goBack();
   expect(page.url()).toBe(address);
+  await page.getByRole('option', { selected: true }).waitFor();
   await page.keyboard.press('e');
   await page.waitForURL(/\/console\/hits\/[0-9a-f-]{36}$/);
   await page.goBack();
+  await page.getByRole('option', { selected: true }).waitFor();
   await page.keyboard.press('Escape');
   await panel.waitFor({ state: 'detached' });
 });
