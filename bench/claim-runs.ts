@@ -135,5 +135,5 @@ export const claimRunsBenchmark: Benchmark = {
         },
       ];
     }),
-  note: 'A queued run is four rows in ten indexes: its slot moves, its window is planned, and the run and its place in the queue are written. Checking that the detection exists is a third of the cost that is left. A claim also finds the organization that was served longest ago, counts the places that are taken, and passes detections and connections that are busy. It takes runs of one organization, the baseline any eight.',
+  note: 'A queued run is four rows in ten indexes: its slot moves, its window is planned, and the run and its place in the queue are written. It takes 0.15 ms of processor time in PostgreSQL and 0.06 ms in the service, so that 15,000 a second would take three cores. A fifth to a third of it is the foreign key to the detection, without which a run could be added to an organization that is being erased. A claim also finds the organization that was served longest ago, counts the places that are taken, and passes detections and connections that are busy. It takes runs of one organization, the baseline any eight.',
 };

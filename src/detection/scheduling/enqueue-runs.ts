@@ -21,6 +21,8 @@ export async function enqueueDueRunsAcrossOrgs(
   { now, spreadMs, limit }: { now: Date; spreadMs: number; limit: number },
 ): Promise<{ queued: number; more: boolean }> {
   return acrossOrgs(db, async (tx) => {
+    // Otherwise the planner reads the whole of `schedules` to update a batch of it.
+    await sql`set local enable_hashjoin = off; set local enable_mergejoin = off`.execute(tx);
     const due = await queryRows<DueSchedule>(tx)`
         select organization_id, detection_id, cron, next_slot_at, boundary_at, lookback_minutes, delay_ms, connection_id
         from schedules where active and next_slot_at <= ${now} and ${isNotSuspended(sql`organization_id`)}

@@ -46,7 +46,8 @@ export async function insertQueueEntries(tx: Tx, kind: RunKind, entries: QueueEn
 /**
  * Cancels queued runs of detections, of any number of organizations. Running ones finish. A newer slot supersedes only
  * scheduled runs that no worker has begun, a disabled detection loses its scheduled runs that still have to be examined, and a deleted one
- * loses all runs.
+ * loses all runs. The form makes the planner look up each detection and each run in an index. It often takes the queue for empty, and would read
+ * the whole of it instead.
  */
 export async function cancelQueuedRuns(
   tx: Tx,
@@ -56,10 +57,12 @@ export async function cancelQueuedRuns(
   await sql`
     with removed as (
       delete from run_queue q
-      using unnest(${detections.map((detection) => detection.orgId)}::uuid[], ${detections.map((detection) => detection.detectionId)}::uuid[])
-        as d (organization_id, detection_id)
-      where q.organization_id = d.organization_id and q.detection_id = d.detection_id and q.state = 'queued'
-        and (${reason}::text = 'deleted' or (q.kind = 'schedule' and q.phase = 'examine')) and (${reason}::text <> 'superseded' or not q.begun)
+      where q.run_id = any (array(
+        select o.run_id from unnest(${detections.map((detection) => detection.orgId)}::uuid[], ${detections.map((detection) => detection.detectionId)}::uuid[])
+          as d (organization_id, detection_id) cross join lateral (
+            select run_id from run_queue where organization_id = d.organization_id and detection_id = d.detection_id offset 0) o
+      )) and coalesce(q.state = 'queued' and (${reason}::text = 'deleted' or (q.kind = 'schedule' and q.phase = 'examine'))
+        and (${reason}::text <> 'superseded' or not q.begun), false)
       returning q.organization_id, q.run_id, q.due_at
     )
     update runs r set status = 'cancelled', status_reason = ${reason}, finished_at = ${now}
