@@ -88,6 +88,11 @@ describe('relationships stated by a sentence', () => {
       'Le groupe APT29 utilise le logiciel malveillant WellMess dans les attaques contre la Norvège et les entreprises.',
       ['APT29 targets NO', 'APT29 uses WellMess'],
     ],
+    [
+      'Die Gruppe APT29 verwendet die Schadsoftware WellMess seit dem Frühjahr, und das ist neu.',
+      ['APT29 uses WellMess'],
+    ],
+    ['Die Gruppe APT29 soll die Schadsoftware WellMess seit dem Frühjahr verwendet haben, und das ist neu.', []],
     ['Le groupe APT29 n’utilise pas le logiciel malveillant WellMess dans les attaques de la semaine.', []],
     ['APT29, a hacking group of Russia, is back.', []],
     ['We attribute this campaign to APT29.', []],

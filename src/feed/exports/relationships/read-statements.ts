@@ -1,11 +1,12 @@
 import { type Entity, type EntityKind, type Mention, withoutAliases } from './find-mentions.ts';
-import { foreignCues, isDoubtfulForeign } from './foreign-cues.ts';
 import {
   agent,
   possessed,
   isListGap,
   cues,
+  foreignCues,
   isDoubtful,
+  isDoubtfulForeign,
   isPassive,
   isTargetUse,
   objectEnd,

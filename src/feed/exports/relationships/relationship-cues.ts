@@ -1,5 +1,7 @@
 import { type EntityKind, isDemonym } from './find-mentions.ts';
 import { isEnglishSector } from '../../model/target-forms.ts';
+import { compilePhrases } from '../../extraction/lexicon/phrases.ts';
+import foreign from '../../extraction/lexicon/relationship-cues.json' with { type: 'json' };
 
 export type StatedType = 'uses' | 'targets' | 'exploits' | 'attributed-to';
 
@@ -137,6 +139,17 @@ export const cues: Cue[] = [
     to: ['actor'],
   },
 ];
+
+/**
+ * The cues of other languages, for sentences with the subject before the verb: French, Spanish, Portuguese, Italian, German and, for tools, Russian.
+ */
+export const foreignCues: Cue[] = (foreign.cues as (Omit<Cue, 'pattern'> & { phrases: string[] })[]).map(
+  ({ phrases, ...cue }) => ({ ...cue, pattern: compilePhrases(phrases, {}, 'g') }),
+);
+const foreignDoubt = compilePhrases(foreign.doubt, {});
+
+/** Returns whether a sentence in one of these languages only mentions something without stating it. */
+export const isDoubtfulForeign = (sentence: string): boolean => foreignDoubt.test(sentence) || /\?\s*$/.test(sentence);
 
 const doubtfulWords =
   /\b(?:not|never|no longer|neither|nor|without|denie[sd]|unclear|unlikely|unrelated|unconfirmed|might|could|would|possibly|potentially|allegedly|similar to|reminiscent|legitimate(?! (?:[\p{L}\d.-]+ ){0,6}(?:tools?|software|utilit|programs?|remote)\b)|benign|false positive)\b|n[’']t\b|\?\s*$/iu;
