@@ -13,7 +13,7 @@ const listMax = 200;
 
 export const connectionsQuery = queryOptions({
   queryKey: ['connections', 'list'],
-  queryFn: () => read(api.GET('/api/connections', { params: { query: { limit: listMax } } })),
+  queryFn: async () => (await read(api.GET('/api/connections', { params: { query: { limit: listMax } } }))).connections,
 });
 
 export const connectionKindsQuery = queryOptions({

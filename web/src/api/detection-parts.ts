@@ -183,10 +183,6 @@ export const modelsQuery = queryOptions({
   queryKey: ['models'],
   queryFn: async () => (await read(api.GET('/api/models'))).models,
 });
-export const connectionsQuery = queryOptions({
-  queryKey: ['connections', 'list'],
-  queryFn: async () => (await read(api.GET('/api/connections', { params: { query: { limit: 200 } } }))).connections,
-});
 /** Datasets and fields that a query on a connection can use, in the language of its SIEM or as a portable query. */
 export const connectionFieldsQuery = (id: string, portable: boolean) =>
   queryOptions({

@@ -81,8 +81,7 @@ export function HuntForm({ hunt, onSaved }: Props) {
   const [seen] = useState(hunt);
   const [draft, set, kept] = useDraft(`hunt ${seen?.id ?? ''}`, seen ? toDraft(seen) : initial);
   const timeZone = useTimeZone();
-  const { data } = useQuery(connectionsQuery);
-  const connections = data?.connections ?? [];
+  const { data: connections = [] } = useQuery(connectionsQuery);
   const { mutate, isPending, error } = useChange({
     change: async (input: NewHunt) => {
       const saved = await saveHunt(input, seen);

@@ -14,8 +14,7 @@ const texts = page.start;
 export function FirstSteps({ overview }: { overview: Overview }) {
   const { data: logs } = useQuery(datasetsQuery);
   const { data: connections } = useQuery(connectionsQuery);
-  const hasLogs =
-    (logs?.datasets.length ?? 0) > 0 || (connections?.connections.some(({ kind }) => kind !== 'local') ?? false);
+  const hasLogs = (logs?.datasets.length ?? 0) > 0 || (connections?.some(({ kind }) => kind !== 'local') ?? false);
   const steps: { text: (typeof texts)['logs']; isDone: boolean; link: LinkProps }[] = [
     { text: texts.logs, isDone: hasLogs, link: { to: '/settings/sources' } },
     {

@@ -1,6 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import type { Connection } from '../../../api/connections.ts';
-import { connectionsQuery } from '../../../api/detection-parts.ts';
+import { connectionsQuery, type Connection } from '../../../api/connections.ts';
 import { texts } from '../../../texts/editor.ts';
 import { Field, SelectInput } from '../../../ui/forms/form.tsx';
 import type { Draft, FormProps } from './draft.ts';

@@ -45,7 +45,7 @@ export function ConnectionsSection() {
       }
     >
       <Loaded query={query}>
-        {({ connections }) => (
+        {(connections) => (
           <>
             <Rows label={all.sections.connections}>
               {connections.map((connection) => (
