@@ -29,7 +29,7 @@ const rooms: Record<Half, Record<string, string[]>> = {
     'log-compaction': ['log-store', 'log-engine', 'log-query'],
     shippers: ['log-store', 'log-ingest'],
     entities: ['analysis'],
-    'value-lists': ['analysis', 'entities', 'log-engine'],
+    'value-lists': ['siem', 'analysis', 'connections', 'entities', 'log-engine'],
     tools: ['analysis', 'siem', 'matching'],
     verdicts: ['analysis', 'siem', 'tools'],
     hits: ['analysis', 'verdicts', 'entities', 'value-lists'],

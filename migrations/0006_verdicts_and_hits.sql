@@ -618,8 +618,8 @@ create table value_lists (
   list_columns text not null,
   list_values text not null,
   list_rows text,
-  source_url text,
-  source_hours integer,
+  source text,
+  source_query text,
   next_check_at timestamptz,
   checked_at timestamptz,
   failure text,
@@ -633,9 +633,9 @@ comment on table value_lists is 'Lists and tables of values that detections shar
 comment on column value_lists.list_columns is 'JSON array of the names of the columns.';
 comment on column value_lists.list_values is 'JSON array of the texts of the first column: exact values, patterns with `*`, and networks.';
 comment on column value_lists.list_rows is 'JSON array with the cells of each row. Null for a list of one column.';
-comment on column value_lists.source_url is 'Address of a CSV file that the rows are fetched from. Null if they were sent.';
-comment on column value_lists.source_hours is 'How often the address is fetched.';
-comment on column value_lists.next_check_at is 'When the address is fetched next. Null without one.';
+comment on column value_lists.source is 'JSON with where the rows are fetched from and how often, without the query. Null if they were sent.';
+comment on column value_lists.source_query is 'The query that finds the rows. Null without one.';
+comment on column value_lists.next_check_at is 'When the rows are fetched next. Null without a source.';
 comment on column value_lists.failure is 'Why the last fetch failed. Null if it did not.';
 comment on column value_lists.key_id is 'API key that wrote the list last.';
 comment on column value_lists.actor is 'Person or key that signed in, if the list was last written with a session.';

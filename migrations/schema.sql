@@ -1919,9 +1919,9 @@ create table value_lists (
   list_columns text not null, -- JSON array of the names of the columns.
   list_values text not null, -- JSON array of the texts of the first column: exact values, patterns with `*`, and networks.
   list_rows text, -- JSON array with the cells of each row. Null for a list of one column.
-  source_url text, -- Address of a CSV file that the rows are fetched from. Null if they were sent.
-  source_hours integer, -- How often the address is fetched.
-  next_check_at timestamp with time zone, -- When the address is fetched next. Null without one.
+  source text, -- JSON with where the rows are fetched from and how often, without the query. Null if they were sent.
+  source_query text, -- The query that finds the rows. Null without one.
+  next_check_at timestamp with time zone, -- When the rows are fetched next. Null without a source.
   checked_at timestamp with time zone,
   failure text, -- Why the last fetch failed. Null if it did not.
   key_id text, -- API key that wrote the list last.

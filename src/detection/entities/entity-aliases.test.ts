@@ -30,6 +30,7 @@ async function startOrg() {
   const deps = {
     db: t.deps.db,
     clock,
+    connectionFor: t.deps.connectionFor,
     config: { incidents: { risk: { halfLifeMs: 7 * 86_400_000, threshold: 100 } } },
   };
   await putValueList(deps, t.caller, 'own-domains', { description: '', values: ['halden.example', '111122223333'] });

@@ -1,5 +1,9 @@
 import papaparse from 'papaparse';
 import { fieldError } from '../../platform/lib/errors.ts';
+import { ExternalError } from '../../platform/lib/external-error.ts';
+import { canonicalText } from '../../platform/lib/text/canonical-text.ts';
+import { flattenRow, isAbsent } from '../analysis/rows/fields.ts';
+import type { QueryRow } from '../siem/connector.ts';
 import { columnName, columnsMax, rowsMax, cellCharsMax, type ValueListInput } from './value-lists.schema.ts';
 
 /** The rows of a list. `values` is its first column, and `rows` are all cells, or null if there is no other column. */
@@ -17,9 +21,9 @@ export function readContent({ values, columns, rows, csv, source }: ValueListInp
       values.map((value) => [value]),
       '/columns',
     );
-  if (rows === undefined) return { columns: columns ?? ['value'], values: [], rows: null };
-  if (columns === undefined) throw fieldError('/columns', 'required', 'Specify columns with rows.');
-  return toContent(columns, rows, '/rows');
+  if (columns === undefined && !(source && 'url' in source))
+    throw fieldError('/columns', 'required', 'Specify columns with rows or a query.');
+  return toContent(columns ?? ['value'], rows ?? [], '/rows');
 }
 
 function toContent(columns: string[], rows: readonly string[][], pointer: string): ValueListContent {
@@ -37,13 +41,33 @@ function toContent(columns: string[], rows: readonly string[][], pointer: string
   return { columns, values: distinct.map(([first]) => first!), rows: columns.length > 1 ? distinct : null };
 }
 
+const toColumnName = (name: string): string =>
+  name
+    .toLowerCase()
+    .replace(/^@/, '')
+    .replaceAll(/[\s.-]+/g, '_');
+
+/** Reads some columns of rows that a query found. A row without the first one is left out. Throws an `ExternalError` for what a list cannot have. */
+export function readRows(columns: string[], found: readonly QueryRow[]): ValueListContent {
+  const named = found.map((row) => new Map(flattenRow(row).map(([name, value]) => [toColumnName(name), value])));
+  const missing = columns.find((column) => named.length > 0 && !named.some((row) => row.has(column)));
+  if (missing !== undefined) throw new ExternalError(`The query returned no column ${missing}.`);
+  const rows = named
+    .map((row) => columns.map((column) => canonicalText(row.get(column)) ?? ''))
+    .filter(([first]) => !isAbsent(first!));
+  const long = rows.flat().find((cell) => cell.length > cellCharsMax);
+  if (long !== undefined)
+    throw new ExternalError(`A cell has more than ${cellCharsMax} characters: ${long.slice(0, 100)}….`);
+  return toContent(columns, rows, '/rows');
+}
+
 /** Reads CSV whose first line has the names of the columns (RFC 4180, and other separators). `toError` makes the error that is thrown. */
 export function readCsv(text: string, toError: (detail: string) => Error): ValueListContent {
   const { data, errors } = papaparse.parse<string[]>(text.replace(/^\uFEFF/, '').trim(), { skipEmptyLines: 'greedy' });
   const broken = errors.find(({ type }) => type === 'Quotes');
   if (broken) throw toError(`Row ${(broken.row ?? 0) + 1} of the CSV is malformed: ${broken.message}.`);
   const [header = [], ...rows] = data.map((row) => row.map((cell) => cell.trim()));
-  const columns = header.map((name) => name.toLowerCase().replaceAll(/[\s-]+/g, '_'));
+  const columns = header.map(toColumnName);
   const bad = columns.find((name) => !columnName.test(name));
   if (columns.length === 0 || bad !== undefined)
     throw toError(

@@ -20,11 +20,22 @@ const isFetchable = (text: string): boolean => {
   const url = URL.parse(text);
   return url !== null && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '';
 };
-const sourceFields = {
+const everyHours = z.int().min(1).max(720).describe('How often the rows are fetched.');
+const addressFields = {
   url: boundedString({ min: 1, max: 2000 })
     .refine(isFetchable, 'must be an http or https address without a password')
     .describe('Address of a CSV file whose first line has the names of the columns.'),
-  everyHours: z.int().min(1).max(720).describe('How often the address is fetched.'),
+};
+const queryFields = {
+  query: boundedString({ min: 1, max: 100_000 }).describe(
+    'A query as in a detection. A row of its result is a row of the list, with the cells of `columns`.',
+  ),
+  connectionId: z
+    .guid('must be a UUID')
+    .toLowerCase()
+    .nullable()
+    .describe('Where the query runs. Null: the embedded store.'),
+  spanHours: z.int().min(1).max(8760).describe('The time before a fetch whose events the query reads.'),
 };
 
 export const ValueListPath = z.object({ name: ValueListName });
@@ -38,7 +49,9 @@ export const ValueListInput = z.strictObject({
     .describe(
       'Exact values, patterns in which `*` stands for any text, and networks such as `10.0.0.0/8`. Case does not matter. Repeats are dropped. The list has one column, `value`.',
     ),
-  columns: Columns.optional().describe('Names of the columns. The first one has the values that are matched.'),
+  columns: Columns.optional().describe(
+    'Names of the columns. The first one has the values that are matched. With a query, its columns with these names.',
+  ),
   rows: z
     .array(z.array(Cell).min(1).max(columnsMax))
     .max(rowsMax)
@@ -50,17 +63,34 @@ export const ValueListInput = z.strictObject({
     .optional()
     .describe('The rows as CSV. The first line has the names of the columns.'),
   source: z
-    .strictObject({ ...sourceFields, everyHours: sourceFields.everyHours.default(24) })
+    .union([
+      z.strictObject({ ...addressFields, everyHours: everyHours.default(24) }),
+      z.strictObject({
+        ...queryFields,
+        connectionId: queryFields.connectionId.default(null),
+        spanHours: queryFields.spanHours.default(24),
+        everyHours: everyHours.default(24),
+      }),
+    ])
     .optional()
-    .describe('Where the rows are fetched from, within seconds and then on a schedule. Private addresses are refused.'),
+    .describe(
+      'Where the rows are fetched from, within seconds and then on a schedule: a CSV file, or a query, which needs `columns` and the scope `detections:run`. Private addresses are refused.',
+    ),
   expectedRevision: revisionInput(
     timeMax,
     'The `revision` that the change is based on, and 0 for a list that does not exist. If it is not the current one, the answer is 409, and `stale` lists what changed. Absent: replaces any list.',
   ),
 });
 export type ValueListInput = z.infer<typeof ValueListInput>;
+export type ListSource = NonNullable<ValueListInput['source']>;
 
 const Time = z.string().meta({ format: 'date-time' });
+
+const fetchFields = {
+  everyHours,
+  checkedAt: Time.nullable(),
+  failure: z.string().nullable().describe('Why the last fetch failed. The list then keeps its rows.'),
+};
 
 const summary = {
   name: z.string(),
@@ -68,12 +98,7 @@ const summary = {
   columns: z.array(z.string()),
   valuesTotal: z.number().int(),
   source: z
-    .object({
-      url: z.string(),
-      everyHours: z.int(),
-      checkedAt: Time.nullable(),
-      failure: z.string().nullable().describe('Why the last fetch failed. The list then keeps its rows.'),
-    })
+    .union([z.object({ ...addressFields, ...fetchFields }), z.object({ ...queryFields, ...fetchFields })])
     .nullable(),
   usedBy: z.array(z.string()).describe('IDs of the detections whose tuning or exceptions specify the list.'),
   keyId: z.string().nullable().describe('API key that wrote the list last.'),

@@ -10,14 +10,14 @@ import { isNotSuspended } from '../../platform/orgs/orgs.store.ts';
 import type { ListTable } from '../log-engine/queries/protocol.ts';
 import type { ValueListContent } from './value-list-content.ts';
 
-/** `columns` is JSON text. */
+/** `columns` and `source` are JSON text. */
 type ValueListSummaryRow = {
   name: string;
   description: string;
   columns: string;
   valuesTotal: number;
-  sourceUrl: string | null;
-  sourceHours: number | null;
+  source: string | null;
+  sourceQuery: string | null;
   checkedAt: Date | null;
   failure: string | null;
   usedBy: string[];
@@ -32,8 +32,7 @@ const usedBy = sql`array(select a.id::text from agents a where a.organization_id
   and (a.tuning is not null and (coalesce(a.tuning::jsonb -> 'allowLists', '[]') ? l.name
       or a.tuning::jsonb -> 'severityRules' @> jsonb_build_array(jsonb_build_object('list', l.name)))
     or exists (select 1 from exceptions e where e.organization_id = a.organization_id and e.detection_id = a.id and (e.list = l.name or e.conditions::jsonb @> jsonb_build_array(jsonb_build_object('list', l.name))))) order by a.id)`;
-const summary = sql`l.name, l.description, l.list_columns as columns, l.source_url as "sourceUrl", l.source_hours as "sourceHours",
-  l.checked_at as "checkedAt", l.failure, jsonb_array_length(l.list_values::jsonb) as "valuesTotal", ${usedBy} as "usedBy",
+const summary = sql`l.name, l.description, l.list_columns as columns, l.source, l.source_query as "sourceQuery", l.checked_at as "checkedAt", l.failure, jsonb_array_length(l.list_values::jsonb) as "valuesTotal", ${usedBy} as "usedBy",
   l.key_id as "keyId", l.actor, l.updated_at as "updatedAt"`;
 
 /** Lists the value lists by name, without their values. */
@@ -55,30 +54,30 @@ export async function findValueList(tx: Tx, orgId: OrgId, name: string): Promise
 }
 
 type NewValueList = ValueListContent &
-  Pick<ValueListRow, 'name' | 'description' | 'keyId' | 'actor' | 'updatedAt' | 'sourceUrl' | 'sourceHours'> & {
+  Pick<ValueListRow, 'name' | 'description' | 'keyId' | 'actor' | 'updatedAt' | 'source' | 'sourceQuery'> & {
     id: string;
   };
 
-/** Stores a list. One with an address is fetched at the next opportunity. */
+/** Stores a list. One with a source is fetched at the next opportunity. */
 export async function upsertValueList(tx: Tx, orgId: OrgId, list: NewValueList): Promise<void> {
-  await sql`insert into value_lists (organization_id, id, name, description, list_columns, list_values, list_rows, source_url, source_hours,
+  await sql`insert into value_lists (organization_id, id, name, description, list_columns, list_values, list_rows, source, source_query,
       next_check_at, key_id, actor, updated_at)
     values (${orgId}, ${list.id}, ${list.name}, ${list.description}, ${JSON.stringify(list.columns)}, ${JSON.stringify(list.values)},
-      ${list.rows && JSON.stringify(list.rows)}, ${list.sourceUrl}, ${list.sourceHours}, ${list.sourceUrl === null ? null : list.updatedAt},
+      ${list.rows && JSON.stringify(list.rows)}, ${list.source}, ${list.sourceQuery}, ${list.source === null ? null : list.updatedAt},
       ${list.keyId}, ${list.actor}, ${list.updatedAt})
     on conflict (organization_id, name) do update set description = excluded.description, list_columns = excluded.list_columns,
-      list_values = excluded.list_values, list_rows = excluded.list_rows, source_url = excluded.source_url,
-      source_hours = excluded.source_hours, next_check_at = excluded.next_check_at, checked_at = null, failure = null,
+      list_values = excluded.list_values, list_rows = excluded.list_rows, source = excluded.source, source_query = excluded.source_query,
+      next_check_at = excluded.next_check_at, checked_at = null, failure = null,
       key_id = excluded.key_id, actor = excluded.actor,
       updated_at = greatest(excluded.updated_at, value_lists.updated_at + interval '1 millisecond')`.execute(tx);
 }
 
 const claimMs = 10 * 60_000;
 
-/** A list whose address is to be fetched. */
-export type DueList = { orgId: OrgId; name: string; url: string };
+/** A list whose rows are to be fetched. `source` and `columns` are JSON text. */
+export type DueList = { orgId: OrgId; name: string; source: string; sourceQuery: string | null; columns: string };
 
-/** Claims the list whose address has been due longest, for ten minutes. */
+/** Claims the list that has been due longest, for ten minutes. */
 export const claimDueListAcrossOrgs = (tx: Tx, now: Date): Promise<DueList | undefined> =>
   queryRow<DueList>(tx)`
     with due as (
@@ -87,12 +86,12 @@ export const claimDueListAcrossOrgs = (tx: Tx, now: Date): Promise<DueList | und
     )
     update value_lists l set next_check_at = ${new Date(now.getTime() + claimMs)} from due
     where l.organization_id = due.organization_id and l.id = due.id
-    returning l.organization_id as "orgId", l.name, l.source_url as url`;
+    returning l.organization_id as "orgId", l.name, l.source, l.source_query as "sourceQuery", l.list_columns as columns`;
 
-/** Stores the fetched rows, or why they could not be fetched, and plans the next fetch. The author of the address stays the author of the list. */
+/** Stores the fetched rows, or why they could not be fetched, and plans the next fetch, unless the list was replaced meanwhile. The author of the source stays the author of the list. */
 export async function storeFetched(
   tx: Tx,
-  { orgId, name, url }: DueList,
+  { orgId, name, ...due }: DueList,
   found: ValueListContent | { failure: string },
   now: Date,
 ): Promise<void> {
@@ -101,12 +100,13 @@ export async function storeFetched(
   const rows = content?.rows ? JSON.stringify(content.rows) : null;
   await sql`
     update value_lists set checked_at = ${now}, failure = ${'failure' in found ? found.failure : null},
-      next_check_at = ${now}::timestamptz + make_interval(hours => source_hours),
+      next_check_at = ${now}::timestamptz + make_interval(hours => (source::jsonb ->> 'everyHours')::int),
       updated_at = case when ${content !== undefined} and (list_columns, list_values, list_rows) is distinct from (${columns}::text, ${values}::text, ${rows}::text)
         then greatest(${now}::timestamptz, updated_at + interval '1 millisecond') else updated_at end,
       list_columns = coalesce(${columns}::text, list_columns), list_values = coalesce(${values}::text, list_values),
       list_rows = case when ${content !== undefined} then ${rows}::text else list_rows end
-    where organization_id = ${orgId} and name = ${name} and source_url = ${url}`.execute(tx);
+    where organization_id = ${orgId} and name = ${name} and (source, source_query, list_columns)
+      is not distinct from (${due.source}::text, ${due.sourceQuery}::text, ${due.columns}::text)`.execute(tx);
 }
 
 /** Returns those of the lists that exist, as tables for the query engine. */
@@ -210,6 +210,6 @@ export async function addRows<Entry extends { list: string; entry: string }>(
 
 /** Replaces a value in lists. Returns the number of lists. */
 export function replaceInValueLists(tx: Tx, author: Author, value: string): Promise<number> {
-  const columns = ['description', 'list_values', 'list_rows'];
+  const columns = ['description', 'list_values', 'list_rows', 'source_query', 'failure'];
   return replaceValue(tx, { orgId: author.orgId, table: 'value_lists', columns, author }, value);
 }

@@ -10,8 +10,18 @@ import { insertAudit } from '../../platform/orgs/audit.store.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import type { Author, Caller } from '../../platform/http/caller.ts';
 import { listChangesSince, requireMatch } from '../../platform/orgs/record-version.ts';
-import type { ValueList, ValueListInput, ValueLists } from './value-lists.schema.ts';
-import { readContent, readCsv, type ValueListContent } from './value-list-content.ts';
+import { checkQuery } from '../connections/check-connection.ts';
+import type { ConnectionFor } from '../connections/open-connection.ts';
+import { SiemError } from '../siem/connector.ts';
+import { toQueryProblem } from '../siem/siem-errors.ts';
+import {
+  rowsMax,
+  type ListSource,
+  type ValueList,
+  type ValueListInput,
+  type ValueLists,
+} from './value-lists.schema.ts';
+import { readContent, readCsv, readRows, type ValueListContent } from './value-list-content.ts';
 import {
   claimDueListAcrossOrgs,
   deleteValueList,
@@ -40,9 +50,14 @@ export async function getValueList({ db }: { db: Db }, { orgId }: Caller, name: 
   return toSummary(row);
 }
 
-/** Creates or replaces a list. Throws 409 above 100 lists, and 409 or 412 if it is not the version that the caller saw. */
-export function putValueList(
-  { db, clock }: { db: Db; clock: Clock },
+export type PutValueListDeps = { db: Db; clock: Clock; connectionFor: ConnectionFor };
+
+/**
+ * Creates or replaces a list. Throws 409 above 100 lists, and 409 or 412 if it is not the version that the caller saw. For a query, throws 403
+ * if the caller cannot search logs, 422 if it cannot run, and 503 if its SIEM does not respond.
+ */
+export async function putValueList(
+  { db, clock, connectionFor }: PutValueListDeps,
   caller: Caller,
   name: string,
   { expectedRevision, ifMatch, ...input }: ValueListInput & { ifMatch?: string | undefined },
@@ -50,6 +65,7 @@ export function putValueList(
   const { orgId, keyId, subject: actor = null } = caller;
   const { description, source } = input;
   const content = readContent(input);
+  if (source && 'query' in source) await requireQuery({ connectionFor }, caller, source);
   return inOrg(db, orgId, async (tx) => {
     await lockValueLists(tx, orgId);
     const before = await findValueList(tx, orgId, name);
@@ -57,8 +73,7 @@ export function putValueList(
     if (!before && (await listValueLists(tx, orgId)).length >= listsMax)
       throw appError('conflict', `An organization can have at most ${listsMax} value lists.`);
     const now = clock();
-    const from = { sourceUrl: source?.url ?? null, sourceHours: source?.everyHours ?? null };
-    const list = { name, description, ...content, ...from, keyId, actor, updatedAt: now };
+    const list = { name, description, ...content, ...toColumns(source), keyId, actor, updatedAt: now };
     await upsertValueList(tx, orgId, { ...list, id: uuidv7(now) });
     const stored = (await findValueList(tx, orgId, name))!;
     await insertAudit(tx, caller, {
@@ -70,6 +85,33 @@ export function putValueList(
     });
     return toSummary(stored);
   });
+}
+
+type QuerySource = Extract<ListSource, { query: string }>;
+
+type SourceColumns = Pick<ValueListRow, 'source' | 'sourceQuery'>;
+
+function toColumns(source: ListSource | undefined): SourceColumns {
+  if (source === undefined) return { source: null, sourceQuery: null };
+  const { query = null, ...rest } = { query: undefined, ...source };
+  return { source: JSON.stringify(rest), sourceQuery: query };
+}
+
+/** Returns null if the rows were sent. */
+const readSource = ({ source, sourceQuery: query }: SourceColumns): ListSource | null =>
+  source === null ? null : { ...JSON.parse(source), ...(query === null ? {} : { query }) };
+
+async function requireQuery(
+  deps: { connectionFor: ConnectionFor },
+  { orgId, scopes }: Caller,
+  { query, connectionId }: QuerySource,
+): Promise<void> {
+  if (!scopes.has('detections:run')) throw appError('forbidden', 'The key lacks the scope detections:run.');
+  try {
+    await checkQuery(deps, orgId, { selector: { connectionId, siemType: null }, query });
+  } catch (error) {
+    throw toQueryProblem(error, '/source/query');
+  }
 }
 
 /** Deletes a list and returns it. Throws 404, and 409 if a detection uses the list. */
@@ -131,33 +173,31 @@ export async function eraseFromValueLists(
 const toNotFound = (name: string) => appError('not_found', `Value list ${name} not found.`);
 
 function toSummary<R extends Omit<ValueListRow, 'values' | 'rows'>>(row: R) {
-  const { columns, sourceUrl: url, sourceHours: everyHours, checkedAt, failure, updatedAt, ...rest } = row;
+  const { columns, source: _source, sourceQuery: _sourceQuery, checkedAt, failure, updatedAt, ...rest } = row;
+  const source = readSource(row);
   return {
     ...rest,
     columns: JSON.parse(columns) as string[],
-    source:
-      url === null || everyHours === null
-        ? null
-        : { url, everyHours, checkedAt: checkedAt?.toISOString() ?? null, failure },
+    source: source === null ? null : { ...source, checkedAt: checkedAt?.toISOString() ?? null, failure },
     updatedAt: updatedAt.toISOString(),
     revision: updatedAt.getTime(),
   };
 }
 
-/** The audit log does not repeat the values, which may name people. */
+/** The audit log does not repeat the values and the query, which may name people. */
 const summarize = ({
   name,
   description,
   columns,
   valuesTotal,
-  sourceUrl,
+  source,
   updatedAt,
 }: Omit<ValueListRow, 'values' | 'rows'>) => ({
   name,
   description,
   columns: JSON.parse(columns) as string[],
   valuesTotal,
-  ...(sourceUrl === null ? {} : { url: sourceUrl }),
+  ...(source === null ? {} : { source: JSON.parse(source) as object }),
   updatedAt: updatedAt.toISOString(),
 });
 
@@ -179,17 +219,20 @@ async function checkVersion(
   throw staleError('/expectedRevision', detail, { current, changes });
 }
 
-type FetchListsDeps = { db: Db; clock: Clock; log: Logger; config: { fetchAllow: readonly string[] } };
+type FetchListDeps = PutValueListDeps & { config: { fetchAllow: readonly string[] } };
+type FetchListsDeps = FetchListDeps & { log: Logger };
 
 const idleMs = 2_000;
+const queryMs = 60_000;
+const hourMs = 3_600_000;
 const bytesMax = 8 * 1024 * 1024;
 
-/** Fetches the addresses of value lists when they are due, until the signal aborts. */
+/** Fetches the rows of value lists when they are due, until the signal aborts. */
 export const valueListsLoop = (deps: FetchListsDeps, signal: AbortSignal): Promise<void> =>
   runLoop({ name: 'value lists', idleMs, signal, log: deps.log }, () => fetchNextList(deps, signal));
 
 /** Fetches the list that has been due longest. Returns false if none is due. */
-export async function fetchNextList(deps: Omit<FetchListsDeps, 'log'>, signal: AbortSignal): Promise<boolean> {
+export async function fetchNextList(deps: FetchListDeps, signal: AbortSignal): Promise<boolean> {
   const due = await acrossOrgs(deps.db, (tx) => claimDueListAcrossOrgs(tx, deps.clock()));
   if (!due) return false;
   const found = await fetchList(deps, due, signal);
@@ -207,16 +250,43 @@ export async function fetchNextList(deps: Omit<FetchListsDeps, 'log'>, signal: A
 }
 
 async function fetchList(
-  { config }: Pick<FetchListsDeps, 'config'>,
-  { url }: DueList,
+  deps: FetchListDeps,
+  { orgId, columns, ...due }: DueList,
   signal: AbortSignal,
 ): Promise<ValueListContent | { failure: string }> {
+  const from = readSource(due)!;
   try {
-    const fetched = await fetchBytes({ url, allow: config.fetchAllow, bytesMax, signal });
-    if (fetched.kind === 'not-modified') return { failure: 'The address sent no content.' };
-    return readCsv(fetched.bytes.toString('utf8'), (detail) => new ExternalError(detail));
+    return 'query' in from
+      ? await fetchRows(deps, orgId, { ...from, columns: JSON.parse(columns) as string[] }, signal)
+      : await fetchCsv(deps, from.url, signal);
   } catch (error) {
-    if (signal.aborted || !(error instanceof ExternalError)) throw error;
+    if (signal.aborted || !(error instanceof ExternalError || error instanceof SiemError)) throw error;
     return { failure: error.message };
   }
+}
+
+async function fetchCsv({ config }: FetchListDeps, url: string, signal: AbortSignal): Promise<ValueListContent> {
+  const fetched = await fetchBytes({ url, allow: config.fetchAllow, bytesMax, signal });
+  if (fetched.kind === 'not-modified') throw new ExternalError('The address sent no content.');
+  return readCsv(fetched.bytes.toString('utf8'), (detail) => new ExternalError(detail));
+}
+
+async function fetchRows(
+  { clock, connectionFor }: FetchListDeps,
+  orgId: OrgId,
+  { query, connectionId, spanHours, columns }: QuerySource & { columns: string[] },
+  signal: AbortSignal,
+): Promise<ValueListContent> {
+  const connection = await connectionFor(orgId, { connectionId, siemType: null });
+  const now = clock();
+  const window = { from: new Date(now.getTime() - spanHours * hourMs), to: now, clock: 'event' as const };
+  const limits = { rowsMax, groupsMax: rowsMax, timeoutMs: queryMs };
+  const tooSlow = AbortSignal.timeout(queryMs);
+  const found = await connection.search(query, window, limits, AbortSignal.any([signal, tooSlow])).catch((error) => {
+    throw tooSlow.aborted ? new ExternalError(`The query did not finish within ${queryMs / 1000} s.`) : error;
+  });
+  // Both would empty or cut the list without anything having changed.
+  if (found.noData) throw new ExternalError('A dataset of the query never had an event.');
+  if (found.truncated) throw new ExternalError(`The query returned more rows than a list can have, ${rowsMax}.`);
+  return readRows(columns, found.rows);
 }

@@ -76,6 +76,28 @@ test('creates a value list from CSV, edits it, and deletes it', async () => {
   await page.getByText('No lists yet').waitFor();
 });
 
+test('fills a value list from a query, and shows it when it is edited', async () => {
+  const { org, page, dialog } = await open('/settings/lists');
+  await page.getByRole('button', { name: 'New list' }).click();
+  await dialog.getByRole('textbox', { name: 'Name' }).fill('people');
+  await dialog.getByRole('button', { name: 'Query', exact: true }).click();
+  await dialog.getByRole('textbox', { name: 'Query' }).fill('SELECT user FROM');
+  await dialog.getByRole('textbox', { name: 'Columns' }).fill('user, department');
+  await dialog.getByLabel('Events of the last').fill('48');
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await dialog.getByText('syntax error').waitFor();
+  const query = 'SELECT user, department FROM directory';
+  await dialog.getByRole('textbox', { name: 'Query' }).fill(query);
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await page.getByRole('button', { name: 'Edit people' }).click();
+  expect(await dialog.getByRole('textbox', { name: 'Query' }).inputValue()).toBe(query);
+  expect(await dialog.getByRole('textbox', { name: 'Columns' }).inputValue()).toBe('user, department');
+  expect(await callOk(org, 'GET', '/api/value-lists/people')).toMatchObject({
+    columns: ['user', 'department'],
+    source: { query, connectionId: null, spanHours: 48, everyHours: 24 },
+  });
+});
+
 test('sets up an enricher, and keeps its key when it is changed', async () => {
   const { org, page, dialog } = await open('/settings/enrichers');
   await page.getByText('nothing is looked up elsewhere').waitFor();

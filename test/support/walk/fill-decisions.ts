@@ -36,6 +36,8 @@ export async function fillProof(deps: Deps, org: TestOrg, mark: string): Promise
   await put('/api/entity-notes', { notes: [{ entity: mark, note: mark }] });
   await post('/api/entities/user/marked/aliases', { alias: `marked ${mark}`, reason: mark });
   await put('/api/value-lists/marked', { description: mark, columns: ['value', 'note'], rows: [[mark, mark]] });
+  const source = { query: `SELECT '${mark}' AS value` };
+  await put('/api/value-lists/queried', { columns: ['value'], source });
   await put('/api/enrichers/marked', {
     kind: 'http',
     settings: { url: `https://intel.example/{value}?by=${encodeURIComponent(mark)}`, fields: ['a'] },

@@ -3,7 +3,6 @@ import { lazy, Suspense, useState } from 'react';
 import {
   deleteValueList,
   saveValueList,
-  toCsv,
   valueListQuery,
   valueListsQuery,
   type ValueList,
@@ -20,13 +19,13 @@ import { Badge, Loaded, Row, Rows } from '../../ui/lists/rows.tsx';
 import { Dialog, DialogActions } from '../../ui/overlays/dialog.tsx';
 import { toasts } from '../../ui/overlays/toasts.tsx';
 import { RelativeTime } from '../../ui/time.tsx';
+import { SourceFields, toContent, toValues, type Origin } from './list-source.tsx';
 import { SettingsSection } from './section.tsx';
 import { RestoredDraft, useDraft } from '../../ui/forms/use-draft.tsx';
 
 const ConfirmDialog = lazy(() => import('../../ui/overlays/confirm-dialog.tsx'));
 
 type Summary = Omit<ValueList, 'values' | 'rows'>;
-type Origin = keyof typeof texts.origins;
 type Open = { kind: 'new' } | { kind: 'edit' | 'delete'; list: Summary };
 
 /** The value lists of the organization: who and what it has, for queries, exceptions and agents. */
@@ -96,7 +95,8 @@ function ListRow({ list, onOpen }: { list: Summary; onOpen: (open: Open) => void
           </span>
           {source && (
             <span className="block break-all">
-              {source.url} · {source.checkedAt ? <RelativeTime time={source.checkedAt} /> : texts.waiting}
+              {'url' in source ? source.url : source.query} ·{' '}
+              {source.checkedAt ? <RelativeTime time={source.checkedAt} /> : texts.waiting}
             </span>
           )}
           {failure !== null && <span className="block text-bad">{failure}</span>}
@@ -122,27 +122,26 @@ function EditDialog({ name, onClose }: { name: string; onClose: () => void }) {
   return data && <ListDialog list={data} onClose={onClose} />;
 }
 
-const shownFields = ['/csv', '/source/url', '/source/everyHours', 'path/name'];
+const shownFields = [
+  '/csv',
+  '/columns',
+  '/source/url',
+  '/source/query',
+  '/source/spanHours',
+  '/source/everyHours',
+  'path/name',
+];
 
 function ListDialog({ list, onClose }: { list?: ValueList; onClose: () => void }) {
-  const [{ name, description, from, csv, url, hours }, setValues, draft] = useDraft(`list ${list?.name ?? ''}`, {
-    name: list?.name ?? '',
-    description: list?.description ?? '',
-    from: (list?.source ? 'address' : 'rows') as Origin,
-    csv: list ? toCsv(list) : '',
-    url: list?.source?.url ?? '',
-    hours: String(list?.source?.everyHours ?? 24),
-  });
+  const [values, setValues, draft] = useDraft(`list ${list?.name ?? ''}`, toValues(list));
+  const { name, description, from, csv } = values;
   const { mutate, isPending, error } = useChange({
     change: (body: ValueListInput) => saveValueList(name.trim(), list, body),
     refresh: [valueListsQuery.queryKey],
     done: (saved) => texts.saved(saved.name),
     draft,
   });
-  const save = (): void => {
-    const content = from === 'rows' ? { csv } : { source: { url: url.trim(), everyHours: Number(hours) } };
-    mutate({ description, ...content }, { onSuccess: onClose });
-  };
+  const save = (): void => mutate({ description, ...toContent(values) }, { onSuccess: onClose });
   return (
     <Dialog isWide title={list ? texts.editTitle(list.name) : texts.create} onClose={onClose}>
       <form
@@ -196,26 +195,7 @@ function ListDialog({ list, onClose }: { list?: ValueList; onClose: () => void }
             </label>
           </>
         ) : (
-          <>
-            <TextField
-              label={texts.address}
-              hint={texts.addressHint}
-              required
-              placeholder="https://"
-              className="font-mono text-12"
-              value={url}
-              onChange={({ target }) => setValues({ url: target.value })}
-              error={findFieldError(error, '/source/url')}
-            />
-            <TextField
-              label={texts.hours}
-              required
-              type="number"
-              value={hours}
-              onChange={({ target }) => setValues({ hours: target.value })}
-              error={findFieldError(error, '/source/everyHours')}
-            />
-          </>
+          <SourceFields values={values} onChange={setValues} error={error} />
         )}
         <FormError error={error} shown={shownFields} />
         <RestoredDraft draft={draft} />
