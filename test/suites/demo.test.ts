@@ -49,7 +49,7 @@ describe('the demo as the guide starts it', () => {
         const { hits } = await get<Hits>('/api/hits?limit=100');
         return hits.filter(({ incidentId }) => incidentId !== null).length === 5 && hits;
       },
-      { timeout: 30_000, interval: 200 },
+      { timeout: 60_000, interval: 200 },
     );
     expect(joined.flatMap(({ entity, incidentId }) => (incidentId === null ? [entity] : [])).toSorted()).toEqual([
       'arn:aws:iam::111122223333:user/ingrid.solberg',

@@ -108,4 +108,4 @@ test('kill -9 of a process while runs examine, wait for a judge and are judged: 
   } finally {
     await cluster.stop();
   }
-}, 180_000);
+});

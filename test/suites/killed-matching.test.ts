@@ -106,4 +106,4 @@ test('kill -9 of two matchers at every step: each event is a hit once, and the s
   } finally {
     await cluster.stop();
   }
-}, 180_000);
+});

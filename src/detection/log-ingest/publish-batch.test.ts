@@ -35,46 +35,42 @@ const delays = fc.record({
   closings: fc.array(fc.integer({ min: 0, max: 25 }), { minLength: 1, maxLength: 6 }),
 });
 
-test(
-  'every event is in exactly one window, however publishing and sealing interleave',
-  { timeout: 120_000 },
-  async () => {
-    await fc.assert(
-      fc.asyncProperty(delays, async ({ publishers, closings }) => {
-        const org = await store.newOrg();
-        const base = Date.UTC(2024, 0, 1);
-        let n = 0;
-        const published = publishers.map(async ({ afterMs, holdMs, clockMs }) => {
-          await sleep(afterMs);
-          // Publishers take the lock after varying delays and have different clocks.
-          const clock = new Date(base + afterMs * 10 + clockMs);
-          const deps = { ...store.deps, clock: () => clock };
-          const body = Buffer.from(JSON.stringify({ n: (n += 1), pad: 'x'.repeat(holdMs * 1000) }));
-          return (await receiveLogs(deps, org, { dataset: 'auth', body })).batchId;
-        });
-        const windows: string[][] = [];
-        let from = new Date(base - 600);
-        for (const waitMs of closings) {
-          await sleep(waitMs);
-          const to = new Date(from.getTime() + 100 + waitMs * 20);
-          windows.push(await batchesIn(org, { from, to, clock: 'ingest' }));
-          from = to;
-        }
-        const ids = await Promise.all(published);
-        windows.push(await batchesIn(org, { from, to: new Date(base + 1_000_000), clock: 'ingest' }));
-        expect(windows.flat().toSorted()).toEqual(ids.toSorted());
-        // A second query of a window returns the same batches.
-        let start = new Date(base - 600);
-        for (const [index, waitMs] of closings.entries()) {
-          const to = new Date(start.getTime() + 100 + waitMs * 20);
-          expect(await batchesIn(org, { from: start, to, clock: 'ingest' })).toEqual(windows[index]);
-          start = to;
-        }
-      }),
-      { numRuns: 25 },
-    );
-  },
-);
+test('every event is in exactly one window, however publishing and sealing interleave', async () => {
+  await fc.assert(
+    fc.asyncProperty(delays, async ({ publishers, closings }) => {
+      const org = await store.newOrg();
+      const base = Date.UTC(2024, 0, 1);
+      let n = 0;
+      const published = publishers.map(async ({ afterMs, holdMs, clockMs }) => {
+        await sleep(afterMs);
+        // Publishers take the lock after varying delays and have different clocks.
+        const clock = new Date(base + afterMs * 10 + clockMs);
+        const deps = { ...store.deps, clock: () => clock };
+        const body = Buffer.from(JSON.stringify({ n: (n += 1), pad: 'x'.repeat(holdMs * 1000) }));
+        return (await receiveLogs(deps, org, { dataset: 'auth', body })).batchId;
+      });
+      const windows: string[][] = [];
+      let from = new Date(base - 600);
+      for (const waitMs of closings) {
+        await sleep(waitMs);
+        const to = new Date(from.getTime() + 100 + waitMs * 20);
+        windows.push(await batchesIn(org, { from, to, clock: 'ingest' }));
+        from = to;
+      }
+      const ids = await Promise.all(published);
+      windows.push(await batchesIn(org, { from, to: new Date(base + 1_000_000), clock: 'ingest' }));
+      expect(windows.flat().toSorted()).toEqual(ids.toSorted());
+      // A second query of a window returns the same batches.
+      let start = new Date(base - 600);
+      for (const [index, waitMs] of closings.entries()) {
+        const to = new Date(start.getTime() + 100 + waitMs * 20);
+        expect(await batchesIn(org, { from: start, to, clock: 'ingest' })).toEqual(windows[index]);
+        start = to;
+      }
+    }),
+    { numRuns: 25 },
+  );
+});
 
 test('sealing waits for a batch in progress and moves later batches behind the sealed time', async () => {
   const org = await store.newOrg();

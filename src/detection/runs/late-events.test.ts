@@ -147,7 +147,7 @@ test('warns that an event more than a week late counts in another window of a pr
   }
   const between = { from: at(24), to: at(30) };
   expect((await org.call('POST', `/api/detections/${id}/backtest`, between)).body.warnings).toEqual([]);
-}, 60_000);
+});
 
 const hoursMax = 5;
 /** Starts of the replay: a day, the end of one, and the end of a month. */

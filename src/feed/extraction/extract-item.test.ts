@@ -129,7 +129,7 @@ test('takes no holiday for malware', () => {
 });
 
 const dir = dataDir();
-test.skipIf(!dir)('extracts a consistent item from every recorded report', { timeout: 120_000 }, () => {
+test.skipIf(!dir)('extracts a consistent item from every recorded report', () => {
   const rows = gunzipSync(readFileSync(join(dir!, 'feed/annoctr/dev.ndjson.gz')))
     .toString('utf8')
     .trimEnd()

@@ -175,7 +175,7 @@ test('pages show what others change without a click, and keep the selection and 
     const isOpen = path.includes('hit=');
     if (isOpen) await page.evaluate(`${panel}.scrollTop = 120`);
     await change();
-    await page.getByText(appears).first().waitFor({ timeout: 20_000 });
+    await page.getByText(appears).first().waitFor();
     expect(new URL(page.url()).pathname + new URL(page.url()).search).toBe(`/console${path}`);
     if (isOpen) expect(await page.evaluate(`${panel}.scrollTop`)).toBe(120);
   }
