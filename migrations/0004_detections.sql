@@ -367,6 +367,7 @@ create table rule_sources (
   archive bytea,
   etag text,
   next_check_at timestamptz,
+  claimed_until timestamptz,
   checked_at timestamptz,
   failure text,
   created_at timestamptz not null,
@@ -384,6 +385,7 @@ comment on column rule_sources.available_at is 'When archive was fetched.';
 comment on column rule_sources.archive is 'The newest archive, as it was sent.';
 comment on column rule_sources.etag is 'Validator of archive at its address.';
 comment on column rule_sources.next_check_at is 'When the address is checked next. Null if it is not.';
+comment on column rule_sources.claimed_until is 'Until when a process may fetch the archive. Null if none does.';
 comment on column rule_sources.failure is 'Why the last check failed. Null if it did not.';
 create index on rule_sources (next_check_at);
 select tocsin_protect('rule_sources');

@@ -621,6 +621,7 @@ create table value_lists (
   source text,
   source_query text,
   next_check_at timestamptz,
+  claimed_until timestamptz,
   checked_at timestamptz,
   failure text,
   key_id text,
@@ -636,6 +637,7 @@ comment on column value_lists.list_rows is 'JSON array with the cells of each ro
 comment on column value_lists.source is 'JSON with where the rows are fetched from and how often, without the query. Null if they were sent.';
 comment on column value_lists.source_query is 'The query that finds the rows. Null without one.';
 comment on column value_lists.next_check_at is 'When the rows are fetched next. Null without a source.';
+comment on column value_lists.claimed_until is 'Until when a process may fetch the rows. Null if none does.';
 comment on column value_lists.failure is 'Why the last fetch failed. Null if it did not.';
 comment on column value_lists.key_id is 'API key that wrote the list last.';
 comment on column value_lists.actor is 'Person or key that signed in, if the list was last written with a session.';

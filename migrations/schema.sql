@@ -846,6 +846,7 @@ create table rule_sources (
   archive bytea, -- The newest archive, as it was sent.
   etag text, -- Validator of archive at its address.
   next_check_at timestamp with time zone, -- When the address is checked next. Null if it is not.
+  claimed_until timestamp with time zone, -- Until when a process may fetch the archive. Null if none does.
   checked_at timestamp with time zone,
   failure text, -- Why the last check failed. Null if it did not.
   created_at timestamp with time zone not null,
@@ -1922,6 +1923,7 @@ create table value_lists (
   source text, -- JSON with where the rows are fetched from and how often, without the query. Null if they were sent.
   source_query text, -- The query that finds the rows. Null without one.
   next_check_at timestamp with time zone, -- When the rows are fetched next. Null without a source.
+  claimed_until timestamp with time zone, -- Until when a process may fetch the rows. Null if none does.
   checked_at timestamp with time zone,
   failure text, -- Why the last fetch failed. Null if it did not.
   key_id text, -- API key that wrote the list last.

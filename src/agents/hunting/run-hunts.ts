@@ -1,5 +1,5 @@
 import { acrossOrgs, inOrg } from '../../platform/db/db.ts';
-import { runLoop } from '../../platform/lib/concurrency/loop.ts';
+import { runLoops } from '../../platform/lib/concurrency/loop.ts';
 import type { Logger } from '../../platform/lib/logging/logger.ts';
 import type { Clock } from '../../platform/lib/time/clock.ts';
 import { emitEvents } from '../../platform/notifications/emit-events.ts';
@@ -23,11 +23,13 @@ const runMs = 15 * minuteMs;
 /** Longer than a run may take, so that nobody repeats one that is under way. */
 const leaseMs = 20 * minuteMs;
 const attemptsMax = 3;
+/** Of one process, so that a long hunt does not delay those of other organizations. */
+const concurrentHunts = 3;
 const nothing: Answer = { findings: [], queries: [], queriesSent: 0, warnings: [], isComplete: false };
 
 /** Runs hunts that are due or asked for, until the signal aborts. */
 export const huntLoop = (deps: RunHuntDeps, signal: AbortSignal): Promise<void> =>
-  runLoop({ name: 'hunts', idleMs, signal, log: deps.log }, () => runNextHunt(deps, signal));
+  runLoops(concurrentHunts, { name: 'hunts', idleMs, signal, log: deps.log }, () => runNextHunt(deps, signal));
 
 /** Runs the hunt that waits longest. Returns false if none waits. */
 export async function runNextHunt(deps: RunHuntDeps, signal: AbortSignal): Promise<boolean> {

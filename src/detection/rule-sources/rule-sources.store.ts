@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { queryRow, queryRows, type Tx } from '../../platform/db/db.ts';
+import { lockName } from '../../platform/db/lock-name.store.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import { isNotSuspended } from '../../platform/orgs/orgs.store.ts';
 import type { RuleSourceInput } from './rule-sources.schema.ts';
@@ -62,6 +63,7 @@ export async function storeRuleSource(
     on conflict (organization_id, id) do update set name = excluded.name, url = excluded.url, min_level = excluded.min_level,
       statuses = excluded.statuses, enabled = excluded.enabled,
       etag = case when s.url = excluded.url then s.etag end,
+      claimed_until = case when s.url = excluded.url then s.claimed_until end,
       next_check_at = case when s.url <> excluded.url or not s.enabled or not excluded.enabled then excluded.next_check_at else s.next_check_at end,
       updated_at = greatest(excluded.updated_at, s.updated_at + interval '1 millisecond')`.execute(tx);
 }
@@ -75,21 +77,30 @@ export async function deleteRuleSource(tx: Tx, orgId: OrgId, id: string): Promis
 }
 
 const checkMs = 86_400_000;
-const claimMs = 10 * 60_000;
+/** Longer than a fetch may take. */
+const claimMs = 3 * 60_000;
 
 /** A rule source whose address is to be fetched. */
 export type RuleSourceCheck = { orgId: OrgId; id: string; url: string; etag: string | null };
 
-/** Claims the rule source whose check has been due longest, for ten minutes. `now` is the time of the service. */
-export const claimDueCheckAcrossOrgs = (tx: Tx, now: Date): Promise<RuleSourceCheck | undefined> =>
-  queryRow<RuleSourceCheck>(tx)`
+/**
+ * Claims the rule source whose check has been due longest, of the organization that has waited longest for one. Rule sources of an organization are
+ * checked one after another, so that slow addresses delay only its own. `now` is the time of the service.
+ */
+export async function claimDueCheckAcrossOrgs(tx: Tx, now: Date): Promise<RuleSourceCheck | undefined> {
+  await lockName(tx, 'rule source claims');
+  return queryRow<RuleSourceCheck>(tx)`
     with due as (
-      select organization_id, id from rule_sources where next_check_at <= ${now} and ${isNotSuspended(sql`organization_id`)}
-      order by next_check_at limit 1 for update skip locked
+      select s.organization_id, s.id from rule_sources s
+      cross join lateral (select max(o.checked_at) as last_at, bool_or(o.claimed_until > ${now}) as is_busy from rule_sources o
+        where o.organization_id = s.organization_id) turn
+      where s.next_check_at <= ${now} and ${isNotSuspended(sql`s.organization_id`)} and turn.is_busy is not true
+      order by turn.last_at nulls first, s.next_check_at limit 1
     )
-    update rule_sources s set next_check_at = ${new Date(now.getTime() + claimMs)} from due
+    update rule_sources s set claimed_until = ${new Date(now.getTime() + claimMs)} from due
     where s.organization_id = due.organization_id and s.id = due.id
     returning s.organization_id as "orgId", s.id, s.url, s.etag`;
+}
 
 /** The outcome of a check: the archive is unchanged, there is a new one, or it could not be fetched. */
 export type CheckOutcome =
@@ -108,7 +119,7 @@ export async function storeCheck(
   const failure = typeof outcome === 'object' && 'failure' in outcome ? outcome.failure : null;
   const found = typeof outcome === 'object' && 'archive' in outcome ? outcome : undefined;
   await sql`
-    update rule_sources set checked_at = ${now}, failure = ${failure}, next_check_at = case when enabled then ${next}::timestamptz end,
+    update rule_sources set claimed_until = null, checked_at = ${now}, failure = ${failure}, next_check_at = case when enabled then ${next}::timestamptz end,
       archive = coalesce(${found?.archive ?? null}::bytea, archive), etag = ${found ? found.etag : sql`etag`},
       available_at = case when available is distinct from ${found?.version ?? null}::text and ${found !== undefined} then ${now}::timestamptz else available_at end,
       available = coalesce(${found?.version ?? null}::text, available)

@@ -16,7 +16,12 @@ const { app, deps, newOrg } = await startApp({ clock: () => now, env: { TOCSIN_F
 
 let archive: Buffer = Buffer.alloc(0);
 let validators: Record<string, string | undefined> = {};
-const server = createServer((request, response) => {
+let slow: { asked: () => void; answered: Promise<void> } | undefined;
+const server = createServer(async (request, response) => {
+  if (request.url === '/slow.zip' && slow) {
+    slow.asked();
+    await slow.answered;
+  }
   validators[request.url!] = request.headers['if-none-match'];
   const etag = `"${archive.length}"`;
   if (request.url === '/gone') response.writeHead(404).end();
@@ -85,6 +90,26 @@ const readEvents = (text: string): unknown[] =>
     .map(([type, data]) => [type, JSON.parse(data!)]);
 const namesOf = async (org: TestOrg) =>
   ((await callOk(org, 'GET', '/api/detections')).detections as { name: string }[]).map(({ name }) => name).toSorted();
+
+test('checks the sources of other organizations while one waits for a slow address', async () => {
+  archive = toZip([rule({ n: 1 })]);
+  const [waiting, other] = [await newOrg(), await newOrg()];
+  const add = (org: TestOrg, name: string, url: string) =>
+    callOk(org, 'POST', '/api/rule-sources', { name, url: `${origin}${url}` });
+  for (const name of ['First', 'Second']) await add(waiting, name, '/slow.zip');
+  const [asked, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  slow = { asked: asked.resolve, answered: answered.promise };
+  const checkNext = () => checkNextSource(deps, new AbortController().signal);
+  const checking = checkNext();
+  await asked.promise;
+  const { id } = await add(other, 'Ours', '/rules.zip');
+  expect([await checkNext(), await checkNext()]).toEqual([true, false]);
+  expect(await read(other, id)).toMatchObject({ failure: null, available: expect.any(String) });
+  answered.resolve();
+  await checking;
+  slow = undefined;
+  expect([await checkNext(), await checkNext()]).toEqual([true, false]);
+});
 
 test('proposes the rules that fit the logs, the level and the status, and imports them enabled', async () => {
   archive = toZip([

@@ -37,7 +37,7 @@ import {
   type RuleSourceCheck,
 } from './rule-sources.store.ts';
 import { fetchBytes } from '../../platform/lib/outbound-http/fetch.ts';
-import { runLoop } from '../../platform/lib/concurrency/loop.ts';
+import { runLoops } from '../../platform/lib/concurrency/loop.ts';
 import type { Logger } from '../../platform/lib/logging/logger.ts';
 import type { Clock } from '../../platform/lib/time/clock.ts';
 
@@ -239,11 +239,15 @@ type CheckDeps = { db: Db; clock: Clock; log: Logger; config: { fetchAllow: read
 
 const bytesMax = 16 * 1024 * 1024;
 const idleMs = 2_000;
+/** Of one process, so that a slow address does not delay those of other organizations. */
+const concurrentChecks = 3;
 const versionDigits = 12;
 
 /** Fetches the archives of rule sources when they are due, until the signal aborts. */
 export const ruleSourcesLoop = (deps: CheckDeps, signal: AbortSignal): Promise<void> =>
-  runLoop({ name: 'rule sources', idleMs, signal, log: deps.log }, () => checkNextSource(deps, signal));
+  runLoops(concurrentChecks, { name: 'rule sources', idleMs, signal, log: deps.log }, () =>
+    checkNextSource(deps, signal),
+  );
 
 /** Checks the rule source that has been due longest. Returns false if none is due. */
 export async function checkNextSource(deps: CheckDeps, signal: AbortSignal): Promise<boolean> {

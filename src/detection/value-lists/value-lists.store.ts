@@ -67,26 +67,35 @@ export async function upsertValueList(tx: Tx, orgId: OrgId, list: NewValueList):
       ${list.keyId}, ${list.actor}, ${list.updatedAt})
     on conflict (organization_id, name) do update set description = excluded.description, list_columns = excluded.list_columns,
       list_values = excluded.list_values, list_rows = excluded.list_rows, source = excluded.source, source_query = excluded.source_query,
-      next_check_at = excluded.next_check_at, checked_at = null, failure = null,
+      next_check_at = excluded.next_check_at, claimed_until = null, checked_at = null, failure = null,
       key_id = excluded.key_id, actor = excluded.actor,
       updated_at = greatest(excluded.updated_at, value_lists.updated_at + interval '1 millisecond')`.execute(tx);
 }
 
-const claimMs = 10 * 60_000;
+/** Longer than a fetch may take. */
+const claimMs = 3 * 60_000;
 
 /** A list whose rows are to be fetched. `source` and `columns` are JSON text. */
 export type DueList = { orgId: OrgId; name: string; source: string; sourceQuery: string | null; columns: string };
 
-/** Claims the list that has been due longest, for ten minutes. */
-export const claimDueListAcrossOrgs = (tx: Tx, now: Date): Promise<DueList | undefined> =>
-  queryRow<DueList>(tx)`
+/**
+ * Claims the list that has been due longest, of the organization that has waited longest for one. Lists of an organization are fetched one after
+ * another, so that slow addresses and queries delay only its own.
+ */
+export async function claimDueListAcrossOrgs(tx: Tx, now: Date): Promise<DueList | undefined> {
+  await lockName(tx, 'value list claims');
+  return queryRow<DueList>(tx)`
     with due as (
-      select organization_id, id from value_lists where next_check_at <= ${now} and ${isNotSuspended(sql`organization_id`)}
-      order by next_check_at limit 1 for update skip locked
+      select l.organization_id, l.id from value_lists l
+      cross join lateral (select max(o.checked_at) as last_at, bool_or(o.claimed_until > ${now}) as is_busy from value_lists o
+        where o.organization_id = l.organization_id) turn
+      where l.next_check_at <= ${now} and ${isNotSuspended(sql`l.organization_id`)} and turn.is_busy is not true
+      order by turn.last_at nulls first, l.next_check_at limit 1
     )
-    update value_lists l set next_check_at = ${new Date(now.getTime() + claimMs)} from due
+    update value_lists l set claimed_until = ${new Date(now.getTime() + claimMs)} from due
     where l.organization_id = due.organization_id and l.id = due.id
     returning l.organization_id as "orgId", l.name, l.source, l.source_query as "sourceQuery", l.list_columns as columns`;
+}
 
 /** Stores the fetched rows, or why they could not be fetched, and plans the next fetch, unless the list was replaced meanwhile. The author of the source stays the author of the list. */
 export async function storeFetched(
@@ -99,7 +108,7 @@ export async function storeFetched(
   const [columns, values] = [JSON.stringify(content?.columns) ?? null, JSON.stringify(content?.values) ?? null];
   const rows = content?.rows ? JSON.stringify(content.rows) : null;
   await sql`
-    update value_lists set checked_at = ${now}, failure = ${'failure' in found ? found.failure : null},
+    update value_lists set claimed_until = null, checked_at = ${now}, failure = ${'failure' in found ? found.failure : null},
       next_check_at = ${now}::timestamptz + make_interval(hours => (source::jsonb ->> 'everyHours')::int),
       updated_at = case when ${content !== undefined} and (list_columns, list_values, list_rows) is distinct from (${columns}::text, ${values}::text, ${rows}::text)
         then greatest(${now}::timestamptz, updated_at + interval '1 millisecond') else updated_at end,

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { callOk } from '../../../test/support/detection/detection-factory.ts';
 import { startOpenSearch } from '../../../test/support/detection/siem/opensearch-stand-in.ts';
-import { startApp } from '../../../test/support/harness.ts';
+import { serverOfTests } from '../../../test/support/feed/source-server.ts';
+import { startApp, type TestOrg } from '../../../test/support/harness.ts';
 import { whileServing } from '../../../test/support/listen.ts';
 import { executeDueRuns } from '../runs/workers/run-loops.ts';
 import { fetchNextList } from './value-lists.ts';
@@ -11,6 +12,8 @@ const { newOrg, newKey, deps } = await startApp({
   clock: () => new Date(Date.now() + aheadMs),
   env: { TOCSIN_FETCH_ALLOW: '127.0.0.1' },
 });
+
+const server = await serverOfTests();
 
 const detection = {
   name: 'Sign-in',
@@ -127,6 +130,32 @@ test('fetches a list from its address on its schedule, and keeps what it had whe
   await fetchNow();
   expect((await callOk(org, 'GET', path)).source.failure).toContain('169.254.169.254');
   expect(await fetchNow()).toBe(false);
+});
+
+test('fetches lists of other organizations while one waits for a slow address', async () => {
+  const [slow, other] = [await newOrg(), await newOrg()];
+  const [asked, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  server.routes.set('/slow', async (response) => {
+    asked.resolve();
+    await answered.promise;
+    response.end(csv);
+  });
+  server.document('/quick', csv, 'text/csv');
+  const put = (org: TestOrg, name: string, path: string) =>
+    callOk(org, 'PUT', `/api/value-lists/${name}`, { source: { url: server.base + path, everyHours: 168 } });
+  for (const name of ['first', 'second']) await put(slow, name, '/slow');
+  const fetching = fetchNow();
+  await asked.promise;
+  await put(other, 'sites', '/quick');
+  expect([await fetchNow(), await fetchNow()]).toEqual([true, false]);
+  expect(await callOk(other, 'GET', '/api/value-lists/sites')).toMatchObject({ valuesTotal: 2 });
+  answered.resolve();
+  await fetching;
+  // An organization whose list has just been fetched comes last, however long its others have been due.
+  await put(other, 'more', '/quick');
+  server.asked.length = 0;
+  expect([await fetchNow(), await fetchNow(), await fetchNow()]).toEqual([true, true, false]);
+  expect(server.asked.map(({ path }) => path)).toEqual(['/quick', '/slow']);
 });
 
 const siem = await startOpenSearch();

@@ -1,5 +1,5 @@
 import { acrossOrgs, inOrg, type Db, type Tx } from '../../platform/db/db.ts';
-import { runLoop } from '../../platform/lib/concurrency/loop.ts';
+import { runLoops } from '../../platform/lib/concurrency/loop.ts';
 import { ExternalError } from '../../platform/lib/external-error.ts';
 import type { Logger } from '../../platform/lib/logging/logger.ts';
 import { fetchBytes } from '../../platform/lib/outbound-http/fetch.ts';
@@ -224,12 +224,16 @@ type FetchListsDeps = FetchListDeps & { log: Logger };
 
 const idleMs = 2_000;
 const queryMs = 60_000;
+/** Of one process, so that a slow list does not delay those of other organizations. */
+const concurrentFetches = 3;
 const hourMs = 3_600_000;
 const bytesMax = 8 * 1024 * 1024;
 
 /** Fetches the rows of value lists when they are due, until the signal aborts. */
 export const valueListsLoop = (deps: FetchListsDeps, signal: AbortSignal): Promise<void> =>
-  runLoop({ name: 'value lists', idleMs, signal, log: deps.log }, () => fetchNextList(deps, signal));
+  runLoops(concurrentFetches, { name: 'value lists', idleMs, signal, log: deps.log }, () =>
+    fetchNextList(deps, signal),
+  );
 
 /** Fetches the list that has been due longest. Returns false if none is due. */
 export async function fetchNextList(deps: FetchListDeps, signal: AbortSignal): Promise<boolean> {

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { acrossOrgs, type Db, type Tx } from '../../platform/db/db.ts';
-import { runLoop } from '../../platform/lib/concurrency/loop.ts';
+import { runLoop, runLoops } from '../../platform/lib/concurrency/loop.ts';
 import { nilId, uuidv7 } from '../../platform/lib/ids.ts';
 import type { Logger } from '../../platform/lib/logging/logger.ts';
 import type { Clock } from '../../platform/lib/time/clock.ts';
@@ -60,10 +60,7 @@ export async function readingLoop(deps: ReadingDeps, signal: AbortSignal): Promi
     queueNextItems(deps, listReaders(models)),
   );
   const reader = createReader(deps);
-  const readers = Array.from({ length: readersMax }, (_, index) =>
-    runLoop({ name: `reading ${index}`, idleMs, signal, log }, () => reader(signal)),
-  );
-  await Promise.all([queue, ...readers]);
+  await Promise.all([queue, runLoops(readersMax, { name: 'reading', idleMs, signal, log }, () => reader(signal))]);
 }
 
 /** Returns the aliases that can read. */

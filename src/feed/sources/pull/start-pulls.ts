@@ -5,7 +5,7 @@ import { appError } from '../../../platform/lib/errors.ts';
 import { uuidv7 } from '../../../platform/lib/ids.ts';
 import type { DiskGuard } from '../../../platform/lib/storage/disk-guard.ts';
 import type { Logger } from '../../../platform/lib/logging/logger.ts';
-import { runLoop } from '../../../platform/lib/concurrency/loop.ts';
+import { runLoops } from '../../../platform/lib/concurrency/loop.ts';
 import type { Caller } from '../../../platform/http/caller.ts';
 import type { PullResult } from '../../ingestion/pull-plan.ts';
 import type { SourceRow } from '../../ingestion/source-row.ts';
@@ -31,15 +31,12 @@ const concurrentPulls = 3;
 const idleMs = 1_000;
 
 /** Pulls due sources until the signal aborts, except while the disk is full. Any number of processes may run it on one database. */
-export async function pullLoop(deps: StartPullsDeps & { diskGuard: DiskGuard }, signal: AbortSignal): Promise<void> {
-  const loops = Array.from({ length: concurrentPulls }, (_, index) =>
-    runLoop(
-      { name: `pull ${index}`, idleMs, signal, log: deps.log },
-      async () => (await deps.diskGuard.hasSpace()) && pullNextDue(deps, signal),
-    ),
+export const pullLoop = (deps: StartPullsDeps & { diskGuard: DiskGuard }, signal: AbortSignal): Promise<void> =>
+  runLoops(
+    concurrentPulls,
+    { name: 'pull', idleMs, signal, log: deps.log },
+    async () => (await deps.diskGuard.hasSpace()) && pullNextDue(deps, signal),
   );
-  await Promise.all(loops);
-}
 
 /** Pulls the source that has been due longest. Returns false if no source is due. */
 export async function pullNextDue(deps: StartPullsDeps, signal?: AbortSignal): Promise<boolean> {

@@ -37,6 +37,12 @@ export async function runLoop(
   }
 }
 
+/** Runs the same step in several loops at once, so that a slow step does not delay the others. */
+export const runLoops = async (count: number, options: LoopOptions, step: () => Promise<boolean>): Promise<void> => {
+  const names = Array.from({ length: count }, (_, index) => `${options.name} ${index}`);
+  await Promise.all(names.map((name) => runLoop({ ...options, name }, step)));
+};
+
 /** Returns a function that calls another unless it did so in the last `ms`. `calledAt` is when it did, by `performance.now()`. */
 export function atMostEvery(ms: number, call: () => Promise<void>, calledAt = -Infinity): () => Promise<void> {
   return async () => {
