@@ -92,5 +92,5 @@ export const createDetectionBenchmark: Benchmark = {
         },
       ];
     }),
-  note: 'The five rows are one statement with a cached plan, in a transaction that also reads the settings and the quota of the organization and looks for subscribers to the event. The rest is HTTP, the check of the key and of the definition, and row-level security, which the baseline does without. More than half of the processor time is that of the service, so no faster insert reaches 75 %. Sampled under load on a busy machine, two thirds of the connections wait in a transaction for the next statement of the service, 3 % for the disk and 1 % for the audit chain, so that committing several creations together would gain little.',
+  note: 'The five rows are one statement with a cached plan, in a transaction that also reads the settings and the quota of the organization and looks for subscribers to the event. The rest is HTTP, the check of the key and of the definition, and row-level security, which the baseline does without. More than half of the processor time is that of the service, so no faster insert reaches 75 %.',
 };
