@@ -16,6 +16,12 @@ export const connectionsQuery = queryOptions({
   queryFn: async () => (await read(api.GET('/api/connections', { params: { query: { limit: listMax } } }))).connections,
 });
 
+/** The connected SIEMs, without the embedded log store. */
+export const siemsQuery = {
+  ...connectionsQuery,
+  select: (all: Connection[]): Connection[] => all.filter(({ isDefault }) => !isDefault),
+};
+
 export const connectionKindsQuery = queryOptions({
   queryKey: ['connections', 'kinds'],
   queryFn: () => read(api.GET('/api/connections/kinds')),

@@ -1,7 +1,7 @@
 import { useInfiniteQuery, useMutation, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
-import { connectionsQuery } from '../../api/connections.ts';
+import { siemsQuery } from '../../api/connections.ts';
 import { itemsQuery, type FeedItem } from '../../api/feed.ts';
 import { proposeHunt, runHunt, saveHunt, type Hunt, type HuntKind, type NewHunt } from '../../api/hunts.ts';
 import { ApiProblem } from '../../api/problem.ts';
@@ -81,7 +81,7 @@ export function HuntForm({ hunt, onSaved }: Props) {
   const [seen] = useState(hunt);
   const [draft, set, kept] = useDraft(`hunt ${seen?.id ?? ''}`, seen ? toDraft(seen) : initial);
   const timeZone = useTimeZone();
-  const { data: connections = [] } = useQuery(connectionsQuery);
+  const { data: siems = [] } = useQuery(siemsQuery);
   const { mutate, isPending, error } = useChange({
     change: async (input: NewHunt) => {
       const saved = await saveHunt(input, seen);
@@ -186,13 +186,10 @@ export function HuntForm({ hunt, onSaved }: Props) {
           onChange={({ target }) => set({ rowMeaning: target.value })}
         />
       )}
-      {draft.kind !== 'technique' && connections.length > 0 && (
+      {draft.kind !== 'technique' && siems.length > 0 && (
         <SelectField
           label={texts.connection}
-          options={[
-            { value: '', label: texts.store },
-            ...connections.map(({ id, name }) => ({ value: id, label: name })),
-          ]}
+          options={[{ value: '', label: texts.store }, ...siems.map(({ id, name }) => ({ value: id, label: name }))]}
           value={draft.connectionId}
           onChange={({ target }) => set({ connectionId: target.value })}
           error={findFieldError(error, '/connectionId')}

@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { connectionsQuery } from '../../api/connections.ts';
+import { siemsQuery } from '../../api/connections.ts';
 import { toCsv, type ValueList, type ValueListInput } from '../../api/detection-parts.ts';
 import { texts } from '../../texts/lists.ts';
 import { findFieldError, SelectField, TextArea, TextField } from '../../ui/forms/field.tsx';
@@ -44,7 +44,7 @@ type SourceProps = { values: Values; onChange: (changes: Partial<Values>) => voi
 
 /** Where the rows are fetched from, and how often. */
 export function SourceFields({ values, onChange, error }: SourceProps) {
-  const { data: connections = [] } = useQuery(connectionsQuery);
+  const { data: siems = [] } = useQuery(siemsQuery);
   return (
     <>
       {values.from === 'address' ? (
@@ -81,10 +81,7 @@ export function SourceFields({ values, onChange, error }: SourceProps) {
           />
           <SelectField
             label={texts.connection}
-            options={[
-              { value: '', label: texts.store },
-              ...connections.filter(({ kind }) => kind !== 'local').map(({ id, name }) => ({ value: id, label: name })),
-            ]}
+            options={[{ value: '', label: texts.store }, ...siems.map(({ id, name }) => ({ value: id, label: name }))]}
             value={values.connectionId}
             onChange={({ target }) => onChange({ connectionId: target.value })}
           />
