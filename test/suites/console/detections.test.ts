@@ -213,6 +213,20 @@ test('writes a prompt version, compares it and uses it; ends an exception; runs 
   await page.getByText('Unexpected: ada').waitFor();
 });
 
+test('says on the overview which exception ends soon, and leads to it', async () => {
+  const org = await started.newOrg();
+  const { id } = await postDetection(org, { name: 'Sign-ins' });
+  const exception = { entity: 'ada', reason: 'Tests every night.', owner: 'grace' };
+  const inDays = (days: number) => new Date(Date.now() + days * 24 * hourMs).toISOString();
+  await callOk(org, 'POST', `/api/detections/${id}/exceptions`, { ...exception, expiresAt: inDays(3) });
+  await callOk(org, 'POST', `/api/detections/${id}/exceptions`, { ...exception, entity: 'bob', expiresAt: inDays(30) });
+  const page = await openPage(org, '/');
+  const entry = page.getByRole('link', { name: /An exception of Sign-ins ends.*owner grace, hid 0 findings/ });
+  await entry.click();
+  await page.getByRole('cell', { name: 'Tests every night.' }).nth(1).waitFor();
+  await page.waitForURL(new RegExp(`/detections/${id}\\?tab=exceptions`));
+});
+
 test('shows a gap in the time line and backfills it from a selection', async () => {
   const org = await started.newOrg();
   behindMs = 70 * hourMs;
