@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
@@ -28,6 +28,14 @@ describe('the demo as the guide starts it', () => {
     for (const { entity } of expectedHits) expect(service.output()).toContain(entity.replace(/^arn:.*:/, ''));
     expect(service.output()).toContain('Every stage of the intrusion');
     expect(service.output()).toMatch(/Threat feed: \d+ items/);
+  });
+
+  test('prints what the README shows', () => {
+    const [, shown = ''] =
+      /```\n([^`]+score \d+\n[^`]+)```/.exec(readFileSync(resolve(root, 'README.md'), 'utf8')) ?? [];
+    const [name, , ...found] = shown.trimEnd().split('\n');
+    expect(found).toHaveLength(2);
+    for (const line of [name, ...found]) expect(service.output()).toContain(line);
   });
 
   test('stored the events of its runs, so that the console shows what happened', async () => {
