@@ -4,7 +4,7 @@ import {
   possessed,
   isListGap,
   cues,
-  foreignCues,
+  listForeignCues,
   isDoubtful,
   isDoubtfulForeign,
   isPassive,
@@ -24,7 +24,7 @@ const objectMaxGap = 100;
 export function readStatements(sentence: string, mentioned: Mention[], isForeign = false): Statement[] {
   const mentions = withoutAliases(sentence, withoutCompared(sentence, mentioned));
   if (mentions.length < 2 || (isForeign ? isDoubtfulForeign : isDoubtful)(sentence)) return [];
-  return (isForeign ? foreignCues : cues).flatMap((cue) =>
+  return (isForeign ? listForeignCues() : cues).flatMap((cue) =>
     [...sentence.matchAll(cue.pattern)].flatMap(({ 0: verb, index }) => {
       const { sources, targets } = readSides(sentence, mentions, { cue, start: index, end: index + verb.length });
       return sources.flatMap((source) =>

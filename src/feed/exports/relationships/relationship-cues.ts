@@ -140,16 +140,22 @@ export const cues: Cue[] = [
   },
 ];
 
+let foreignCues: Cue[] | undefined;
+let foreignDoubt: RegExp | undefined;
+
 /**
- * The cues of other languages, for sentences with the subject before the verb: French, Spanish, Portuguese, Italian, German and, for tools, Russian.
+ * Returns the cues of other languages, for sentences with the subject before the verb: French, Spanish, Portuguese, Italian, German and, for tools,
+ * Russian.
  */
-export const foreignCues: Cue[] = (foreign.cues as (Omit<Cue, 'pattern'> & { phrases: string[] })[]).map(
-  ({ phrases, ...cue }) => ({ ...cue, pattern: compilePhrases(phrases, {}, 'g') }),
-);
-const foreignDoubt = compilePhrases(foreign.doubt, {});
+export const listForeignCues = (): Cue[] =>
+  (foreignCues ??= (foreign.cues as (Omit<Cue, 'pattern'> & { phrases: string[] })[]).map(({ phrases, ...cue }) => ({
+    ...cue,
+    pattern: compilePhrases(phrases, {}, 'g'),
+  })));
 
 /** Returns whether a sentence in one of these languages only mentions something without stating it. */
-export const isDoubtfulForeign = (sentence: string): boolean => foreignDoubt.test(sentence) || /\?\s*$/.test(sentence);
+export const isDoubtfulForeign = (sentence: string): boolean =>
+  (foreignDoubt ??= compilePhrases(foreign.doubt, {})).test(sentence) || /\?\s*$/.test(sentence);
 
 const doubtfulWords =
   /\b(?:not|never|no longer|neither|nor|without|denie[sd]|unclear|unlikely|unrelated|unconfirmed|might|could|would|possibly|potentially|allegedly|similar to|reminiscent|legitimate(?! (?:[\p{L}\d.-]+ ){0,6}(?:tools?|software|utilit|programs?|remote)\b)|benign|false positive)\b|n[’']t\b|\?\s*$/iu;
