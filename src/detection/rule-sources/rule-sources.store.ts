@@ -1,8 +1,7 @@
 import { sql } from 'kysely';
 import { queryRow, queryRows, type Tx } from '../../platform/db/db.ts';
-import { lockName } from '../../platform/db/lock-name.store.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
-import { isNotSuspended } from '../../platform/orgs/orgs.store.ts';
+import { claimInTurnAcrossOrgs } from '../../platform/orgs/claim-in-turn.store.ts';
 import type { RuleSourceInput } from './rule-sources.schema.ts';
 
 /** A rule source without its archive. `rules`: how many detections it has. */
@@ -77,29 +76,18 @@ export async function deleteRuleSource(tx: Tx, orgId: OrgId, id: string): Promis
 }
 
 const checkMs = 86_400_000;
-/** Longer than a fetch may take. */
-const claimMs = 3 * 60_000;
 
 /** A rule source whose address is to be fetched. */
 export type RuleSourceCheck = { orgId: OrgId; id: string; url: string; etag: string | null };
 
-/**
- * Claims the rule source whose check has been due longest, of the organization that has waited longest for one. Rule sources of an organization are
- * checked one after another, so that slow addresses delay only its own. `now` is the time of the service.
- */
+/** Claims a rule source whose check is due, in the turn of its organization. `now` is the time of the service. */
 export async function claimDueCheckAcrossOrgs(tx: Tx, now: Date): Promise<RuleSourceCheck | undefined> {
-  await lockName(tx, 'rule source claims');
-  return queryRow<RuleSourceCheck>(tx)`
-    with due as (
-      select s.organization_id, s.id from rule_sources s
-      cross join lateral (select max(o.checked_at) as last_at, bool_or(o.claimed_until > ${now}) as is_busy from rule_sources o
-        where o.organization_id = s.organization_id) turn
-      where s.next_check_at <= ${now} and ${isNotSuspended(sql`s.organization_id`)} and turn.is_busy is not true
-      order by turn.last_at nulls first, s.next_check_at limit 1
-    )
-    update rule_sources s set claimed_until = ${new Date(now.getTime() + claimMs)} from due
-    where s.organization_id = due.organization_id and s.id = due.id
-    returning s.organization_id as "orgId", s.id, s.url, s.etag`;
+  const due = await claimInTurnAcrossOrgs(tx, 'rule_sources', now);
+  return (
+    due &&
+    queryRow<RuleSourceCheck>(tx)`
+      select organization_id as "orgId", id, url, etag from rule_sources where organization_id = ${due.orgId} and id = ${due.id}`
+  );
 }
 
 /** The outcome of a check: the archive is unchanged, there is a new one, or it could not be fetched. */

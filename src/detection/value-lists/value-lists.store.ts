@@ -6,7 +6,7 @@ import type { Author } from '../../platform/http/caller.ts';
 import { compileAllowList, type ListTest } from '../analysis/exceptions.ts';
 import { entityLists } from '../entities/entities.store.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
-import { isNotSuspended } from '../../platform/orgs/orgs.store.ts';
+import { claimInTurnAcrossOrgs } from '../../platform/orgs/claim-in-turn.store.ts';
 import type { ListTable } from '../log-engine/queries/protocol.ts';
 import type { ValueListContent } from './value-list-content.ts';
 
@@ -72,29 +72,18 @@ export async function upsertValueList(tx: Tx, orgId: OrgId, list: NewValueList):
       updated_at = greatest(excluded.updated_at, value_lists.updated_at + interval '1 millisecond')`.execute(tx);
 }
 
-/** Longer than a fetch may take. */
-const claimMs = 3 * 60_000;
-
 /** A list whose rows are to be fetched. `source` and `columns` are JSON text. */
 export type DueList = { orgId: OrgId; name: string; source: string; sourceQuery: string | null; columns: string };
 
-/**
- * Claims the list that has been due longest, of the organization that has waited longest for one. Lists of an organization are fetched one after
- * another, so that slow addresses and queries delay only its own.
- */
+/** Claims a list that is due, in the turn of its organization. */
 export async function claimDueListAcrossOrgs(tx: Tx, now: Date): Promise<DueList | undefined> {
-  await lockName(tx, 'value list claims');
-  return queryRow<DueList>(tx)`
-    with due as (
-      select l.organization_id, l.id from value_lists l
-      cross join lateral (select max(o.checked_at) as last_at, bool_or(o.claimed_until > ${now}) as is_busy from value_lists o
-        where o.organization_id = l.organization_id) turn
-      where l.next_check_at <= ${now} and ${isNotSuspended(sql`l.organization_id`)} and turn.is_busy is not true
-      order by turn.last_at nulls first, l.next_check_at limit 1
-    )
-    update value_lists l set claimed_until = ${new Date(now.getTime() + claimMs)} from due
-    where l.organization_id = due.organization_id and l.id = due.id
-    returning l.organization_id as "orgId", l.name, l.source, l.source_query as "sourceQuery", l.list_columns as columns`;
+  const due = await claimInTurnAcrossOrgs(tx, 'value_lists', now);
+  return (
+    due &&
+    queryRow<DueList>(tx)`
+      select organization_id as "orgId", name, source, source_query as "sourceQuery", list_columns as columns from value_lists
+      where organization_id = ${due.orgId} and id = ${due.id}`
+  );
 }
 
 /** Stores the fetched rows, or why they could not be fetched, and plans the next fetch, unless the list was replaced meanwhile. The author of the source stays the author of the list. */
